@@ -5,6 +5,7 @@ array of document ids, shape (n_queries, k), best first, padded with "" where fe
 """
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -75,9 +76,9 @@ def load_documents(folder=None):
     """
     path = data_folder(folder) / "documents-with-ids.json"
     try:
-        documents = json.loads(path.read_text(encoding="utf-8-sig"))
-    except ValueError as error:  # bad JSON and bad UTF-8 alike
-        raise ValueError(f"{path}: not readable as JSON in UTF-8 (truncated?): {error}") from error
+        documents = json.loads(_text(path))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: not readable as JSON (truncated?): {error}") from error
     if not isinstance(documents, list) or not documents:
         raise ValueError(f"{path}: expected a list of documents, found {'an empty list' if documents == [] else type(documents).__name__}")
     documents = [_checked_document(document, number, path) for number, document in enumerate(documents)]
@@ -101,6 +102,16 @@ def whole_text(document):
     return f"{document['question']} {document['text']} {document['section']}"
 
 
+def _text(path):
+    """The file as text, without a byte order mark, or an error that names the line that is not UTF-8."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}: line {line} is not UTF-8: {error}") from error
+
+
 def _checked_document(document, number, path):
     """The document with strings in every field, or an error that names it."""
     if not isinstance(document, dict):
@@ -108,17 +119,17 @@ def _checked_document(document, number, path):
     missing = [field for field in DOCUMENT_FIELDS if field not in document]
     if missing:
         raise ValueError(f"{path}: record {number} ({document.get('id', 'no id')}) has no field {', '.join(missing)}")
-    document = {**document, "id": document.get("id") or ""}
+    document = {**document, "id": document.get("id")}
     for field in [*DOCUMENT_FIELDS, "id"]:
         document[field] = "" if document[field] is None else document[field]
         if not isinstance(document[field], str):
-            raise ValueError(f"{path}: record {number} ({document['id']}): field {field} is a {type(document[field]).__name__}, expected text")
+            raise ValueError(f"{path}: record {number} ({document['id'] or 'no id'}): field {field} is a {type(document[field]).__name__}, expected text")
     return document
 
 
 def _warn_if(count, message):
     if count:
-        warnings.warn(message.format(f"{count:,}"), stacklevel=3)
+        warnings.warn(message.replace("{}", f"{count:,}", 1), stacklevel=3)
 
 
 def load_ground_truth(folder=None):
@@ -130,9 +141,11 @@ def load_ground_truth(folder=None):
     """
     path = data_folder(folder) / "ground-truth-data.csv"
     try:
-        ground_truth = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except ValueError as error:  # pandas' parser errors, an empty file and bad UTF-8 are all ValueErrors
-        raise ValueError(f"{path}: not readable as CSV in UTF-8 (truncated?): {error}") from error
+        ground_truth = pd.read_csv(io.StringIO(_text(path)), dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"{path}: not readable as CSV (truncated?): {error}") from error
+    if not isinstance(ground_truth.index, pd.RangeIndex):  # pandas takes the first field for an index
+        raise ValueError(f"{path}: row 0 (line 2) has more fields than the header; a comma in a question needs quotes around it")
     ground_truth = check_queries(ground_truth, GROUND_TRUTH_COLUMNS, path)
     documents_path = path.with_name("documents-with-ids.json")
     if documents_path.exists():
@@ -272,20 +285,25 @@ def ndcg(relevance, n_relevant, per_query=False):
     grades = _grades(relevance).astype(float)
     n_queries, k = grades.shape
     discounts = 1 / np.log2(np.arange(2, k + 2))
-    if np.ndim(n_relevant if np.isscalar(n_relevant) or len(n_relevant) == 0 else n_relevant[0]) > 0:
-        judged = _grades(n_relevant)
+    retrieved = -np.sort(-grades, axis=1)
+    rows = n_relevant.to_numpy() if hasattr(n_relevant, "to_numpy") else n_relevant
+    if np.ndim(rows[0] if np.iterable(rows) and len(rows) else 0) > 0:
+        judged = _grades(rows)
         if len(judged) != n_queries:
             raise ValueError(f"n_relevant: grades of {len(judged)} queries for {n_queries} rows of relevance")
-        ideal = -np.sort(-judged, axis=1)[:, :k]
-        ideal = np.pad(ideal.astype(float), ((0, 0), (0, k - ideal.shape[1])))
+        ideal = -np.sort(-judged.astype(float), axis=1)[:, :k]
+        ideal = np.pad(ideal, ((0, 0), (0, k - ideal.shape[1])))
+        above = (retrieved > ideal).any(axis=1)
+        if above.any():
+            raise ValueError(f"ndcg: query {np.argmax(above)} has grades retrieved that are not among its judged grades")
     else:
         counts = _counts(n_relevant, grades > 0)
         ideal = (np.arange(k) < counts[:, None]).astype(float)
-        graded = (grades > 1).any(axis=1)
-        unknown = graded & ((grades > 0).sum(axis=1) < counts)
-        if unknown.any():
-            raise ValueError(f"ndcg: query {np.argmax(unknown)} is graded and not all its relevant documents are retrieved: give all its grades")
-        ideal[graded] = -np.sort(-grades[graded], axis=1)
+        if not np.isin(grades, (0, 1)).all():
+            unknown = (grades > 0).sum(axis=1) < counts
+            if unknown.any():
+                raise ValueError(f"ndcg: query {np.argmax(unknown)} is graded and not all its relevant documents are retrieved: give all its grades")
+            ideal = retrieved
     return _mean(_share(grades @ discounts, ideal @ discounts), per_query)
 
 
@@ -319,10 +337,16 @@ def relevance(rankings, documents):
     if rankings.ndim != 2 or len(rankings) != len(documents):
         raise ValueError(f"rankings of shape {rankings.shape} for {len(documents)} queries; expected ({len(documents)}, k)")
     if all(isinstance(document, str) for document in documents):
-        found = rankings == np.array(documents, dtype=object)[:, None]
+        found = (rankings == np.array(documents, dtype=object)[:, None]) & (rankings != "")
         return found & (found.cumsum(axis=1) == 1)
-    qrels = [document if isinstance(document, dict) else dict.fromkeys([document] if isinstance(document, str) else document, True) for document in documents]
-    rows = [[qrel.get(id_, 0) if id_ not in row[:rank] else 0 for rank, id_ in enumerate(row)] for row, qrel in zip(rankings.tolist(), qrels, strict=True)]
+    qrels = [
+        document if isinstance(document, dict) else dict.fromkeys([document] if isinstance(document, str) else document, True)
+        for document in documents
+    ]
+    rows = [
+        [qrel.get(id_, 0) if id_ and id_ not in row[:rank] else 0 for rank, id_ in enumerate(row)]
+        for row, qrel in zip(rankings.tolist(), qrels, strict=True)
+    ]
     grades = np.array(rows).reshape(rankings.shape)
     return grades if any(isinstance(document, dict) for document in documents) else grades.astype(bool)
 
@@ -332,7 +356,8 @@ def evaluate(ground_truth, search, k=5):
 
     Raises ValueError for a wrong k, a missing column, an empty cell, or rankings of another length. Introduced in notebook 02.
     """
-    found = relevance(retrieve(ground_truth, search, k), pd.DataFrame(ground_truth)["document"])
+    ground_truth = check_queries(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
+    found = relevance(retrieve(ground_truth, search, k), ground_truth["document"])
     return {"hit_rate": hit_rate(found), "mrr": mrr(found), "ndcg": ndcg(found, 1)}
 
 
@@ -422,6 +447,7 @@ def leaderboard(searches, ground_truth, k=5):
 
     searches: dict of name: search function. ms_per_query is the time of the whole batch, divided. Introduced in notebook 02.
     """
+    ground_truth = check_queries(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rows, reciprocal_ranks = {}, {}
     for name, search in searches.items():
         started = time.perf_counter()
@@ -701,7 +727,7 @@ def reciprocal_rank_fusion(rankings, weights=None, constant=60, k=5):
 
     Introduced in notebook 03.
     """
-    weights = weights or [1] * len(rankings)
+    weights = [1] * len(rankings) if weights is None else weights
     fused = []
     for rows in zip(*(np.asarray(ranking).tolist() for ranking in rankings), strict=True):
         score = {}
@@ -709,7 +735,7 @@ def reciprocal_rank_fusion(rankings, weights=None, constant=60, k=5):
             for rank, id_ in enumerate(row, 1):
                 if id_:
                     score[id_] = score.get(id_, 0) + weight / (constant + rank)
-        fused.append(sorted(score, key=score.get, reverse=True)[:k])
+        fused.append(sorted(score, key=lambda id_: -round(score[id_], 12))[:k])  # rounded: equal sums differ in their last digit
     return pad(fused, k)
 
 
@@ -719,15 +745,17 @@ def reciprocal_rank_fusion(rankings, weights=None, constant=60, k=5):
 def connect_elasticsearch():
     """A client for ELASTICSEARCH_URL (else 127.0.0.1:9200), or None, with one line that says so, where no healthy node answers.
 
+    The URL may name several nodes of one cluster, separated by commas: what one cannot answer goes to the next.
     ELASTICSEARCH_API_KEY signs in; TLS certificates are verified. With REQUIRE_ELASTICSEARCH set a missing node is a
     RuntimeError. Introduced in notebook 02.
     """
     from elasticsearch import Elasticsearch
 
     url = os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200"
-    es = Elasticsearch(url, api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None, request_timeout=60, max_retries=3, retry_on_timeout=True)
+    urls = [part.strip() for part in url.split(",")]
+    es = Elasticsearch(urls, api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None, request_timeout=60, max_retries=3, retry_on_timeout=True)
     try:
-        status = es.options(request_timeout=5, max_retries=0).cluster.health()["status"]
+        status = es.options(request_timeout=5, max_retries=len(urls) - 1).cluster.health()["status"]
         if status in ("green", "yellow"):
             return es
         problem = f"status {status}"
@@ -755,13 +783,20 @@ def index_documents(es, name, documents, mappings, settings=None, vectors=None):
     es.indices.create(index=index, mappings=mappings, settings={"number_of_shards": 1, "number_of_replicas": 0, **(settings or {})})
     try:
         sources = ({**document, **{field: array[i].tolist() for field, array in (vectors or {}).items()}} for i, document in enumerate(documents))
-        helpers.bulk(es, ({"_index": index, "_source": source} for source in sources), refresh=True)
+        # the position as _id: a request that is sent again after a time-out overwrites, and documents that share an id stay apart
+        helpers.bulk(es, ({"_index": index, "_id": number, "_source": source} for number, source in enumerate(sources)), refresh=True)
         es.indices.forcemerge(index=index, max_num_segments=1)
-    except Exception:
+        old = [*es.indices.get_alias(name=name)] if es.indices.exists_alias(name=name) else []
+        unlink = {"index": f"{name}-*", "alias": name, "must_exist": False}
+        es.indices.update_aliases(actions=[{"remove": unlink}, {"add": {"index": index, "alias": name}}])
+    except BaseException as error:  # also an interrupted kernel
         es.options(ignore_status=404).indices.delete(index=index)
+        if isinstance(error, helpers.BulkIndexError):
+            failed = error.errors[0]["index"]
+            error.args = (f"{error} The first is document {failed['_id']}, id {failed['data'].get('id')!r}: {_reason(failed['error'])}",)
         raise
-    old = [*es.options(ignore_status=404).indices.get_alias(name=name)] if es.indices.exists_alias(name=name) else []
-    es.indices.update_aliases(actions=[{"add": {"index": index, "alias": name}}, *({"remove_index": {"index": i}} for i in old)])
+    for outdated in old:
+        es.options(ignore_status=404).indices.delete(index=outdated)
     return index
 
 
@@ -769,13 +804,34 @@ def elasticsearch_hits(es, index, bodies, batch=200):
     """The hits of each request body, in order, by `_msearch`. A request that failed raises, naming its position; it is never a miss."""
     hits = []
     for start in range(0, len(bodies), batch):
-        searches = [part for body in bodies[start : start + batch] for part in ({"index": index}, body)]
-        responses = es.msearch(searches=searches, filter_path="responses.hits.hits._score,responses.hits.hits.fields,responses.error,responses.status")
-        for number, response in enumerate(responses["responses"], start):
+        for number, response in enumerate(_msearch(es, index, bodies[start : start + batch]), start):
             if "error" in response:
-                raise RuntimeError(f"Elasticsearch: query {number} failed: {json.dumps(response['error'])[:500]}\n{json.dumps(bodies[number])[:500]}")
+                raise RuntimeError(f"Elasticsearch: query {number} failed: {_reason(response['error'])}\n{json.dumps(bodies[number])[:500]}")
             hits.append(response.get("hits", {}).get("hits", []))
     return hits
+
+
+def _msearch(es, index, bodies):
+    """One response a body; a shard that fails makes it an error, not fewer hits. One unreadable body fails a whole call, so halve to find it."""
+    from elasticsearch import BadRequestError
+
+    header = {"index": index, "allow_partial_search_results": False}
+    kept = "responses.hits.hits._score,responses.hits.hits.fields,responses.error,responses.status"
+    try:
+        return es.msearch(searches=[part for body in bodies for part in (header, body)], filter_path=kept)["responses"]
+    except BadRequestError as error:
+        if len(bodies) == 1:
+            return [{"error": error.body["error"]}]
+        half = len(bodies) // 2
+        return [*_msearch(es, index, bodies[:half]), *_msearch(es, index, bodies[half:])]
+
+
+def _reason(error):
+    """The innermost reason of an error of Elasticsearch, which nests them, with the outermost one's."""
+    inner = (error.get("failed_shards") or [{}])[0].get("reason") or error
+    while inner.get("caused_by"):
+        inner = inner["caused_by"]
+    return " ... ".join(dict.fromkeys([error["reason"][:300], inner["reason"][:300]]))
 
 
 def elasticsearch_search(es, index, query, k=5):
