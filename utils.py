@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 import weakref
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
@@ -123,7 +123,8 @@ def _checked_document(document, number, path):
     for field in [*DOCUMENT_FIELDS, "id"]:
         document[field] = "" if document[field] is None else document[field]
         if not isinstance(document[field], str):
-            raise ValueError(f"{path}: record {number} ({document['id'] or 'no id'}): field {field} is a {type(document[field]).__name__}, expected text")
+            kind = type(document[field]).__name__
+            raise ValueError(f"{path}: record {number} ({document['id'] or 'no id'}): field {field} is a {kind}, expected text")
     return document
 
 
@@ -155,6 +156,26 @@ def load_ground_truth(folder=None):
     _warn_if(is_placeholder(ground_truth["question"]).sum(), f"{path.name}: {{}} questions are placeholders, such as 'question1'")
     _warn_if(ground_truth.duplicated(GROUND_TRUTH_COLUMNS).sum(), f"{path.name}: {{}} rows repeat an earlier row")
     return ground_truth
+
+
+def load_judged_queries(folder=None):
+    """Read judged-queries.csv: a DataFrame of queries (question, course, kind) and, for each, a dict of document id: grade 0, 1 or 2.
+
+    Where the folder has no such file both are empty, and one line says so. Raises ValueError naming file, row and column.
+    Introduced in notebook 02.
+    """
+    path = data_folder(folder) / "judged-queries.csv"
+    if not path.exists():
+        print(f"{path.name}: none in this folder, so the part on judged queries is left out")
+        return pd.DataFrame(columns=["question", "course", "kind"]), []
+    judged = check_queries(pd.read_csv(path, dtype=str, keep_default_na=False), ["query_id", "query", "course", "kind", "document", "grade"], path)
+    bad = ~judged["grade"].isin(["0", "1", "2"])
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{path}: row {row} (line {row + 2}), column grade: {judged['grade'].iloc[row]!r} is not 0, 1 or 2")
+    groups = judged.groupby("query_id", sort=True)
+    queries = groups.first().reset_index().rename(columns={"query": "question"})[["question", "course", "kind"]]
+    return queries, [dict(zip(group["document"], group["grade"].astype(int), strict=True)) for _, group in groups]
 
 
 def is_placeholder(questions):
@@ -780,7 +801,10 @@ def index_documents(es, name, documents, mappings, settings=None, vectors=None):
         if np.shape(array) != expected:
             raise ValueError(f"vectors for {field}: shape {np.shape(array)}, the documents and the mapping need {expected}")
     index = f"{name}-{uuid4().hex[:8]}"
-    es.indices.create(index=index, mappings=mappings, settings={"number_of_shards": 1, "number_of_replicas": 0, **(settings or {})})
+    # kept in order of id, so that documents with equal scores come in the same order from every copy
+    order = {"sort.field": "id"} if mappings.get("properties", {}).get("id", {}).get("type") == "keyword" else {}
+    settings = {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
+    es.indices.create(index=index, mappings=mappings, settings=settings, wait_for_active_shards="all")
     try:
         sources = ({**document, **{field: array[i].tolist() for field, array in (vectors or {}).items()}} for i, document in enumerate(documents))
         # the position as _id: a request that is sent again after a time-out overwrites, and documents that share an id stay apart
@@ -894,6 +918,9 @@ def load_responses(path):
         try:
             record = json.loads(line)
             responses[record["key"]] = record["response"]
+            if not line.endswith(b"\n"):  # whole but for its line end
+                with open(path, "ab") as file:
+                    file.write(b"\n")
         except (ValueError, TypeError, KeyError) as error:
             if number < len(lines) or line.endswith(b"\n"):
                 raise ValueError(f"{path}: line {number} is not a recorded response: {error}") from error
@@ -924,21 +951,22 @@ def respond(requests, path, call=None, workers=8, max_failures=10):
     missing = {key: request for request in requests if (key := request_key(request)) not in responses}
     if missing and call:
         failures = []
-        with ThreadPoolExecutor(workers) as pool:
-            futures = {pool.submit(call, request): key for key, request in missing.items()}
-            for future in tqdm(as_completed(futures), total=len(futures), desc="calls"):
-                key = futures[future]
+
+        def call_and_record(key):
+            if len(failures) < max_failures:
                 try:
-                    response = future.result()
-                except CancelledError:
-                    continue
+                    response = call(missing[key])
+                    record(path, key, missing[key]["model"], response)
+                    responses[key] = response
                 except Exception as error:
                     failures.append((missing[key], error))
-                    if len(failures) >= max_failures:
-                        pool.shutdown(wait=False, cancel_futures=True)
-                    continue
-                record(path, key, missing[key]["model"], response)
-                responses[key] = response
+
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                list(tqdm(pool.map(call_and_record, missing), total=len(missing), desc="calls"))
+            except BaseException:  # an interrupt: calls on their way are still recorded, no other is made
+                pool.shutdown(cancel_futures=True)
+                raise
         if failures:
             request, error = failures[0]
             raise RuntimeError(
@@ -964,7 +992,7 @@ def ask(prompts, schema, path, client, model, workers=8):
         message = client.chat.completions.parse(model=model, messages=messages, response_format=schema).choices[0].message
         if message.parsed is None:
             raise ValueError(f"no answer: {message.refusal or 'empty message'}")
-        return message.parsed.model_dump()
+        return message.parsed.model_dump(mode="json")
 
     responses = respond(structured_requests(prompts, schema, model), path, call if client else None, workers)
     return [None if response is None else schema.model_validate(response) for response in responses]

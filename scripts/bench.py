@@ -1,0 +1,176 @@
+"""Ratios of speed, measured in one run on this machine: `make bench`. Times are seconds, the best of a few repetitions."""
+
+import gc
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytrec_eval
+from minsearch import Index, VectorSearch
+
+import utils
+
+COPIED = {"question": 3.0, "section": 0.5}
+FIELDS = ["question", "text", "section"]
+
+
+def seconds(function, repeat=3):
+    """Best wall time of several calls."""
+    times = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def row(what, slow, fast, goal):
+    ratio = slow / fast
+    print(f"{what:<66} {slow:>9.3f} {fast:>9.4f} {ratio:>8.1f}x   goal {goal:>4}x  {'met' if ratio >= goal else 'NOT MET'}", flush=True)
+
+
+def bench_minsearch(documents, ground_truth):
+    index = Index(FIELDS, ["course"]).fit(documents)
+    loop = utils.one_by_one(lambda question, course: index.search(question, {"course": course}, COPIED, num_results=5))
+    slow = seconds(lambda: utils.evaluate(ground_truth, loop), repeat=1)
+
+    def cold():
+        utils._kept.pop(index, None)
+        utils.evaluate(ground_truth, utils.minsearch_search(index, COPIED))
+
+    row(f"minsearch, {len(ground_truth):,} queries: one by one / one batch", slow, seconds(cold), 25)
+    boosts = iter(np.linspace(0, 3, 100))
+    further = seconds(lambda: utils.minsearch_search(index, {"question": next(boosts), "section": 0.1})(ground_truth), repeat=7)
+    row("minsearch: one by one / one further boost setting", slow, further, 300)
+
+
+def bench_metrics():
+    rng = np.random.default_rng(1)
+    relevance = rng.random((20_000, 100)) < 0.05
+    n_relevant = relevance.sum(axis=1) + 1
+    qrel = {str(q): {**{str(d): 1 for d in np.flatnonzero(row_)}, "missing": 1} for q, row_ in enumerate(relevance)}
+    run = {str(q): {str(d): float(100 - d) for d in range(100)} for q in range(len(relevance))}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrel, {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"})
+
+    def ours():
+        utils.hit_rate(relevance), utils.mrr(relevance), utils.recall(relevance, n_relevant)
+        utils.average_precision(relevance, n_relevant), utils.ndcg(relevance, n_relevant)
+
+    row("five metrics on 20,000 x 100: pytrec_eval / utils", seconds(lambda: evaluator.evaluate(run), repeat=2), seconds(ours), 10)
+
+
+def synthetic(n_documents, n_queries, seed=1):
+    """Documents of about 60 words drawn by Zipf's law, and queries of ten words of one of them."""
+    rng = np.random.default_rng(seed)
+    words = np.array([f"word{i}" for i in range(50_000)])
+    probabilities = 1 / np.arange(10, 50_010)
+    drawn = words[rng.choice(len(words), size=(n_documents, 60), p=probabilities / probabilities.sum())]
+    courses = [f"course-{i % 3}" for i in range(n_documents)]
+    documents = [
+        {"id": str(i), "course": course, "section": w[0], "question": " ".join(w[:9]), "text": " ".join(w[9:])}
+        for i, (w, course) in enumerate(zip(drawn, courses, strict=True))
+    ]
+    picked = rng.choice(n_documents, size=n_queries)
+    rows = [(" ".join(rng.choice(drawn[i], size=10)), courses[i], str(i)) for i in picked]
+    return documents, pd.DataFrame(rows, columns=utils.GROUND_TRUTH_COLUMNS)
+
+
+def peak_memory():
+    """Largest resident size of this process so far, in bytes."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else size * 1024
+
+
+def bench_large():
+    """In a process of its own, so that the peak is that of this search and of nothing else."""
+    documents, queries = synthetic(100_000, 5_000)
+    index = Index(FIELDS, ["course"]).fit(documents)
+    gc.collect()
+    before = peak_memory()
+    search = utils.minsearch_search(index, COPIED)
+    half = seconds(lambda: search(queries.head(2_500)), repeat=1)
+    whole = seconds(lambda: utils.evaluate(queries, search), repeat=1)
+    print(f"100,000 synthetic records: 2,500 queries {half:.1f} s, 5,000 queries {whole:.1f} s ({whole / half:.2f}x for twice the queries)")
+    grown = (peak_memory() - before) / 2**30
+    print(f"    memory above the index: {grown:.2f} GiB, goal < 2 GiB  {'met' if grown < 2 else 'NOT MET'}", flush=True)
+
+
+def bench_vectors(documents, ground_truth):
+    texts = [utils.whole_text(document) for document in documents]
+    model = utils.embedding_model()
+    model.encode(texts[:8])
+    one_by_one = seconds(lambda: [model.encode(text) for text in texts], repeat=1)
+    row(f"encoding {len(texts)} documents: one by one / batches", one_by_one, seconds(lambda: model.encode(texts, batch_size=64), repeat=1), 3)
+    questions = ground_truth["question"].tolist()
+    with tempfile.TemporaryDirectory() as folder:
+        utils.os.environ["EMBEDDING_CACHE"] = str(Path(folder) / "cache.sqlite")
+        cold = seconds(lambda: utils.embed(texts + questions), repeat=1)
+        row(f"embedding {len(texts) + len(questions):,} texts: cold / cached start", cold, seconds(lambda: utils.embed(texts + questions)), 20)
+        vectors, encoded = utils.embed(texts), utils.embed(questions)
+        index = VectorSearch(keyword_fields=["course"]).fit(vectors, documents)
+        pairs = list(zip(encoded, ground_truth["course"], strict=True))
+        loop = seconds(lambda: [index.search(vector, {"course": course}, num_results=5) for vector, course in pairs], repeat=1)
+        exact = utils.search_by_scores(utils.vector_scores(vectors, documents), documents)
+        row(f"{len(pairs):,} queries by vectors: VectorSearch loop / exact product", loop, seconds(lambda: exact(ground_truth)), 1)
+        del utils.os.environ["EMBEDDING_CACHE"]
+
+
+def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
+    text, keyword = {"type": "text"}, {"type": "keyword"}
+    mapping = {"properties": {"question": text, "text": text, "section": text, "course": keyword, "id": keyword}}
+
+    def index_one_by_one():
+        es.indices.create(index="bench-loop", mappings=mapping, settings={"number_of_replicas": 0})
+        for document in documents[:n_loop]:
+            es.index(index="bench-loop", document=document)
+        es.indices.refresh(index="bench-loop")
+
+    es.options(ignore_status=404).indices.delete(index="bench-loop")
+    loop = seconds(index_one_by_one, repeat=1) * len(documents) / min(n_loop, len(documents))
+    es.indices.delete(index="bench-loop")
+    name = "" if n_loop >= len(documents) else f" (loop: {n_loop:,}, scaled)"
+    row(f"Elasticsearch, indexing {label}: one by one / bulk{name}", loop, seconds(lambda: utils.index_documents(es, "bench", documents, mapping), repeat=1), 10)
+    query = utils.match_query(FIELDS)
+    some = ground_truth.head(n_loop)
+    search = utils.elasticsearch_search(es, "bench", query)
+    search(some)
+
+    def search_one(question, course):
+        response = es.search(index="bench", size=5, **query(question, course))
+        return [hit["_source"] for hit in response["hits"]["hits"]]
+
+    node = node_search_seconds(es)
+    batch = seconds(lambda: utils.evaluate(some, search), repeat=2)
+    node = (node_search_seconds(es) - node) / 2
+    slow = seconds(lambda: utils.evaluate(some, utils.one_by_one(search_one)), repeat=1)
+    row(f"Elasticsearch, {len(some):,} queries on {label}: one by one / _msearch", slow, batch, 4.5)
+    print(f"    the node's own search time within the batch, summed over its threads: {node:.2f} s", flush=True)
+
+
+def node_search_seconds(es):
+    total = es.indices.stats(index="bench", metric="search")["_all"]["total"]["search"]
+    return (total["query_time_in_millis"] + total["fetch_time_in_millis"]) / 1000
+
+
+def main():
+    if sys.argv[1:] == ["large"]:
+        return bench_large()
+    documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
+    print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
+    bench_minsearch(documents, ground_truth)
+    bench_metrics()
+    subprocess.run([sys.executable, __file__, "large"], check=True)
+    bench_vectors(documents, ground_truth)
+    if es := utils.connect_elasticsearch():
+        bench_elasticsearch(es, documents, ground_truth, "the corpus", len(ground_truth))
+        documents, ground_truth = synthetic(100_000, 5_000)
+        bench_elasticsearch(es, documents, ground_truth, "100,000 synthetic records", 2_000)
+
+
+if __name__ == "__main__":
+    main()
