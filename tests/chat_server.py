@@ -14,20 +14,39 @@ def answer(content=None, refusal=None, finish_reason="stop", top_logprobs=None, 
 
     top_logprobs: a dict of token: log probability for each token of the answer, likeliest first.
     """
-    message = {"role": "assistant", "content": content if content is None or isinstance(content, str) else json.dumps(content), "refusal": refusal}
+    message = {
+        "role": "assistant",
+        "content": content if content is None or isinstance(content, str) else json.dumps(content),
+        "refusal": refusal,
+    }
     choice = {"index": 0, "message": message, "finish_reason": finish_reason, "logprobs": None}
     if top_logprobs is not None:
-        tokens = [[{"token": token, "logprob": logprob, "bytes": None} for token, logprob in top.items()] for top in top_logprobs]
+        tokens = [
+            [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in top.items()]
+            for top in top_logprobs
+        ]
         choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top} for top in tokens], "refusal": None}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "test", "choices": [choice], "usage": usage}
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "test",
+        "choices": [choice],
+        "usage": usage,
+    }
     return {"status": 200, "headers": {}, "body": json.dumps(body).encode(), "delay": delay}
 
 
 def error(status, message="scripted", **headers):
     """A reply of another status; retry_after=1 becomes the header Retry-After: 1."""
     headers = {name.replace("_", "-").title(): str(value) for name, value in headers.items()}
-    return {"status": status, "headers": headers, "body": json.dumps({"error": {"message": message, "type": "scripted"}}).encode(), "delay": 0}
+    return {
+        "status": status,
+        "headers": headers,
+        "body": json.dumps({"error": {"message": message, "type": "scripted"}}).encode(),
+        "delay": 0,
+    }
 
 
 def raw(body):
@@ -72,7 +91,11 @@ def chat_server(script):
             stop.wait(reply["delay"])
             with suppress(ConnectionError):  # the client gave up, or was killed
                 self.send_response(reply["status"])
-                for name, value in {"Content-Type": "application/json", "Content-Length": len(reply["body"]), **reply["headers"]}.items():
+                for name, value in {
+                    "Content-Type": "application/json",
+                    "Content-Length": len(reply["body"]),
+                    **reply["headers"],
+                }.items():
                     self.send_header(name, str(value))
                 self.end_headers()
                 self.wfile.write(reply["body"])

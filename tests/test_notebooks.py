@@ -1,0 +1,113 @@
+"""What a reader may rely on in every committed notebook, and what nbval cannot see."""
+
+import re
+
+import nbformat
+import numpy as np
+import pytest
+from notebook_cells import NOTEBOOKS
+
+# Cells whose output is not compared, by the reason; there are no others, and none is skipped.
+VOLATILE = {
+    "versions of what is installed": r"version\(package\)",
+    "times of this machine, drawn": r"ms_per_query|milliseconds",
+}
+TAGS = {
+    "imports",
+    "prompt",
+    "judge",
+    "combinations",
+    "exercise",
+    "exercise-check",
+    "solution",
+    "needs-elasticsearch",
+    "nbval-ignore-output",
+}
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tags(cell):
+    return set(cell.metadata.get("tags", []))
+
+
+def test_all_four_notebooks_are_there():
+    assert [path.stem for path in NOTEBOOKS] == [
+        "01-ground-truth",
+        "02-text-evaluation",
+        "03-vector-evaluation",
+        "04-fact-coverage",
+    ]
+
+
+def test_cells_are_counted_1_to_n(notebook):
+    assert [cell.execution_count for cell in code_cells(notebook)] == list(range(1, len(code_cells(notebook)) + 1))
+
+
+def test_no_cell_holds_an_error_or_a_warning(notebook):
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            assert output.output_type != "error", cell.source
+            assert output.get("name") != "stderr", cell.source
+
+
+def test_metadata_is_clean(notebook):
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert notebook.metadata.kernelspec.name == "python3"
+    for cell in notebook.cells:
+        assert set(cell.metadata) <= {"tags", "slideshow"}
+        assert tags(cell) <= TAGS
+
+
+def test_only_volatile_cells_are_not_compared(notebook):
+    for cell in code_cells(notebook):
+        if "nbval-ignore-output" in tags(cell):
+            assert any(re.search(pattern, cell.source) for pattern in VOLATILE.values()), cell.source
+    assert sum("nbval-ignore-output" in tags(cell) for cell in code_cells(notebook)) <= 2
+
+
+def test_style_of_the_cells(notebook):
+    cells = [cell for cell in notebook.cells if cell.source.strip()]
+    lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
+    led = np.mean([cells[i - 1].cell_type == "markdown" for i in range(1, len(cells)) if cells[i].cell_type == "code"])
+    assert 20 <= len(lines) <= 45
+    assert np.median(lines) <= 7
+    assert np.quantile(lines, 0.9) <= 20
+    assert led >= 0.6
+
+
+def test_prose_states_no_measured_number(notebook):
+    """Decimals in prose are figures; a cell has to print them. Quoted parameters and ids of models are code."""
+    printed = "".join(
+        o.get("text", "") + o.get("data", {}).get("text/plain", "") for c in code_cells(notebook) for o in c.outputs
+    )
+    code = "".join(cell.source for cell in code_cells(notebook))
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and "solution" not in tags(cell):
+            prose = re.sub(r"`[^`]*`", "", cell.source)
+            for number in re.findall(r"(?<![\w.-])\d+\.\d+(?![\w.])", prose):
+                assert number in printed or number in code, (number, cell.source)
+
+
+def test_exercises_have_stub_solution_and_check_and_are_unsolved(notebook):
+    kinds = [
+        kind for cell in notebook.cells for kind in ("exercise", "solution", "exercise-check") if kind in tags(cell)
+    ]
+    assert kinds
+    assert kinds == ["exercise", "solution", "exercise-check"] * (len(kinds) // 3)
+    for cell in code_cells(notebook):
+        if "exercise-check" in tags(cell):
+            assert cell.outputs[0].text == "Your turn: not solved yet.\n"
+
+
+def test_a_notebook_reads_data_only(notebook):
+    source = "\n".join(cell.source for cell in code_cells(notebook))
+    assert not re.search(r"read_\w+\([^)]*results_folder", source)
+    assert "requests.get" not in source
