@@ -13,19 +13,19 @@ run: .venv/installed            ## execute all notebooks into results/ and print
 
 test: .venv/installed           ## ruff, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@COURSE_RESULTS=$$(mktemp -d) $(BIN)/python scripts/elasticsearch.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --nbval
+	@COURSE_RESULTS=$$(mktemp -d) $(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --nbval
 
 lab: .venv/installed            ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
-	@$(BIN)/python scripts/elasticsearch.py start
+	@$(BIN)/python scripts/node.py start
 
 notebooks: .venv/installed      ## for authors: execute the committed notebooks in place, clean, with a node
-	@$(BIN)/python scripts/elasticsearch.py run -- $(BIN)/python scripts/run.py --in-place && $(BIN)/python scripts/data_card.py
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place && $(BIN)/python scripts/data_card.py
 
 bench: .venv/installed          ## measure the speed ratios of the design in one run
-	@$(BIN)/python scripts/elasticsearch.py run -- $(BIN)/python scripts/bench.py
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
 slides: .venv/installed         ## the executed notebooks of results/ as slides (needs a network for reveal.js when shown)
 	$(BIN)/jupyter nbconvert --to slides results/*.ipynb

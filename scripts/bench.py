@@ -1,6 +1,7 @@
 """Ratios of speed, measured in one run on this machine: `make bench`. Times are seconds, the best of a few repetitions."""
 
 import gc
+import os
 import resource
 import subprocess
 import sys
@@ -127,7 +128,7 @@ def bench_vectors(documents, ground_truth):
     )
     questions = ground_truth["question"].tolist()
     with tempfile.TemporaryDirectory() as folder:
-        utils.os.environ["EMBEDDING_CACHE"] = str(Path(folder) / "cache.sqlite")
+        os.environ["EMBEDDING_CACHE"] = str(Path(folder) / "cache.sqlite")
         cold = seconds(lambda: utils.embed(texts + questions), repeat=1)
         row(
             f"embedding {len(texts) + len(questions):,} texts: cold / cached start",
@@ -148,7 +149,7 @@ def bench_vectors(documents, ground_truth):
             seconds(lambda: exact(ground_truth)),
             1,
         )
-        del utils.os.environ["EMBEDDING_CACHE"]
+        del os.environ["EMBEDDING_CACHE"]
 
 
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):

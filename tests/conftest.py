@@ -17,8 +17,13 @@ OUTPUT_TIMEOUT = 60
 
 @cache
 def elasticsearch_problem():
-    """Why no healthy node answers, naming its address, or None."""
-    url = (os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200").split(",")[0]
+    """Why no healthy node answers at any of the addresses, naming them, or None."""
+    urls = os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200"
+    problems = [problem_at(url.strip()) for url in urls.split(",")]
+    return None if None in problems else "; ".join(problems)
+
+
+def problem_at(url):
     try:
         with urllib.request.urlopen(f"{url}/_cluster/health", timeout=10) as response:
             status = json.load(response).get("status")

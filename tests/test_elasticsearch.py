@@ -99,7 +99,9 @@ def test_batches_rank_as_single_searches_do(es, index, ground_truth):
 
     assert utils.one_by_one(search_one)(queries).tolist() == batched.tolist()
     assert (batched != "").any(axis=1).all()
-    hits = utils.elasticsearch_hits(es, index, [{**body(q, c), "fields": ["id"]} for q, c in zip(queries.question, queries.course, strict=True)], 7)
+    hits = utils.elasticsearch_hits(
+        es, index, [{**body(q, c), "fields": ["id"]} for q, c in zip(queries.question, queries.course, strict=True)], 7
+    )
     assert [found[0]["fields"]["id"][0] for found in hits] == batched[:, 0].tolist()
 
 
@@ -146,7 +148,18 @@ def test_too_many_different_words_are_no_silent_miss(es, index, documents):
 
 @pytest.mark.parametrize(
     "extra",
-    ['"', "'\"", "([{<", ")]}> AND OR NOT", "\\ / * ? ~ ^ : + - && || !", "🎉 👩‍👩‍👧", "\x00", "\n\t", "\ud800", '"}}\n{"index": "x"}'],
+    [
+        '"',
+        "'\"",
+        "([{<",
+        ")]}> AND OR NOT",
+        "\\ / * ? ~ ^ : + - && || !",
+        "🎉 👩‍👩‍👧",
+        "\x00",
+        "\n\t",
+        "\ud800",
+        '"}}\n{"index": "x"}',
+    ],
     ids=ascii,
 )
 def test_odd_characters_are_text(es, index, documents, extra):
@@ -239,7 +252,9 @@ def test_documents_that_share_an_id_stay_apart(es, alias, documents):
 @pytest.mark.parametrize("shape", [(3, 5), (2, 4), (4,)])
 def test_vectors_of_another_shape(es, alias, documents, shape):
     mappings = {"properties": {**MAPPINGS["properties"], "vector": {"type": "dense_vector", "dims": 4}}}
-    with pytest.raises(ValueError, match=re.escape(f"vectors for vector: shape {shape}, the documents and the mapping need (3, 4)")):
+    with pytest.raises(
+        ValueError, match=re.escape(f"vectors for vector: shape {shape}, the documents and the mapping need (3, 4)")
+    ):
         utils.index_documents(es, alias, documents[:3], mappings, vectors={"vector": np.ones(shape)})
     assert indices(es, alias) == []
 
@@ -248,7 +263,10 @@ def test_the_nearest_vector_comes_first(es, alias, documents):
     mappings = {"properties": {**MAPPINGS["properties"], "vector": {"type": "dense_vector", "dims": 4}}}
     vectors = np.eye(4) + 0.1
     utils.index_documents(es, alias, documents[:4], mappings, vectors={"vector": vectors})
-    bodies = [{"knn": {"field": "vector", "query_vector": row.tolist(), "k": 2, "num_candidates": 4}, "fields": ["id"]} for row in vectors]
+    bodies = [
+        {"knn": {"field": "vector", "query_vector": row.tolist(), "k": 2, "num_candidates": 4}, "fields": ["id"]}
+        for row in vectors
+    ]
     hits = utils.elasticsearch_hits(es, alias, bodies)
     assert [found[0]["fields"]["id"][0] for found in hits] == [document["id"] for document in documents[:4]]
 

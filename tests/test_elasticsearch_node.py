@@ -1,4 +1,4 @@
-"""scripts/elasticsearch.py without a node: what it says when something is missing, and that it leaves nothing behind."""
+"""scripts/node.py without a node: what it says when something is missing, and that it leaves nothing behind."""
 
 import importlib.metadata
 import importlib.util
@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = ROOT / "scripts" / "elasticsearch.py"
+SCRIPT = ROOT / "scripts" / "node.py"
 specification = importlib.util.spec_from_file_location("elasticsearch_node", SCRIPT)
 script = sys.modules["elasticsearch_node"] = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(script)
@@ -45,7 +45,11 @@ def java(folder, version="17.0.15", home="/usr"):
 
 def distribution(path, body):
     """A zip in the shape of Elasticsearch's, whose node is a shell script; its SHA-256."""
-    files = {"bin/elasticsearch": f"#!/bin/bash\n{body}\n", "bin/loop": "while :; do /bin/sleep 0.1; done\n", "config/elasticsearch.yml": ""}
+    files = {
+        "bin/elasticsearch": f"#!/bin/bash\n{body}\n",
+        "bin/loop": "while :; do /bin/sleep 0.1; done\n",
+        "config/elasticsearch.yml": "",
+    }
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in files.items():
             archive.writestr(f"elasticsearch-{VERSION}/{name}", text)
@@ -104,7 +108,10 @@ def left_behind():
 
 def test_no_java(tools):
     (tools / "java").unlink()
-    with pytest.raises(script.NodeError, match=r"^no Java on the PATH; Elasticsearch needs a running Docker engine, or Java 17\+ and Maven$"):
+    with pytest.raises(
+        script.NodeError,
+        match=r"^no Java on the PATH; Elasticsearch needs a running Docker engine, or Java 17\+ and Maven$",
+    ):
         script.start()
 
 
@@ -125,7 +132,9 @@ def test_java_home_comes_before_the_path(tools, monkeypatch, tmp_path):
 @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.2", "16"])
 def test_java_too_old(tools, version):
     java(tools, version)
-    with pytest.raises(script.NodeError, match=f"^Java {version} at .*java is too old: Elasticsearch needs 17 or newer"):
+    with pytest.raises(
+        script.NodeError, match=f"^Java {version} at .*java is too old: Elasticsearch needs 17 or newer"
+    ):
         script.start()
 
 
@@ -137,13 +146,17 @@ def test_java_that_does_not_work(tools):
 
 def test_no_maven_and_no_docker(tools):
     (tools / "mvn").unlink()
-    with pytest.raises(script.NodeError, match=r"^no Maven \(mvn\) on the PATH; Elasticsearch needs a running Docker engine"):
+    with pytest.raises(
+        script.NodeError, match=r"^no Maven \(mvn\) on the PATH; Elasticsearch needs a running Docker engine"
+    ):
         script.start()
 
 
 def test_maven_fails(tools):
     program(tools, "mvn", "echo '[INFO] x'; echo '[ERROR] Could not transfer artifact: repo.maven.apache.org'; exit 1")
-    with pytest.raises(script.NodeError, match=rf"^Maven could not fetch .*:{VERSION}: \[ERROR\] Could not transfer artifact"):
+    with pytest.raises(
+        script.NodeError, match=rf"^Maven could not fetch .*:{VERSION}: \[ERROR\] Could not transfer artifact"
+    ):
         script.start_node()
 
 
@@ -265,7 +278,9 @@ def test_settings_of_a_node(tmp_path):
 def test_stop_ends_no_process_that_has_the_pid_by_chance(tools, tmp_path, capsys):
     stranger = subprocess.Popen(["/bin/sleep", "60"])
     try:
-        script.state_path().write_text(json.dumps({"url": "http://127.0.0.1:9200", "pid": stranger.pid, "folder": str(tmp_path / "gone")}))
+        script.state_path().write_text(
+            json.dumps({"url": "http://127.0.0.1:9200", "pid": stranger.pid, "folder": str(tmp_path / "gone")})
+        )
         script.stop()
         assert stranger.poll() is None
         assert "had ended already" in capsys.readouterr().out
@@ -286,7 +301,9 @@ def test_start_after_a_crash_cleans_up(tools, healthy, tmp_path):
 # --- Docker ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("body", "expected"), [("exit 0", True), ("[[ $1 != info ]]", False), ("[[ $1 != compose ]]", False)])
+@pytest.mark.parametrize(
+    ("body", "expected"), [("exit 0", True), ("[[ $1 != info ]]", False), ("[[ $1 != compose ]]", False)]
+)
 def test_docker_needs_an_engine_and_compose(tools, body, expected):
     assert not script.docker_runs()
     program(tools, "docker", body)
@@ -346,7 +363,9 @@ def test_run_takes_the_node_that_answers_at_the_default(tools, monkeypatch):
 
 def test_run_of_no_command():
     environment = {**os.environ, "ELASTICSEARCH_URL": "http://127.0.0.1:1"}
-    done = subprocess.run([sys.executable, SCRIPT, "run", "--", "/no/such/command"], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "run", "--", "/no/such/command"], env=environment, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (1, "error: /no/such/command: No such file or directory\n")
     done = subprocess.run([sys.executable, SCRIPT, "run", "--"], env=environment, capture_output=True, text=True)
     assert done.returncode == 2
@@ -402,7 +421,9 @@ def test_run_stops_its_node_on_a_signal(tools, tmp_path, number, moment):
 
 def test_compose_file_is_valid():
     check = Path(sys.executable).with_name("check-jsonschema")
-    done = subprocess.run([check, "--builtin-schema", "vendor.compose-spec", ROOT / "docker-compose.yml"], capture_output=True, text=True)
+    done = subprocess.run(
+        [check, "--builtin-schema", "vendor.compose-spec", ROOT / "docker-compose.yml"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -421,6 +442,9 @@ def test_client_and_server_agree():
 
 def test_version_stands_in_one_place():
     version = script.pinned()[0]
-    files = [ROOT / name for name in ("docker-compose.yml", "requirements.txt", "pyproject.toml", "Makefile", "README.md", "utils.py")]
+    files = [
+        ROOT / name
+        for name in ("docker-compose.yml", "requirements.txt", "pyproject.toml", "Makefile", "README.md", "utils.py")
+    ]
     files += [*ROOT.glob("scripts/*.py"), *ROOT.glob(".github/**/*.yml"), *ROOT.glob("notebooks/*.ipynb")]
     assert [file.name for file in files if file.exists() and version in file.read_text()] == ["docker-compose.yml"]

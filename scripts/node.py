@@ -61,7 +61,10 @@ def pinned():
 def docker_runs():
     """Whether a Docker engine answers and the compose plugin is there; the client alone is not enough."""
     try:
-        return not any(subprocess.run(["docker", *words], capture_output=True, timeout=30).returncode for words in (["info"], ["compose", "version"]))
+        return not any(
+            subprocess.run(["docker", *words], capture_output=True, timeout=30).returncode
+            for words in (["info"], ["compose", "version"])
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -128,7 +131,9 @@ def check_port(port):
 def check_disk(folder):
     free = shutil.disk_usage(folder).free
     if free < FREE_BYTES:
-        raise NodeError(f"{free / 1e9:.1f} GB free in {folder}, less than the {FREE_BYTES / 1e9:.0f} GB that Elasticsearch needs")
+        raise NodeError(
+            f"{free / 1e9:.1f} GB free in {folder}, less than the {FREE_BYTES / 1e9:.0f} GB that Elasticsearch needs"
+        )
 
 
 def cluster_health(url):
@@ -162,18 +167,29 @@ def fetch():
     if not path.exists():
         print(f"Fetching Elasticsearch {version} with Maven, 107 MB the first time ...", file=sys.stderr)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            command = ["mvn", "-B", "-q", "dependency:copy", f"-Dartifact={ARTIFACT}:{version}:zip", f"-DoutputDirectory={folder}"]
+            command = [
+                "mvn",
+                "-B",
+                "-q",
+                "dependency:copy",
+                f"-Dartifact={ARTIFACT}:{version}:zip",
+                f"-DoutputDirectory={folder}",
+            ]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             copy = Path(folder, path.name)
             if done.returncode or not copy.exists():
                 lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
-                raise NodeError(f"Maven could not fetch {ARTIFACT}:{version}: {lines[0][:300] if lines else 'it says no reason'}")
+                raise NodeError(
+                    f"Maven could not fetch {ARTIFACT}:{version}: {lines[0][:300] if lines else 'it says no reason'}"
+                )
             copy.replace(path)
     with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != expected:
         path.unlink()
-        raise NodeError(f"{path} had SHA-256 {found}, not {expected}, and was deleted; if this repeats, delete Maven's own copy in ~/.m2 too")
+        raise NodeError(
+            f"{path} had SHA-256 {found}, not {expected}, and was deleted; if this repeats, delete Maven's own copy in ~/.m2 too"
+        )
     return path
 
 
@@ -225,15 +241,25 @@ def launch(folder, settings):
     java_home = find_java()
     shutil.unpack_archive(fetch(), folder)
     (home,) = folder.glob("elasticsearch-*")
-    (home / "config" / "elasticsearch.yml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items()))
+    (home / "config" / "elasticsearch.yml").write_text(
+        "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items())
+    )
     for name in ("data", "logs", "tmp"):
         (folder / name).mkdir()
-    environment = {key: value for key, value in os.environ.items() if key not in ("ES_PATH_CONF", "ES_HOME", "JAVA_HOME")}
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("ES_PATH_CONF", "ES_HOME", "JAVA_HOME")
+    }
     environment |= {"ES_JAVA_HOME": java_home, "ES_TMPDIR": str(folder / "tmp")}
     environment.setdefault("ES_JAVA_OPTS", "-Xms1g -Xmx1g")
     program = home / "bin" / "elasticsearch"
     program.chmod(0o755)  # zip files forget it
-    options = {"cwd": home, "env": environment, "start_new_session": True, "stdin": subprocess.DEVNULL, **another_user(folder)}
+    options = {
+        "cwd": home,
+        "env": environment,
+        "start_new_session": True,
+        "stdin": subprocess.DEVNULL,
+        **another_user(folder),
+    }
     with open(folder / "console.log", "wb") as log:
         return subprocess.Popen([program], stdout=log, stderr=subprocess.STDOUT, **options)
 
@@ -282,7 +308,9 @@ def start_node(http_port=None, cluster=None):
 def node_processes(folder):
     """The Java processes, launcher and server, of the node in this folder. The folder's name is unique, a reused pid is not mistaken."""
     mark = f"-Des.path.home={folder}{os.sep}"
-    return [p for p in psutil.process_iter(["cmdline"]) if any(word.startswith(mark) for word in p.info["cmdline"] or [])]
+    return [
+        p for p in psutil.process_iter(["cmdline"]) if any(word.startswith(mark) for word in p.info["cmdline"] or [])
+    ]
 
 
 def stop_node(node):
@@ -358,7 +386,7 @@ def start(port=None):
     print(f"Elasticsearch {pinned()[0]} is ready at {state['url']} after {time.monotonic() - began:.0f} s")
     if state["url"] != DEFAULT_URL:
         print(f"export ELASTICSEARCH_URL={state['url']}")
-    print("Stop it with: python scripts/elasticsearch.py stop")
+    print("Stop it with: python scripts/node.py stop")
 
 
 def start_with_java(port=None):
@@ -395,10 +423,16 @@ def status():
     state = load_state()
     if is_running(state):
         health = cluster_health(state["url"]).get("status", "not healthy")
-        print(f"Running at {state['url']} ({'Docker' if state.get('docker') else 'pid {pid}, folder {folder}'.format(**state)}): {health}")
+        print(
+            f"Running at {state['url']} ({'Docker' if state.get('docker') else 'pid {pid}, folder {folder}'.format(**state)}): {health}"
+        )
         return 0
     other = cluster_health(DEFAULT_URL)
-    print(f"Not started by this script, but a node answers at {DEFAULT_URL}: {other['status']}" if other else "Not running")
+    print(
+        f"Not started by this script, but a node answers at {DEFAULT_URL}: {other['status']}"
+        if other
+        else "Not running"
+    )
     return 0 if other else 1
 
 
@@ -477,7 +511,9 @@ def main(words=None):
     starting.add_argument("--port", type=port_number, default=os.environ.get("ELASTICSEARCH_PORT") or None)
     commands.add_parser("stop", help="stop the node that start started")
     commands.add_parser("status", help="say whether a node runs")
-    commands.add_parser("run", help="run a command with a node").add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    commands.add_parser("run", help="run a command with a node").add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND"
+    )
     arguments = parser.parse_args(words)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, exit_on_signal)
