@@ -518,6 +518,7 @@ def leaderboard(searches, ground_truth, k=5):
     ground_truth = check_queries(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rows, reciprocal_ranks = {}, {}
     for name, search in searches.items():
+        _kept.clear()  # what another search left behind would make this one look faster
         started = time.perf_counter()
         rankings = retrieve(ground_truth, search, k)
         milliseconds = 1000 * (time.perf_counter() - started) / len(ground_truth)
@@ -717,7 +718,7 @@ def bundled_model():
     return folder
 
 
-def embed(texts, name=None, batch_size=64):
+def embed(texts, name=None):
     """Unit vectors of the texts, float32, shape (n_texts, dimension), kept on disk by model and text. Introduced in notebook 03.
 
     The cache, .cache/embeddings.sqlite or EMBEDDING_CACHE, holds a checksum of each vector; what fails it is encoded again.
@@ -731,8 +732,10 @@ def embed(texts, name=None, batch_size=64):
         model = embedding_model(name)
         by_length = sorted(new, key=lambda key: len(new[key]), reverse=True)
         with tqdm(total=len(new), desc="encode") as bar:
-            for start in range(0, len(by_length), 16 * batch_size):
-                some = by_length[start : start + 16 * batch_size]
+            for start in range(0, len(by_length), 256):
+                some = by_length[start : start + 256]
+                # about 4,000 characters a batch: more no longer fit into the processor's cache
+                batch_size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
                 vectors = model.encode([new[key] for key in some], batch_size=batch_size, normalize_embeddings=True)
                 fresh = dict(zip(some, vectors.astype(np.float32), strict=True))
                 _cache_vectors(fresh)
@@ -1013,9 +1016,8 @@ def llm_client(**options):
     from openai import OpenAI
 
     api_key = os.environ.get("OPENAI_API_KEY") or "not needed"
-    return OpenAI(api_key=api_key, **{"max_retries": 5, "timeout": 60, **options}), os.environ.get(
-        "OPENAI_MODEL"
-    ) or "gpt-4o-mini"
+    model = os.environ.get("OPENAI_MODEL") or "gpt-4o-mini"
+    return OpenAI(api_key=api_key, **{"max_retries": 5, "timeout": 60, **options}), model
 
 
 def request_key(request):
