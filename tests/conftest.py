@@ -62,7 +62,7 @@ def prepare(item):
         try:
             run()
         except NbCellError as error:
-            if error.inner_traceback:
+            if "outputs differ" not in str(error):  # a cell that ran and printed something else breaks nothing after it
                 item.parent.broken = item.name
             raise
 

@@ -10,7 +10,8 @@ from notebook_cells import NOTEBOOKS
 # Cells whose output is not compared, by the reason; there are no others, and none is skipped.
 VOLATILE = {
     "versions of what is installed": r"version\(package\)",
-    "times of this machine, drawn": r"ms_per_query|milliseconds",
+    "times of this machine": r"ms_per_query|milliseconds",
+    "an approximate index, built anew with random levels": r"recalls = ",
 }
 TAGS = {
     "imports",
@@ -70,7 +71,7 @@ def test_only_volatile_cells_are_not_compared(notebook):
     for cell in code_cells(notebook):
         if "nbval-ignore-output" in tags(cell):
             assert any(re.search(pattern, cell.source) for pattern in VOLATILE.values()), cell.source
-    assert sum("nbval-ignore-output" in tags(cell) for cell in code_cells(notebook)) <= 2
+    assert sum("nbval-ignore-output" in tags(cell) for cell in code_cells(notebook)) <= 4
 
 
 def test_style_of_the_cells(notebook):
