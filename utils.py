@@ -690,16 +690,19 @@ def _one_row_a_document(index, field):
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-@cache
 def embedding_model(name=None):
     """The sentence-transformers model `name`, else EMBEDDING_MODEL, else the bundled all-MiniLM-L6-v2, whose weights are checked.
 
     Introduced in notebook 03.
     """
+    return _load_model(str(name or os.environ.get("EMBEDDING_MODEL") or bundled_model()))
+
+
+@cache
+def _load_model(name):
     from sentence_transformers import SentenceTransformer
 
-    name = name or os.environ.get("EMBEDDING_MODEL") or bundled_model()
-    return SentenceTransformer(str(name), device=os.environ.get("EMBEDDING_DEVICE"))
+    return SentenceTransformer(name, device=os.environ.get("EMBEDDING_DEVICE"))
 
 
 def bundled_model():
@@ -741,7 +744,7 @@ def embed(texts, name=None):
                 _cache_vectors(fresh)
                 known |= fresh
                 bar.update(len(some))
-    return np.array([known[key] for key in keys], dtype=np.float32).reshape(len(texts), -1)
+    return np.array([known[key] for key in keys], dtype=np.float32)
 
 
 def _cache_connection():
