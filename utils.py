@@ -878,6 +878,15 @@ def connect_elasticsearch():
     print(message)
 
 
+def index_name(prefix, documents):
+    """A name that belongs to these documents and this embedding model, so that runs on other data never share an index.
+
+    Introduced in notebook 02.
+    """
+    content = json.dumps([documents, os.environ.get("EMBEDDING_MODEL")], ensure_ascii=False)
+    return f"{prefix}-{hashlib.sha256(content.encode(errors='replace')).hexdigest()[:12]}"
+
+
 def index_documents(es, name, documents, mappings, settings=None, vectors=None):
     """Index the documents in bulk under a new index and, when it is complete, point the alias `name` at it.
 

@@ -376,3 +376,12 @@ def test_an_evaluation_survives_one_of_two_nodes(es, two_nodes, documents, groun
     assert (search(ground_truth) == before).all()
     with pytest.raises(RuntimeError, match="query 0 failed"):  # half an index is no index
         utils.evaluate(ground_truth, utils.elasticsearch_search(client, "halved", body))
+
+
+def test_runs_on_other_documents_or_models_never_share_a_name(monkeypatch):
+    documents = [{"id": "1", "text": "a"}]
+    name = utils.index_name("course", documents)
+    assert name == utils.index_name("course", documents)
+    assert name != utils.index_name("course", [{"id": "1", "text": "b"}])
+    monkeypatch.setenv("EMBEDDING_MODEL", "another")
+    assert name != utils.index_name("course", documents)

@@ -163,7 +163,7 @@ def test_knn_with_many_candidates_ranks_like_the_exact_product(corpus):
     vector = {"type": "dense_vector", "dims": 384, "similarity": "cosine", "index_options": {"type": "hnsw"}}
     mapping = {"properties": {"text": text, "course": keyword, "id": keyword, "vector": vector}}
     name = f"test-knn-{os.getpid()}"
-    utils.index_documents(es, name, documents, mapping, vectors={"vector": vectors})
+    index = utils.index_documents(es, name, documents, mapping, vectors={"vector": vectors})
 
     def knn(question, course):
         clause = {"field": "vector", "query_vector": encoded[question].tolist(), "k": 5, "num_candidates": 500}
@@ -172,6 +172,6 @@ def test_knn_with_many_candidates_ranks_like_the_exact_product(corpus):
     try:
         found = utils.elasticsearch_search(es, name, knn)(queries)
     finally:
-        es.indices.delete(index=f"{name}-*")
+        es.indices.delete(index=index)
     exact = utils.search_by_scores(utils.vector_scores(vectors, documents), documents)(queries)
     assert (found == exact).mean() > 0.99
