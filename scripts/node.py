@@ -1,13 +1,11 @@
-"""Start, stop or look at an Elasticsearch node on this machine, or run a command with one. Called by the Makefile.
+"""Start or stop an Elasticsearch node on this machine, look for one, or run a command with one.
 
-Docker where an engine runs, else Java 17+ and Maven. docker-compose.yml names the version. Environment: ELASTICSEARCH_PORT asks
-for a port, ELASTICSEARCH_CACHE names the folder that keeps the download and, unless root starts the node, the running nodes.
-"""
+By Docker where an engine runs, else by Java 17+ and Maven; docker-compose.yml names the version.
+ELASTICSEARCH_PORT asks for a port, ELASTICSEARCH_CACHE names the folder of download and nodes."""
 
 import argparse
 import contextlib
 import hashlib
-import http.client
 import json
 import os
 import re
@@ -16,517 +14,237 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
-import psutil
-
-ROOT = Path(__file__).resolve().parent.parent
-COMPOSE = ROOT / "docker-compose.yml"
+COMPOSE = Path(__file__).resolve().parent.parent / "docker-compose.yml"
 ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
-DEFAULT_URL = "http://127.0.0.1:9200"
-TEST_PROJECT = "retrieval-evaluation-test"
-TIMEOUT = 120
-LOG_LINES = 15
-FREE_BYTES = 2e9
-
-
-class NodeError(RuntimeError):
-    """Why there is no node, in one line."""
-
-
-@dataclass
-class Node:
-    """A node that `start_node` started: its address, its process, the folder that holds all of it, and how others find it."""
-
-    url: str
-    process: subprocess.Popen | None
-    folder: Path
-    cluster: str = ""
-    transport: str = ""
-
-
-# --- what this machine has ------------------------------------------------------------------------------------------------
+POSIX = os.name != "nt"
+NEEDS = f"a node needs Docker, or {'Java 17+ and Maven' if POSIX else 'WSL'}"
+DEFAULT_PORT, TIMEOUT, FREE_BYTES, ROOT = 9200, 120, 2e9, POSIX and os.geteuid() == 0
+SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 
 
 def pinned():
-    """(version, SHA-256 of the Maven artifact), both from docker-compose.yml."""
+    """(version, SHA-256 of the Maven artifact, settings of a node), all from docker-compose.yml."""
     text = COMPOSE.read_text()
-    return re.search(r"image: \S+/elasticsearch:(\S+)", text)[1], re.search(r"x-maven-sha256: (\w{64})", text)[1]
+    settings = dict(re.findall(r'^ +((?:cluster|discovery|xpack)\.\S+): "?([\w-]+)', text, re.M))
+    return *(re.search(p, text)[1] for p in (r"/elasticsearch:(\S+)", r"sha256: (\w+)")), settings
 
 
 def docker_runs():
-    """Whether a Docker engine answers and the compose plugin is there; the client alone is not enough."""
-    try:
-        return not any(
-            subprocess.run(["docker", *words], capture_output=True, timeout=30).returncode
-            for words in (["info"], ["compose", "version"])
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    """Whether a Docker engine answers and the compose plugin is there."""
+    command = ["docker", "compose", "ls"]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return not subprocess.run(command, capture_output=True, timeout=30).returncode
+    return False
 
 
 def find_java():
     """The home of Java 17 or newer: JAVA_HOME's, else that of the java on PATH."""
     home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    java = POSIX and shutil.which("java", path=f"{home}/bin" if home else None)
     if not java:
-        raise NodeError(f"no Java: JAVA_HOME={home} has no bin/java" if home else "no Java on the PATH")
-    output = subprocess.run([java, "-XshowSettings:properties", "-version"], capture_output=True, text=True).stderr
-    version = re.search(r'version "((?:1\.)?(\d+)\S*)"', output)
-    home = re.search(r"java\.home = (.+)", output)
-    if not version or not home:
-        raise NodeError(f"{java} is no working Java: {(output.strip() or 'it prints nothing').splitlines()[0]}")
-    if int(version[2]) < 17:
-        raise NodeError(f"Java {version[1]} at {java} is too old: Elasticsearch needs 17 or newer")
-    if is_root() and not open_to_all(home[1]):
-        raise NodeError(f"Java at {home[1]} can be read by root alone, and Elasticsearch refuses to run as root")
-    return home[1]
+        raise RuntimeError(f"no Java in {f'JAVA_HOME={home}' if home else 'PATH'}; {NEEDS}")
+    said = subprocess.getoutput(f"'{java}' -XshowSettings:properties -version")
+    version = re.search(r'version "(1\.)?(\d+).*|$', said)
+    if int(version[2] or 0) < 17:
+        raise RuntimeError(f"{java} is no Java 17+: {version[0] or said.splitlines()[:1]}; {NEEDS}")
+    return re.search("java.home = (.+)", said)[1]
 
 
-def cache_folder():
-    """The folder outside the clone that keeps the download and the state: ELASTICSEARCH_CACHE, else one in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(os.environ.get("ELASTICSEARCH_CACHE") or Path(cache, "retrieval-evaluation-course")).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def cache(name):
+    """This folder in ELASTICSEARCH_CACHE, else in the user's cache; root's is open to its node."""
+    user = "/var/cache" if ROOT else os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = os.environ.get("ELASTICSEARCH_CACHE") or Path(user, "retrieval-evaluation-course")
+    return Path(folder).absolute() / name
 
 
-def is_root():
-    return hasattr(os, "geteuid") and os.geteuid() == 0
-
-
-def open_to_all(folder):
-    """Whether any user may enter this folder."""
-    folder = Path(folder).resolve()
-    return all(parent.stat().st_mode & 0o001 for parent in [folder, *folder.parents])
-
-
-def is_free(port):
-    """Whether a server could listen on this port of 127.0.0.1."""
-    with socket.socket() as client, socket.socket() as server:
-        client.settimeout(1)
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            server.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return client.connect_ex(("127.0.0.1", port)) != 0
-
-
-def free_port():
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
+def free_port(port=0):
+    """This port, or for 0 any, if no server listens on it; else an OSError that names it."""
+    with socket.create_server(("127.0.0.1", port)) as server:
         return server.getsockname()[1]
 
 
-def check_port(port):
-    if not is_free(port):
-        raise NodeError(f"port {port} on 127.0.0.1 is taken")
+def address(node):
+    """The address of a node, a folder named start or run, docker or java, port, owner's pid."""
+    return f"http://127.0.0.1:{node.name.split('-')[2]}"
 
 
-def check_disk(folder):
-    free = shutil.disk_usage(folder).free
-    if free < FREE_BYTES:
-        raise NodeError(
-            f"{free / 1e9:.1f} GB free in {folder}, less than the {FREE_BYTES / 1e9:.0f} GB that Elasticsearch needs"
-        )
+def known_url(port=None):
+    """Where a healthy node answers: at ELASTICSEARCH_URL, as `start` left it, at this port."""
+    urls = [os.environ.get("ELASTICSEARCH_URL", ""), *map(address, cache("nodes").glob("start-*"))]
+    key = os.environ.get("ELASTICSEARCH_API_KEY")
+    headers = {"Authorization": f"ApiKey {key}"} if key else {}
+    for url in ",".join([*urls, f"http://127.0.0.1:{port or DEFAULT_PORT}"]).split(","):
+        with contextlib.suppress(Exception):  # whatever else answers there: 200 is no proof
+            request = Request(f"{url.strip()}/_cluster/health", headers=headers)
+            with build_opener(ProxyHandler({})).open(request, timeout=5) as answer:
+                if json.load(answer)["status"] in ("green", "yellow"):
+                    return url
 
 
-def cluster_health(url):
-    """The answer of `_cluster/health`; an empty dict where no node answers. A bare HTTP 200 is no proof of a node."""
-    try:
-        with build_opener(ProxyHandler({})).open(f"{url}/_cluster/health?timeout=2s", timeout=5) as response:
-            health = json.load(response)
-    except (OSError, ValueError, http.client.HTTPException):
-        return {}
-    return health if isinstance(health, dict) and health.get("status") in ("green", "yellow") else {}
+def processes(mark):
+    """The pids of the processes whose commands show this mark; so no reused pid is mistaken."""
+    listing = "ps -Aww -o pid=,command= || grep -as . /proc/[0-9]*/cmdline"  # not all have ps
+    ps = subprocess.run(["sh", "-c", listing], capture_output=True, text=True, errors="replace")
+    return list(map(int, re.findall(rf"(?m)^(?:/proc/| *)(\d+).*{re.escape(mark)}", ps.stdout)))
 
 
-# --- a node by Java and Maven ---------------------------------------------------------------------------------------------
-
-
-def archive_path():
-    return cache_folder() / f"elasticsearch-{pinned()[0]}.zip"
-
-
-def check_tools():
-    """Raise NodeError where a node cannot be started for want of Java or, unless the download is there, of Maven."""
-    find_java()
-    if not archive_path().exists() and not shutil.which("mvn"):
-        raise NodeError("no Maven (mvn) on the PATH")
-
-
-def fetch():
-    """The distribution's zip, from the cache or through Maven, with the checksum that docker-compose.yml pins."""
-    (version, expected), path = pinned(), archive_path()
-    check_disk(path.parent)
-    if not path.exists():
-        print(f"Fetching Elasticsearch {version} with Maven, 107 MB the first time ...", file=sys.stderr)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            command = [
-                "mvn",
-                "-B",
-                "-q",
-                "dependency:copy",
-                f"-Dartifact={ARTIFACT}:{version}:zip",
-                f"-DoutputDirectory={folder}",
-            ]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-            copy = Path(folder, path.name)
-            if done.returncode or not copy.exists():
-                lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
-                raise NodeError(
-                    f"Maven could not fetch {ARTIFACT}:{version}: {lines[0][:300] if lines else 'it says no reason'}"
-                )
-            copy.replace(path)
-    with open(path, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
-        path.unlink()
-        raise NodeError(
-            f"{path} had SHA-256 {found}, not {expected}, and was deleted; if this repeats, delete Maven's own copy in ~/.m2 too"
-        )
-    return path
-
-
-def new_folder():
-    """A folder for one node that the user who runs it can reach: below the cache, or for root, where that is closed, in the temporary folder."""
-    parent = cache_folder() / "nodes"
-    parent.mkdir(exist_ok=True)
-    if is_root() and not open_to_all(parent):
-        parent = Path(tempfile.gettempdir())
-    check_disk(parent)
-    return Path(tempfile.mkdtemp(prefix="elasticsearch-", dir=parent))
-
-
-def configuration(folder, http_port, transport_port, cluster):
-    """The settings of elasticsearch.yml. cluster: see `start_node`."""
-    if cluster is None:
-        discovery = {"discovery.type": "single-node"}
-    else:
-        first = {} if cluster else {"cluster.initial_master_nodes": [folder.name]}
-        discovery = {"discovery.seed_hosts": [node.transport for node in cluster], **first}
-    return {
-        "cluster.name": cluster[0].cluster if cluster else folder.name,
-        "node.name": folder.name,
-        "network.host": "127.0.0.1",
-        "http.port": http_port,
-        "transport.port": transport_port,
-        "path.data": str(folder / "data"),
-        "path.logs": str(folder / "logs"),
-        "xpack.security.enabled": False,  # only because the node listens on 127.0.0.1 alone
-        "cluster.routing.allocation.disk.threshold_enabled": False,
-        **discovery,
-    }
-
-
-def another_user(folder):
-    """The Popen options that start a program as a user other than root, who then owns the folder; none unless we are root."""
-    if not is_root():
-        return {}
-    import pwd
-
-    nobody = pwd.getpwnam("nobody")
-    for path in [folder, *folder.rglob("*")]:
-        os.chown(path, nobody.pw_uid, nobody.pw_gid)
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-
-
-def launch(folder, settings):
-    """Unpack the distribution into the folder, configure it and start its process, detached from this terminal."""
-    java_home = find_java()
-    shutil.unpack_archive(fetch(), folder)
-    (home,) = folder.glob("elasticsearch-*")
-    (home / "config" / "elasticsearch.yml").write_text(
-        "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items())
-    )
-    for name in ("data", "logs", "tmp"):
-        (folder / name).mkdir()
-    environment = {
-        key: value for key, value in os.environ.items() if key not in ("ES_PATH_CONF", "ES_HOME", "JAVA_HOME")
-    }
-    environment |= {"ES_JAVA_HOME": java_home, "ES_TMPDIR": str(folder / "tmp")}
-    environment.setdefault("ES_JAVA_OPTS", "-Xms1g -Xmx1g")
-    program = home / "bin" / "elasticsearch"
-    program.chmod(0o755)  # zip files forget it
-    options = {
-        "cwd": home,
-        "env": environment,
-        "start_new_session": True,
-        "stdin": subprocess.DEVNULL,
-        **another_user(folder),
-    }
-    with open(folder / "console.log", "wb") as log:
-        return subprocess.Popen([program], stdout=log, stderr=subprocess.STDOUT, **options)
-
-
-def log_tail(folder):
-    lines = (folder / "console.log").read_text(errors="replace").splitlines()
-    return "\n".join(["the end of its log:", *lines[-LOG_LINES:]]) if lines else "its log is empty"
-
-
-def wait_until_healthy(node, n_nodes):
-    """Return when the node's cluster is green or yellow with this many nodes; NodeError when it died or took too long."""
-    deadline = time.monotonic() + TIMEOUT
-    while time.monotonic() < deadline:
-        if node.process.poll() is not None:
-            raise NodeError(f"Elasticsearch ended with exit code {node.process.returncode}; {log_tail(node.folder)}")
-        health = cluster_health(node.url)
-        if health.get("cluster_name") == node.cluster and health["number_of_nodes"] >= n_nodes:
-            return
+def stop_node(node):
+    """End the node, by force after 20 s, and remove its folder."""
+    if "-docker-" in node.name and docker_runs():
+        compose(node, "down", "-v")
+    began = time.monotonic()
+    while POSIX and (pids := processes(f"={node}/")):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM if time.monotonic() < began + 20 else signal.SIGKILL)
         time.sleep(0.2)
-    raise NodeError(f"Elasticsearch was not healthy after {TIMEOUT} s; {log_tail(node.folder)}")
+    shutil.rmtree(node, ignore_errors=True)
 
 
-def start_node(http_port=None, cluster=None):
-    """Start a node in a folder of its own and wait until it is healthy; end it with `stop_node`.
+def sweep(kind=None):
+    """End the nodes of this kind, those whose `run` was killed, and folders without a process."""
+    for node in cache("nodes").glob("*-*-*-*"):
+        wants, how, _, owner = node.name.split("-")
+        unused = wants == "run" or (how == "java" and not processes(f"={node}/"))
+        if wants == kind or (POSIX and unused and int(owner) not in processes("ython")):
+            stop_node(node)
+            print(f"Ended the node of {address(node)}", file=sys.stderr)
 
-    http_port: None takes any free one. cluster: None for a node alone, else the list of the nodes to join; [] founds a cluster.
-    """
-    if os.name == "nt":
-        raise NodeError("on Windows a node needs Docker, or WSL")
-    check_tools()
-    if http_port:
-        check_port(http_port)
-    http_port, transport_port = http_port or free_port(), free_port()
-    folder = new_folder()
-    settings = configuration(folder, http_port, transport_port, cluster)
-    node = Node(f"http://127.0.0.1:{http_port}", None, folder, settings["cluster.name"], f"127.0.0.1:{transport_port}")
+
+def compose(node, *words):
+    """Run `docker compose` for this node, which is a project of its own, its output visible."""
+    command = ["docker", "compose", "-p", node.name, "-f", COMPOSE, *words]
+    environment = {**os.environ, "ELASTICSEARCH_PORT": node.name.split("-")[2]}
+    subprocess.check_call(command, env=environment, stdout=2)
+
+
+def distribution(folder):
+    """The unpacked distribution, which all nodes share; the first time fetched into this folder."""
+    version, expected, _ = pinned()
+    home = cache(f"elasticsearch-{version}")
+    if home.exists():
+        return home
+    print(f"Fetching Elasticsearch {version} with Maven, 107 MB ...", file=sys.stderr)
+    command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={ARTIFACT}:{version}:zip 2>&1"
+    said = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True).stdout
+    archive = folder / f"{home.name}.zip"
+    if not archive.exists():
+        raise RuntimeError(f"Maven failed: {re.search('.*(ERROR|not found).*|$', said)[0]}")
+    found = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if found != expected:
+        raise RuntimeError(f"SHA-256 {found}, not {expected}: zip deleted; if again, empty ~/.m2")
+    shutil.unpack_archive(archive, folder)
+    archive.unlink()
+    with contextlib.suppress(OSError):  # another node's was quicker
+        (folder / home.name).rename(home)
+    return home
+
+
+def launch(node, settings):
+    """Configure Elasticsearch in the node's folder and start it; it returns when it is up."""
+    java_home, home = find_java(), distribution(node)
+    shutil.copytree(home / "config", node / "config")
+    own = {"path.data": node / "data", "path.logs": node / "logs", "network.host": "127.0.0.1"}
+    own = {**pinned()[2], **own, "http.port": node.name.split("-")[2], **settings}
+    command = ["bash", home / "bin/elasticsearch", "-d", *(f"-E{k}={v}" for k, v in own.items())]
+    environment = {"ES_JAVA_OPTS": "-Xms1g -Xmx1g", **os.environ, "ES_JAVA_HOME": java_home}
+    environment.update(ES_PATH_CONF=f"{node}/config", ES_TMPDIR=f"{node}/tmp")
+    environment["JDK_JAVA_OPTIONS"] = f'"-Djava.io.tmpdir={node}/tmp"'
+    options = {"env": environment, "start_new_session": True, "timeout": TIMEOUT}
+    if ROOT:  # as whom Elasticsearch refuses to run
+        subprocess.run(["chown", "-R", "65534:65534", node], check=True)
+        options.update(user=65534, group=65534, extra_groups=[])
+    with open(node / "log", "w") as log, contextlib.suppress(subprocess.SubprocessError):
+        return subprocess.run(command, stdout=log, stderr=log, check=True, **options)
+    said = re.sub(r"(?m)^(\s+at |.*\]\[(INFO|WARN)).*\n", "", (node / "log").read_text())
+    raise RuntimeError(f"Elasticsearch did not start; the end of its log:\n{said[-2000:]}")
+
+
+def start_node(port=0, kind="run", docker=False, **settings):
+    """Bring a node up and return it, with these settings beside its own; `stop_node` ends it."""
+    node = cache("nodes") / f"{kind}-{('java', 'docker')[docker]}-{free_port(port)}-{os.getpid()}"
+    (node / "tmp").mkdir(parents=True)
     try:
-        node.process = launch(folder, settings)
-        wait_until_healthy(node, 1 + len(cluster or []))
+        if shutil.disk_usage(node).free < FREE_BYTES:
+            raise RuntimeError(f"less than the 2 GB that Elasticsearch needs are free in {node}")
+        compose(node, "up", "-d", "--wait") if docker else launch(node, settings)
     except BaseException:  # also Ctrl-C
         stop_node(node)
         raise
     return node
 
 
-def node_processes(folder):
-    """The Java processes, launcher and server, of the node in this folder. The folder's name is unique, a reused pid is not mistaken."""
-    mark = f"-Des.path.home={folder}{os.sep}"
-    return [
-        p for p in psutil.process_iter(["cmdline"]) if any(word.startswith(mark) for word in p.info["cmdline"] or [])
-    ]
-
-
-def stop_node(node):
-    """End the node's processes, by force after 20 s, and remove its folder."""
-    processes = node_processes(node.folder)
-    if node.process and node.process.poll() is None:
-        processes.append(psutil.Process(node.process.pid))
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.terminate()
-    for process in psutil.wait_procs(processes, timeout=20)[1]:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(processes, timeout=20)
-    shutil.rmtree(node.folder, ignore_errors=True)
-
-
-# --- Docker ---------------------------------------------------------------------------------------------------------------
-
-
-def compose(*words, port=None, project=()):
-    """Run `docker compose` on docker-compose.yml, its output visible."""
-    environment = os.environ | ({"ELASTICSEARCH_PORT": str(port)} if port else {})
-    if subprocess.run(["docker", "compose", "-f", COMPOSE, *project, *words], env=environment, stdout=2).returncode:
-        raise NodeError(f"docker compose {words[0]} failed, see above")
-
-
-# --- the commands ---------------------------------------------------------------------------------------------------------
-
-
-def state_path():
-    return cache_folder() / "node.json"
-
-
-def load_state():
-    """What `start` wrote (url, and pid and folder or docker), or an empty dict."""
-    try:
-        return json.loads(state_path().read_text())
-    except (OSError, ValueError):
-        return {}
-
-
-def is_running(state):
-    """Whether the node of this state is there: its processes, or for Docker its answer."""
-    return bool(cluster_health(state["url"]) if state.get("docker") else state and node_processes(state["folder"]))
-
-
 def start(port=None):
-    """Start a node, on port 9200 or, where that is taken, another; say where it is and how to stop it."""
-    state = load_state()
-    if is_running(state):
-        if port and not state["url"].endswith(f":{port}"):
-            raise NodeError(f"a node already runs at {state['url']}; stop it first")
-        print(f"Elasticsearch already runs at {state['url']}")
-        return
-    if state:
-        remove(state)
-    began = time.monotonic()
-    if port:
-        check_port(port)
-    elif is_free(9200):
-        port = 9200
-    else:
-        port = free_port()
-        print(f"Port 9200 is taken, so the node gets port {port}.", file=sys.stderr)
-    if docker_runs():
-        compose("up", "-d", "--wait", port=port)
-        state = {"url": f"http://127.0.0.1:{port}", "docker": True}
-    else:
-        node = start_with_java(port)
-        state = {"url": node.url, "pid": node.process.pid, "folder": str(node.folder)}
-    state_path().write_text(json.dumps(state))
-    print(f"Elasticsearch {pinned()[0]} is ready at {state['url']} after {time.monotonic() - began:.0f} s")
-    if state["url"] != DEFAULT_URL:
-        print(f"export ELASTICSEARCH_URL={state['url']}")
-    print("Stop it with: python scripts/node.py stop")
-
-
-def start_with_java(port=None):
-    """`start_node`, its want of tools explained."""
-    try:
-        check_tools()
-    except NodeError as error:
-        raise NodeError(f"{error}; Elasticsearch needs a running Docker engine, or Java 17+ and Maven") from error
-    return start_node(port)
-
-
-def remove(state):
-    """End what `start` started and forget it."""
-    if state.get("docker"):
-        compose("down")
-    else:
-        stop_node(Node(state["url"], None, Path(state["folder"])))
-    state_path().unlink(missing_ok=True)
-
-
-def stop():
-    """Stop the node that `start` started, and no other."""
-    state = load_state()
-    if not state:
-        print("Nothing to stop: no node was started by this script")
-        return
-    running = is_running(state)
-    remove(state)
-    print(f"Stopped the node at {state['url']}" if running else f"The node at {state['url']} had ended already")
-
-
-def status():
-    """Say whether a node runs; the exit code is 0 when one does."""
-    state = load_state()
-    if is_running(state):
-        health = cluster_health(state["url"]).get("status", "not healthy")
-        print(
-            f"Running at {state['url']} ({'Docker' if state.get('docker') else 'pid {pid}, folder {folder}'.format(**state)}): {health}"
-        )
-        return 0
-    other = cluster_health(DEFAULT_URL)
-    print(
-        f"Not started by this script, but a node answers at {DEFAULT_URL}: {other['status']}"
-        if other
-        else "Not running"
-    )
-    return 0 if other else 1
-
-
-@contextlib.contextmanager
-def temporary_node():
-    """The address of a node that lives as long as the block: by Java, or where only Docker is there, by Docker."""
-    try:
-        check_tools()
-        by_java = True
-    except NodeError:
-        by_java = not docker_runs()
-    if by_java:
-        node = start_with_java()
-        try:
-            yield node.url
-        finally:
-            stop_node(node)
-    else:
-        port, project = free_port(), ("-p", TEST_PROJECT)
-        try:
-            compose("up", "-d", "--wait", port=port, project=project)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            compose("down", "-v", project=project)
+    """Start a node unless one answers already; say where it is and how to stop it."""
+    if url := known_url(port):
+        return print(f"Elasticsearch already answers at {url}")
+    with contextlib.suppress(OSError):
+        port = port or free_port(DEFAULT_PORT)
+    node = start_node(port or 0, "start", docker_runs())
+    print(f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={address(node)}")
 
 
 def run(command):
-    """Run a command with ELASTICSEARCH_URL set, to a node of its own where there is none; its exit code."""
-    url = os.environ.get("ELASTICSEARCH_URL") or (DEFAULT_URL if cluster_health(DEFAULT_URL) else None)
-    with contextlib.ExitStack() as stack:
-        try:
-            url = url or stack.enter_context(temporary_node())
-        except NodeError as error:
-            if os.environ.get("REQUIRE_ELASTICSEARCH"):
-                raise
-            print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
-        return call(command, {**os.environ, **({"ELASTICSEARCH_URL": url} if url else {})})
-
-
-def call(command, environment):
-    """The exit code of a command. When we are told to stop, it is interrupted, so that pytest can clean up, and waited for."""
+    """The exit code of a command, run with ELASTICSEARCH_URL set: to its own node if need be."""
+    url, own, process = os.environ.get("ELASTICSEARCH_URL") or known_url() or "", None, None
+    try:
+        own = None if url else start_node(docker=docker_runs())
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        if os.environ.get("REQUIRE_ELASTICSEARCH"):
+            raise
+        print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
+    environment = {**os.environ, "ELASTICSEARCH_URL": address(own) if own else url}
     try:
         process = subprocess.Popen(command, env=environment)
-    except OSError as error:
-        raise NodeError(f"{command[0]}: {error.strerror}") from error
-    try:
         code = process.wait()
         return 128 - code if code < 0 else code
     except SystemExit as stopped:
-        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            if signal_number != stopped.code - 128:  # a terminal's Ctrl-C has reached the command already
-                process.send_signal(signal_number)
+        if process:
+            if stopped.code != 128 + signal.SIGINT:  # a terminal's Ctrl-C has reached it already
+                process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(30)
-                break
+            process.kill()
         raise
+    finally:
+        if own:
+            stop_node(own)
 
 
-def exit_on_signal(number, _):
+def leave(number, _):
     """Leave in order, once: a second signal does not disturb the cleaning up."""
-    for other in (signal.SIGINT, signal.SIGTERM):
+    for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
 
 
-def port_number(text):
-    if not text.isdecimal() or not 1024 <= int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"a port is a number from 1024 to 65535, not {text!r}")
-    return int(text)
-
-
-def main(words=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    starting = commands.add_parser("start", help="start a node and leave it running")
-    starting.add_argument("--port", type=port_number, default=os.environ.get("ELASTICSEARCH_PORT") or None)
-    commands.add_parser("stop", help="stop the node that start started")
-    commands.add_parser("status", help="say whether a node runs")
-    commands.add_parser("run", help="run a command with a node").add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND"
-    )
-    arguments = parser.parse_args(words)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, exit_on_signal)
+def main(words):
+    """Do what the words of the command line say; the exit code, or an error's one line."""
+    cut = [*words, "--"].index("--")
+    command = words[cut + 1 :]
+    parser = argparse.ArgumentParser(description=__doc__, epilog="run is followed by -- COMMAND")
+    parser.add_argument("action", choices=["start", "stop", "status", "run"])
+    parser.add_argument("--port", type=int, default=os.environ.get("ELASTICSEARCH_PORT") or None)
+    action, port = vars(parser.parse_args(words[:cut])).values()
+    if port not in {None, *range(1024, 65536)} or (action == "run" and not command):
+        parser.error("a port is a number from 1024 to 65535, and run needs -- COMMAND")
+    for number in SIGNALS:
+        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, leave)
     try:
-        if arguments.command == "run":
-            command = arguments.words[arguments.words[:1] == ["--"] :]
-            if not command:
-                parser.error("run needs a command")
+        sweep("start" if action == "stop" else None)
+        if action == "status":
+            return print(url) if (url := known_url()) else "no Elasticsearch node answers"
+        if action == "run":
             return run(command)
-        return {"start": lambda: start(arguments.port), "stop": stop, "status": status}[arguments.command]()
-    except NodeError as error:
-        sys.exit(f"error: {error}")
+        return start(port) if action == "start" else None
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        return f"error: {error}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

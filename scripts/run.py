@@ -1,13 +1,13 @@
-"""Execute the notebooks, two at a time, into results/; with --in-place refresh the committed ones. Called by the Makefile."""
+"""Execute the notebooks into results/, or with --in-place refresh the committed ones.
+
+One after another, so that nothing else runs while a notebook measures milliseconds.
+"""
 
 import argparse
-import asyncio
 import os
 import shutil
 import sys
-import tempfile
 import time
-import traceback
 import warnings
 from pathlib import Path
 
@@ -20,67 +20,53 @@ from tqdm import tqdm
 import utils
 
 NOTEBOOKS = utils.ROOT / "notebooks"
-AT_ONCE = 2
-CELL_TIMEOUT = 1800
+FAILURES = CellExecutionError, DeadKernelError, TimeoutError
+PYTHON = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {
+        "name": "python",
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "pygments_lexer": "ipython3",
+    },
+}
 
 
-def normalise(notebook):
-    """Only what a reader or a test needs: counts 1..n, tags and slides, one kernelspec, no widget views (their ids are random)."""
-    notebook.metadata = {
-        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-        "language_info": {
-            "name": "python",
-            "file_extension": ".py",
-            "mimetype": "text/x-python",
-            "pygments_lexer": "ipython3",
-        },
-    }
+def clean(notebook):
+    """Only what a reader or a test needs: tags and slides, one kernelspec, no widget views."""
+    notebook.metadata = PYTHON
     for cell in notebook.cells:
-        cell.metadata = {key: cell.metadata[key] for key in ("tags", "slideshow") if key in cell.metadata}
-        if cell.cell_type == "code":
-            cell.outputs = [
-                o for o in cell.outputs if "application/vnd.jupyter.widget-view+json" not in o.get("data", {})
-            ]
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k in ("tags", "slideshow")}
+        if cell.cell_type == "code":  # the ids of widget views are random
+            view = "application/vnd.jupyter.widget-view+json"
+            cell.outputs = [output for output in cell.outputs if view not in output.get("data", {})]
     return notebook
 
 
-async def execute(path, target, bar, gate):
-    """Run one notebook and write it to target, also when a cell fails; the error, or None."""
-    notebook = nbformat.read(path, as_version=4)
+def is_code(cell):
+    return cell.cell_type == "code" and bool(cell.source.strip())
 
-    def advance(cell, cell_index, **_):
-        if cell.cell_type == "code" and cell.source.strip():
-            bar.update()
 
-    connection = Path(tempfile.mkdtemp(), "kernel.json")
+def execute(notebook, bar):
+    """Run one notebook in a kernel of its own; the error, or None."""
+
+    def advance(cell, **_):
+        bar.update(is_code(cell))
+
     client = NotebookClient(
         notebook,
-        timeout=CELL_TIMEOUT,
+        timeout=1800,
         record_timing=False,
         kernel_name="python3",
+        extra_arguments=["--log-level=40"],  # it warns of TCP, on loopback, for each kernel
         coalesce_streams=True,
         resources={"metadata": {"path": str(NOTEBOOKS)}},
         on_cell_complete=advance,
     )
-    manager = client.create_kernel_manager()
-    manager.transport, manager.connection_file = "ipc", str(connection)
-    async with gate:
-        try:
-            await client.async_execute()
-            return None
-        except (CellExecutionError, DeadKernelError, TimeoutError) as error:
-            return error
-        finally:
-            shutil.rmtree(connection.parent, ignore_errors=True)
-            nbformat.write(normalise(notebook), target)
-
-
-async def execute_all(paths, folder):
-    notebooks = [nbformat.read(path, as_version=4) for path in paths]
-    n_cells = sum(cell.cell_type == "code" and bool(cell.source.strip()) for nb in notebooks for cell in nb.cells)
-    gate = asyncio.Semaphore(AT_ONCE)
-    with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
-        return await asyncio.gather(*(execute(path, folder / path.name, bar, gate) for path in paths))
+    try:
+        client.execute()
+    except FAILURES as error:
+        return error
 
 
 def check_data():
@@ -88,40 +74,64 @@ def check_data():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
-    print(f"{len(documents):,} documents and {len(ground_truth):,} questions from {utils.data_folder()}")
+    print(f"{len(documents):,} documents and {len(ground_truth):,} questions", utils.data_folder())
     for warning in caught:
         print(f"warning: {warning.message}")
 
 
+def run(paths, results, in_place):
+    """Execute the notebooks into results; the errors by path. In place only where all ran."""
+    notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
+    errors, n_cells = {}, sum(map(is_code, (c for nb in notebooks.values() for c in nb.cells)))
+    with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
+        for path, notebook in notebooks.items():
+            bar.set_postfix_str(path.stem)
+            if error := execute(notebook, bar):
+                errors[path] = error
+            nbformat.write(clean(notebook), results / path.name)
+    for path in paths if in_place and not errors else []:
+        shutil.copyfile(results / path.name, path)
+    return errors
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--in-place", action="store_true", help="write the executed notebooks to notebooks/")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--in-place", action="store_true", help="refresh the committed notebooks")
+    parser.add_argument("--clean", action="store_true", help="only clean the notebooks' metadata")
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
-    results = Path(os.environ.get("COURSE_RESULTS") or utils.ROOT / "results").resolve()
-    results.mkdir(exist_ok=True, parents=True)
-    os.environ["COURSE_RESULTS"] = str(results)
-    if os.environ.get("COURSE_DATA"):
-        os.environ["COURSE_DATA"] = str(Path(os.environ["COURSE_DATA"]).resolve())
+    paths = [path.resolve() for path in arguments.notebooks] or sorted(
+        NOTEBOOKS.glob("[0-9]*.ipynb")
+    )
+    if arguments.clean:
+        for path in paths:
+            nbformat.write(clean(nbformat.read(path, as_version=4)), path)
+        return
+    if arguments.in_place:  # outputs without Elasticsearch are not what is committed
+        os.environ["REQUIRE_ELASTICSEARCH"] = "1"
+    for name in ("COURSE_DATA", "EMBEDDING_MODEL"):  # kernels start in another folder
+        if os.environ.get(name) and utils.locate(os.environ[name]).exists():
+            os.environ[name] = str(utils.locate(os.environ[name]))
+    started, results = time.time(), utils.results_folder()
+    os.environ["COURSE_RUN"] = f"{os.getpid()}-{started}"
     try:
         check_data()
-    except (OSError, ValueError) as error:
+        es = utils.connect_elasticsearch()
+    except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    paths = [path.resolve() for path in arguments.notebooks] or sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
-    started = time.perf_counter()
-    errors = asyncio.run(execute_all(paths, NOTEBOOKS if arguments.in_place else results))
-    failed = [(path, error) for path, error in zip(paths, errors, strict=True) if error]
-    for path, error in failed:
-        print(
-            f"\n{path.name} failed:\n{error if isinstance(error, CellExecutionError) else ''.join(traceback.format_exception(error))}"
-        )
-    print(
-        f"{len(paths) - len(failed)} of {len(paths)} notebooks ran in {time.perf_counter() - started:.0f} s; results in {results}"
-    )
+    try:
+        errors = run(paths, results, arguments.in_place)
+    finally:
+        if es:
+            utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+    for path, error in errors.items():
+        print(f"\n{path.name} failed:\n{error}")
+    done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
+    print(f"{done} in {time.time() - started:.0f} s; results in {results}")
     leaderboard = results / "leaderboard.csv"
-    if leaderboard.exists():
+    if leaderboard.exists() and leaderboard.stat().st_mtime >= started:
         print(pd.read_csv(leaderboard).round(3).to_string(index=False))
-    sys.exit(1 if failed else 0)
+    sys.exit(bool(errors))
 
 
 if __name__ == "__main__":
