@@ -1,35 +1,50 @@
-"""How nbval runs the notebooks: nodes, exercises and tolerances. Its marks and tags are explained in README.md."""
+"""How nbval runs the notebooks: nodes, exercises, tolerances; and that nothing is left behind."""
 
-import json
+import contextlib
+import io
 import os
 import re
-import urllib.request
+import tempfile
 from functools import cache
 
 import pytest
 from nbval.plugin import IPyNbCell, NbCellError
 
-TOLERANCE = 0.0015  # one unit in the third decimal, for figures that hang on another CPU's floating point
+import utils
+
+TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
 DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 OUTPUT_TIMEOUT = 60
 
 
+def pytest_configure(config):
+    """No test reads what the user has set, makes a call, or writes to the user's results/."""
+    for name in ("COURSE_DATA", "COURSE_LLM", "EMBEDDING_MODEL", "OPENAI_MODEL"):
+        os.environ.pop(name, None)
+    config.results = tempfile.TemporaryDirectory()
+    os.environ["COURSE_RESULTS"] = config.results.name
+    os.environ.setdefault("COURSE_RUN", f"tests-{os.getpid()}")  # xdist's workers inherit it
+
+
+def pytest_unconfigure(config):
+    config.results.cleanup()
+    if not hasattr(config, "workerinput") and elasticsearch_problem.cache_info().currsize:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(RuntimeError):
+            if es := utils.connect_elasticsearch():
+                utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+
+
 @cache
 def elasticsearch_problem():
-    """Why no healthy node answers at any of the addresses, naming them, or None."""
-    urls = os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200"
-    problems = [problem_at(url.strip()) for url in urls.split(",")]
-    return None if None in problems else "; ".join(problems)
-
-
-def problem_at(url):
+    """Why no healthy node answers the client that the notebooks use, or None."""
+    said = io.StringIO()
     try:
-        with urllib.request.urlopen(f"{url}/_cluster/health", timeout=10) as response:
-            status = json.load(response).get("status")
-    except (OSError, ValueError) as error:
-        return f"no Elasticsearch at {url}: {error}"
-    return None if status in ("green", "yellow") else f"Elasticsearch at {url} has status {status}"
+        with contextlib.redirect_stdout(said):
+            utils.connect_elasticsearch()
+    except RuntimeError as error:  # REQUIRE_ELASTICSEARCH is set, as in CI
+        raise pytest.UsageError(str(error)) from error
+    return said.getvalue().strip() or None
 
 
 def pytest_collection_modifyitems(items):
@@ -37,8 +52,6 @@ def pytest_collection_modifyitems(items):
     needs_node = [item for item in cells if "needs-elasticsearch" in tags(item)]
     needs_node += [item for item in items if item.get_closest_marker("elasticsearch")]
     if needs_node and elasticsearch_problem():
-        if os.environ.get("REQUIRE_ELASTICSEARCH"):
-            raise pytest.UsageError(elasticsearch_problem())
         for item in needs_node:
             item.add_marker(pytest.mark.skip(reason=elasticsearch_problem()))
     for item in cells:
@@ -50,7 +63,7 @@ def tags(item):
 
 
 def prepare(item):
-    """Put the solution in the place of an exercise's stub, and wrap how the cell runs and compares."""
+    """Put the solution in the place of an exercise's stub; wrap how a cell runs and compares."""
     item.output_timeout = OUTPUT_TIMEOUT
     if "exercise" in tags(item):
         item.cell.source = solution(item)
@@ -62,7 +75,7 @@ def prepare(item):
         try:
             run()
         except NbCellError as error:
-            if "outputs differ" not in str(error):  # a cell that ran and printed something else breaks nothing after it
+            if "outputs differ" not in str(error):  # such a cell ran, and breaks nothing after it
                 item.parent.broken = item.name
             raise
 
@@ -88,7 +101,7 @@ def without_widgets(outputs):
 
 
 def close(test, reference):
-    """The outputs of the test with the reference's decimals wherever they differ by no more than the tolerance."""
+    """The outputs of the test, with the reference's decimals where they differ by the tolerance."""
     if len(test) != len(reference):
         return test
     for new, old in zip(test, reference, strict=True):
@@ -101,8 +114,7 @@ def close(test, reference):
 
 
 def close_text(new, old):
-    new_numbers, old_numbers = DECIMAL.findall(new), DECIMAL.findall(old)
-    same_words = DECIMAL.sub("#", new).split() == DECIMAL.sub("#", old).split()
-    if same_words and all(abs(float(a) - float(b)) <= TOLERANCE for a, b in zip(new_numbers, old_numbers, strict=True)):
-        return old
-    return new
+    if DECIMAL.sub("#", new).split() != DECIMAL.sub("#", old).split():
+        return new
+    pairs = zip(map(float, DECIMAL.findall(new)), map(float, DECIMAL.findall(old)), strict=True)
+    return old if all(abs(a - b) <= TOLERANCE for a, b in pairs) else new

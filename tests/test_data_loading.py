@@ -1,272 +1,202 @@
-"""Reading documents and questions: what is wrong is an error that names file and row or column, what is doubtful a warning with a count."""
+"""Reading files: errors that name file, row, line and column, warnings with a count; and ids."""
 
-import hashlib
 import json
+import os
+import subprocess
+import sys
 import warnings
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import configuration, given, settings
 from hypothesis import strategies as st
 
 import utils
 
-DOCUMENTS = [
-    {"text": "Yes, until week four.", "section": "General", "question": "Can I join late?", "course": "a", "id": "d1"},
-    {
-        "text": "Only the two best count.",
-        "section": "General",
-        "question": "How many homeworks count?",
-        "course": "a",
-        "id": "d2",
-    },
-    {"text": "Three euros.", "section": "Costs", "question": "What does it cost?", "course": "b", "id": "d3"},
+configuration.set_hypothesis_home_dir(os.devnull)  # no folder .hypothesis, database or not
+ROWS = [
+    ["Yes, until week four.", "General", "Can I join late?", "a", "d1"],
+    ["Only the two best count.", "General", "How many homeworks count?", "a", "d2"],
+    ["Three euros.", "Costs", "What does it cost?", "b", "d3"],
 ]
-QUESTIONS = [
-    ["May I start in week three?", "a", "d1"],
-    ["Are all homeworks counted?", "a", "d2"],
-    ["Is there a fee?", "b", "d3"],
-]
+DOCUMENTS = pd.DataFrame(ROWS, columns=utils.FIELDS).to_dict("records")
+JSON = json.dumps(DOCUMENTS, indent=1).encode()
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A function that writes the two files, from objects or as they are, and returns their folder; None leaves a file out."""
-
-    def write(documents=DOCUMENTS, questions=QUESTIONS):
-        if documents is not None:
-            written = documents if isinstance(documents, bytes) else json.dumps(documents, ensure_ascii=False).encode()
-            (tmp_path / "documents-with-ids.json").write_bytes(written)
-        if questions is not None:
-            csv = (
-                questions
-                if isinstance(questions, bytes)
-                else pd.DataFrame(questions, columns=utils.GROUND_TRUTH_COLUMNS).to_csv(index=False).encode()
-            )
-            (tmp_path / "ground-truth-data.csv").write_bytes(csv)
-        return tmp_path
-
-    return write
-
-
-def changed(rows, number, **fields):
+def changed(number, documents=DOCUMENTS, **fields):
     """The documents with some fields of one changed, or taken out where the value is ..."""
-    document = {key: value for key, value in {**rows[number], **fields}.items() if value is not ...}
-    return [*rows[:number], document, *rows[number + 1 :]]
+    record = {key: value for key, value in {**documents[number], **fields}.items() if value != ...}
+    return [*documents[:number], record, *documents[number + 1 :]]
 
 
-def csv(*lines):
-    return "\n".join(["question,course,document", *lines, ""]).encode()
+def csv(lines, header="question,course,document"):
+    return "\n".join([header, *lines.split("|"), ""]).encode()
 
 
-def test_good_files_are_read_without_a_warning(folder):
+UNREAL = ["question1", "questions", "Question 3:", "question_4", '"question5"', "QUESTION 12."]
+REAL = ["Where to ask questions?", "Question 3 of homework", "questionnaire", "question1 or 2", "?"]
+JUDGED = "query_id,query,course,kind,document,grade"
+GOOD = "q1,Why?,a,typo,d1,2|q2,How?,b,short,d3,0|q1,Why?,a,typo,d2,1"
+FEE, TYPO = csv("Fee?,b,d3"), csv(GOOD, JUDGED)
+TWINS = [{**DOCUMENTS[0], "id": None, "text": f"Yes, until week {number}."} for number in (4, 5)]
+
+
+def write(folder, documents=JSON, questions=FEE, judged=TYPO):
+    """Writes the three files, of bytes or documents, and returns their folder."""
+    documents = documents if isinstance(documents, bytes) else json.dumps(documents).encode()
+    (folder / "documents-with-ids.json").write_bytes(documents)
+    (folder / "ground-truth-data.csv").write_bytes(questions)
+    (folder / "judged-queries.csv").write_bytes(judged)
+    return folder
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_good_files_are_read_without_a_warning(tmp_path, mark, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(write(tmp_path, mark + JSON, mark + FEE)))
     with warnings.catch_warnings(action="error"):
-        assert utils.load_documents(folder()) == DOCUMENTS
-        ground_truth = utils.load_ground_truth(folder())
-    assert ground_truth.to_numpy().tolist() == QUESTIONS
-    assert ground_truth.columns.tolist() == utils.GROUND_TRUTH_COLUMNS
+        assert utils.load_documents() == DOCUMENTS
+        assert utils.load_ground_truth().to_numpy().tolist() == [["Fee?", "b", "d3"]]
+        documents = utils.load_documents(utils.ROOT / "data")  # an argument goes first
+        ground_truth = utils.load_ground_truth(utils.ROOT / "data")
+    ids = [document["id"] for document in documents]
+    assert ids == utils.unique_ids(documents)
+    assert set(ids) >= set(ground_truth["document"])
 
 
-def test_the_files_of_the_course_are_read_without_a_warning(monkeypatch):
-    monkeypatch.delenv("COURSE_DATA", raising=False)
-    with warnings.catch_warnings(action="error"):
-        documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
-    assert [document["id"] for document in documents] == utils.unique_ids(documents)
-    assert set(ground_truth["document"]) <= {document["id"] for document in documents}
+@pytest.mark.parametrize("base", ["cwd", "PWD", "ROOT"])
+def test_a_relative_course_data_is_found_from_here_the_shell_or_the_repository(tmp_path, base):
+    own, elsewhere = write(tmp_path), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    here, shell = (own.parent if base == name else elsewhere for name in ("cwd", "PWD"))
+    found = utils.ROOT / "data" if base == "ROOT" else own
+    paths = {"COURSE_DATA": found.name, "PWD": str(shell), "PYTHONPATH": str(utils.ROOT)}
+    code = "import utils; utils.load_documents(); print(utils.data_folder())"
+    command, environment = [sys.executable, "-c", code], {**os.environ, **paths}
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
+    assert done.stdout == f"{found}\n", done.stderr
 
 
-def test_course_data_names_the_folder(folder, monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("COURSE_DATA", str(folder()))
-    assert utils.load_documents() == DOCUMENTS
-    assert len(utils.load_ground_truth()) == 3
-    with pytest.raises(FileNotFoundError):
-        utils.load_documents(tmp_path_factory.mktemp("empty"))  # an argument goes first
-
-
-def test_a_missing_file_is_named(folder):
+def test_a_missing_file_is_named(tmp_path, capsys):
     with pytest.raises(FileNotFoundError, match=r"documents-with-ids\.json"):
-        utils.load_documents(folder(None, None))
+        utils.load_documents(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"ground-truth-data\.csv"):
-        utils.load_ground_truth(folder(None, None))
+        utils.load_ground_truth(tmp_path)
+    assert [len(part) for part in utils.load_judged_queries(tmp_path)] == [0, 0]
+    assert capsys.readouterr().out.startswith("judged-queries.csv: none in this folder")
 
 
 @pytest.mark.parametrize(
-    ("documents", "message"),
+    ("message", "bad"),
     [
-        (json.dumps(DOCUMENTS, indent=1).encode()[:-300], r"line \d+ column \d+"),
-        (b"", "line 1 column 1"),
-        (b"question,course\n", "line 1 column 1"),
-        (json.dumps(DOCUMENTS, indent=1).replace("euros", "\u20ac \xe9").encode("cp1252"), "line 17 is not UTF-8"),
-        ({"documents": DOCUMENTS}, "expected a list of documents, found dict"),
-        ("text", "expected a list of documents, found str"),
-        ([], "found an empty list"),
-        ([*DOCUMENTS, "text"], "record 3 is a str, expected an object"),
-        ([DOCUMENTS], "record 0 is a list"),
-        (changed(DOCUMENTS, 1, section=...), r"record 1 \(d2\) has no field section"),
-        (changed(DOCUMENTS, 2, text=..., course=..., id=...), r"record 2 \(no id\) has no field text, course"),
-        (changed(DOCUMENTS, 1, text=7), r"record 1 \(d2\): field text is a int, expected text"),
-        (changed(DOCUMENTS, 1, question=["a"]), r"record 1 \(d2\): field question is a list"),
-        (changed(DOCUMENTS, 2, id=12), r"record 2 \(12\): field id is a int"),
-        (changed(DOCUMENTS, 2, id=0), "record 2 .*: field id is a int"),
+        (r"line \d+ column \d+", [JSON[:-300], b"", b"question,course\n"]),
+        ("line 17 is not UTF-8", [JSON.replace(b"euros", b"\xe9")]),
+        ("expected a list of records, found", [{"documents": DOCUMENTS}, "text", []]),
+        (r"record \d \(None\): field text", [[*DOCUMENTS, "text"], [DOCUMENTS], [{"course": "a"}]]),
+        (r"record 1 \(d2\): field text", [changed(1, text=value) for value in (7, ["a"], ...)]),
+        (r"record 2 \((12|0)\): field id", [changed(2, id=12), changed(2, id=0)]),
     ],
 )
-def test_bad_documents_are_an_error_that_names_file_and_record(folder, documents, message):
-    for load in utils.load_documents, utils.load_ground_truth:
-        with pytest.raises(ValueError, match=rf"documents-with-ids\.json: .*{message}"):
-            load(folder(documents))
-
-
-def test_a_byte_order_mark_is_accepted(folder):
-    bom = b"\xef\xbb\xbf"
-    written = folder(bom + json.dumps(DOCUMENTS).encode(), bom + csv("Is there a fee?,b,d3"))
-    assert utils.load_documents(written) == DOCUMENTS
-    assert utils.load_ground_truth(written)["question"].tolist() == ["Is there a fee?"]
-
-
-def test_line_ends_of_any_system_and_lines_within_a_question_are_read(folder):
-    ground_truth = utils.load_ground_truth(
-        folder(questions=b'question,course,document\r\n"Why,\r\nand ""how""?",a,d1\r\nWho?,a,d2\r\n')
-    )
-    assert ground_truth.to_numpy().tolist() == [['Why,\r\nand "how"?', "a", "d1"], ["Who?", "a", "d2"]]
-
-
-@pytest.mark.parametrize("missing", [..., None, ""])
-def test_missing_ids_are_computed_with_a_warning(folder, missing):
-    with pytest.warns(UserWarning, match=r"documents-with-ids\.json: 2 documents without an id, computed here"):
-        documents = utils.load_documents(folder(changed(changed(DOCUMENTS, 0, id=missing), 2, id=missing)))
-    assert [document["id"] for document in documents] == [
-        utils.document_id(DOCUMENTS[0]),
-        "d2",
-        utils.document_id(DOCUMENTS[2]),
-    ]
-
-
-def test_computed_ids_are_unique(folder):
-    twins = [{**DOCUMENTS[0], "id": None, "text": text} for text in ("Yes, until week four.", "Yes, until week five.")]
-    with pytest.warns(UserWarning, match="2 documents without an id"):
-        documents = utils.load_documents(folder(twins))
-    assert [document["id"] for document in documents] == utils.unique_ids(twins)
-    assert documents[0]["id"] != documents[1]["id"]
-
-
-@pytest.mark.parametrize("id_", ["d1", "{d}", "{}"])
-def test_repeated_ids_are_warned_of(folder, id_):
-    repeated = [{**document, "id": id_} for document in DOCUMENTS]
-    with pytest.warns(UserWarning, match="repeat") as caught:
-        assert len(utils.load_documents(folder(repeated))) == 3
-    assert [str(w.message) for w in caught] == [
-        f"documents-with-ids.json: 2 documents repeat the id of an earlier one ({id_}, {id_})"
-    ]
-
-
-@pytest.mark.parametrize("text", ["", " \n", None])
-def test_empty_texts_are_warned_of(folder, text):
-    with pytest.warns(UserWarning, match=r"documents-with-ids\.json: 1 documents with an empty text"):
-        assert utils.load_documents(folder(changed(DOCUMENTS, 1, text=text)))[1]["text"] == (text or "")
-
-
-def test_warnings_point_at_the_caller(folder):
-    with pytest.warns(UserWarning, match="empty text") as caught:
-        utils.load_documents(folder(changed(DOCUMENTS, 1, text="")))
-    assert caught[0].filename == __file__
+def test_bad_documents_are_an_error_that_names_file_and_record(tmp_path, message, bad):
+    for documents in bad:
+        for load in utils.load_documents, utils.load_ground_truth:
+            with pytest.raises(ValueError, match=rf"documents-with-ids\.json: .*{message}"):
+                load(write(tmp_path, documents))
 
 
 @pytest.mark.parametrize(
-    ("questions", "message"),
+    ("message", "documents", "lines"),
     [
-        (b"", "not readable as CSV"),
-        (b"question,course,document\n", "no rows"),
-        (b"question,document\nWhy?,d1\n", "no column course; found question, document"),
-        (b"Why?,a,d1\n", "no column question, course, document; found Why"),
-        (csv("Why?,a,d1", ",a,d1", ",a,d1"), r"row 1 \(line 3\), column question: empty or NaN; 2 such rows"),
-        (csv("Why?,a,d1", '"  ",a,d1'), r"row 1 \(line 3\), column question: empty"),
-        (csv("Why?,,d1"), r"row 0 \(line 2\), column course: empty"),
-        (csv("Why?,a,d1", "How?,a,"), r"row 1 \(line 3\), column document: empty"),
-        (csv("Why?,a,d1", "How?,a"), r"row 1 \(line 3\), column document: empty"),
-        (csv("Why?,a,d1", "How?"), r"row 1 \(line 3\), column course: empty"),
-        (
-            csv("Why?,a,d1", "How?,a,d"),
-            r"row 1 \(line 3\), column document: 'd' is not in documents-with-ids\.json; 1 such rows",
-        ),
-        (
-            csv("Why?,a,d7", "How?,a,d1", "Who?,a,d8"),
-            r"row 0 \(line 2\), column document: 'd7' is not in .* 2 such rows",
-        ),
-        (csv("Why?,a,d1", '"How, and why'), "not readable as CSV .*inside string starting at row 2"),
-        (csv("Why?,a,d1", "How, and why?,a,d1"), "not readable as CSV .*line 3, saw 4"),
-        (csv("How, and why?,a,d1", "Why?,a,d1"), r"row 0 \(line 2\) has more fields than the header"),
-        (csv("Why?,a,d1", "Pourquoi le caf\u00e9?,a,d1").decode().encode("latin-1"), "line 3 is not UTF-8"),
+        ("2 documents without an id", changed(1, id="", documents=changed(0, id=...)), "A,b,d3"),
+        ("1 documents without an id, computed here", changed(1, id=None), "A,b,d3"),
+        ("2 documents without an id, computed here", [*TWINS, DOCUMENTS[2]], "A,b,d3"),
+        (r"2 documents repeat .*\({d}, {d}\)", [{**d, "id": "{d}"} for d in DOCUMENTS], "A,b,{d}"),
+        ("1 documents with an empty text", changed(1, text=""), "A,b,d3"),
+        ("1 documents with an empty text", changed(1, text=" \n"), "A,b,d3"),
+        ("1 documents with an empty text", changed(1, text=None), "A,b,d3"),
+        ("6 questions are placeholders", DOCUMENTS, "|".join(f"{q},a,d1" for q in UNREAL + REAL)),
+        ("2 rows repeat an earlier row", DOCUMENTS, "A,a,d1|B,a,d1|A,a,d1|A,a,d2|A,a,d1"),
+        ("1 rows name another course", DOCUMENTS, "A,a,d1|Why?,b,d1"),
     ],
 )
-def test_bad_questions_are_an_error_that_names_file_row_and_column(folder, questions, message):
-    with pytest.raises(ValueError, match=rf"ground-truth-data\.csv: .*{message}"):
-        utils.load_ground_truth(folder(questions=questions))
+def test_what_is_doubtful_is_warned_of_once_at_the_caller(tmp_path, message, documents, lines):
+    write(tmp_path, documents, csv(lines))
+    file = "documents-with-ids.json" if "documents" in message else "ground-truth-data.csv"
+    with pytest.warns(UserWarning, match=f"{file}: {message}") as said:
+        read, table = utils.load_documents(tmp_path), utils.load_ground_truth(tmp_path)
+    assert [warning.filename for warning in said] == [__file__]
+    assert len(table) == lines.count("|") + 1
+    new = iter(utils.unique_ids([record for record in documents if not record.get("id")]))
+    for found, record in zip(read, documents, strict=True):
+        id_ = record.get("id") or next(new)
+        assert found == {**record, "id": id_, "text": record["text"] or ""}
+    assert utils.is_placeholder(pd.Series(UNREAL + REAL)).tolist() == [True] * 6 + [False] * 5
 
 
-def test_a_file_cut_anywhere_in_its_last_row_is_an_error(folder):
-    whole = csv("Why?,a,d1", '"How, exactly?",a,d2')
-    start, end = whole.index(b'"How'), len(whole) - 1
-    for cut in range(start + 1, end):
-        with pytest.raises(ValueError, match=r"ground-truth-data\.csv: .*row [12]"):
-            utils.load_ground_truth(folder(questions=whole[:cut]))
+@pytest.mark.parametrize(
+    ("message", "bad"),
+    [
+        ("not readable as CSV", [b"", csv("A,a,d1|B, b,a,d1"), csv('A,a,d1|"B, and why')]),
+        ("no rows", [b"question,course,document\n"]),
+        ("no column .*course.*; found", [b"question,document\nWhy?,d1\n", b"Why?,a,d1\n"]),
+        (r"row 1 .line 3., column question: '(  )?'", [csv("A,a,d1|,a,d1"), csv("A,a,d1|  ,a,d1")]),
+        (r"row 0 .line 2., column course: '' is empty or NaN; 2 such", [csv("A,,d1|B,,d1")]),
+        (r"row 1 .line 3., column document: .* is empty", [csv("A,a,d1|B,a,"), csv("A,a,d1|B,a")]),
+        (r"row 1 .line 3., column course: .* is empty", [csv("A,a,d1|B")]),
+        (r"row 1 .line 3., column document: 'd7' is not in .*; 2", [csv("A,a,d1|B,a,d7|C,a,d")]),
+        (r"row 1 .line 4., column question", [csv('"A,\nb",a,d1|,a,d1'), csv("A,a,d1||,a,d1")]),
+        (r"row 1 .line 5., column document", [csv('"A,\r\nB",a,d1|  |A,a,d7')]),
+        (r"row 0 .line 2. has more fields than the header", [csv("A, b,a,d1|B,a,d1")]),
+        ("line 3 is not UTF-8", [csv("A,a,d1|caf\u00e9,a,d1").decode().encode("latin-1")]),
+        (".*row [12]", [csv('A,a,d1|"How, so?",a,d2')[:-end] for end in range(2, 16)]),
+    ],
+)
+def test_bad_questions_are_an_error_that_names_row_line_and_column(tmp_path, message, bad):
+    for questions in bad:
+        with pytest.raises(ValueError, match=rf"ground-truth-data\.csv: .*{message}"):
+            utils.load_ground_truth(write(tmp_path, questions=questions))
 
 
-def test_without_documents_beside_it_ids_are_not_checked(folder):
-    assert utils.load_ground_truth(folder(None, csv("Why?,a,d7")))["document"].tolist() == ["d7"]
+@pytest.mark.parametrize(
+    ("message", "bad"),
+    [
+        ("no column grade", csv(GOOD, JUDGED.replace("grade", "pass_1"))),
+        (r"row 3 .line 5., column grade: '3' is not 0", csv(f"{GOOD}|q,A,b,k,d1,3", JUDGED)),
+        (r"row 1 .line 5., column grade: '' is", csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)),
+        (r"row 0 .line 2., column document: 'd9' is not", csv("q,How?,b,short,d9,0", JUDGED)),
+        (r"row 0 .line 2., column query_id: '' is empty", csv(",How?,b,short,d1,0", JUDGED)),
+        ("line 2 is not UTF-8", csv(GOOD, JUDGED).replace(b"Why", b"\xe9")),
+        ("not readable as CSV", csv(f'{GOOD}|q2,"How?,b,short,d1,0', JUDGED)),
+    ],
+)
+def test_bad_judged_queries_are_an_error_that_names_row_line_and_column(tmp_path, message, bad):
+    with pytest.raises(ValueError, match=rf"judged-queries\.csv: .*{message}"):
+        utils.load_judged_queries(write(tmp_path, judged=bad))
 
 
-@pytest.mark.parametrize("question", ["NA", "null", "None", "nan", "N/A", "-", "007", "1e5", "True"])
-def test_words_that_look_like_no_value_are_kept(folder, question):
-    ground_truth = utils.load_ground_truth(folder(questions=csv(f"{question},a,d1")))
-    assert ground_truth["question"].tolist() == [question]
+@pytest.mark.parametrize("grade", ["grade", "pass_1"])
+def test_judged_queries_are_read_by_the_named_column_of_grades(tmp_path, grade):
+    written = write(tmp_path, judged=csv(GOOD, JUDGED.replace("grade", grade)))
+    queries, qrels = utils.load_judged_queries(written, grade=grade)
+    lines = ["query_id,question,course,kind", "q1,Why?,a,typo", "q2,How?,b,short", ""]
+    assert queries.to_csv(index=False).split("\n") == lines
+    assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
 
 
-def test_ids_that_look_like_numbers_are_kept(folder):
-    numbered = [{**DOCUMENTS[0], "id": "00123456"}, {**DOCUMENTS[1], "id": "1234e567"}]
-    ground_truth = utils.load_ground_truth(folder(numbered, csv("Why?,a,00123456", "How?,a,1234e567")))
-    assert ground_truth["document"].tolist() == ["00123456", "1234e567"]
-
-
-def test_other_columns_and_another_order_are_kept(folder):
-    ground_truth = utils.load_ground_truth(folder(questions=b"document,note,question,course\nd1,seen,Why?,a\n"))
-    assert ground_truth.to_dict("records") == [{"document": "d1", "note": "seen", "question": "Why?", "course": "a"}]
-
-
-PLACEHOLDERS = ["question1", "questions", "Question 3:", "question_4", '"question5"', "Question", "QUESTION 12."]
-
-
-def test_placeholders_are_warned_of(folder):
-    rows = [[question, "a", "d1"] for question in [*PLACEHOLDERS, "Why?"]]
-    with pytest.warns(UserWarning, match=r"ground-truth-data\.csv: 7 questions are placeholders"):
-        assert len(utils.load_ground_truth(folder(questions=rows))) == 8
-
-
-def test_questions_about_questions_are_no_placeholders():
-    real = pd.Series(
-        ["Where do I ask questions?", "Question 3 of homework 2?", "question1 and question2", "questionnaire", "3", "?"]
-    )
-    assert utils.is_placeholder(pd.Series(PLACEHOLDERS)).all()
-    assert not utils.is_placeholder(real).any()
-
-
-def test_repeated_rows_are_warned_of(folder):
-    with pytest.warns(UserWarning, match=r"ground-truth-data\.csv: 2 rows repeat an earlier row"):
-        assert len(utils.load_ground_truth(folder(questions=[QUESTIONS[0], *QUESTIONS, QUESTIONS[0]]))) == 5
-
-
-def test_the_same_question_of_another_document_is_no_repetition(folder):
-    with warnings.catch_warnings(action="error"):
-        assert len(utils.load_ground_truth(folder(questions=[["Why?", "a", "d1"], ["Why?", "a", "d2"]]))) == 2
-
-
-def test_another_course_than_the_documents_is_warned_of(folder):
-    with pytest.warns(UserWarning, match=r"ground-truth-data\.csv: 1 rows name another course"):
-        utils.load_ground_truth(folder(questions=[*QUESTIONS, ["Why?", "b", "d1"]]))
-
-
-def test_the_questions_repeat_no_warning_about_the_documents(folder):
-    with warnings.catch_warnings(action="error"):
-        utils.load_ground_truth(folder(changed(DOCUMENTS, 1, text="")))
+def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
+    words = ["NA", "null", "None", "nan", "N/A", "-", "007", "1e5", "True", "long " * 30_000]
+    rows = [[word, "a", "1234e567" if word == "NA" else "00123456"] for word in words]
+    numbered = changed(1, changed(0, id="00123456"), id="1234e567")
+    written = write(tmp_path, numbered, csv("|".join(map(",".join, rows))))
+    assert utils.load_ground_truth(written).to_numpy().tolist() == rows
+    lines = b'document,note,question,course\r\nd1,x,"Why,\r\nand ""how""?",a\r\nd2,y,Who?,a\r\n'
+    table = utils.load_ground_truth(write(tmp_path, questions=lines))
+    assert table.columns.tolist() == ["document", "note", "question", "course"]
+    assert table["question"].tolist() == ['Why,\r\nand "how"?', "Who?"]
+    derived = pd.concat([table, table]).replace("Who?", "")  # which is no file, and has no lines
+    with pytest.raises(ValueError, match="ground truth: row 1, column question: '' is empty"):
+        utils.evaluate(derived, lambda queries: [["d1"]] * 4, k=1)
+    write(tmp_path, questions=csv("Why?,a,d7")).joinpath("documents-with-ids.json").unlink()
+    assert utils.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]  # nothing to check by
 
 
 def test_results_go_to_the_named_folder(tmp_path, monkeypatch):
@@ -275,43 +205,26 @@ def test_results_go_to_the_named_folder(tmp_path, monkeypatch):
     assert utils.results_folder().is_dir()
 
 
-def test_document_id_is_the_start_of_an_md5():
+def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():
     document = {"course": "c", "question": "q", "text": "0123456789abc", "section": "s"}
-    assert utils.document_id(document) == hashlib.md5(b"c-q-0123456789").hexdigest()[:8] == "1cca40f6"
+    expected = "1cca40f6"  # the start of the MD5 of c-q-0123456789
+    same = {**document, "text": "0123456789 and more", "section": "other", "id": "x"}
+    assert utils.document_id(document) == utils.document_id(same) == expected
+    for other in {"course": "b"}, {"question": "Late?"}, {"text": "1" + document["text"]}:
+        assert utils.document_id({**document, **other}) != expected
 
 
-def test_document_id_changes_with_course_question_and_the_first_ten_characters_only():
-    document, id_ = DOCUMENTS[0], utils.document_id(DOCUMENTS[0])
-    assert (
-        utils.document_id({**document, "text": document["text"][:10] + " and more", "section": "other", "id": "x"})
-        == id_
-    )
-    others = [
-        {**document, "course": "b"},
-        {**document, "question": "Late?"},
-        {**document, "text": "No" + document["text"][2:]},
-    ]
-    assert id_ not in [utils.document_id(other) for other in others]
-
-
-def test_unique_ids_are_the_short_ones_where_nothing_collides():
-    assert utils.unique_ids(DOCUMENTS) == [utils.document_id(document) for document in DOCUMENTS]
-    assert utils.unique_ids([]) == []
-
-
-def test_exact_copies_share_an_id():
-    first, second = {**DOCUMENTS[0], "text": "Yes, until week 4."}, {**DOCUMENTS[0], "text": "Yes, until week 5."}
-    a, b, c, d = utils.unique_ids([first, second, dict(first), DOCUMENTS[1]])
-    assert a == c
-    assert len({a, b, d}) == 3
+HALF = "\ud83d"  # of a surrogate pair: a text like any other
+TEXTS = st.lists(st.sampled_from(["", "x", "y", HALF, HALF + "x"]), max_size=6)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(data=st.data(), endings=st.lists(st.sampled_from(["", "x", "y", "z"]), min_size=1, max_size=6))
-def test_unique_ids_do_not_depend_on_the_order(data, endings):
-    documents = [{**DOCUMENTS[number % 2], "text": "the first ten " + ending} for number, ending in enumerate(endings)]
+@given(data=st.data(), endings=TEXTS, start=st.sampled_from(["ten ", HALF]))
+def test_unique_ids_tell_all_but_copies_apart_in_any_order(data, endings, start):
+    texts = [start * 10 + ending for ending in endings]
+    documents = [{**DOCUMENTS[i % 2], "text": text} for i, text in enumerate(texts)]
     order = data.draw(st.permutations(range(len(documents))))
     ids = utils.unique_ids(documents)
     assert utils.unique_ids([documents[i] for i in order]) == [ids[i] for i in order]
-    distinct = {(document["question"], document["text"]) for document in documents}
-    assert len(set(ids)) == len(distinct)
+    assert len(set(ids)) == len({(d["question"], d["text"]) for d in documents})
+    assert utils.unique_ids(DOCUMENTS) == [utils.document_id(d) for d in DOCUMENTS]

@@ -17,7 +17,13 @@ import utils
 
 pytestmark = pytest.mark.elasticsearch
 
-TYPES = {"text": "text", "section": "text", "question": "text", "course": "keyword", "id": "keyword"}
+TYPES = {
+    "text": "text",
+    "section": "text",
+    "question": "text",
+    "course": "keyword",
+    "id": "keyword",
+}
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 MATCH_ALL = {"query": {"match_all": {}}}
 
@@ -45,7 +51,7 @@ def es():
     """A client for the node; with REQUIRE_ELASTICSEARCH set, its absence is an error."""
     client = utils.connect_elasticsearch()
     if client is None:
-        pytest.skip(f"no healthy Elasticsearch node at {os.environ.get('ELASTICSEARCH_URL') or script.DEFAULT_URL}")
+        pytest.skip("no healthy Elasticsearch node at ELASTICSEARCH_URL or the default address")
     return client
 
 
@@ -76,14 +82,18 @@ def remove(es, name):
 
 
 def ids(es, name, size=100):
-    hits = es.search(index=name, size=size, source=False, fields=["id"], **MATCH_ALL)["hits"]["hits"]
+    hits = es.search(index=name, size=size, source=False, fields=["id"], **MATCH_ALL)["hits"][
+        "hits"
+    ]
     return sorted(hit["fields"]["id"][0] for hit in hits)
 
 
 def ask(es, index, question, course):
     """The rankings of three queries, the given one in the middle."""
     questions = ["How do I submit my homework?", question, "Can I still join the course?"]
-    return utils.elasticsearch_search(es, index, body)(pd.DataFrame({"question": questions, "course": course}))
+    return utils.elasticsearch_search(es, index, body)(
+        pd.DataFrame({"question": questions, "course": course})
+    )
 
 
 # --- search ---------------------------------------------------------------------------------------------------------------
@@ -94,13 +104,21 @@ def test_batches_rank_as_single_searches_do(es, index, ground_truth):
     batched = utils.elasticsearch_search(es, index, body)(queries)
 
     def search_one(question, course):
-        hits = es.search(index=index, size=5, source=False, fields=["id"], **body(question, course))["hits"]["hits"]
+        hits = es.search(
+            index=index, size=5, source=False, fields=["id"], **body(question, course)
+        )["hits"]["hits"]
         return [{"id": hit["fields"]["id"][0]} for hit in hits]
 
     assert utils.one_by_one(search_one)(queries).tolist() == batched.tolist()
     assert (batched != "").any(axis=1).all()
     hits = utils.elasticsearch_hits(
-        es, index, [{**body(q, c), "fields": ["id"]} for q, c in zip(queries.question, queries.course, strict=True)], 7
+        es,
+        index,
+        [
+            {**body(q, c), "fields": ["id"]}
+            for q, c in zip(queries.question, queries.course, strict=True)
+        ],
+        7,
     )
     assert [found[0]["fields"]["id"][0] for found in hits] == batched[:, 0].tolist()
 
@@ -123,7 +141,10 @@ def test_two_evaluations_at_once_give_the_same_figures(es, index, ground_truth):
 
 
 def test_equal_scores_come_in_order_of_id(es, alias, documents):
-    copies = [{**documents[0], "id": f"copy-{number:02}"} for number in np.random.default_rng(1).permutation(20)]
+    copies = [
+        {**documents[0], "id": f"copy-{number:02}"}
+        for number in np.random.default_rng(1).permutation(20)
+    ]
     utils.index_documents(es, alias, copies, MAPPINGS)
     found = ask(es, alias, documents[0]["question"], documents[0]["course"])[1]
     assert found.tolist() == [f"copy-{number:02}" for number in range(5)]
@@ -143,7 +164,9 @@ def test_too_many_different_words_are_no_silent_miss(es, index, documents):
         answered, message = (ask(es, index, words, course) != "").any(axis=1).all(), ""
     except RuntimeError as error:
         answered, message = False, str(error)
-    assert answered or re.match(r"Elasticsearch: query 1 failed: .*(nested clauses|maxClauseCount)", message)
+    assert answered or re.match(
+        r"Elasticsearch: query 1 failed: .*(nested clauses|maxClauseCount)", message
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +187,10 @@ def test_too_many_different_words_are_no_silent_miss(es, index, documents):
 )
 def test_odd_characters_are_text(es, index, documents, extra):
     question, course = documents[0]["question"], documents[0]["course"]
-    plain, odd = ask(es, index, question, course), ask(es, index, f"{extra} {question} {extra}", course)
+    plain, odd = (
+        ask(es, index, question, course),
+        ask(es, index, f"{extra} {question} {extra}", course),
+    )
     assert odd[1][0] == plain[1][0]
     assert (odd[[0, 2]] == plain[[0, 2]]).all()
 
@@ -202,7 +228,9 @@ def test_a_document_that_does_not_fit_the_mapping(es, alias, documents):
     mappings = {"properties": {**MAPPINGS["properties"], "date": {"type": "date"}}}
     good = utils.index_documents(es, alias, documents[:3], mappings)
     bad = [*documents[:7], {**documents[7], "id": "misfit", "date": "next week"}]
-    with pytest.raises(helpers.BulkIndexError, match=r"document 7, id 'misfit': .*field \[date\].*next week"):
+    with pytest.raises(
+        helpers.BulkIndexError, match=r"document 7, id 'misfit': .*field \[date\].*next week"
+    ):
         utils.index_documents(es, alias, bad, mappings)
     assert indices(es, alias) == [good]
     assert ids(es, alias) == sorted(document["id"] for document in documents[:3])
@@ -222,7 +250,9 @@ def test_an_interrupted_build_leaves_nothing(es, alias, documents, monkeypatch):
 
 def test_a_name_that_is_an_index_already(es, alias, documents):
     es.indices.create(index=alias)
-    with pytest.raises(elasticsearch.BadRequestError, match="an index or data stream exists with the same name"):
+    with pytest.raises(
+        elasticsearch.BadRequestError, match="an index or data stream exists with the same name"
+    ):
         utils.index_documents(es, alias, documents[:3], MAPPINGS)
     assert indices(es, alias) == [alias]
 
@@ -239,36 +269,57 @@ def test_the_alias_moves_to_the_new_index(es, alias, documents):
 
 def test_two_builds_at_once_leave_one_index_behind_the_alias(es, alias, documents):
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: utils.index_documents(es, alias, documents[:50], MAPPINGS), range(6)))
+        list(
+            pool.map(lambda _: utils.index_documents(es, alias, documents[:50], MAPPINGS), range(6))
+        )
     assert [*es.indices.get_alias(name=alias)] == indices(es, alias)
     assert len(ids(es, alias)) == 50
 
 
 def test_documents_that_share_an_id_stay_apart(es, alias, documents):
-    utils.index_documents(es, alias, [documents[0], documents[0], {**documents[1], "id": documents[0]["id"]}], MAPPINGS)
+    utils.index_documents(
+        es,
+        alias,
+        [documents[0], documents[0], {**documents[1], "id": documents[0]["id"]}],
+        MAPPINGS,
+    )
     assert ids(es, alias) == [documents[0]["id"]] * 3
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (2, 4), (4,)])
 def test_vectors_of_another_shape(es, alias, documents, shape):
-    mappings = {"properties": {**MAPPINGS["properties"], "vector": {"type": "dense_vector", "dims": 4}}}
+    mappings = {
+        "properties": {**MAPPINGS["properties"], "vector": {"type": "dense_vector", "dims": 4}}
+    }
     with pytest.raises(
-        ValueError, match=re.escape(f"vectors for vector: shape {shape}, the documents and the mapping need (3, 4)")
+        ValueError,
+        match=re.escape(
+            f"vectors for vector: shape {shape}, the documents and the mapping need (3, 4)"
+        ),
     ):
-        utils.index_documents(es, alias, documents[:3], mappings, vectors={"vector": np.ones(shape)})
+        utils.index_documents(
+            es, alias, documents[:3], mappings, vectors={"vector": np.ones(shape)}
+        )
     assert indices(es, alias) == []
 
 
 def test_the_nearest_vector_comes_first(es, alias, documents):
-    mappings = {"properties": {**MAPPINGS["properties"], "vector": {"type": "dense_vector", "dims": 4}}}
+    mappings = {
+        "properties": {**MAPPINGS["properties"], "vector": {"type": "dense_vector", "dims": 4}}
+    }
     vectors = np.eye(4) + 0.1
     utils.index_documents(es, alias, documents[:4], mappings, vectors={"vector": vectors})
     bodies = [
-        {"knn": {"field": "vector", "query_vector": row.tolist(), "k": 2, "num_candidates": 4}, "fields": ["id"]}
+        {
+            "knn": {"field": "vector", "query_vector": row.tolist(), "k": 2, "num_candidates": 4},
+            "fields": ["id"],
+        }
         for row in vectors
     ]
     hits = utils.elasticsearch_hits(es, alias, bodies)
-    assert [found[0]["fields"]["id"][0] for found in hits] == [document["id"] for document in documents[:4]]
+    assert [found[0]["fields"]["id"][0] for found in hits] == [
+        document["id"] for document in documents[:4]
+    ]
 
 
 # --- connecting -----------------------------------------------------------------------------------------------------------
@@ -286,7 +337,7 @@ def test_no_node(monkeypatch, capsys):
 
 
 def test_one_of_two_addresses_is_enough(es, monkeypatch):
-    url = os.environ.get("ELASTICSEARCH_URL") or script.DEFAULT_URL
+    url = os.environ.get("ELASTICSEARCH_URL") or f"http://127.0.0.1:{script.DEFAULT_PORT}"
     monkeypatch.setenv("ELASTICSEARCH_URL", f"http://127.0.0.1:{script.free_port()}, {url}")
     for _ in range(4):  # the client begins with either
         assert utils.connect_elasticsearch().cluster.health()["status"] in ("green", "yellow")
@@ -295,19 +346,17 @@ def test_one_of_two_addresses_is_enough(es, monkeypatch):
 # --- nodes that die -------------------------------------------------------------------------------------------------------
 
 
-def own_nodes(*clusters):
-    """Start nodes of our own, one after the other; skip where this machine cannot."""
-    try:
-        script.check_tools()
-    except script.NodeError as error:
-        if os.environ.get("REQUIRE_ELASTICSEARCH"):
-            raise
-        pytest.skip(f"a node to kill needs Java and Maven: {error}")
+def own_nodes(*settings):
+    """A node of our own for each of these settings; skip where this machine cannot have one."""
     nodes = []
     try:
-        for joins in clusters:
-            nodes.append(script.start_node(cluster=None if joins is None else nodes[:joins]))
+        for own in settings:
+            nodes.append(script.start_node(**own))
         yield nodes
+    except (RuntimeError, OSError) as error:
+        if nodes or os.environ.get("REQUIRE_ELASTICSEARCH"):
+            raise
+        pytest.skip(f"a node to kill needs Java and Maven: {error}")
     finally:
         for node in nodes:
             script.stop_node(node)
@@ -315,22 +364,31 @@ def own_nodes(*clusters):
 
 @pytest.fixture
 def own_node():
-    yield from own_nodes(None)
+    yield from own_nodes({})
 
 
 @pytest.fixture
 def two_nodes():
-    yield from own_nodes(0, 1)
+    """Two nodes of one cluster, which the first founds."""
+    ports = [script.free_port(), script.free_port()]
+    cluster = {
+        "cluster.name": f"test-{uuid4().hex}",
+        "cluster.initial_master_nodes": "node-0",
+        "discovery.type": "multi-node",
+        "discovery.seed_hosts": ",".join(f"127.0.0.1:{port}" for port in ports),
+    }
+    own = [{"node.name": f"node-{n}", "transport.port": port} for n, port in enumerate(ports)]
+    yield from own_nodes(*({**cluster, **settings} for settings in own))
 
 
 def connect(nodes, monkeypatch):
-    monkeypatch.setenv("ELASTICSEARCH_URL", ",".join(node.url for node in nodes))
+    monkeypatch.setenv("ELASTICSEARCH_URL", ",".join(map(script.address, nodes)))
     return utils.connect_elasticsearch()
 
 
 def kill(node):
-    for process in script.node_processes(node.folder):
-        process.send_signal(signal.SIGKILL)
+    for pid in script.processes(f"={node}/"):
+        os.kill(pid, signal.SIGKILL)
 
 
 def kill_in_the_middle(node, es, monkeypatch):
@@ -347,7 +405,9 @@ def kill_in_the_middle(node, es, monkeypatch):
     return batches
 
 
-def test_a_killed_node_is_an_error_and_no_partial_table(es, own_node, documents, ground_truth, monkeypatch):
+def test_a_killed_node_is_an_error_and_no_partial_table(
+    es, own_node, documents, ground_truth, monkeypatch
+):
     client = connect(own_node, monkeypatch)
     utils.index_documents(client, "killed", documents, MAPPINGS)
     search = utils.elasticsearch_search(client, "killed", body)
@@ -359,7 +419,9 @@ def test_a_killed_node_is_an_error_and_no_partial_table(es, own_node, documents,
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["the elected one", "the other"])
-def test_an_evaluation_survives_one_of_two_nodes(es, two_nodes, documents, ground_truth, monkeypatch, victim):
+def test_an_evaluation_survives_one_of_two_nodes(
+    es, two_nodes, documents, ground_truth, monkeypatch, victim
+):
     client = connect(two_nodes, monkeypatch)
     utils.index_documents(client, "copied", documents, MAPPINGS, {"number_of_replicas": 1})
     utils.index_documents(client, "halved", documents, MAPPINGS, {"number_of_shards": 2})
@@ -372,7 +434,10 @@ def test_an_evaluation_survives_one_of_two_nodes(es, two_nodes, documents, groun
     assert utils.evaluate(ground_truth, search) == figures
     assert len(batches) > 3
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(lambda _: utils.evaluate(ground_truth, search), range(2))) == [figures] * 2
+        assert (
+            list(pool.map(lambda _: utils.evaluate(ground_truth, search), range(2)))
+            == [figures] * 2
+        )
     assert (search(ground_truth) == before).all()
     with pytest.raises(RuntimeError, match="query 0 failed"):  # half an index is no index
         utils.evaluate(ground_truth, utils.elasticsearch_search(client, "halved", body))

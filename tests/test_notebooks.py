@@ -11,13 +11,14 @@ from notebook_cells import NOTEBOOKS
 VOLATILE = {
     "versions of what is installed": r"version\(package\)",
     "times of this machine": r"ms_per_query|milliseconds",
-    "an approximate index, built anew with random levels": r"recalls = ",
+    "an approximate index, built anew with random levels": r"recalls\[",
 }
 TAGS = {
     "imports",
     "prompt",
     "judge",
     "combinations",
+    "fusion",
     "exercise",
     "exercise-check",
     "solution",
@@ -49,7 +50,9 @@ def test_all_four_notebooks_are_there():
 
 
 def test_cells_are_counted_1_to_n(notebook):
-    assert [cell.execution_count for cell in code_cells(notebook)] == list(range(1, len(code_cells(notebook)) + 1))
+    assert [cell.execution_count for cell in code_cells(notebook)] == list(
+        range(1, len(code_cells(notebook)) + 1)
+    )
 
 
 def test_no_cell_holds_an_error_or_a_warning(notebook):
@@ -70,24 +73,34 @@ def test_metadata_is_clean(notebook):
 def test_only_volatile_cells_are_not_compared(notebook):
     for cell in code_cells(notebook):
         if "nbval-ignore-output" in tags(cell):
-            assert any(re.search(pattern, cell.source) for pattern in VOLATILE.values()), cell.source
-    assert sum("nbval-ignore-output" in tags(cell) for cell in code_cells(notebook)) <= 4
+            assert any(re.search(pattern, cell.source) for pattern in VOLATILE.values()), (
+                cell.source
+            )
+    assert sum("nbval-ignore-output" in tags(cell) for cell in code_cells(notebook)) <= 5
 
 
 def test_style_of_the_cells(notebook):
     cells = [cell for cell in notebook.cells if cell.source.strip()]
-    lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
-    led = np.mean([cells[i - 1].cell_type == "markdown" for i in range(1, len(cells)) if cells[i].cell_type == "code"])
-    assert 20 <= len(lines) <= 45
-    assert np.median(lines) <= 7
-    assert np.quantile(lines, 0.9) <= 20
-    assert led >= 0.6
+    lines = [[x for x in cell.source.splitlines() if x.strip()] for cell in code_cells(notebook)]
+    after = [
+        cells[i - 1].cell_type for i, cell in enumerate(cells) if i and cell.cell_type == "code"
+    ]
+    assert np.mean([kind == "markdown" for kind in after]) >= 0.6
+    if notebook.cells[0].source.startswith("# 4"):  # rebuilt with its data later
+        assert max(map(len, lines)) <= 25
+        return
+    assert len(cells) <= 75
+    assert 20 <= len(lines) <= 40
+    assert max(map(len, lines)) <= 15
+    assert max(len(line) for cell in lines for line in cell) <= 100
 
 
 def test_prose_states_no_measured_number(notebook):
-    """Decimals in prose are figures; a cell has to print them. Quoted parameters and ids of models are code."""
+    """Decimals in prose are figures, which a cell has to print; quoted parameters are code."""
     printed = "".join(
-        o.get("text", "") + o.get("data", {}).get("text/plain", "") for c in code_cells(notebook) for o in c.outputs
+        o.get("text", "") + o.get("data", {}).get("text/plain", "")
+        for c in code_cells(notebook)
+        for o in c.outputs
     )
     code = "".join(cell.source for cell in code_cells(notebook))
     for cell in notebook.cells:
@@ -99,7 +112,10 @@ def test_prose_states_no_measured_number(notebook):
 
 def test_exercises_have_stub_solution_and_check_and_are_unsolved(notebook):
     kinds = [
-        kind for cell in notebook.cells for kind in ("exercise", "solution", "exercise-check") if kind in tags(cell)
+        kind
+        for cell in notebook.cells
+        for kind in ("exercise", "solution", "exercise-check")
+        if kind in tags(cell)
     ]
     assert kinds
     assert kinds == ["exercise", "solution", "exercise-check"] * (len(kinds) // 3)
