@@ -28,7 +28,7 @@ COMMAND_LINE = """import sys; sys.path.append(sys.argv[1]); import node
 vars(node).update(eval(sys.argv[2])); sys.exit(node.main(sys.argv[3:]))"""
 MACHINE = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
 LOCAL, NODE = "http://127.0.0.1:", f"{HOME.name}/bin/elasticsearch"
-RUNS = 'echo "$@" "$ES_JAVA_HOME" > "$ES_TMPDIR/arguments"; /bin/bash "$0.loop" "$@" &'
+RUNS = 'echo $@ $ES_JAVA_HOME $JDK_JAVA_OPTIONS > $ES_TMPDIR/arguments; /bin/bash $0.loop "$@" &'
 DIES = 'echo "[x][INFO ] y"; echo "[x][ERROR] bad"; echo "  at a.B(C.java:1)"; exit 3'
 HANGS = 'exec /bin/bash "$0.loop" "$@"'
 BASH, SLEEPS = ["run", "--", "/bin/bash", "-c"], "exec /bin/sleep 99"
@@ -166,11 +166,11 @@ def test_settings_and_processes_of_a_node(base, monkeypatch, tmp_path):
         script.start_node()
     program(tmp_path / "bin/java", JAVA.format("21-ea").replace("jdk", "jdk-21"))
     node = script.start_node(**{"discovery.type": "multi-node", "cluster.name": "two"})
-    given = f"""path.data={node}/data path.logs={node}/logs http.port={node.name.split("-")[2]}
-        network.host=127.0.0.1 xpack.security.enabled=false discovery.type=multi-node
-        cluster.routing.allocation.disk.threshold_enabled=false cluster.name=two""".split()
-    words = (node / "tmp/arguments").read_text().split()
-    assert sorted(words) == sorted(["-d", "/jdk-21", *(f"-E{setting}" for setting in given)])
+    expected = f"""-d -Enetwork.host=127.0.0.1 -Ehttp.port={node.name.split("-")[2]} /jdk-21
+        -Epath.data={node}/data -Epath.logs={node}/logs "-Djava.io.tmpdir={node}/tmp"
+        -Ecluster.routing.allocation.disk.threshold_enabled=false -Expack.security.enabled=false
+        -Ediscovery.type=multi-node -Ecluster.name=two"""
+    assert sorted((node / "tmp/arguments").read_text().split()) == sorted(expected.split())
     assert (node / "tmp").stat().st_uid == (65534 if script.ROOT else os.getuid())
     other, found = script.start_node(), script.processes(f"={node}/")
     (base / "bin/ps").unlink()  # slim images have none
