@@ -2,6 +2,7 @@
 no figure is typed by hand. Called by `make notebooks`; --check only says whether they are right.
 """
 
+import base64
 import json
 import re
 import sys
@@ -15,92 +16,92 @@ import utils
 
 DATA = utils.ROOT / "data"
 CARD, README = DATA / "README.md", utils.ROOT / "README.md"
+PICTURE = utils.ROOT / ".github" / "quality-and-time.png"
 
 
 def counts():
     """The measured shape of the data, as lines of Markdown."""
     documents = pd.DataFrame(utils.load_documents(DATA))
     for lines in (records(documents), questions(documents), judged(), essays()):
-        yield from lines
+        yield from (f"- {line}" for line in lines)
 
 
 def records(frame):
     by_course = ", ".join(f"{course} {n}" for course, n in frame["course"].value_counts().items())
     sections = frame.groupby(["course", "section"]).size()
-    yield f"- **Records**: {len(frame):,} ({by_course}) in {len(sections)} sections of {sections.min()} to {sections.max()}."
+    sizes = f"in {len(sections)} sections of {sections.min()} to {sections.max()}"
+    yield f"**Records**: {len(frame):,} ({by_course}) {sizes}."
     words = frame["text"].str.split().str.len()
     quartiles = " / ".join(f"{q:.0f}" for q in np.percentile(words, [5, 25, 50, 75]))
-    yield f"- **Answer length** in words: {quartiles} at 5, 25, 50, 75 %, mean {words.mean():.0f}, longest {words.max()}."
-    yield f"- **Headings**: {frame['question'].str.split().str.len().mean():.1f} words in the mean."
-    shares = {"a line break": "\n", "code": "`", "a link": "http", "a semicolon": ";"}
-    shares = {name: frame["text"].str.contains(mark, regex=False) for name, mark in shares.items()}
-    shares["I or my"] = frame["text"].str.contains(r"\b(?:I|my|My)\b")
-    listed = ", ".join(f"{name} {share.mean():.0%}" for name, share in shares.items())
-    yield f"- **Answers with** {listed}."
+    lengths = f"{quartiles} at 5, 25, 50 and 75 %, mean {words.mean():.0f}, longest {words.max()}"
+    yield f"**Answer length** in words: {lengths}."
+    yield f"**Headings**: {frame['question'].str.split().str.len().mean():.1f} words in the mean."
+    marks = {"several lines": "\n", "code": "`", "a link": "http", "a semicolon": ";"}
+    marks = {name: frame["text"].str.contains(m, regex=False).mean() for name, m in marks.items()}
+    marks["I or my"] = frame["text"].str.contains(r"\b(?:I|my|My)\b").mean()
+    yield f"**Answers with** {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}."
 
 
 def questions(frame):
-    generated = utils.load_ground_truth(DATA)
-    frame = frame.set_index("id").loc[generated["document"]]
+    generated, gate = utils.load_ground_truth(DATA), pd.read_csv(DATA / "gate.csv")["decision"]
+    frame, asked = frame.set_index("id").loc[generated["document"]], generated["question"]
+    decided = ", ".join(f"{n} {decision}" for decision, n in gate.value_counts().items())
+    length = f"{asked.str.split().str.len().mean():.1f} words in the mean"
+    yield f"**Generated questions**: {len(asked):,}, {length}; read at the gate: {decided}."
     whole = frame["question"] + " " + frame["text"] + " " + frame["section"]
-    length = generated["question"].str.split().str.len().mean()
-    gate = pd.read_csv(DATA / "gate.csv")["decision"].value_counts()
-    openings = generated["question"].str.lower().str.split().str[:2].str.join(" ")
-    common = openings.value_counts(normalize=True)
-    yes_no = generated["question"].str.match(
-        r"(?i)(is|are|do|does|did|can|could|should|would|will|has)\b"
-    )
-    shared = [
-        utils.shared_words(generated["question"], text).mean()
-        for text in (whole, frame["question"])
-    ]
-    yield f"- **Generated questions**: {len(generated):,}, {length:.1f} words in the mean; the gate mended {gate['mend']} and dropped {gate['drop']}."
-    yield f"- **Overlap**: {shared[0]:.0%} of a question's content words stand in its record, {shared[1]:.0%} in its heading (mean)."
-    yield f"- **Openings**: the commonest is {common.index[0]!r}, {common.iloc[0]:.1%}; {yes_no.mean():.0%} begin like a yes/no question."
+    shared = [utils.shared_words(asked, text).mean() for text in (whole, frame["question"])]
+    shared = f"{shared[0]:.0%} of a question's content words stand in its record, {shared[1]:.0%}"
+    yield f"**Overlap**: {shared} in its heading (mean)."
+    openings = asked.str.lower().str.split().str[:2].str.join(" ").value_counts(normalize=True)
+    yield f"**Openings**: the commonest is {openings.index[0]!r}, {openings.iloc[0]:.1%}."
 
 
 def judged():
     table = pd.read_csv(DATA / "judged-queries.csv")
-    queries, n_relevant = table.groupby("query_id")["kind"].first(), (table["grade"] > 0)
-    n_relevant = n_relevant.groupby(table["query_id"]).sum()
-    kinds = ", ".join(f"{kind} {n}" for kind, n in queries.value_counts().sort_index().items())
-    passes = table["pass_1"], table["pass_2"]
-    kappas = [cohen_kappa_score(*passes, weights=weights) for weights in (None, "linear")]
-    either = (passes[0] > 0) | (passes[1] > 0)
-    yield f"- **Judged queries**: {len(queries)} ({kinds}), {len(table):,} judgements."
-    yield f"- **Relevant records**: none for {(n_relevant == 0).sum()} queries, {n_relevant[n_relevant > 0].mean():.1f} in the mean for the others."
-    yield f"- **Two passes of judgement**: κ {kappas[0]:.2f}, linearly weighted {kappas[1]:.2f}; of the {either.sum():,} pairs that either calls relevant, {(passes[0] == passes[1])[either].mean():.0%} have the same grade."
+    kinds = table.groupby("query_id")["kind"].first().value_counts().sort_index()
+    listed = ", ".join(f"{kind} {n}" for kind, n in kinds.items())
+    yield f"**Judged queries**: {kinds.sum()} ({listed}), {len(table):,} judgements."
+    relevant = (table["grade"] > 0).groupby(table["query_id"]).sum()
+    mean = relevant[relevant > 0].mean()
+    yield f"**Relevant records**: none for {(relevant == 0).sum()} queries, else {mean:.1f} (mean)."
+    a, b = table["pass_1"], table["pass_2"]
+    kappas = [cohen_kappa_score(a, b, weights=weights) for weights in (None, "linear")]
+    either = (a > 0) | (b > 0)
+    agree = (
+        f"of {either.sum():,} pairs that either calls relevant {(a == b)[either].mean():.0%} got"
+    )
+    yield f"**Two passes**: κ {kappas[0]:.2f}, weighted {kappas[1]:.2f}; {agree} the same grade."
 
 
 def essays():
     lengths = [len(path.read_text(encoding="utf-8")) for path in (DATA / "essays").glob("*.md")]
     discrete = pd.read_csv(DATA / "discrete-set.csv", keep_default_na=False)
-    annotations = pd.read_csv(DATA / "verdict-annotations.csv")
+    pairs = pd.read_csv(DATA / "verdict-annotations.csv")
     asked = len(json.loads((DATA / "essay-questions.json").read_text(encoding="utf-8")))
-    kappas = (
-        cohen_kappa_score(discrete["pass_1"], discrete["pass_2"]),
-        cohen_kappa_score(annotations["annotator_1"], annotations["annotator_2"]),
-    )
-    yield f"- **Essays**: {len(lengths)} of {min(lengths):,} to {max(lengths):,} characters, {asked} questions."
-    yield f"- **Discrete set**: {len(discrete)} points, κ between the two passes {kappas[0]:.2f}."
-    yield f"- **Fact verdicts**: {len(annotations):,} pairs of fact and context, κ between the two annotators {kappas[1]:.2f}."
+    sizes = f"{len(lengths)} of {min(lengths):,} to {max(lengths):,} characters"
+    yield f"**Essays**: {sizes}, {asked} questions."
+    kappa = cohen_kappa_score(discrete["pass_1"], discrete["pass_2"])
+    yield f"**Discrete set**: {len(discrete)} points, κ between the two passes {kappa:.2f}."
+    kappa = cohen_kappa_score(pairs["annotator_1"], pairs["annotator_2"])
+    yield f"**Fact verdicts**: {len(pairs):,} pairs, κ between the two annotators {kappa:.2f}."
+
+
+def outputs(kind):
+    """The outputs of one media type in the committed notebook 03, in order."""
+    notebook = nbformat.read(utils.ROOT / "notebooks" / "03-vector-evaluation.ipynb", as_version=4)
+    data = [o.get("data", {}) for cell in notebook.cells for o in cell.get("outputs", [])]
+    return [one[kind] for one in data if kind in one]
 
 
 def leaderboard():
-    """The last leaderboard that the committed notebook 03 displays, as a Markdown table."""
-    notebook = nbformat.read(utils.ROOT / "notebooks" / "03-vector-evaluation.ipynb", as_version=4)
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    pages = [
-        output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})
-    ]
-    page = [page for page in pages if "chosen" in page][-1]
-    lines = re.findall(r"<tr>\s*<th>([^<]+)</th>\s*((?:<td>[^<]*</td>\s*)+)</tr>", page)
-    yield "| search | nDCG@10, judged | 95 % interval | MRR@5, generated | 95 % interval | chosen |"
+    """The last leaderboard that notebook 03 displays, as a Markdown table."""
+    page = [page for page in outputs("text/html") if "<th>chosen</th>" in page][-1]
+    yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | chosen on |"
     yield "|---|---|---|---|---|---|"
-    for name, cells in lines:
-        ndcg, low, high, mrr, low_mrr, high_mrr, chosen = re.findall(r"<td>([^<]*)</td>", cells)
-        intervals = f"{low} to {high}", f"{low_mrr} to {high_mrr}"
-        yield f"| {name} | {ndcg} | {intervals[0]} | {mrr} | {intervals[1]} | {chosen} |"
+    row = re.compile(r"<tr>\s*<th>([^<]+)</th>\s*((?:<td>[^<]*</td>\s*)+)</tr>")
+    for name, cells in row.findall(page):
+        ndcg, low, high, mrr, low_mrr, high_mrr, on = re.findall(r"<td>([^<]*)</td>", cells)
+        yield f"| {name} | {ndcg} | {low} to {high} | {mrr} | {low_mrr} to {high_mrr} | {on} |"
 
 
 def main():
@@ -108,12 +109,13 @@ def main():
     for path, what, lines in [(CARD, "counts", counts()), (README, "leaderboard", leaderboard())]:
         begin, end = f"<!-- {what}: written by scripts/data_card.py -->", f"<!-- end of {what} -->"
         old, body = path.read_text(encoding="utf-8"), "\n".join([begin, *lines, end])
-        new = re.sub(
-            f"{re.escape(begin)}.*{re.escape(end)}", lambda _, b=body: b, old, flags=re.DOTALL
-        )
+        between = re.compile(f"{re.escape(begin)}.*{re.escape(end)}", re.DOTALL)
+        new = between.sub(lambda _, body=body: body, old)
         wrong += [str(path)] if new != old else []
         if "--check" not in sys.argv:
             path.write_text(new, encoding="utf-8")
+    if "--check" not in sys.argv:
+        PICTURE.write_bytes(base64.b64decode(outputs("image/png")[-1]))
     if wrong and "--check" in sys.argv:
         sys.exit(f"not what the data give; run python scripts/data_card.py: {', '.join(wrong)}")
 
