@@ -1,4 +1,4 @@
-"""Code of the notebooks for the tests: what only one notebook uses stands there, and is tested there."""
+"""Code of the notebooks for the tests: what only one notebook uses stands, and is tested, there."""
 
 import nbformat
 

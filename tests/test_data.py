@@ -88,7 +88,8 @@ def test_fences_are_closed_and_snippets_parse(documents):
     checked = Counter()
     for document in documents:
         fences = re.findall(r"```(\w*)\n(.*?)```", document["text"], re.DOTALL)
-        assert document["text"].count("```") == 2 * len(fences), document["id"]
+        marks = re.findall(r"(?m)^\s*```", document["text"])
+        assert len(marks) == 2 * len(fences), document["id"]
         for language, code in fences:
             checked[language] += 1
             if language == "python":
@@ -177,7 +178,8 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes(documents, ground
     kinds = {"keywords", "error", "typo", "vague", "double", "natural", "broad"}
     assert set(queries["kind"]) == kinds
     assert queries["kind"].value_counts().min() >= 50
-    assert not set(queries["query"].str.lower()) & set(ground_truth["question"].str.lower())
+    typed = queries[queries["kind"] != "error"]  # a pasted message is the same for everybody
+    assert not set(typed["query"].str.lower()) & set(ground_truth["question"].str.lower())
     assert not judged.duplicated(["query_id", "document"]).any()
     assert judged.groupby("query_id").size().min() >= 20
     courses = {document["id"]: document["course"] for document in documents}
