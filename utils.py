@@ -416,8 +416,10 @@ def index_documents(es, name, documents, mappings, settings=None):
     mappings = {"_meta": {**made, "run": os.environ.get("COURSE_RUN")}, **mappings}
     # sorted by id, so that documents of equal scores come in the same order from every copy
     order = {"sort.field": "id"} if "id" in mappings["properties"] else {}
-    settings = {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
-    es.indices.create(index=index, mappings=mappings, settings=settings)
+    how = {
+        "settings": {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
+    }
+    es.indices.create(index=index, mappings=mappings, wait_for_active_shards="all", **how)
     try:
         # the position as _id: a request sent again overwrites, and documents that share an id stay
         actions = ({"_index": index, "_id": i, "_source": d} for i, d in enumerate(documents))

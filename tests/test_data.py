@@ -181,7 +181,7 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes(documents, ground
     typed = queries[queries["kind"] != "error"]  # a pasted message is the same for everybody
     assert not set(typed["query"].str.lower()) & set(ground_truth["question"].str.lower())
     assert not judged.duplicated(["query_id", "document"]).any()
-    assert judged.groupby("query_id").size().min() >= 20
+    assert judged.groupby("query_id").size().min() >= 10  # ten of every search, at the least
     courses = {document["id"]: document["course"] for document in documents}
     assert (judged["document"].map(courses) == judged["course"]).all()
     passes = judged[["pass_1", "pass_2"]]

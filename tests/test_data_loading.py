@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import warnings
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -39,6 +40,8 @@ JUDGED = "query_id,query,course,kind,document,grade"
 GOOD = "q1,Why?,a,typo,d1,2|q2,How?,b,short,d3,0|q1,Why?,a,typo,d2,1"
 FEE, TYPO = csv("Fee?,b,d3"), csv(GOOD, JUDGED)
 TWINS = [{**DOCUMENTS[0], "id": None, "text": f"Yes, until week {number}."} for number in (4, 5)]
+HALF = "\ud83d"  # of a surrogate pair: a text like any other
+TEXTS = st.lists(st.sampled_from(["", "x", "y", HALF, HALF + "x"]), max_size=6)
 
 
 def write(folder, documents=JSON, questions=FEE, judged=TYPO):
@@ -51,8 +54,10 @@ def write(folder, documents=JSON, questions=FEE, judged=TYPO):
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_good_files_are_read_without_a_warning(tmp_path, mark, monkeypatch):
+def test_files_and_results_are_in_the_named_folders_without_a_warning(tmp_path, mark, monkeypatch):
     monkeypatch.setenv("COURSE_DATA", str(write(tmp_path, mark + JSON, mark + FEE)))
+    monkeypatch.setenv("COURSE_RESULTS", str(tmp_path / "new" / "results"))
+    assert utils.results_folder().samefile(tmp_path / "new" / "results")
     with warnings.catch_warnings(action="error"):
         assert utils.load_documents() == DOCUMENTS
         assert utils.load_ground_truth().to_numpy().tolist() == [["Fee?", "b", "d3"]]
@@ -65,15 +70,13 @@ def test_good_files_are_read_without_a_warning(tmp_path, mark, monkeypatch):
 
 @pytest.mark.parametrize("base", ["cwd", "PWD", "ROOT"])
 def test_a_relative_course_data_is_found_from_here_the_shell_or_the_repository(tmp_path, base):
-    own, elsewhere = write(tmp_path), tmp_path / "elsewhere"
-    elsewhere.mkdir()
+    own, elsewhere = write(tmp_path), utils.ROOT / "tests"
     here, shell = (own.parent if base == name else elsewhere for name in ("cwd", "PWD"))
     found = utils.ROOT / "data" if base == "ROOT" else own
     paths = {"COURSE_DATA": found.name, "PWD": str(shell), "PYTHONPATH": str(utils.ROOT)}
     code = "import utils; utils.load_documents(); print(utils.data_folder())"
-    command, environment = [sys.executable, "-c", code], {**os.environ, **paths}
-    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
-    assert done.stdout == f"{found}\n", done.stderr
+    command, options = [sys.executable, "-c", code], {"cwd": here, "env": os.environ | paths}
+    assert subprocess.check_output(command, text=True, **options) == f"{found}\n"
 
 
 def test_a_missing_file_is_named(tmp_path, capsys):
@@ -83,24 +86,6 @@ def test_a_missing_file_is_named(tmp_path, capsys):
         utils.load_ground_truth(tmp_path)
     assert [len(part) for part in utils.load_judged_queries(tmp_path)] == [0, 0]
     assert capsys.readouterr().out.startswith("judged-queries.csv: none in this folder")
-
-
-@pytest.mark.parametrize(
-    ("message", "bad"),
-    [
-        (r"line \d+ column \d+", [JSON[:-300], b"", b"question,course\n"]),
-        ("line 17 is not UTF-8", [JSON.replace(b"euros", b"\xe9")]),
-        ("expected a list of records, found", [{"documents": DOCUMENTS}, "text", []]),
-        (r"record \d \(None\): field text", [[*DOCUMENTS, "text"], [DOCUMENTS], [{"course": "a"}]]),
-        (r"record 1 \(d2\): field text", [changed(1, text=value) for value in (7, ["a"], ...)]),
-        (r"record 2 \((12|0)\): field id", [changed(2, id=12), changed(2, id=0)]),
-    ],
-)
-def test_bad_documents_are_an_error_that_names_file_and_record(tmp_path, message, bad):
-    for documents in bad:
-        for load in utils.load_documents, utils.load_ground_truth:
-            with pytest.raises(ValueError, match=rf"documents-with-ids\.json: .*{message}"):
-                load(write(tmp_path, documents))
 
 
 @pytest.mark.parametrize(
@@ -132,54 +117,49 @@ def test_what_is_doubtful_is_warned_of_once_at_the_caller(tmp_path, message, doc
     assert utils.is_placeholder(pd.Series(UNREAL + REAL)).tolist() == [True] * 6 + [False] * 5
 
 
-@pytest.mark.parametrize(
-    ("message", "bad"),
-    [
-        ("not readable as CSV", [b"", csv("A,a,d1|B, b,a,d1"), csv('A,a,d1|"B, and why')]),
-        ("no rows", [b"question,course,document\n"]),
-        ("no column .*course.*; found", [b"question,document\nWhy?,d1\n", b"Why?,a,d1\n"]),
-        (r"row 1 .line 3., column question: '(  )?'", [csv("A,a,d1|,a,d1"), csv("A,a,d1|  ,a,d1")]),
-        (r"row 0 .line 2., column course: '' is empty or NaN; 2 such", [csv("A,,d1|B,,d1")]),
-        (r"row 1 .line 3., column document: .* is empty", [csv("A,a,d1|B,a,"), csv("A,a,d1|B,a")]),
-        (r"row 1 .line 3., column course: .* is empty", [csv("A,a,d1|B")]),
-        (r"row 1 .line 3., column document: 'd7' is not in .*; 2", [csv("A,a,d1|B,a,d7|C,a,d")]),
-        (r"row 1 .line 4., column question", [csv('"A,\nb",a,d1|,a,d1'), csv("A,a,d1||,a,d1")]),
-        (r"row 1 .line 5., column document", [csv('"A,\r\nB",a,d1|  |A,a,d7')]),
-        (r"row 0 .line 2. has more fields than the header", [csv("A, b,a,d1|B,a,d1")]),
-        ("line 3 is not UTF-8", [csv("A,a,d1|caf\u00e9,a,d1").decode().encode("latin-1")]),
-        (".*row [12]", [csv('A,a,d1|"How, so?",a,d2')[:-end] for end in range(2, 16)]),
-    ],
-)
-def test_bad_questions_are_an_error_that_names_row_line_and_column(tmp_path, message, bad):
-    for questions in bad:
-        with pytest.raises(ValueError, match=rf"ground-truth-data\.csv: .*{message}"):
-            utils.load_ground_truth(write(tmp_path, questions=questions))
+BAD = {
+    ("documents", r"documents-with-ids\.json", utils.load_documents, utils.load_ground_truth): {
+        r"line \d+ column \d+": [JSON[:-300], b"", b"question,course\n"],
+        "line 17 is not UTF-8": [JSON.replace(b"euros", b"\xe9")],
+        "expected a list of records, found": [{"documents": DOCUMENTS}, "text", []],
+        r"record \d \(None\): field text": [[*DOCUMENTS, "text"], [DOCUMENTS], [{"course": "a"}]],
+        r"record 1 \(d2\): field text": [changed(1, text=value) for value in (7, ["a"], ...)],
+        r"record 2 \((12|0)\): field id": [changed(2, id=12), changed(2, id=0)],
+    },
+    ("questions", r"ground-truth-data\.csv", utils.load_ground_truth): {
+        "not readable as CSV": [b"", csv("A,a,d1|B, b,a,d1"), csv('A,a,d1|"B, and why')],
+        "no rows": [b"question,course,document\n"],
+        "no column .*course.*; found": [b"question,document\nWhy?,d1\n", b"Why?,a,d1\n"],
+        r"row 1 .line 3., column question: '(  )?'": [csv("A,a,d1|,a,d1"), csv("A,a,d1|  ,a,d1")],
+        r"row 0 .line 2., column course: '' is empty or NaN; 2 such": [csv("A,,d1|B,,d1")],
+        r"row 1 .line 3., column document: .* is empty": [csv("A,a,d1|B,a,"), csv("A,a,d1|B,a")],
+        r"row 1 .line 3., column course: .* is empty": [csv("A,a,d1|B")],
+        r"row 1 .line 3., column document: 'd7' is not in .*; 2": [csv("A,a,d1|B,a,d7|C,a,d")],
+        r"row 1 .line 4., column question": [csv('"A,\nb",a,d1|,a,d1'), csv("A,a,d1||,a,d1")],
+        r"row 1 .line 5., column document": [csv('"A,\r\nB",a,d1|  |A,a,d7')],
+        r"row 0 .line 2. has more fields than the header": [csv("A, b,a,d1|B,a,d1")],
+        "line 3 is not UTF-8": [csv("A,a,d1|caf\u00e9,a,d1").decode().encode("latin-1")],
+        ".*row [12]": [csv('A,a,d1|"How, so?",a,d2')[:-end] for end in range(2, 16)],
+    },
+    ("judged", r"judged-queries\.csv", utils.load_judged_queries): {
+        "no column grade": [csv(GOOD, JUDGED.replace("grade", "pass_1"))],
+        r"row 3 .line 5., column grade: '3' is not 0": [csv(f"{GOOD}|q,A,b,k,d1,3", JUDGED)],
+        r"row 1 .line 5., column grade: '' is": [csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)],
+        r"row 0 .line 2., column document: 'd9' is not": [csv("q,How?,b,short,d9,0", JUDGED)],
+        r"row 0 .line 2., column query_id: '' is empty": [csv(",How?,b,short,d1,0", JUDGED)],
+        "line 2 is not UTF-8": [csv(GOOD, JUDGED).replace(b"Why", b"\xe9")],
+        "not readable as CSV": [csv(f'{GOOD}|q2,"How?,b,short,d1,0', JUDGED)],
+    },
+}
+CASES = [(file, *case) for file, cases in BAD.items() for case in cases.items()]
 
 
-@pytest.mark.parametrize(
-    ("message", "bad"),
-    [
-        ("no column grade", csv(GOOD, JUDGED.replace("grade", "pass_1"))),
-        (r"row 3 .line 5., column grade: '3' is not 0", csv(f"{GOOD}|q,A,b,k,d1,3", JUDGED)),
-        (r"row 1 .line 5., column grade: '' is", csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)),
-        (r"row 0 .line 2., column document: 'd9' is not", csv("q,How?,b,short,d9,0", JUDGED)),
-        (r"row 0 .line 2., column query_id: '' is empty", csv(",How?,b,short,d1,0", JUDGED)),
-        ("line 2 is not UTF-8", csv(GOOD, JUDGED).replace(b"Why", b"\xe9")),
-        ("not readable as CSV", csv(f'{GOOD}|q2,"How?,b,short,d1,0', JUDGED)),
-    ],
-)
-def test_bad_judged_queries_are_an_error_that_names_row_line_and_column(tmp_path, message, bad):
-    with pytest.raises(ValueError, match=rf"judged-queries\.csv: .*{message}"):
-        utils.load_judged_queries(write(tmp_path, judged=bad))
-
-
-@pytest.mark.parametrize("grade", ["grade", "pass_1"])
-def test_judged_queries_are_read_by_the_named_column_of_grades(tmp_path, grade):
-    written = write(tmp_path, judged=csv(GOOD, JUDGED.replace("grade", grade)))
-    queries, qrels = utils.load_judged_queries(written, grade=grade)
-    lines = ["query_id,question,course,kind", "q1,Why?,a,typo", "q2,How?,b,short", ""]
-    assert queries.to_csv(index=False).split("\n") == lines
-    assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
+@pytest.mark.parametrize(("file", "message", "bad"), CASES)
+def test_bad_content_is_an_error_that_names_file_line_and_column(tmp_path, file, message, bad):
+    kind, name, *loads = file
+    for content, load in product(bad, loads):
+        with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+            load(write(tmp_path, **{kind: content}))
 
 
 def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
@@ -192,17 +172,17 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     table = utils.load_ground_truth(write(tmp_path, questions=lines))
     assert table.columns.tolist() == ["document", "note", "question", "course"]
     assert table["question"].tolist() == ['Why,\r\nand "how"?', "Who?"]
+    for grade in "grade", "pass_1":
+        written = write(tmp_path, judged=csv(GOOD, JUDGED.replace("grade", grade)))
+        queries, qrels = utils.load_judged_queries(written, grade=grade)
+        lines = ["query_id,question,course,kind", "q1,Why?,a,typo", "q2,How?,b,short", ""]
+        assert queries.to_csv(index=False).split("\n") == lines
+        assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
     derived = pd.concat([table, table]).replace("Who?", "")  # which is no file, and has no lines
     with pytest.raises(ValueError, match="ground truth: row 1, column question: '' is empty"):
         utils.evaluate(derived, lambda queries: [["d1"]] * 4, k=1)
     write(tmp_path, questions=csv("Why?,a,d7")).joinpath("documents-with-ids.json").unlink()
     assert utils.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]  # nothing to check by
-
-
-def test_results_go_to_the_named_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_RESULTS", str(tmp_path / "new" / "results"))
-    assert utils.results_folder() == tmp_path / "new" / "results"
-    assert utils.results_folder().is_dir()
 
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():
@@ -214,15 +194,10 @@ def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only(
         assert utils.document_id({**document, **other}) != expected
 
 
-HALF = "\ud83d"  # of a surrogate pair: a text like any other
-TEXTS = st.lists(st.sampled_from(["", "x", "y", HALF, HALF + "x"]), max_size=6)
-
-
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(data=st.data(), endings=TEXTS, start=st.sampled_from(["ten ", HALF]))
 def test_unique_ids_tell_all_but_copies_apart_in_any_order(data, endings, start):
-    texts = [start * 10 + ending for ending in endings]
-    documents = [{**DOCUMENTS[i % 2], "text": text} for i, text in enumerate(texts)]
+    documents = [{**DOCUMENTS[i % 2], "text": start * 10 + end} for i, end in enumerate(endings)]
     order = data.draw(st.permutations(range(len(documents))))
     ids = utils.unique_ids(documents)
     assert utils.unique_ids([documents[i] for i in order]) == [ids[i] for i in order]

@@ -2,8 +2,6 @@
 Java, Maven, Docker and nodes are shell scripts here; only the last test has a real node."""
 
 import ast
-import contextlib
-import importlib
 import importlib.metadata
 import os
 import re
@@ -39,7 +37,6 @@ OLD = '.*/java is no Java 17[+]: version "{}" x; a node needs Docker, or Java .*
 
 
 def program(path, body):
-    """An executable shell script."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/bash\n{body}\n")
     path.chmod(0o755)
@@ -70,24 +67,17 @@ def base(monkeypatch):
     assert not left
 
 
-@pytest.fixture
-def answer():
-    """A function that answers on a port, as a healthy node or otherwise, and lists the headers."""
-    seen = []
+def answer(port, body=b'{"status": "green"}'):
+    """Answer on a port from now on, as a healthy node or otherwise; the list of headers seen."""
 
-    def serve(port, body=b'{"status": "green"}'):
-        def get(request):
-            seen.append(request.headers)
-            request.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + body)
+    def get(request):
+        seen.append(request.headers["Authorization"])
+        request.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + body)
 
-        handler = type("Handler", (BaseHTTPRequestHandler,), {"do_GET": get})
-        server = stack.enter_context(HTTPServer(("127.0.0.1", port), handler))
-        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-        stack.callback(server.shutdown)
-        return seen
-
-    with contextlib.ExitStack() as stack:
-        yield serve
+    seen, handler = [], type("Handler", (BaseHTTPRequestHandler,), {"do_GET": get})
+    server = HTTPServer(("127.0.0.1", port), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return seen
 
 
 def begin(*words, before=()):
@@ -100,9 +90,7 @@ def begin(*words, before=()):
 
 def said(*words):
     """The exit code, the standard output and the standard error of scripts/node.py."""
-    process = begin(*words)
-    output, error = process.communicate(timeout=100)
-    return process.returncode, output, error
+    return (process := begin(*words)).wait(100), *process.communicate()
 
 
 def begin_run(before=()):
@@ -138,11 +126,12 @@ def test_why_there_is_no_node(base, name, content, message, monkeypatch):
         script.start_node()
 
 
-def test_the_distribution_is_fetched_once(base, monkeypatch):
+def test_nodes_share_what_is_fetched_once_and_have_their_own_settings(base, monkeypatch, tmp_path):
     zipped = Path(shutil.make_archive(base / HOME.name, "zip", base, HOME.name))
     shutil.rmtree(base / HOME.name)
     checksum = sha256(zipped.read_bytes()).hexdigest()
-    monkeypatch.setattr(script, "pinned", lambda: (HOME.name.split("-")[1], checksum, {}))
+    version, _, settings = script.pinned()
+    monkeypatch.setattr(script, "pinned", lambda: (version, checksum, settings))
     for body, message in (
         (None, "Maven failed: .*mvn: .*not found"),
         ("echo x; echo '[ERROR] offline'; exit 1", r"Maven failed: \[ERROR\] offline"),
@@ -153,14 +142,7 @@ def test_the_distribution_is_fetched_once(base, monkeypatch):
         with pytest.raises(RuntimeError, match=rf"^{message}\Z"):
             script.start_node()
         assert not [*(base / "nodes").iterdir(), *base.glob("elasticsearch-*/")]
-    program(base / "bin/mvn", f"[[ $@ == *:elasticsearch:{HOME.name[14:]}:zip ]] && cp {zipped} .")
-    script.stop_node(script.start_node())
-    (base / "bin/mvn").unlink()  # the second shares what the first has fetched
-    script.stop_node(script.start_node())
-    assert sorted(os.listdir(base / HOME.name)) == ["bin", "config"]
-
-
-def test_settings_and_processes_of_a_node(base, monkeypatch, tmp_path):
+    program(base / "bin/mvn", f"[[ $@ == *:elasticsearch:{version}:zip ]] && cp {zipped} .")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # comes before the PATH
     with pytest.raises(RuntimeError, match=f"^no Java in JAVA_HOME={tmp_path}; a node needs"):
         script.start_node()
@@ -172,7 +154,9 @@ def test_settings_and_processes_of_a_node(base, monkeypatch, tmp_path):
         -Ediscovery.type=multi-node -Ecluster.name=two"""
     assert sorted((node / "tmp/arguments").read_text().split()) == sorted(expected.split())
     assert (node / "tmp").stat().st_uid == (65534 if script.ROOT else os.getuid())
+    (base / "bin/mvn").unlink()  # the second shares what the first has fetched
     other, found = script.start_node(), script.processes(f"={node}/")
+    assert sorted(os.listdir(base / HOME.name)) == ["bin", "config"]
     (base / "bin/ps").unlink()  # slim images have none
     assert script.processes(f"={node}/") == found != []
     words = ["/bin/bash", "-c", "read", str(node / "log")]  # as one who reads the log
@@ -181,41 +165,35 @@ def test_settings_and_processes_of_a_node(base, monkeypatch, tmp_path):
         for pid in found:
             os.kill(pid, signal.SIGSTOP)  # so that only SIGKILL ends it
         script.stop_node(node)
-        assert not script.processes(f"={node}/")
+        assert (script.processes(f"={node}/"), reader.poll()) == ([], None)
         assert script.processes(f"={other}/")
-        assert reader.poll() is None
     script.stop_node(other)
 
 
-def test_start_status_run_stop(base, answer, monkeypatch):
+def test_start_status_run_stop(base, monkeypatch):
     """The node of `start` on another port is before one at the default address, such as the user's
-    own `docker compose up`; ELASTICSEARCH_URL wins over both. Any Python of the system can stop."""
+    own `docker compose up`; ELASTICSEARCH_URL wins over both. Only a healthy node counts, proxies
+    are passed by, and the key signs in. Any Python of the system can stop."""
+    for body in (b"OK", b"[]", b'{"status": "red"}', b'{"status": 200}'):
+        seen = answer(port := script.free_port(), body)
+        assert (script.known_url(port), seen) == (None, [None])
+    monkeypatch.setenv("http_proxy", f"{LOCAL}1")
+    monkeypatch.setenv("ELASTICSEARCH_API_KEY", "secret")
     port, other, default = script.free_port(), script.free_port(), script.DEFAULT_PORT
     ready = f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={LOCAL}{port}\n"
     assert said("start", "--port", str(port)) == (0, ready, "")
     assert said("status") == (1, "", "no Elasticsearch node answers\n")
     for number in (default, port, other):
-        answer(number)
+        seen = answer(number)
         if number == other:
             monkeypatch.setenv("ELASTICSEARCH_URL", f"{LOCAL}{other}")
         assert said("status") == (0, f"{LOCAL}{number}\n", "")
         assert said("start") == (0, f"Elasticsearch already answers at {LOCAL}{number}\n", "")
         assert said(*BASH, PRINT) == (0, f"{LOCAL}{number}\n", "")
+        assert set(seen) == {"ApiKey secret"}
     assert said("stop") == (0, "", f"Ended the node of {LOCAL}{port}\n")
     assert said("stop") == (0, "", "")
     ast.parse(Path(script.__file__).read_text(), feature_version=(3, 8))
-
-
-def test_health(base, answer, monkeypatch):
-    """Only a healthy node counts; proxies are passed by, and the key signs in."""
-    for body in (b"OK", b"[]", b'{"status": "red"}', b'{"status": 200}'):
-        answer(port := script.free_port(), body)
-        assert script.known_url(port) is None
-    seen = answer(script.DEFAULT_PORT)
-    monkeypatch.setenv("http_proxy", f"{LOCAL}1")
-    monkeypatch.setenv("ELASTICSEARCH_API_KEY", "secret")
-    assert script.known_url() == f"{LOCAL}{script.DEFAULT_PORT}"
-    assert [headers["Authorization"] for headers in seen] == [None] * 4 + ["ApiKey secret"]
 
 
 @pytest.mark.parametrize("words", [["start"], [*BASH, "exit"]])
@@ -238,7 +216,7 @@ def test_docker_comes_first_and_what_came_of_it_can_be_stopped(base, words, up, 
     assert f"{port} compose -p {name} -f {script.COMPOSE} down -v {base}/nodes/{name}\n" in text
 
 
-def test_command_line(base, answer, monkeypatch):
+def test_command_line(base, monkeypatch):
     for command, code in (("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)):
         command = f"[[ $ELASTICSEARCH_URL == http://127.0.0.1:* && $0 == -- ]] && {command}"
         assert said(*BASH, command, "--")[0] == code
@@ -272,8 +250,7 @@ def test_run_stops_its_node_on_a_signal(base, number, moment):
         process, command, _ = begin_run(nohup)
         os.killpg(process.pid, signal.SIGHUP)
     (os.kill if number == signal.SIGTERM else os.killpg)(process.pid, number)
-    process.communicate(timeout=50)
-    assert process.returncode == 128 + number
+    assert process.wait(50) == 128 + number
     with pytest.raises(ProcessLookupError):
         os.kill(command or process.pid, 0)
 
@@ -283,12 +260,10 @@ def test_what_a_killed_run_left_is_swept_and_no_other_node(base, words):
     killed, orphan, url = begin_run()
     living, command, _ = begin_run()
     started = script.start_node(0, "start")
-    unused = base / "nodes" / "start-java-9999-1"
-    unused.mkdir()
+    (unused := base / "nodes" / "start-java-9999-1").mkdir()
     kill(killed, orphan)
     assert f"Ended the node of {url}\n" in said(*words)[2]
-    assert not unused.exists()
-    assert started.exists() == (words != ["stop"])
+    assert (unused.exists(), started.exists()) == (False, words != ["stop"])
     (node,) = (base / "nodes").glob("run-*")
     assert script.processes(f"={node}/")
     kill(living, command)
@@ -298,8 +273,7 @@ def test_what_a_killed_run_left_is_swept_and_no_other_node(base, words):
 def test_compose_file_listens_on_this_machine_only_and_pins_the_version():
     file, text = ROOT / "docker-compose.yml", (ROOT / "docker-compose.yml").read_text()
     check = [Path(sys.executable).with_name("check-jsonschema"), "--builtin-schema"]
-    done = subprocess.run([*check, "vendor.compose-spec", file], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    subprocess.check_call([*check, "vendor.compose-spec", file])
     assert "ports:\n      - 127.0.0.1:${ELASTICSEARCH_PORT:-9200}:9200\n    mem_limit" in text
     assert not re.search(r"network_mode|\bexpose:", text)
     version = HOME.name.split("-")[1]

@@ -17,6 +17,7 @@ configuration.set_hypothesis_home_dir(os.devnull)  # no folder .hypothesis, data
 checked = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 METRICS = [utils.hit_rate, utils.mrr, utils.precision, partial(utils.err, max_grade=3)]
 COUNTED = [utils.recall, utils.average_precision, utils.ndcg, utils.f1]
+EVERY = METRICS + [partial(metric, n_relevant=1) for metric in COUNTED]
 NINE_OR_ONE = np.repeat([1.0, 0.0], [180, 20]), np.repeat(np.arange(40), [9] * 20 + [1] * 20)
 
 
@@ -34,8 +35,7 @@ def cases(draw, grades):
 def trec_eval(k, judged, measure):
     """One value a query from trec_eval; of a measure with a cut-off that at k."""
     run = {str(q): {f"d{rank}": -float(rank) for rank in range(k)} for q in range(len(judged))}
-    rows = {str(q): enumerate(map(int, row)) for q, row in enumerate(judged)}
-    qrels = {q: {f"d{number}": grade for number, grade in row} for q, row in rows.items()}
+    qrels = {str(q): {f"d{n}": int(g) for n, g in enumerate(row)} for q, row in enumerate(judged)}
     measures = {measure if measure == "recip_rank" else f"{measure}.{k}"}
     values = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
     return [next(iter(values[str(q)].values())) for q in range(len(judged))]
@@ -65,7 +65,7 @@ def test_metrics_equal_trec_eval(metric, measure, more, grades, data):
 
 @checked
 @given(case=cases(grades=3), top=st.sampled_from([1, 3, 4]))
-def test_err_equals_its_definition(case, top):
+def test_err_and_f1_equal_their_definitions_and_no_metric_leaves_zero_to_one(case, top):
     found, expected = case[0] > 0 if top == 1 else case[0], []
     for row in found.tolist():
         value, still_reading = 0.0, 1.0
@@ -75,26 +75,14 @@ def test_err_equals_its_definition(case, top):
             still_reading *= 1 - satisfied
         expected.append(value)
     np.testing.assert_allclose(utils.err(found, max_grade=top, per_query=True), expected)
-
-
-def test_err_never_takes_the_top_of_the_scale_from_the_grades():
-    assert utils.err([[False, True]]) == utils.err([[0, 1]]) == 0.25
-    for top in {}, {"max_grade": 2}:
-        with pytest.raises(ValueError, match=f"grade of 3 is above max_grade {2 if top else 1}"):
-            utils.err([[0, 3]], **top)
-
-
-@checked
-@given(case=cases(grades=3))
-def test_no_metric_leaves_zero_to_one_and_f1_is_the_harmonic_mean(case):
     found, counts, judged = case
+    pairs = zip((found > 0).sum(axis=1), counts, strict=True)
+    expected = [2 * hits / (found.shape[1] + count) for hits, count in pairs]
+    np.testing.assert_allclose(utils.f1(found, counts, per_query=True), expected, atol=1e-12)
     values = [metric(found, per_query=True) for metric in METRICS]
     values += [metric(found > 0, counts, per_query=True) for metric in COUNTED]
     assert np.min(values) >= 0
     assert np.max([*values, utils.ndcg(found, judged, per_query=True)]) <= 1 + 1e-12
-    pairs = zip((found > 0).sum(axis=1), counts, strict=True)
-    expected = [2 * hits / (found.shape[1] + count) for hits, count in pairs]
-    np.testing.assert_allclose(utils.f1(found, counts, per_query=True), expected, atol=1e-12)
 
 
 def test_known_examples():
@@ -102,10 +90,7 @@ def test_known_examples():
     example[range(7), [0, 0, 0, 0, 0, 0, 2]] = True
     assert round(utils.hit_rate(example), 4) == 0.5833
     assert round(utils.mrr(example), 4) == 0.5278
-    later = [[True, True, True], [False, True, True], [0, 1, 3]]
-    assert utils.mrr(later, per_query=True).tolist() == [1, 0.5, 0.5]
-    for metric in COUNTED:  # the first query has no relevant document
-        assert metric([[False, False], [True, False]], [0, 1], per_query=True)[0] == 0
+    assert utils.err([[False, True]]) == utils.err([[0, 1]]) == 0.25
 
 
 @pytest.mark.parametrize("n_queries", [0, 2])
@@ -128,60 +113,43 @@ def test_lists_and_pandas_equal_arrays():
     assert utils.ndcg(frame, np.array([[1, 1], [1, 0]])) == utils.ndcg(found, [2, 1])
 
 
+FOUND = [[True, False], [True, True], [False, False]]
+NO_GRADES = [[[3, 0], [2, 0]], [1, 2]], [[[3], [2]], [1, 1]], [[[0.5, 0]], 2]
+
+
 @pytest.mark.parametrize(
-    ("message", "bad"),
+    ("metrics", "message", "bad"),
     [
-        ("shape", [[True, False], np.zeros((2, 3, 4)), np.zeros(3)]),
-        ("inhomogeneous", [[[1, 0], [[1], [0]]], [[1, 0], [1]], [[1, 0], []]]),
-        (
-            "row 1 holds NaN, an infinite or neg",
-            [[[1, 0], [0, np.nan]], [[1], [None]], [[1], [-1]]],
-        ),
-        ("row 0 holds NaN, an infinite", [[[np.inf]], np.array([[0, -1], [1, 0]])]),
+        (EVERY, "shape", [[[True, False]], [np.zeros((2, 3, 4))], [np.zeros(3)]]),
+        (EVERY, "inhomogeneous", [[[[1, 0], [[1], [0]]]], [[[1, 0], [1]]], [[[1, 0], []]]]),
+        (EVERY, "row 1 holds NaN", [[[[1, 0], [0, np.nan]]], [[[1], [None]]], [[[1], [-1]]]]),
+        (EVERY, "row 0 holds NaN, an inf", [[[[np.inf]]], [np.array([[0, -1], [1, 0]])]]),
+        (COUNTED, r"\(2,\).*\(3,\)", [[FOUND, [1, 1]]]),
+        (COUNTED, "query 1 has 2 .*retrieved.* says 1", [[FOUND, [2, 1, 1]], [FOUND, 1]]),
+        (COUNTED, "query 2 has 0 .* says nan", [[FOUND, [1, 2, np.nan]]]),
+        (COUNTED, "query 2 has 0 .* says -1", [[FOUND, [1, 2, -1]]]),
+        ([utils.ndcg], "needs the grades", NO_GRADES),
+        ([utils.ndcg], "grades of 1 queries for 2 rankings", [[[[3, 0], [2, 0]], [[3, 1]]]]),
+        ([utils.ndcg], "none of its judged", [[[[3, 0], [2, 3]], [[3, 1], [2, 2]]]]),
+        ([utils.ndcg], "holds NaN", [[[[3, 0], [2, 3]], [[3, 1], [3, np.nan]]]]),
+        ([utils.err], "grade of 3 is above max_grade 1", [[[[0, 3]]]]),
+        ([utils.err], "grade of 3 is above max_grade 2", [[[[0, 3]], 2]]),
     ],
 )
-def test_bad_relevance_is_an_error_that_names_shape_or_row(message, bad):
-    for metric in METRICS + [partial(metric, n_relevant=1) for metric in COUNTED]:
-        for relevance in bad:
+def test_bad_relevance_counts_or_grades_are_an_error_that_says_where(metrics, message, bad):
+    for metric in metrics:
+        for arguments in bad:
             with pytest.raises(ValueError, match=message):
-                metric(relevance)
-
-
-@pytest.mark.parametrize(
-    ("relevant", "message"),
-    [
-        ([1, 1], r"\(2,\).*\(3,\)"),
-        ([2, 1, 1], "query 1 has 2 relevant documents retrieved, but n_relevant says 1"),
-        (1, "query 1 has 2"),
-        ([1, 2, np.nan], "query 2 has 0 .* says nan"),
-        ([1, 2, -1], "query 2 has 0 .* says -1"),
-    ],
-)
-def test_counts_that_cannot_be_are_an_error(relevant, message):
-    for metric in COUNTED:
-        with pytest.raises(ValueError, match=message):
-            metric([[True, False], [True, True], [False, False]], relevant)
-
-
-@pytest.mark.parametrize(
-    ("message", "cases"),
-    [
-        ("needs the grades", [([[3, 0], [2, 0]], [1, 2]), ([[3], [2]], [1, 1]), ([[0.5, 0]], 2)]),
-        ("grades of 1 queries for 2 rankings", [([[3, 0], [2, 0]], [[3, 1]])]),
-        ("none of its judged documents", [([[3, 0], [2, 3]], [[3, 1], [2, 2]])]),
-        ("holds NaN", [([[3, 0], [2, 3]], [[3, 1], [3, np.nan]])]),
-    ],
-)
-def test_graded_ndcg_without_all_grades_is_an_error(message, cases):
-    for grades, judgements in cases:
-        with pytest.raises(ValueError, match=message):
-            utils.ndcg(grades, judgements)
+                metric(*arguments)
 
 
 RANKINGS = [["a", "b", "c"], ["c", "a", ""], ["", "", ""]]
 TWICE = [["a", "a", "c", "a"], ["a", "b", "a", "b"]]
-STRANGE = [(r, d) for r in ([[1, 2]], np.array([[1, 2]]), [["a", np.nan]]) for d in ("1", 1)]
-STRANGE += [([["1", "2"]], document) for document in (1, {1}, {1: 2}, ["a", 1])]
+SHAPES = RANKINGS, ["a", "b"], [["a"], ["a", "b"]], [["a"], []], [[["a"]], [["b"]]], []
+STRANGE = [(r, ["a", "b"], r"rankings: shape .*expected \(2, k\)") for r in SHAPES]
+NO_TEXT = [(r, d) for r in ([[1, 2]], np.array([[1, 2]]), [["a", np.nan]]) for d in ("1", 1)]
+NO_TEXT += [([["1", "2"]], document) for document in (1, {1}, {1: 2}, ["a", 1])]
+STRANGE += [(rankings, [document], "no text") for rankings, document in NO_TEXT]
 
 
 @pytest.mark.parametrize(
@@ -203,18 +171,12 @@ def test_an_id_is_relevant_once_and_padding_never(rankings, documents, expected)
     assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("rankings", [RANKINGS, ["a", "b"], [["a"], ["a", "b"]]])
-def test_rankings_of_another_shape_are_an_error(rankings):
-    with pytest.raises(ValueError, match=r"rankings: shape .*expected \(2, k\)"):
-        utils.relevance(rankings, ["a", "b"])
-
-
-@pytest.mark.parametrize(("rankings", "document"), STRANGE)
-def test_an_id_that_is_no_text_is_an_error_and_not_a_miss(rankings, document):
-    queries = pd.DataFrame({"question": ["q"], "course": ["c"], "document": [document]})
-    with pytest.raises(ValueError, match="no text"):
-        utils.relevance(rankings, [document])
-    with pytest.raises(ValueError, match="no text"):
+@pytest.mark.parametrize(("rankings", "documents", "message"), STRANGE)
+def test_another_shape_or_an_id_that_is_no_text_is_an_error(rankings, documents, message):
+    queries = pd.DataFrame({"question": "q", "course": "c", "document": documents})
+    with pytest.raises(ValueError, match=message):
+        utils.relevance(rankings, documents)
+    with pytest.raises(ValueError, match=message):
         utils.evaluate(queries, lambda _: rankings, k=2)
 
 
@@ -245,14 +207,16 @@ def test_interval_equals_resampling_of_whole_documents_in_plain_numpy(data):
     assert interval[0] < data[0].mean() < interval[1]
 
 
-def test_honest_interval_covers_and_the_naive_one_does_not():
-    rng, covered = np.random.default_rng(4), [0, 0]
+def test_honest_interval_covers_the_naive_one_does_not_and_p_values_are_seldom_small():
+    rng, covered, small = np.random.default_rng(4), [0, 0], 0
     for _ in range(200):
-        values, documents = correlated(rng)
+        (values, documents), (other, _) = correlated(rng), correlated(rng)
         for kind, groups in enumerate([documents, range(len(values))]):
             low, high = utils.confidence_interval(values, groups, n_resamples=400)
             covered[kind] += low <= 0 <= high
+        small += utils.permutation_p_value(values, other, documents, n_resamples=400) < 0.05
     assert covered[0] >= 180 > 150 >= covered[1]
+    assert small <= 20
 
 
 def test_order_of_rows_does_not_matter():
@@ -279,22 +243,13 @@ def test_p_value_and_interval_of_known_cases():
     assert exact == pytest.approx(2 / 2**5)
 
 
-def test_p_values_of_equal_searches_are_not_too_often_small():
-    rng, small = np.random.default_rng(8), 0
-    for _ in range(200):
-        (a, documents), (b, _) = correlated(rng, 30), correlated(rng, 30)
-        small += utils.permutation_p_value(a, b, documents, n_resamples=400) < 0.05
-    assert small <= 20
-
-
 @pytest.mark.parametrize(
     ("documents", "message"),
     [(["a", "b"], "3 values .* 2 "), ("aaa", "1 documents"), (["a", np.nan, "b"], ", 1 NaN")],
 )
 def test_documents_that_do_not_fit_the_values_are_an_error(documents, message):
-    with pytest.raises(ValueError, match=message):
-        utils.confidence_interval([1, 0, 1], documents)
-    with pytest.raises(ValueError, match=message):
-        utils.permutation_p_value([1, 0, 1], [0, 0, 1], documents)
+    for test in utils.confidence_interval, partial(utils.permutation_p_value, [0, 0, 1]):
+        with pytest.raises(ValueError, match=message):
+            test([1, 0, 1], documents)
     with pytest.raises(ValueError, match=r"\(3,\).*\(2,\)"):
         utils.permutation_p_value([1, 0, 1], [0, 0], ["a", "b", "c"])
