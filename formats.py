@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-from sklearn.model_selection import GroupShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 csv.field_size_limit(2**31 - 1)
 ROOT = Path(__file__).resolve().parent
@@ -226,3 +226,19 @@ def split_by_document(ground_truth, seed=1):
     splitter = GroupShuffleSplit(n_splits=1, test_size=0.5, random_state=seed)
     halves = next(splitter.split(ground_truth, groups=ground_truth["document"]))
     return tuple(ground_truth.iloc[np.sort(half)].reset_index(drop=True) for half in halves)
+
+
+def load_halves(folder=None, seed=1):
+    """Development and test halves, and the judged queries without an answer: two dicts of kind:
+    ground truth, "generated" split by document and, where there are any, "judged" by query; and a
+    DataFrame like the judged halves. Notebook 02 does the same step by step.
+    """
+    halves = [{"generated": half} for half in split_by_document(load_ground_truth(folder), seed)]
+    queries, qrels = load_judged_queries(folder)
+    judged = queries.assign(document=qrels)
+    unanswered = np.array([not any(qrel.values()) for qrel in qrels], dtype=bool)
+    if (~unanswered).sum() > 1:
+        parts = train_test_split(judged[~unanswered], test_size=0.5, random_state=seed)
+        for half, part in zip(halves, parts, strict=True):
+            half["judged"] = part.reset_index(drop=True)
+    return *halves, judged[unanswered]

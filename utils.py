@@ -28,6 +28,8 @@ from formats import *  # noqa: F403  the notebooks read the data through utils
 from formats import GROUND_TRUTH_COLUMNS, ROOT, check_table, locate, utf8
 
 MADE_BY = "retrieval-evaluation-course"
+QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
+BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -412,23 +414,21 @@ def index_documents(es, name, documents, mappings, settings=None):
     from elasticsearch import helpers
 
     delete_indexes(es, older_than=86_400)
-    index, made = f"{name}-{time.time_ns():x}", {"by": MADE_BY, "at": time.time()}
+    new, made = f"{name}-{time.time_ns():x}", {"by": MADE_BY, "at": time.time()}
     mappings = {"_meta": {**made, "run": os.environ.get("COURSE_RUN")}, **mappings}
     # sorted by id, so that documents of equal scores come in the same order from every copy
     order = {"sort.field": "id"} if "id" in mappings["properties"] else {}
-    how = {
-        "settings": {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
-    }
-    es.indices.create(index=index, mappings=mappings, wait_for_active_shards="all", **how)
+    settings = {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
+    es.indices.create(index=new, mappings=mappings, settings=settings, wait_for_active_shards="all")
     try:
         # the position as _id: a request sent again overwrites, and documents that share an id stay
-        actions = ({"_index": index, "_id": i, "_source": d} for i, d in enumerate(documents))
+        actions = ({"_index": new, "_id": i, "_source": d} for i, d in enumerate(documents))
         helpers.bulk(es, actions, refresh=True)
-        es.indices.forcemerge(index=index, max_num_segments=1)
+        es.indices.forcemerge(index=new, max_num_segments=1)
     except BaseException:  # also an interrupted kernel
-        es.options(ignore_status=404).indices.delete(index=index)
+        es.options(ignore_status=404).indices.delete(index=new)
         raise
-    return index
+    return new
 
 
 def delete_indexes(es, older_than=0, run=None):
@@ -447,11 +447,10 @@ def elasticsearch_hits(es, index, bodies, first=0):
     from elasticsearch import BadRequestError
 
     header, half = {"index": index, "allow_partial_search_results": False}, len(bodies) // 2
-    searches = [part for body in bodies for part in (header, body)]
+    parts = [part for body in bodies for part in (header, body)]
     kept = "responses.status,responses.hits.hits._score,responses.hits.hits.fields,responses.error"
     try:
-        one_call = len(bodies) <= 256
-        responses = one_call and es.msearch(searches=searches, filter_path=kept)["responses"]
+        responses = len(bodies) <= 256 and es.msearch(searches=parts, filter_path=kept)["responses"]
     except BadRequestError as error:  # one unreadable body fails the whole call: halve to find it
         responses = not half and [{"error": error.body["error"]}]
     if responses is False:
@@ -549,11 +548,10 @@ def _kept_vectors(keys, new=None):
     path.parent.mkdir(parents=True, exist_ok=True)
     blobs = {key: vector.astype(np.float32).tobytes() for key, vector in (new or {}).items()}
     rows = [(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()]
-    table = "vectors (key TEXT PRIMARY KEY, vector BLOB, checksum INTEGER)"
     among = "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
     try:
         with closing(sqlite3.connect(path, timeout=60)) as file, file:
-            file.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+            file.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
             file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             found = file.execute(among, [json.dumps(keys)]).fetchall()
         if any(zlib.crc32(vector) != checksum for _, vector, checksum in found):

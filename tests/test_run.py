@@ -150,7 +150,11 @@ def test_a_python_that_cannot_run_the_course_is_one_line(lines, message):
 
 def test_make_help_lists_every_target():
     done = subprocess.run(
-        ["make", "help"], cwd=utils.ROOT, capture_output=True, text=True, check=True
+        ["make", "-s", "--no-print-directory", "help"],
+        cwd=utils.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     targets = re.findall(r"^([a-z]+):.*##", (utils.ROOT / "Makefile").read_text(), re.MULTILINE)
     assert [line.split()[0] for line in done.stdout.splitlines()] == targets
