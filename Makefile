@@ -4,7 +4,7 @@ export COURSE_RESULTS ?= $(CURDIR)/results
 INSTALL = requirements.txt constraints.txt pyproject.toml scripts/install.py
 
 help:            ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
 .venv/installed: $(INSTALL)
 	@$(PYTHON) scripts/install.py && touch $@
@@ -25,8 +25,13 @@ lab: .venv/installed            ## open the notebooks in JupyterLab
 elasticsearch:                  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
 	@$(PYTHON) scripts/node.py start
 
-stop:                           ## stop what `make elasticsearch` started
+local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
+	@$(BIN)/pip install -q -e ".[local-llm]" -c constraints.txt
+	@$(BIN)/python scripts/models.py serve $(MODEL)
+
+stop:                           ## stop what `make elasticsearch` and `make local-llm` started
 	@$(PYTHON) scripts/node.py stop
+	@$(PYTHON) scripts/models.py stop
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place && $(BIN)/python scripts/data_card.py
@@ -40,4 +45,4 @@ slides: .venv/installed         ## the executed notebooks of the results folder 
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run test lab elasticsearch stop notebooks bench slides clean
+.PHONY: help run test lab elasticsearch local-llm stop notebooks bench slides clean

@@ -47,18 +47,18 @@ def load_responses(path):
     return responses
 
 
-def recorded(prompts, schema, path):
-    """The response to each prompt, recorded at path or live beside it, or None. schema: a name."""
+def recorded(prompts, schema, path, by=RECORDED):
+    """The response to each prompt, recorded at path `by` whom or live beside it, or None."""
     responses = load_responses(path) | load_responses(path.with_name(LIVE))
-    models = [MODEL] if is_live() else [MODEL, RECORDED]
+    models = [MODEL] if is_live() else [MODEL, by]
     keys = [[request_key(model, prompt, schema) for model in models] for prompt in prompts]
     return [next((responses[k] for k in some if k in responses), None) for some in keys]
 
 
-def respond(prompts, schema, path, call, workers=8, max_failures=10):
+def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED):
     """`recorded`, but if live, `call`, prompt -> response, answers what is missing, each on disk
     before it is used. RuntimeError where calls failed; after max_failures no more are made."""
-    known = recorded(prompts, schema, path)
+    known = recorded(prompts, schema, path, by)
     missing = list({p: None for p, r in zip(prompts, known, strict=True) if r is None})
     failures, lock = [], threading.Lock()
 
@@ -82,10 +82,10 @@ def respond(prompts, schema, path, call, workers=8, max_failures=10):
     if failures:
         failed = f"{len(failures)} of {len(missing)} calls failed; run again to ask only those"
         raise RuntimeError(f"{failed}. {failures[0]}")
-    return recorded(prompts, schema, path)
+    return recorded(prompts, schema, path, by)
 
 
-def ask(prompts, schema, path, workers=8, **options):
+def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
     """An object of the Pydantic model `schema` for each prompt, or None; options: of the client."""
     openai, model = client(**options) if is_live() else (None, None)
 
@@ -96,5 +96,5 @@ def ask(prompts, schema, path, workers=8, **options):
             raise ValueError(f"no answer: {message.refusal or 'empty message'}")
         return message.parsed.model_dump(mode="json")
 
-    responses = respond(prompts, schema.__name__, path, call, workers)
+    responses = respond(prompts, schema.__name__, path, call, workers, by=by)
     return [None if r is None else schema.model_validate(r) for r in responses]

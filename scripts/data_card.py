@@ -1,9 +1,7 @@
 """Write the counts of data/README.md and the leaderboards of README.md between their marks, so that
-no figure is typed by hand. Called by `make notebooks`; --check only says whether they are right.
-"""
+no figure is typed by hand. Called by `make notebooks`; --check only says whether they are right."""
 
 import base64
-import json
 import re
 import sys
 
@@ -35,11 +33,6 @@ def records(frame):
     quartiles = " / ".join(f"{q:.0f}" for q in np.percentile(words, [5, 25, 50, 75]))
     lengths = f"{quartiles} at 5, 25, 50 and 75 %, mean {words.mean():.0f}, longest {words.max()}"
     yield f"**Answer length** in words: {lengths}."
-    yield f"**Headings**: {frame['question'].str.split().str.len().mean():.1f} words in the mean."
-    marks = {"several lines": "\n", "code": "`", "a link": "http", "a semicolon": ";"}
-    marks = {name: frame["text"].str.contains(m, regex=False).mean() for name, m in marks.items()}
-    marks["I or my"] = frame["text"].str.contains(r"\b(?:I|my|My)\b").mean()
-    yield f"**Answers with** {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}."
 
 
 def questions(frame):
@@ -52,8 +45,6 @@ def questions(frame):
     shared = [utils.shared_words(asked, text).mean() for text in (whole, frame["question"])]
     shared = f"{shared[0]:.0%} of a question's content words stand in its record, {shared[1]:.0%}"
     yield f"**Overlap**: {shared} in its heading (mean)."
-    openings = asked.str.lower().str.split().str[:2].str.join(" ").value_counts(normalize=True)
-    yield f"**Openings**: the commonest is {openings.index[0]!r}, {openings.iloc[0]:.1%}."
 
 
 def judged():
@@ -62,28 +53,29 @@ def judged():
     listed = ", ".join(f"{kind} {n}" for kind, n in kinds.items())
     yield f"**Judged queries**: {kinds.sum()} ({listed}), {len(table):,} judgements."
     relevant = (table["grade"] > 0).groupby(table["query_id"]).sum()
-    mean = relevant[relevant > 0].mean()
-    yield f"**Relevant records**: none for {(relevant == 0).sum()} queries, else {mean:.1f} (mean)."
+    none, mean = (relevant == 0).sum(), relevant[relevant > 0].mean()
+    yield f"**Relevant records**: none for {none} queries, else {mean:.1f} (mean)."
     a, b = table["pass_1"], table["pass_2"]
-    kappas = [cohen_kappa_score(a, b, weights=weights) for weights in (None, "linear")]
+    plain, weighted = (cohen_kappa_score(a, b, weights=weights) for weights in (None, "linear"))
     either = (a > 0) | (b > 0)
-    agree = (
-        f"of {either.sum():,} pairs that either calls relevant {(a == b)[either].mean():.0%} got"
-    )
-    yield f"**Two passes**: κ {kappas[0]:.2f}, weighted {kappas[1]:.2f}; {agree} the same grade."
+    same = f"of {either.sum():,} pairs that either calls relevant {(a == b)[either].mean():.0%}"
+    yield f"**Two passes**: κ {plain:.2f}, weighted {weighted:.2f}; {same} got the same grade."
 
 
 def essays():
-    lengths = [len(path.read_text(encoding="utf-8")) for path in (DATA / "essays").glob("*.md")]
+    sizes = [len(path.read_text(encoding="utf-8")) for path in (DATA / "essays").glob("*.md")]
+    yield f"**Essays**: {len(sizes)} of {min(sizes):,} to {max(sizes):,} characters."
     discrete = pd.read_csv(DATA / "discrete-set.csv", keep_default_na=False)
-    pairs = pd.read_csv(DATA / "verdict-annotations.csv")
-    asked = len(json.loads((DATA / "essay-questions.json").read_text(encoding="utf-8")))
-    sizes = f"{len(lengths)} of {min(lengths):,} to {max(lengths):,} characters"
-    yield f"**Essays**: {sizes}, {asked} questions."
     kappa = cohen_kappa_score(discrete["pass_1"], discrete["pass_2"])
     yield f"**Discrete set**: {len(discrete)} points, κ between the two passes {kappa:.2f}."
-    kappa = cohen_kappa_score(pairs["annotator_1"], pairs["annotator_2"])
-    yield f"**Fact verdicts**: {len(pairs):,} pairs, κ between the two annotators {kappa:.2f}."
+    pairs = pd.read_csv(DATA / "fact-annotations.csv")
+    same = (pairs["annotator_1"] == pairs["annotator_2"]).mean()
+    yield f"**Stated facts**: {len(pairs)} pairs of fact and context, {same:.0%} by both readings."
+    edits = pd.read_csv(DATA / "hard-pairs.csv")["edit"].value_counts().items()
+    edits = ", ".join(f"{edit} {n}" for edit, n in edits)
+    yield f"**Hard pairs**: {edits}."
+    lines = (DATA / "recorded-verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    yield f"**Answers of the judge**, one digit each: {len(lines):,}."
 
 
 def outputs(kind):

@@ -1,7 +1,6 @@
 """Execute the notebooks into results/, or with --in-place refresh the committed ones.
 
-One after another, so that nothing else runs while a notebook measures milliseconds.
-"""
+One after another, so that nothing else runs while a notebook measures milliseconds."""
 
 import argparse
 import os
@@ -20,16 +19,9 @@ from tqdm import tqdm
 import utils
 
 NOTEBOOKS = utils.ROOT / "notebooks"
-FAILURES = CellExecutionError, DeadKernelError, TimeoutError
-PYTHON = {
-    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-    "language_info": {
-        "name": "python",
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "pygments_lexer": "ipython3",
-    },
-}
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"}
+PYTHON = {"kernelspec": KERNEL, "language_info": {**LANGUAGE, "pygments_lexer": "ipython3"}}
 
 
 def clean(notebook):
@@ -49,23 +41,13 @@ def is_code(cell):
 
 def execute(notebook, bar):
     """Run one notebook in a kernel of its own; the error, or None."""
-
-    def advance(cell, **_):
-        bar.update(is_code(cell))
-
-    client = NotebookClient(
-        notebook,
-        timeout=1800,
-        record_timing=False,
-        kernel_name="python3",
-        extra_arguments=["--log-level=40"],  # it warns of TCP, on loopback, for each kernel
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(NOTEBOOKS)}},
-        on_cell_complete=advance,
-    )
+    how = {"timeout": 1800, "record_timing": False, "coalesce_streams": True}
+    how["extra_arguments"] = ["--log-level=40"]  # it warns of TCP, on loopback, for each kernel
+    how["resources"] = {"metadata": {"path": str(NOTEBOOKS)}}
+    how["on_cell_complete"] = lambda cell, **_: bar.update(is_code(cell))
     try:
-        client.execute()
-    except FAILURES as error:
+        NotebookClient(notebook, kernel_name="python3", **how).execute()
+    except (CellExecutionError, DeadKernelError, TimeoutError) as error:
         return error
 
 
@@ -94,15 +76,21 @@ def run(paths, results, in_place):
     return errors
 
 
+def sweep(es):
+    """Delete the indexes of this run. That a node has died must not hide the notebooks' errors."""
+    try:
+        utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+    except Exception as error:  # whatever the reason
+        print(f"warning: Elasticsearch: this run's indexes are left there ({type(error).__name__})")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--in-place", action="store_true", help="refresh the committed notebooks")
     parser.add_argument("--clean", action="store_true", help="only clean the notebooks' metadata")
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
-    paths = [path.resolve() for path in arguments.notebooks] or sorted(
-        NOTEBOOKS.glob("[0-9]*.ipynb")
-    )
+    paths = [p.resolve() for p in arguments.notebooks or sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))]
     if arguments.clean:
         for path in paths:
             nbformat.write(clean(nbformat.read(path, as_version=4)), path)
@@ -123,7 +111,7 @@ def main():
         errors = run(paths, results, arguments.in_place)
     finally:
         if es:
-            utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+            sweep(es)
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"

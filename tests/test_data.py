@@ -162,13 +162,50 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate(documents, gr
     assert set(read("first-prompt-questions.csv")["document"]) <= {d["id"] for d in documents}
 
 
+QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+
+
 @pytest.mark.parametrize("name", ["recorded-questions", "recorded-facts", "recorded-verdicts"])
-def test_recorded_responses_say_what_wrote_them_and_hold_no_probabilities(name):
+def test_recorded_responses_say_who_gave_them_and_only_a_model_has_log_probabilities(name):
     text = (DATA / f"{name}.jsonl").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in text.splitlines()]
-    assert {line["model"] for line in lines} == {llm.RECORDED}
     assert len({line["key"] for line in lines}) == len(lines)
-    assert not any({"p", "logprobs", "mass"} & set(line["response"]) for line in lines)
+    writers = {QWEN} if name == "recorded-verdicts" else {QWEN, llm.RECORDED}
+    assert {line["model"] for line in lines} == writers
+    for line in lines:
+        digits = line["response"].get("logprobs", {})
+        assert not digits or line["model"] == QWEN
+        assert all(token.strip().isdecimal() and p <= 0 for token, p in digits.items())
+
+
+def test_contexts_overlap_and_every_stated_fact_is_of_a_set():
+    sets = json.loads((DATA / "continuous-set.json").read_text(encoding="utf-8"))
+    others = json.loads((DATA / "essay-contexts.json").read_text(encoding="utf-8"))
+    stated = read("fact-annotations.csv")
+    assert [len(entry["golden"]) for entry in sets] == [4, 3, 3, 3, 3, 3]
+    kinds = ["digest", "near-duplicate", "contradict", "off-topic"]
+    for entry in sets[1:]:
+        assert entry["others"] == [f"{entry['essay']}-{kind}" for kind in kinds]
+        assert set(entry["others"]) <= set(others)
+    own = {entry["essay"]: entry["golden"] + entry["others"] for entry in sets}
+    kept = stated[[row.context in own[row.essay] for row in stated.itertuples()]]
+    assert (kept.groupby("fact").size() > 1).sum() / 106 >= 0.35
+    silent = stated["context"].str.endswith(("contradict", "off-topic"))
+    assert not silent.any()
+    assert not stated.duplicated(["fact", "context"]).any()
+
+
+def test_hard_pairs_are_six_edits_of_eighty_facts():
+    hard = read("hard-pairs.csv")
+    labels = {"paraphrase": "support", "implied": "support", "partial": "partial", "modal": "none"}
+    labels |= dict.fromkeys(["number", "name", "negated"], "contradict")
+    assert (hard["edit"].map(labels) == hard["label"]).all()
+    assert (hard.groupby("fact").size() == 6).all()
+    assert hard["fact"].nunique() == 80
+    edits = hard["edit"].replace("negated", "modal")
+    assert (hard.assign(edit=edits).groupby("fact")["edit"].nunique() == 6).all()
+    assert hard["context"].is_unique
+    assert hard["context"].str.split().str.len().between(30, 80).all()
 
 
 def test_judged_queries_are_of_every_kind_and_keep_both_passes(documents, ground_truth):

@@ -1,6 +1,5 @@
 """The judge and the combinations of notebook 04, over HTTP and against brute force."""
 
-import json
 import math
 import os
 from unittest.mock import patch
@@ -16,7 +15,7 @@ from notebook_cells import namespace_of
 import llm
 import utils
 
-NOTEBOOK = namespace_of("04-fact-coverage", "prompt", "judge", "combinations")
+NOTEBOOK = namespace_of("04-fact-coverage", "prompt", "judge", "combinations", "ranking")
 combinations, combined_scores = NOTEBOOK["combinations"], NOTEBOOK["combined_scores"]
 
 
@@ -41,16 +40,18 @@ def digit(top):
         (digit({"0": 0.5, "1": 0.5}), None, 0.5, 1.0),
         (digit({"1": 0.5, " 1": 0.3, "0": 0.1, " 0": 0.1}), None, 0.8, 1.0),
         (digit({"Yes": 0.6, "1": 0.3, "0": 0.1}), None, 0.75, 0.4),
+        (digit({"1": 0.6, "2": 0.3, "11": 0.1}), None, 1.0, 0.9),
         (digit({"1": 0.9}), None, 1.0, 0.9),
         (answer("1", " 1", "0", "maybe"), 4, 2 / 3, 0.75),
     ],
 )
 def test_p_is_that_of_the_digits_among_the_top_tokens_or_samples(tmp_path, reply, samples, p, mass):
     (response,), (request,) = judge(tmp_path, [reply], samples)
-    source, how = "log probabilities", {"logprobs": True, "top_logprobs": 20, "temperature": 0}
-    if samples:
-        source, how = "4 samples", {"n": 4, "temperature": 1}
-    assert response == {"p": pytest.approx(p), "mass": pytest.approx(mass), "source": source}
+    how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
+    how = {"n": 4, "temperature": 1} if samples else how
+    assert NOTEBOOK["p_of"](response) == pytest.approx(p, abs=1e-4)
+    assert NOTEBOOK["digit_probabilities"](response).sum() == pytest.approx(mass, abs=1e-4)
+    assert set(response) == ({"samples", "asked"} if samples else {"logprobs"})
     assert request.body.items() >= {**how, "max_tokens": 1}.items()
 
 
@@ -58,7 +59,7 @@ def test_p_is_that_of_the_digits_among_the_top_tokens_or_samples(tmp_path, reply
     ("reply", "samples", "message"),
     [
         (answer("1"), None, f"{llm.MODEL} returned no log probabilities.*samples=20"),
-        (digit({"Yes": 0.9, "No": 0.1}), None, "neither 0 nor 1 among the likeliest tokens"),
+        (digit({"Yes": 0.9, "No": 0.1}), None, "no digit among the likeliest tokens"),
         (answer(None, refusal="No!", top_logprobs={"I": -0.1}), None, "the model refused: No!"),
         (answer("yes", "no"), 2, "no sample is a digit"),
     ],
@@ -71,14 +72,13 @@ def test_no_verdict_is_made_up(tmp_path, reply, samples, message):
 
 def test_each_verdict_is_asked_once_and_never_again(tmp_path):
     def by_prompt(body):
-        return digit(
-            {"1": 0.7, "0": 0.3} if "fact 1\n" in prompt_of(body) else {"0": 0.8, "1": 0.2}
-        )
+        one = prompt_of(body).endswith("fact 1")
+        return digit({"1": 0.7, "0": 0.3} if one else {"0": 0.8, "1": 0.2})
 
     first, requests = judge(tmp_path, by_prompt, n=12)
     assert len(requests) == len({prompt_of(request.body) for request in requests}) == 12
     assert judge(tmp_path, by_prompt, n=12) == (first, [])
-    assert [round(response["p"], 3) for response in first] == [0.2, 0.7] + [0.2] * 10
+    assert [round(NOTEBOOK["p_of"](r), 3) for r in first] == [0.2, 0.7] + [0.2] * 10
 
 
 def test_number_of_combinations_and_too_many_are_refused_before_anything_is_allocated():
@@ -117,13 +117,17 @@ def test_combined_scores_by_hand():
     assert combined_scores(np.ones((4, 1)), combinations(1, smallest=1)) == pytest.approx([1.0])
 
 
-def test_the_sets_have_four_golden_contexts_in_a_row_and_three_of_other_essays():
-    sets = json.loads((utils.ROOT / "data" / "continuous-set.json").read_text(encoding="utf-8"))
+def test_alpha_ndcg_by_hand():
+    alpha_dcg, alpha_ndcg = NOTEBOOK["alpha_dcg"], NOTEBOOK["alpha_ndcg"]
+    stated = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
+    assert alpha_dcg(stated) == pytest.approx(2 + 0.5 / np.log2(3) + 1 / 2)
+    assert alpha_ndcg(stated[:, [0, 2, 1]], 3) == pytest.approx(1)
+    ideal = 2 + 1 / np.log2(3)
+    assert alpha_ndcg(stated, 2) == pytest.approx((2 + 0.5 / np.log2(3)) / ideal)
+    assert alpha_ndcg(stated[:, [1, 0]], 1, alpha=1) == pytest.approx(1 / 2)
+
+
+def test_essays_are_as_long_as_they_should_be():
     sizes = [len(path.read_text("utf-8")) for path in (utils.ROOT / "data/essays").glob("*.md")]
-    assert len(sets) == len(sizes) == 6
+    assert len(sizes) == 6
     assert 8_000 <= min(sizes) <= max(sizes) <= 12_000
-    for entry in sets:
-        golden = [int(name.rsplit("-", 1)[1]) for name in entry["golden"]]
-        assert golden == list(range(golden[0], golden[0] + 4))
-        assert len({*entry["noisy"]}) == len(entry["noisy"]) == 3
-        assert entry["essay"] not in {name.rsplit("-", 1)[0] for name in entry["noisy"]}

@@ -156,7 +156,7 @@ def test_make_help_lists_every_target():
         text=True,
         check=True,
     )
-    targets = re.findall(r"^([a-z]+):.*##", (utils.ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*##", (utils.ROOT / "Makefile").read_text(), re.MULTILINE)
     assert [line.split()[0] for line in done.stdout.splitlines()] == targets
     assert {"run", "test", "stop"} <= set(targets)
 
