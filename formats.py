@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import warnings
 from pathlib import Path
 
@@ -15,10 +16,27 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 csv.field_size_limit(2**31 - 1)
+pd.set_option("mode.string_storage", "python")  # with or without pyarrow the same texts are taken
 ROOT = Path(__file__).resolve().parent
 FIELDS = ["text", "section", "question", "course", "id"]
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+DOCUMENT = {  # our columns, and what they are often called elsewhere; the first is needed
+    "text": ["text", "answer", "body", "content"],
+    "question": ["question", "title", "heading"],
+    "section": ["section"],
+    "course": ["course"],
+    "id": ["id", "_id", "doc_id", "docno"],
+}
+QUERY = {
+    "query": ["query", "question", "text", "title"],
+    "query_id": ["query_id", "_id", "id", "qid"],
+    "course": ["course"],
+    "kind": ["kind"],
+}
+TOPIC = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?\s*([^<]*?)\s*<", re.S)
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+OURS = ("documents-with-ids.json", "ground-truth-data.csv", "judged-queries.csv")
 PLACEHOLDER = re.compile(r"[\W_]*questions?[\W_]*\d*[\W_]*", re.IGNORECASE)
 
 
@@ -44,20 +62,21 @@ def read_text(path):
         raise ValueError(f"{path}: line {line} is not UTF-8: {error}") from error
 
 
-def read_table(path, columns):
+def read_table(path, columns, separator=","):
     """A CSV file as a DataFrame of texts, none of them empty in the columns asked for.
 
     Raises ValueError that names file, row (from 0), line (from 1) and column.
     """
     text = read_text(path)
     try:
-        table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+        table = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(f"{path}: not readable as CSV (truncated?): {error}") from error
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first field for an index
         comma = "a comma in a question needs quotes around it"
         raise ValueError(f"{path}: row 0 (line 2) has more fields than the header; {comma}")
-    reader, first, table.attrs["lines"] = csv.reader(io.StringIO(text, newline="")), 1, []
+    first, table.attrs["lines"] = 1, []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     for row in reader:  # a quoted field may hold several lines, and blank ones are no rows
         table.attrs["lines"] += [first] if len(row) > 1 or "".join(row).strip() else []
         first = reader.line_num + 1
@@ -182,7 +201,7 @@ def load_ground_truth(folder=None):
 
 def load_judged_queries(folder=None, grade="grade"):
     """Read judged-queries.csv: a DataFrame of query_id, question, course and kind, and for each
-    query a dict of document id: grade 0, 1 or 2, read from the column `grade`.
+    query a dict of document id: grade, a whole number, read from the column `grade`.
 
     Both are empty, and a line says so, where there is no such file. Raises ValueError that names
     file, row and column.
@@ -193,7 +212,7 @@ def load_judged_queries(folder=None, grade="grade"):
         return pd.DataFrame(columns=["query_id", "question", "course", "kind"]), []
     table = read_table(path, [*JUDGED_COLUMNS, grade])
     _check_known(table, path)
-    refuse(table, ~table[grade].isin(["0", "1", "2"]), grade, path, "is not 0, 1 or 2")
+    refuse(table, ~table[grade].str.fullmatch(r"\d+"), grade, path, "is no whole number from 0")
     groups = table.astype({grade: int}).groupby("query_id")
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     qrels = [dict(zip(part["document"], part[grade], strict=True)) for _, part in groups]
@@ -215,6 +234,11 @@ def whole_text(document):
     return f"{document['question']} {document['text']} {document['section']}"
 
 
+def heading_and_text(document):
+    """What is embedded of a document: its question, if it has one, and its text."""
+    return f"{document['question']} {document['text']}".strip()
+
+
 def shared_words(questions, texts):
     """Share of each question's content words that stand in the text beside it: (n_questions,)."""
     pairs = [(content_words(q), content_words(t)) for q, t in zip(questions, texts, strict=True)]
@@ -230,10 +254,16 @@ def split_by_document(ground_truth, seed=1):
 
 def load_halves(folder=None, seed=1):
     """Development and test halves, and the judged queries without an answer: two dicts of kind:
-    ground truth, "generated" split by document and, where there are any, "judged" by query; and a
+    ground truth, "generated" split by document and "judged" by query, where there are any; and a
     DataFrame like the judged halves. Notebook 02 does the same step by step.
     """
-    halves = [{"generated": half} for half in split_by_document(load_ground_truth(folder), seed)]
+    halves, path = [{}, {}], data_folder(folder) / "ground-truth-data.csv"
+    if path.exists():
+        halves = [
+            {"generated": half} for half in split_by_document(load_ground_truth(folder), seed)
+        ]
+    else:
+        print(f"{path.name}: none in this folder, so the part on generated questions is left out")
     queries, qrels = load_judged_queries(folder)
     judged = queries.assign(document=qrels)
     unanswered = np.array([not any(qrel.values()) for qrel in qrels], dtype=bool)
@@ -242,3 +272,185 @@ def load_halves(folder=None, seed=1):
         for half, part in zip(halves, parts, strict=True):
             half["judged"] = part.reset_index(drop=True)
     return *halves, judged[unanswered]
+
+
+def read_json(path):
+    """The records of a JSON file with a list, or of a JSON Lines file with one on each line."""
+    text, records = read_text(path), []
+    for number, part in enumerate(text.splitlines() if path.suffix == ".jsonl" else [text], 1):
+        try:
+            records += [json.loads(part)] if part.strip() else []
+        except json.JSONDecodeError as error:
+            line = number + error.lineno - 1
+            raise ValueError(f"{path}: line {line} is not readable as JSON: {error}") from error
+    records = records if path.suffix == ".jsonl" else records[0]
+    for number, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise ValueError(f"{path}: record {number} is no object: {str(record)[:100]}")
+    return records
+
+
+def read_records(path, names):
+    """A file of TABLES as a DataFrame of texts, with our columns, "" where theirs has nothing.
+
+    names: our columns, the first of which is needed, and for each a list of what it may be called.
+    Raises ValueError that names file, line or record, and column.
+    """
+    if path.suffix in (".csv", ".tsv"):
+        table = read_table(path, [], "\t" if path.suffix == ".tsv" else ",")
+    elif path.suffix == ".parquet":
+        try:
+            table = pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{path}: not readable as Parquet: {error}") from error
+    else:
+        table = pd.DataFrame(read_json(path), dtype=object)
+    found = {ours: [name for name in theirs if name in table] for ours, theirs in names.items()}
+    needed = next(iter(names))
+    check_table(table, [] if found[needed] else [" or ".join(names[needed])], path)
+    texts = table.astype(object).where(table.notna(), "").map(str)
+    columns = {ours: texts[theirs[0]] if theirs else "" for ours, theirs in found.items()}
+    renamed = pd.DataFrame(columns, texts.index).replace(
+        {"course": {"": "all"}, "kind": {"": "typed"}}
+    )
+    renamed.attrs = table.attrs
+    return renamed
+
+
+def read_queries(path):
+    """Queries as a table, as TREC topics, or a line each, with a tab after its id if any."""
+    if path.suffix in TABLES:
+        queries = read_records(path, QUERY)
+    else:
+        text = read_text(path)
+        rows = TOPIC.findall(text) or [
+            line.rpartition("\t")[::2] for line in text.splitlines() if line.strip()
+        ]
+        queries = pd.DataFrame(rows, columns=["query_id", "query"]).assign(
+            course="all", kind="typed"
+        )
+    made = [f"q{number}" for number in range(1, len(queries) + 1)]
+    queries["query_id"] = queries["query_id"].where(queries["query_id"] != "", made)
+    refuse(queries, queries["query_id"].duplicated(), "query_id", path, "stands twice")
+    return check_table(queries, ["query"], path)
+
+
+def read_qrels(path):
+    """Grades from lines of query, document, grade (BEIR, with a header) or TREC's four columns: a
+    DataFrame of query_id, document and grade; a negative grade counts as 0.
+    """
+    rows, lines = [], [0]
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        row = line.split("\t") if "\t" in line else line.split()
+        if len(row) in (3, 4) and re.fullmatch(r"-?\d+", row[-1]):
+            rows.append([row[0], row[-2], max(0, int(row[-1]))])
+            lines.append(number)
+        elif row and number > 1:
+            raise ValueError(f"{path}: line {number}: no query, document and grade: {line[:100]!r}")
+    qrels = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
+    qrels.attrs["lines"] = lines
+    return qrels
+
+
+def convert(source, into, names=None):
+    """The folder with the course's own files, made of other people's; what was read is printed.
+
+    source: documents in a file of TABLES, or a folder with them and, if there are any, queries or
+    topics, and qrels. The course's own folder is returned as it is. names: dict of our columns of
+    the documents: theirs, where DOCUMENT does not have them.
+    """
+    source, into = locate(source), Path(into)
+    if (source / "documents-with-ids.json").exists():
+        return source
+    files = sorted(source.iterdir()) if source.is_dir() else [source]
+    asked = [path for path in files if path.stem.startswith(("queries", "topics"))]
+    tables = [p for p in files if p.suffix in TABLES and p.name not in OURS and p not in asked]
+    tables = [p for p in tables if p.stem in ("corpus", "documents")] or tables
+    if len(tables) != 1:
+        found = ", ".join(path.name for path in files) or "nothing"
+        raise ValueError(f"{source}: needs one file with documents (documents.csv); found {found}")
+    documents = read_records(tables[0], DOCUMENT | {o: [t] for o, t in (names or {}).items()})
+    new = documents["id"] == ""
+    documents.loc[new, "id"] = unique_ids(documents[new].to_dict("records"))
+    print(f"{tables[0].name}: {len(documents):,} documents, {new.sum():,} ids made")
+    into.mkdir(parents=True, exist_ok=True)
+    for name in ("judged-queries.csv", "queries.csv"):
+        (into / name).unlink(missing_ok=True)
+    if asked:
+        qrels = [path for path in files if path.stem.startswith("qrels") and path.is_file()]
+        qrels += sorted(source.glob("qrels/*.tsv"))
+        _convert_queries(asked[0], qrels, documents, into)
+    path = into / "documents-with-ids.json"
+    content = documents.to_json(orient="records", indent=1)
+    if not path.exists() or path.read_text() != content:  # of another time, and other documents
+        (into / "ground-truth-data.csv").unlink(missing_ok=True)
+    path.write_text(content)
+    for name in OURS[1:]:
+        if (source / name).exists():
+            shutil.copy(source / name, into)
+    return into
+
+
+def _convert_queries(path, qrels_paths, documents, into):
+    queries, judged = read_queries(path), []
+    if (queries["course"] == "all").all() and (documents["course"] != "all").any():
+        print(f"{path.name}: queries without a course, so no search filters on it")
+        documents["course"] = "all"
+    other = ~queries["course"].isin(documents["course"])
+    refuse(queries, other, "course", path, "is no course of the documents")
+    log = queries.rename(columns={"query": "question"})[["query_id", "question", "course"]]
+    log.to_csv(into / "queries.csv", index=False)
+    for part in qrels_paths:
+        qrels = read_qrels(part)
+        for column, known in {"query_id": queries["query_id"], "document": documents["id"]}.items():
+            refuse(qrels, ~qrels[column].isin(known), column, part, "is in no other file")
+        judged.append(qrels.merge(queries, on="query_id"))
+    n = sum(part["query_id"].nunique() for part in judged)
+    print(f"{path.name}: {len(queries):,} queries, {n:,} judged, {sum(map(len, judged)):,} grades")
+    if n:
+        judged = pd.concat(judged)[[*JUDGED_COLUMNS, "grade"]]
+        judged.to_csv(into / "judged-queries.csv", index=False)
+
+
+def file_name(search):
+    """The name of a search as that of a file."""
+    return re.sub(r"[^\w.+^=-]+", "-", search)
+
+
+def write_trec(folder, kind, queries, rankings):
+    """Write runs/KIND/NAME.trec for each search and qrels-KIND.trec, as trec_eval reads them.
+
+    queries: a DataFrame with document (an id, or a dict of id: grade) and, if it has one, query_id.
+    rankings: dict of search: ids, (n_queries, k). Raises ValueError for an id with a space.
+    """
+    ids = queries.get("query_id", pd.Series([f"q{row}" for row in range(len(queries))]))
+    runs = Path(folder) / "runs" / kind
+    shutil.rmtree(runs, ignore_errors=True)
+    runs.mkdir(parents=True)
+    qrels = [d if isinstance(d, dict) else {d: 1} for d in queries["document"]]
+    rows = [
+        (q, 0, d, grade) for q, qrel in zip(ids, qrels, strict=True) for d, grade in qrel.items()
+    ]
+    _write(Path(folder) / f"qrels-{kind}.trec", rows)
+    for name, ranking in rankings.items():
+        found = zip(ids, ranking, strict=True)
+        rows = [(q, r, d) for q, row in found for r, d in enumerate(row, start=1) if d]
+        # trec_eval sorts by score and not by rank, hence one that falls with it
+        lines = [(q, "Q0", d, rank, 1 / rank, file_name(name)) for q, rank, d in rows]
+        _write(runs / f"{file_name(name)}.trec", lines)
+
+
+def _write(path, rows):
+    lines = [" ".join(map(str, row)) for row in rows]
+    for row, line in zip(rows, lines, strict=True):
+        if len(line.split()) != len(row):
+            raise ValueError(f"{path}: TREC's format takes no id with a space: {line}")
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def read_run(path):
+    """The rankings of a run: a dict of query id: its document ids, best score first."""
+    columns = ["query", "q0", "document", "rank", "score", "tag"]
+    run = pd.read_csv(path, sep=r"\s+", names=columns, dtype=str, keep_default_na=False)
+    run = run.astype({"score": float}).sort_values("score", ascending=False, kind="stable")
+    return run.groupby("query")["document"].agg(list).to_dict()

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from elasticsearch import BadRequestError, Elasticsearch, helpers
 from scipy import sparse, stats
 from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
@@ -102,8 +103,7 @@ def average_precision(relevance, n_relevant, per_query=False):
 
 def ndcg(relevance, n_relevant, per_query=False):
     """Gain, grade / log2(rank + 1), as a share of the ideal ranking's (Järvelin & Kekäläinen 2002).
-    n_relevant: the number of relevant documents, one or one a query; for grades a row a query with
-    the grades of *all* its judged documents.
+    n_relevant: one count, or one each; for grades, those of *all* judged documents of each query.
     """
     grades = _grades(relevance)
     discounts = 1 / np.log2(np.arange(2, grades.shape[1] + 2))
@@ -171,9 +171,7 @@ def _ids(rankings, n_queries):
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
     if strange := [id_ for id_ in rankings.flat if not isinstance(id_, str)]:
-        raise ValueError(
-            f"the id {strange[0]!r} is no text but of type {type(strange[0]).__name__}"
-        )
+        raise ValueError(f"the id {strange[0]!r} is no text but {type(strange[0])}")
     return rankings
 
 
@@ -276,12 +274,9 @@ def permutation_p_value(a, b, documents, n_resamples=2_000, seed=1):
     the values document by document. a, b: one value a query, the same queries in the same order.
     """
     sums, _ = _by_document(np.asarray(a) - np.asarray(b), documents)
-    if not sums.any():
-        return 1.0
-    how = {"permutation_type": "samples", "vectorized": True, "batch": 200}
-    how |= {"n_resamples": n_resamples, "rng": np.random.default_rng(seed)}
-    pair = sums, np.zeros_like(sums)
-    return float(stats.permutation_test(pair, lambda x, y, axis: (x - y).sum(axis), **how).pvalue)
+    how = {"permutation_type": "samples", "n_resamples": n_resamples, "batch": 200}
+    rng = np.random.default_rng(seed)  # with one sample, a swap is a change of the sum's sign
+    return float(stats.permutation_test([sums], np.sum, rng=rng, **how).pvalue)
 
 
 def one_by_one(search_one):
@@ -327,8 +322,7 @@ def blocks_of(queries, documents):
 
 def search_by_scores(scores, documents, k=5, above=-np.inf):
     """A search function that ranks by scores above a limit, ties in document order. A *score
-    function* takes the queries and yields (rows, columns, scores): positions of some queries, and
-    of the documents that they search, and an array (len(rows), len(columns)).
+    function* of queries yields rows and columns as `blocks_of`, and scores (n_rows, n_columns).
     """
     check_k(k)
     ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
@@ -345,15 +339,14 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
 
 def field_similarities(index, queries):
     """Yield (rows, columns, {field: cosine similarities}) of a fitted minsearch Index."""
-    n, documents, vectors = len(index.docs), {}, {}
+    n, texts, asked = len(index.docs), {}, {}
     for field, matrix in index.text_matrices.items():
         # minsearch keeps a single stand-in row where no document has a word in the field
         matrix = matrix if matrix.shape[0] == n else sparse.csr_matrix((n, matrix.shape[1]))
-        documents[field] = normalize(matrix)
-        vectors[field] = normalize(index.vectorizers[field].transform(queries["question"]))
+        texts[field] = normalize(matrix)
+        asked[field] = normalize(index.vectorizers[field].transform(queries["question"]))
     for rows, columns in blocks_of(queries, index.docs):
-        pairs = {field: (vectors[field][rows], documents[field][columns].T) for field in documents}
-        yield rows, columns, {field: (a @ b).toarray() for field, (a, b) in pairs.items()}
+        yield rows, columns, {f: (asked[f][rows] @ texts[f][columns].T).toarray() for f in asked}
 
 
 def minsearch_scores(index, boost=None, kept=None):
@@ -371,27 +364,21 @@ def minsearch_scores(index, boost=None, kept=None):
     return scores
 
 
-def minsearch_search(index, boost=None, k=5):
+def minsearch_search(index, boost=None, k=5, kept=None):
     """A search function on a fitted minsearch Index: its own rankings, filtered on the course."""
-    return search_by_scores(minsearch_scores(index, boost), index.docs, k, above=0)
+    return search_by_scores(minsearch_scores(index, boost, kept), index.docs, k, above=0)
 
 
 def tune_boosts(index, boosts, development, k=5, by="mrr"):
     """`tune` for the boosts of a minsearch Index; the similarities are computed only once."""
     kept = list(field_similarities(index, development))
-
-    def build(boost):
-        return search_by_scores(minsearch_scores(index, boost, kept), index.docs, k, above=0)
-
-    return tune(build, boosts, development, k, by)
+    return tune(lambda boost: minsearch_search(index, boost, k, kept), boosts, development, k, by)
 
 
 def connect_elasticsearch():
     """A client for ELASTICSEARCH_URL (one or several, with commas) and ELASTICSEARCH_API_KEY. None
     and a line where no healthy node answers, or with REQUIRE_ELASTICSEARCH a RuntimeError.
     """
-    from elasticsearch import Elasticsearch
-
     urls = re.split(r"[,\s]+", os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200")
     how = {"request_timeout": 60, "max_retries": 3, "retry_on_timeout": True}
     es = Elasticsearch(urls, api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None, **how)
@@ -411,8 +398,6 @@ def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending. What the course
     left on the node a day ago is deleted. BulkIndexError, which leaves no index, names documents.
     """
-    from elasticsearch import helpers
-
     delete_indexes(es, older_than=86_400)
     new, made = f"{name}-{time.time_ns():x}", {"by": MADE_BY, "at": time.time()}
     mappings = {"_meta": {**made, "run": os.environ.get("COURSE_RUN")}, **mappings}
@@ -440,28 +425,25 @@ def delete_indexes(es, older_than=0, run=None):
             es.options(ignore_status=404).indices.delete(index=index)
 
 
-def elasticsearch_hits(es, index, bodies, first=0):
-    """The hits of each request body, in order, by `_msearch`. One that fails is never a miss: it is
-    a RuntimeError with its number, counted from `first`.
-    """
-    from elasticsearch import BadRequestError
-
-    header, half = {"index": index, "allow_partial_search_results": False}, len(bodies) // 2
-    parts = [part for body in bodies for part in (header, body)]
+def elasticsearch_hits(es, index, bodies):
+    """The hits of each request body, in order, by `_msearch`. One that fails is a RuntimeError."""
+    hits, header = [], {"index": index, "allow_partial_search_results": False}
     kept = "responses.status,responses.hits.hits._score,responses.hits.hits.fields,responses.error"
-    try:
-        responses = len(bodies) <= 256 and es.msearch(searches=parts, filter_path=kept)["responses"]
-    except BadRequestError as error:  # one unreadable body fails the whole call: halve to find it
-        responses = not half and [{"error": error.body["error"]}]
-    if responses is False:
-        early = elasticsearch_hits(es, index, bodies[:half], first)
-        return early + elasticsearch_hits(es, index, bodies[half:], first + half)
-    for number, response in enumerate(responses):
-        if error := response.get("error"):
-            reasons = [error.get("reason"), *(part.get("reason") for part in error["root_cause"])]
-            body = json.dumps(bodies[number])[:500]
-            raise RuntimeError(f"Elasticsearch: query {first + number} failed: {reasons}\n{body}")
-    return [response.get("hits", {}).get("hits", []) for response in responses]
+    for start in range(0, len(bodies), 256):
+        some = bodies[start : start + 256]
+        try:
+            parts = [part for body in some for part in (header, body)]
+            responses = es.msearch(searches=parts, filter_path=kept)["responses"]
+        except BadRequestError:  # one unreadable body fails the whole call: ask one by one
+            single = es.options(ignore_status=[400, 404])
+            responses = (single.search(**header, body=body) for body in some)
+        for body, response in zip(some, responses, strict=True):
+            if error := response.get("error"):
+                reasons = [error.get("reason"), *(e.get("reason") for e in error["root_cause"])]
+                problem = f"query {len(hits)} failed: {reasons}\n{json.dumps(body)[:500]}"
+                raise RuntimeError(f"Elasticsearch: {problem}")
+            hits.append(response.get("hits", {}).get("hits", []))
+    return hits
 
 
 def elasticsearch_search(es, index, query, k=5):
@@ -530,15 +512,13 @@ def embed(texts, name=None):
     known = _kept_vectors(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
     by_length = sorted(new, key=lambda key: -len(new[key]))
-    with tqdm(total=len(new), desc="encode", disable=not new) as bar:
-        for start in range(0, len(new), 256):
-            some = by_length[start : start + 256]
-            # about 4,000 characters a batch: more no longer fit into the processor's cache
-            size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
-            how = {"batch_size": size, "normalize_embeddings": True}
-            vectors = embedding_model(name).encode([new[key] for key in some], **how)
-            known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
-            bar.update(len(some))
+    for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
+        some = by_length[start : start + 256]
+        # about 4,000 characters a batch: more no longer fit into the processor's cache
+        size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
+        how = {"batch_size": size, "normalize_embeddings": True}
+        vectors = embedding_model(name).encode([new[key] for key in some], **how)
+        known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
     return np.array([known[key] for key in keys])
 
 

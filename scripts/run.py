@@ -10,15 +10,17 @@ import time
 import warnings
 from pathlib import Path
 
+import gate
 import nbformat
 import pandas as pd
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
+import llm
 import utils
 
-NOTEBOOKS = utils.ROOT / "notebooks"
+NOTEBOOKS, FIRST, OWN = utils.ROOT / "notebooks", "01-ground-truth", "05-your-own-data"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"}
 PYTHON = {"kernelspec": KERNEL, "language_info": {**LANGUAGE, "pygments_lexer": "ipython3"}}
@@ -51,14 +53,24 @@ def execute(notebook, bar):
         return error
 
 
-def check_data():
-    """Read the data once before any notebook does, and say what is odd in it."""
+def check_data(results):
+    """Read the data once before any notebook does, and say what is odd; whether it has questions.
+
+    Other people's files are converted, and their texts embedded: that may take long, and has a bar.
+    """
+    source = utils.data_folder()
+    os.environ["COURSE_DATA"] = str(utils.convert(source, results / "converted"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
-    print(f"{len(documents):,} documents and {len(ground_truth):,} questions", utils.data_folder())
+        documents, (halves, more, _) = utils.load_documents(), utils.load_halves()
+    n = {kind: len(half) + len(more[kind]) for kind, half in halves.items()}
+    found = ", ".join(f"{number:,} {kind} queries" for kind, number in n.items()) or "no queries"
+    print(f"{len(documents):,} documents, {found} in {source}")
     for warning in caught:
         print(f"warning: {warning.message}")
+    if "generated" not in n:
+        utils.embed(map(utils.heading_and_text, documents))
+    return "generated" in n
 
 
 def run(paths, results, in_place):
@@ -68,6 +80,8 @@ def run(paths, results, in_place):
     with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
         for path, notebook in notebooks.items():
             bar.set_postfix_str(path.stem)
+            own = path.stem == OWN and len(paths) > 1  # its leaderboard is another than that of 03
+            os.environ["COURSE_RESULTS"] = str(results / OWN if own else results)
             if error := execute(notebook, bar):
                 errors[path] = error
             nbformat.write(clean(notebook), results / path.name)
@@ -88,6 +102,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--in-place", action="store_true", help="refresh the committed notebooks")
     parser.add_argument("--clean", action="store_true", help="only clean the notebooks' metadata")
+    parser.add_argument("--baseline", type=Path, help="a leaderboard.csv; ends with 1 if worse")
+    parser.add_argument("--margin", type=float, default=0.01, help="of the metric, for --baseline")
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
     paths = [p.resolve() for p in arguments.notebooks or sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))]
@@ -103,7 +119,12 @@ def main():
     started, results = time.time(), utils.results_folder()
     os.environ["COURSE_RUN"] = f"{os.getpid()}-{started}"
     try:
-        check_data()
+        if arguments.baseline:
+            gate.check_baseline(arguments.baseline, results)
+        if not check_data(results) and not arguments.notebooks:
+            wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
+            paths = [path for path in paths if path.stem in wanted]
+            print("no generated questions, which notebooks 01 to 04 are about: only 05 is run")
         es = utils.connect_elasticsearch()
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
@@ -116,9 +137,14 @@ def main():
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
     print(f"{done} in {time.time() - started:.0f} s; results in {results}")
-    leaderboard = results / "leaderboard.csv"
-    if leaderboard.exists() and leaderboard.stat().st_mtime >= started:
-        print(pd.read_csv(leaderboard).round(3).to_string(index=False))
+    new = [path for path in results.rglob("*") if path.stat().st_mtime >= started]
+    if results / "leaderboard.csv" in new:
+        print(pd.read_csv(results / "leaderboard.csv").round(3).to_string(index=False))
+    for path in new:
+        if path.name == "report.html":
+            print(f"report: {path}")
+    if arguments.baseline and not errors:
+        sys.exit(gate.is_worse(arguments.baseline, results, arguments.margin))
     sys.exit(bool(errors))
 
 

@@ -143,7 +143,7 @@ BAD = {
     },
     ("judged", r"judged-queries\.csv", utils.load_judged_queries): {
         "no column grade": [csv(GOOD, JUDGED.replace("grade", "pass_1"))],
-        r"row 3 .line 5., column grade: '3' is not 0": [csv(f"{GOOD}|q,A,b,k,d1,3", JUDGED)],
+        r"row 3 .line 5., column grade: '-3' is no": [csv(f"{GOOD}|q,A,b,k,d1,-3", JUDGED)],
         r"row 1 .line 5., column grade: '' is": [csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)],
         r"row 0 .line 2., column document: 'd9' is not": [csv("q,How?,b,short,d9,0", JUDGED)],
         r"row 0 .line 2., column query_id: '' is empty": [csv(",How?,b,short,d1,0", JUDGED)],

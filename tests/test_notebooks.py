@@ -13,7 +13,7 @@ VOLATILE = {
     "an approximate index, built anew with random levels": r"recalls\[",
 }
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
-TAGS |= {"exercise", "exercise-check", "solution", "nbval-ignore-output"}
+TAGS |= {"judging", "exercise", "exercise-check", "solution", "nbval-ignore-output"}
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -29,8 +29,8 @@ def tags(cell):
     return set(cell.metadata.get("tags", []))
 
 
-def test_all_four_notebooks_are_there():
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04"]
+def test_all_six_notebooks_are_there():
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05", "06"]
 
 
 def test_cells_are_counted_1_to_n(notebook):

@@ -6,13 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
+import pytrec_eval
 from chat_server import chat_server, error
 
 import utils
+
+sys.path.insert(0, str(utils.ROOT / "scripts"))
+import gate
 
 RUN = [sys.executable, str(utils.ROOT / "scripts" / "run.py")]
 BOARD = ["search", "queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
@@ -46,6 +51,98 @@ def run(*arguments, cwd=None, **environment):
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def beir(tmp_path_factory):
+    """1,400 documents and 225 graded queries in BEIR's layout, and the results of a run on them."""
+    folder, results = tmp_path_factory.mktemp("beir"), tmp_path_factory.mktemp("results")
+    records = utils.load_documents()
+    cut = [{**d, "id": f"{d['id']}-cut", "text": d["text"][:80]} for d in records]
+    corpus = [{"_id": d["id"], "title": d["question"], "text": d["text"]} for d in records + cut]
+    queries, qrels = utils.load_judged_queries()
+    judged = queries.assign(qrel=qrels)[[any(qrel.values()) for qrel in qrels]].head(225)
+    asked = [{"_id": row.query_id, "text": row.question} for row in judged.itertuples()]
+    for name, rows in {"corpus.jsonl": corpus[:1400], "queries.jsonl": asked}.items():
+        (folder / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    pairs = [
+        (q, d, g) for q, qrel in judged[["query_id", "qrel"]].to_numpy() for d, g in qrel.items()
+    ]
+    (folder / "qrels").mkdir()
+    table = pd.DataFrame(pairs, columns=["query-id", "corpus-id", "score"])
+    table.to_csv(folder / "qrels" / "test.tsv", sep="\t", index=False)
+    return results, run(COURSE_DATA=folder, COURSE_RESULTS=results)
+
+
+def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
+    results, done = beir
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1,400 documents, 0 ids made" in done.stdout
+    assert "only 05 is run" in done.stdout
+    assert f"report: {results / 'report.html'}" in done.stdout
+    board = pd.read_csv(results / "leaderboard.csv")
+    assert list(board.columns) == BOARD
+    assert set(board["queries"]) == {"judged"}
+    with open(results / "qrels-judged.trec") as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    for row in board.itertuples():
+        with open(results / "runs" / "judged" / f"{utils.file_name(row.search)}.trec") as file:
+            run = pytrec_eval.parse_run(file)
+        scores = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10"}).evaluate(run)
+        found = sum(score["ndcg_cut_10"] for score in scores.values()) / len(qrels)
+        assert found == pytest.approx(row.ndcg)
+    report = (results / "report.html").read_text()
+    assert board[board["chosen"]]["search"].item() in report
+    assert "http" not in report  # it opens without a network
+
+
+def test_the_gate_ends_with_1_only_when_the_chosen_search_is_worse(beir, tmp_path, capsys):
+    baseline = Path(shutil.copytree(beir[0], tmp_path / "baseline")) / "leaderboard.csv"
+    new = Path(shutil.copytree(beir[0], tmp_path / "new"))
+    assert not gate.is_worse(baseline, new, margin=0.01)
+    assert "+0.000 (+0.000 to +0.000; the same queries, paired)" in capsys.readouterr().out
+    board = pd.read_csv(baseline)
+    worst = board["ndcg"].idxmin()
+    board["chosen"] = board.index == worst
+    board.to_csv(new / "leaderboard.csv", index=False)
+    assert gate.is_worse(baseline, new, margin=0.01)
+    assert not gate.is_worse(baseline, new, margin=0.9)
+    assert not gate.is_worse(new / "leaderboard.csv", beir[0], margin=0.01)  # better
+    (baseline.parent / "qrels-judged.trec").unlink()
+    capsys.readouterr()
+    assert gate.is_worse(baseline, new, margin=0.01) == (
+        board["high"][worst] < old(baseline) - 0.01
+    )
+    assert "not paired" in capsys.readouterr().out
+
+
+def old(leaderboard):
+    """The chosen search's nDCG."""
+    return pd.read_csv(leaderboard).query("chosen")["ndcg"].item()
+
+
+@pytest.mark.parametrize("where", ["missing", "results"])
+def test_a_baseline_that_is_missing_or_would_be_overwritten_is_said_before_anything_runs(
+    tmp_path, where
+):
+    (tmp_path / "results").mkdir()
+    done = run(
+        "--baseline", tmp_path / where / "leaderboard.csv", COURSE_RESULTS=tmp_path / "results"
+    )
+    assert done.returncode == 1
+    assert re.fullmatch("error: .*leaderboard.csv: .*\n", done.stderr)
+
+
+def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
+    records = pd.DataFrame(utils.load_documents()[:50])
+    records[["text"]].rename(columns={"text": "answer"}).to_csv(tmp_path / "faq.csv", index=False)
+    done = run(COURSE_DATA=tmp_path / "faq.csv", COURSE_RESULTS=tmp_path / "results")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "50 documents, 50 ids made" in done.stdout
+    notebook = (tmp_path / "results" / "05-your-own-data.ipynb").read_text()
+    assert "No queries yet" in notebook
+    assert "50 calls" in notebook
+    assert (tmp_path / "results" / "report.html").exists()
+
+
 def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp_path):
     """With a relative folder, a key in the environment, a long TMPDIR, and not one call."""
     (tmp_path / ("long" * 30)).mkdir()
@@ -64,7 +161,7 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     ]:
         assert done.stdout.count(warning) == 1, done.stdout
     assert done.stdout.count("warning:") == 4
-    assert len(list(tmp_path.glob("0*.ipynb"))) == 4
+    assert len(list(tmp_path.glob("0*.ipynb"))) == 6
     board = pd.read_csv(tmp_path / "leaderboard.csv")
     assert list(board.columns) == BOARD
     assert set(board["split"]) == {"test"}
