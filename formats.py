@@ -276,18 +276,18 @@ def load_halves(folder=None, seed=1):
 
 def read_json(path):
     """The records of a JSON file with a list, or of a JSON Lines file with one on each line."""
-    text, records = read_text(path), []
-    for number, part in enumerate(text.splitlines() if path.suffix == ".jsonl" else [text], 1):
+    text, by_line, records = read_text(path), path.suffix == ".jsonl", []
+    for number, part in enumerate(text.split("\n") if by_line else [text], start=1):
         try:
             records += [json.loads(part)] if part.strip() else []
         except json.JSONDecodeError as error:
             line = number + error.lineno - 1
             raise ValueError(f"{path}: line {line} is not readable as JSON: {error}") from error
-    records = records if path.suffix == ".jsonl" else records[0]
-    for number, record in enumerate(records):
+    records = records if by_line else [*records, []][0]
+    for number, record in enumerate(records if isinstance(records, list) else [records]):
         if not isinstance(record, dict):
             raise ValueError(f"{path}: record {number} is no object: {str(record)[:100]}")
-    return records
+    return records if isinstance(records, list) else [records]
 
 
 def read_records(path, names):
@@ -308,7 +308,7 @@ def read_records(path, names):
     found = {ours: [name for name in theirs if name in table] for ours, theirs in names.items()}
     needed = next(iter(names))
     check_table(table, [] if found[needed] else [" or ".join(names[needed])], path)
-    texts = table.astype(object).where(table.notna(), "").map(str)
+    texts = table.astype(object).where(table.notna(), "").map(str).map(utf8)
     columns = {ours: texts[theirs[0]] if theirs else "" for ours, theirs in found.items()}
     renamed = pd.DataFrame(columns, texts.index).replace(
         {"course": {"": "all"}, "kind": {"": "typed"}}
@@ -324,7 +324,7 @@ def read_queries(path):
     else:
         text = read_text(path)
         rows = TOPIC.findall(text) or [
-            line.rpartition("\t")[::2] for line in text.splitlines() if line.strip()
+            line.rpartition("\t")[::2] for line in text.split("\n") if line.strip()
         ]
         queries = pd.DataFrame(rows, columns=["query_id", "query"]).assign(
             course="all", kind="typed"
@@ -340,12 +340,12 @@ def read_qrels(path):
     DataFrame of query_id, document and grade; a negative grade counts as 0.
     """
     rows, lines = [], [0]
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        row = line.split("\t") if "\t" in line else line.split()
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        row = line.strip().split("\t") if "\t" in line else line.split()
         if len(row) in (3, 4) and re.fullmatch(r"-?\d+", row[-1]):
             rows.append([row[0], row[-2], max(0, int(row[-1]))])
             lines.append(number)
-        elif row and number > 1:
+        elif line.strip() and number > 1:
             raise ValueError(f"{path}: line {number}: no query, document and grade: {line[:100]!r}")
     qrels = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
     qrels.attrs["lines"] = lines
@@ -362,13 +362,16 @@ def convert(source, into, names=None):
     source, into = locate(source), Path(into)
     if (source / "documents-with-ids.json").exists():
         return source
+    if not source.exists():
+        raise FileNotFoundError(f"{source}: no such file or folder")
     files = sorted(source.iterdir()) if source.is_dir() else [source]
     asked = [path for path in files if path.stem.startswith(("queries", "topics"))]
     tables = [p for p in files if p.suffix in TABLES and p.name not in OURS and p not in asked]
     tables = [p for p in tables if p.stem in ("corpus", "documents")] or tables
-    if len(tables) != 1:
+    if len(tables) != 1 or len(asked) > 1:
         found = ", ".join(path.name for path in files) or "nothing"
-        raise ValueError(f"{source}: needs one file with documents (documents.csv); found {found}")
+        needs = "one file with documents (documents.csv) and at most one with queries"
+        raise ValueError(f"{source}: needs {needs}; found {found}")
     documents = read_records(tables[0], DOCUMENT | {o: [t] for o, t in (names or {}).items()})
     new = documents["id"] == ""
     documents.loc[new, "id"] = unique_ids(documents[new].to_dict("records"))

@@ -11,7 +11,7 @@ import utils
 
 ROWS = [
     {"Problem": "It will not start", "Solution": "Press the\nred button, twice.", "nr": 7},
-    {"Problem": "No sound", "Solution": "Turn it up; or ask.", "nr": 8},
+    {"Problem": "No sound", "Solution": "Turn it up;\u2028or ask.", "nr": 8},
     {"Problem": None, "Solution": "Nothing else helps.", "nr": None},
 ]
 MAP = {"text": "Solution", "question": "Problem", "id": "nr"}
@@ -85,8 +85,11 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
         ({"a.csv": "note\nx\n"}, r"a\.csv: no column text or answer .*; found note"),
         ({"a.csv": "text,id\nx,1,2\n"}, r"a\.csv: row 0 \(line 2\) has more fields"),
         ({"a.json": '[{"text": "cut'}, r"a\.json: line 1 is not readable as JSON"),
-        ({"a.json": '{"text": "x"}'}, r"a\.json: record 0 is no object: text"),
+        ({"a.json": '{"note": "x"}'}, r"a\.json: no column text .*; found note"),
         ({"a.jsonl": '{"text": "x"}\n{"text"\n'}, r"a\.jsonl: line 2 is not readable as JSON"),
+        ({"a.json": '["x"]'}, r"a\.json: record 0 is no object: x"),
+        ({"a.json": ""}, r"a\.json: no column text .*; found none"),
+        ({"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}, "at most one with queries"),
         ({"a.jsonl": ""}, r"a\.jsonl: no column text .*; found none"),
         ({"a.parquet": "no parquet"}, r"a\.parquet: not readable as Parquet"),
         ({"queries.csv": "id,query\n1, \n"}, r"queries\.csv: row 0 .*, column query: ' ' is empty"),
