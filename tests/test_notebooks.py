@@ -33,14 +33,9 @@ def test_all_six_notebooks_are_there():
     assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05", "06"]
 
 
-def test_cells_are_counted_1_to_n(notebook):
-    assert [cell.execution_count for cell in code_cells(notebook)] == list(
-        range(1, len(code_cells(notebook)) + 1)
-    )
-
-
-def test_no_cell_holds_an_error_or_a_warning(notebook):
-    for cell in code_cells(notebook):
+def test_a_clean_run_from_the_first_cell_left_no_error_or_warning(notebook):
+    for number, cell in enumerate(code_cells(notebook), 1):
+        assert cell.execution_count == number
         for output in cell.outputs:
             assert output.output_type != "error", cell.source
             assert output.get("name") != "stderr", cell.source
