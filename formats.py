@@ -449,11 +449,3 @@ def _write(path, rows):
         if len(line.split()) != len(row):
             raise ValueError(f"{path}: TREC's format takes no id with a space: {line}")
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def read_run(path):
-    """The rankings of a run: a dict of query id: its document ids, best score first."""
-    columns = ["query", "q0", "document", "rank", "score", "tag"]
-    run = pd.read_csv(path, sep=r"\s+", names=columns, dtype=str, keep_default_na=False)
-    run = run.astype({"score": float}).sort_values("score", ascending=False, kind="stable")
-    return run.groupby("query")["document"].agg(list).to_dict()

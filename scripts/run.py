@@ -116,11 +116,11 @@ def main():
     for name in ("COURSE_DATA", "EMBEDDING_MODEL"):  # kernels start in another folder
         if os.environ.get(name) and utils.locate(os.environ[name]).exists():
             os.environ[name] = str(utils.locate(os.environ[name]))
-    started, results = time.time(), utils.results_folder()
+    started, results, baseline = time.time(), utils.results_folder(), arguments.baseline
     os.environ["COURSE_RUN"] = f"{os.getpid()}-{started}"
     try:
-        if arguments.baseline:
-            gate.check_baseline(arguments.baseline, results)
+        if baseline and gate.chosen(baseline) and baseline.resolve().parent == results.resolve():
+            raise ValueError(f"{baseline}: this run writes there; name a copy")
         if not check_data(results) and not arguments.notebooks:
             wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
             paths = [path for path in paths if path.stem in wanted]
@@ -143,9 +143,12 @@ def main():
     for path in new:
         if path.name == "report.html":
             print(f"report: {path}")
-    if arguments.baseline and not errors:
-        sys.exit(gate.is_worse(arguments.baseline, results, arguments.margin))
-    sys.exit(bool(errors))
+    try:
+        gated = baseline and not errors
+        worse = gated and gate.is_worse(baseline, results, arguments.margin)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    sys.exit(bool(errors or worse))
 
 
 if __name__ == "__main__":

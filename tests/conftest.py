@@ -29,6 +29,8 @@ def pytest_configure(config):
     config.results = tempfile.TemporaryDirectory()
     os.environ["COURSE_RESULTS"] = config.results.name
     os.environ.setdefault("COURSE_RUN", f"tests-{os.getpid()}")  # xdist's workers inherit it
+    if workers := getattr(config, "workerinput", {}).get("workercount"):  # they share the cores
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // workers)))
 
 
 def pytest_unconfigure(config):

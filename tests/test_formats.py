@@ -90,7 +90,6 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
         ({"a.json": '["x"]'}, r"a\.json: record 0 is no object: x"),
         ({"a.json": ""}, r"a\.json: no column text .*; found none"),
         ({"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}, "at most one with queries"),
-        ({"a.jsonl": ""}, r"a\.jsonl: no column text .*; found none"),
         ({"a.parquet": "no parquet"}, r"a\.parquet: not readable as Parquet"),
         ({"queries.csv": "id,query\n1, \n"}, r"queries\.csv: row 0 .*, column query: ' ' is empty"),
         ({"queries.csv": "id,query\n1,a\n1,b\n"}, r"row 1 \(line 3\), column query_id: '1' stands"),
@@ -123,16 +122,13 @@ def test_runs_and_qrels_give_pytrec_eval_and_us_the_same_figures(tmp_path, kind)
     utils.write_trec(tmp_path, kind, queries, {"text: a/b, 1 + 1": rankings})
     (path,) = (tmp_path / "runs" / kind).iterdir()
     assert path.name == f"{utils.file_name('text: a/b, 1 + 1')}.trec"
-    with open(path) as run, open(tmp_path / f"qrels-{kind}.trec") as qrels:
-        measures = {"ndcg_cut_10", "recip_rank"}
-        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), measures)
-        theirs = evaluator.evaluate(pytrec_eval.parse_run(run))
+    qrels = pytrec_eval.parse_qrel((tmp_path / f"qrels-{kind}.trec").read_text().splitlines())
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10", "recip_rank"})
+    theirs = evaluator.evaluate(pytrec_eval.parse_run(path.read_text().splitlines()))
     ours = utils.score(queries, rankings)
     for number, name in enumerate(queries["query_id"]):
         assert theirs[name]["ndcg_cut_10"] == pytest.approx(ours["ndcg"][number])
         assert theirs[name]["recip_rank"] == pytest.approx(ours["mrr"][number])
-    read = utils.read_run(path)
-    assert [read[f"a{i}"] for i in range(8)] == [[i for i in row if i] for row in rankings.tolist()]
 
 
 def test_an_id_with_a_space_is_refused(tmp_path):
