@@ -437,7 +437,7 @@ def write_trec(folder, kind, queries, rankings):
     _write(Path(folder) / f"qrels-{kind}.trec", rows)
     for name, ranking in rankings.items():
         found = zip(ids, ranking, strict=True)
-        rows = [(q, r, d) for q, row in found for r, d in enumerate(row, start=1) if d]
+        rows = [(q, r, d) for q, row in found for r, d in enumerate(dict.fromkeys(row), 1) if d]
         # trec_eval sorts by score and not by rank, hence one that falls with it
         lines = [(q, "Q0", d, rank, 1 / rank, file_name(name)) for q, rank, d in rows]
         _write(runs / f"{file_name(name)}.trec", lines)

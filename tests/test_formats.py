@@ -88,7 +88,6 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
         ({"a.json": '{"note": "x"}'}, r"a\.json: no column text .*; found note"),
         ({"a.jsonl": '{"text": "x"}\n{"text"\n'}, r"a\.jsonl: line 2 is not readable as JSON"),
         ({"a.json": '["x"]'}, r"a\.json: record 0 is no object: x"),
-        ({"a.json": ""}, r"a\.json: no column text .*; found none"),
         ({"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}, "at most one with queries"),
         ({"a.parquet": "no parquet"}, r"a\.parquet: not readable as Parquet"),
         ({"queries.csv": "id,query\n1, \n"}, r"queries\.csv: row 0 .*, column query: ' ' is empty"),

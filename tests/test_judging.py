@@ -11,7 +11,7 @@ import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from notebook_cells import namespace_of, read
+from notebook_cells import namespace_of
 from playwright.sync_api import sync_playwright
 
 import utils
@@ -77,7 +77,8 @@ def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(tmp_pat
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium and not os.environ.get("REQUIRE_CHROMIUM"):
         pytest.skip("no Chromium; on Debian: apt-get install chromium")
-    cells = [cell for cell in read(NAME).cells if "tags" in cell.metadata]
+    notebook = nbformat.read(utils.ROOT / f"notebooks/{NAME}.ipynb", 4)
+    cells = [cell for cell in notebook.cells if "tags" in cell.metadata]
     cells = [cell.source for cell in cells if {"imports", "judging"} & {*cell.metadata.tags}]
     (tmp_path / "tagged.py").write_text("\n".join(cells), "utf-8")
     judging = f"Judging(pd.DataFrame({PAIRS.to_dict('records')}), 'a.csv')"
