@@ -72,7 +72,7 @@ def test_ask_returns_an_object_of_the_schema_and_asks_once(live):
     folder = live[-1]
     prompts, path = ["What colour is the sky?", "What colour is grass?"], folder / "r.jsonl"
     first = llm.ask(prompts, Answer, path, max_retries=0)
-    assert all(isinstance(answer, Answer) and answer.colour for answer in first)
+    assert all(isinstance(answer, Answer) for answer in first)  # what it says is left to chance
     with patch.dict(os.environ, OPENAI_BASE_URL="http://127.0.0.1:9/v1"):
         assert llm.ask(prompts, Answer, path, max_retries=0) == first
 
