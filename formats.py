@@ -283,11 +283,12 @@ def read_json(path):
         except json.JSONDecodeError as error:
             line = number + error.lineno - 1
             raise ValueError(f"{path}: line {line} is not readable as JSON: {error}") from error
-    records = records if by_line else [*records, []][0]
-    for number, record in enumerate(records if isinstance(records, list) else [records]):
+    if not by_line and records and isinstance(records[0], list):
+        records = records[0]
+    for number, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(f"{path}: record {number} is no object: {str(record)[:100]}")
-    return records if isinstance(records, list) else [records]
+    return records
 
 
 def read_records(path, names):
