@@ -9,11 +9,8 @@ import hashlib
 import json
 import os
 import re
-import sqlite3
 import time
 import warnings
-import zlib
-from contextlib import closing
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,12 +18,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from elasticsearch import BadRequestError, Elasticsearch, helpers
+from joblib import Memory
 from scipy import sparse, stats
 from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
 
-from formats import *  # noqa: F403  the notebooks read the data through utils
-from formats import GROUND_TRUTH_COLUMNS, ROOT, check_table, locate, utf8
+from corpus import *  # noqa: F403  the notebooks read the data through utils
+from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_table, locate, utf8
 
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
@@ -502,48 +500,26 @@ def _load_model(name, _):
 
 
 def embed(texts, name=None):
-    """Unit vectors of the texts, float32, (n_texts, dimension), kept by model and text in the file
-    EMBEDDING_CACHE, else .cache/vectors.sqlite; a damaged one is begun anew.
+    """Unit vectors of the texts, float32, (n_texts, dimension), kept by model and text in blocks of
+    256 in the folder EMBEDDING_CACHE, else .cache/vectors; a damaged block is encoded anew.
     """
-    texts, (_, model) = [utf8(text) for text in texts], _model_files(name)
+    texts, (_, files) = [utf8(text) for text in texts], _model_files(name)
     if not texts:
         return np.zeros((0, embedding_model(name).get_embedding_dimension()), dtype=np.float32)
-    keys = [hashlib.sha256(f"{model}\n{text}".encode()).hexdigest() for text in texts]
-    known = _kept_vectors(keys)
-    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    by_length = sorted(new, key=lambda key: -len(new[key]))
-    for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
-        some = by_length[start : start + 256]
-        # about 4,000 characters a batch: more no longer fit into the processor's cache
-        size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
-        how = {"batch_size": size, "normalize_embeddings": True}
-        vectors = embedding_model(name).encode([new[key] for key in some], **how)
-        known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
-    return np.array([known[key] for key in keys])
+    memory = Memory(os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors", verbose=0)
+    encode = memory.cache(_encode, ignore=["name"])
+    order = np.argsort([-len(text) for text in texts], kind="stable")
+    blocks = [order[start : start + 256] for start in range(0, len(texts), 256)]
+    bar = tqdm(blocks, desc="encode", delay=2)
+    vectors = np.vstack([encode([texts[i] for i in block], files, name) for block in bar])
+    return vectors[np.argsort(order)]
 
 
-def _kept_vectors(keys, new=None):
-    """The vectors of the keys that are on disk, the new ones added first: a dict of key: vector."""
-    path = Path(os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors.sqlite")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    blobs = {key: vector.astype(np.float32).tobytes() for key, vector in (new or {}).items()}
-    rows = [(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()]
-    among = "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
-    try:
-        with closing(sqlite3.connect(path, timeout=60)) as file, file:
-            file.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
-            file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-            found = file.execute(among, [json.dumps(keys)]).fetchall()
-        if any(zlib.crc32(vector) != checksum for _, vector, checksum in found):
-            raise sqlite3.DatabaseError("a vector fails its checksum")
-    except (sqlite3.DatabaseError, TypeError, ValueError) as error:
-        # busy, locked, read-only, disk error, full, not to be opened: none of these is damage
-        if getattr(error, "sqlite_errorcode", 0) & 255 in (5, 6, 8, 10, 13, 14):
-            raise
-        warnings.warn(f"{path}: damaged ({error}); deleted and built anew", stacklevel=3)
-        path.unlink()
-        return _kept_vectors(keys, new)
-    return {key: np.frombuffer(vector, dtype=np.float32) for key, vector, _ in found}
+def _encode(texts, files, name):
+    # about 4,000 characters a batch: more no longer fit into the processor's cache
+    size = max(4, min(64, 4_000 // max(1, len(texts[0]))))
+    how = {"batch_size": size, "normalize_embeddings": True}
+    return embedding_model(name).encode(texts, **how).astype(np.float32)
 
 
 def vector_scores(vectors, documents, name=None):

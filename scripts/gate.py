@@ -3,6 +3,7 @@
 import ir_measures
 import pandas as pd
 
+import formats
 import utils
 
 METRIC = {"generated": "mrr", "judged": "ndcg"}
@@ -19,7 +20,7 @@ def chosen(leaderboard):
 def values(folder, kind, search):
     """The metric of each query of a run that is on disk, and a document of each: two Series."""
     qrels = list(ir_measures.read_trec_qrels(str(folder / f"qrels-{kind}.trec")))
-    path = folder / "runs" / kind / f"{utils.file_name(search)}.trec"
+    path = folder / "runs" / kind / f"{formats.file_name(search)}.trec"
     run = ir_measures.read_trec_run(str(path))
     found = {m.query_id: m.value for m in ir_measures.iter_calc([MEASURE[kind]], qrels, run)}
     documents = pd.Series({qrel.query_id: qrel.doc_id for qrel in qrels})

@@ -17,6 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
+import formats
 import llm
 import utils
 
@@ -59,7 +60,7 @@ def check_data(results):
     Other people's files are converted, and their texts embedded: that may take long, and has a bar.
     """
     source = utils.data_folder()
-    os.environ["COURSE_DATA"] = str(utils.convert(source, results / "converted"))
+    os.environ["COURSE_DATA"] = str(formats.convert(source, results / "converted"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         documents, (halves, more, _) = utils.load_documents(), utils.load_halves()

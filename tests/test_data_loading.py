@@ -120,8 +120,9 @@ BAD = {
     ("documents", r"documents-with-ids\.json", utils.load_documents, utils.load_ground_truth): {
         r"line \d+ column \d+": [JSON[:-300], b"", b"question,course\n"],
         "line 17 is not UTF-8": [JSON.replace(b"euros", b"\xe9")],
-        "expected a list of records, found": [{"documents": DOCUMENTS}, "text", []],
-        r"record \d \(None\): field text": [[*DOCUMENTS, "text"], [DOCUMENTS], [{"course": "a"}]],
+        "expected a list of records": [[]],
+        r"record \d is no object": ["text", [*DOCUMENTS, "text"], [DOCUMENTS]],
+        r"record 0 \(None\): field text": [{"documents": DOCUMENTS}, [{"course": "a"}]],
         r"record 1 \(d2\): field text": [changed(1, text=value) for value in (7, ["a"], ...)],
         r"record 2 \((12|0)\): field id": [changed(2, id=12), changed(2, id=0)],
     },

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
+import formats
 import utils
 
 ROWS = [
@@ -34,7 +35,7 @@ def test_documents_alone_in_any_table_with_a_map_of_columns(tmp_path, name, in_f
             json.dumps if path.suffix == ".json" else lambda rows: "\n".join(map(json.dumps, rows))
         )
         path.write_text(dump(ROWS))
-    folder = utils.convert(tmp_path if in_folder else path, tmp_path / "into", MAP)
+    folder = formats.convert(tmp_path if in_folder else path, tmp_path / "into", MAP)
     documents = utils.load_documents(folder)
     assert "3 documents, 1 ids made" in capsys.readouterr().out
     assert [d["text"] for d in documents] == [row["Solution"] for row in ROWS]
@@ -42,7 +43,9 @@ def test_documents_alone_in_any_table_with_a_map_of_columns(tmp_path, name, in_f
     assert [d["id"] for d in documents][:2] == ["7", "8"]
     assert documents[2]["id"] == utils.document_id(documents[2])
     assert utils.load_halves(folder)[:2] == ({}, {})
-    assert utils.convert(folder, tmp_path / "elsewhere") == folder  # of the course's form: as it is
+    assert (
+        formats.convert(folder, tmp_path / "elsewhere") == folder
+    )  # of the course's form: as it is
 
 
 @pytest.mark.parametrize("trec", [True, False])
@@ -56,7 +59,7 @@ def test_queries_and_grades_of_beir_and_of_trec(tmp_path, trec, capsys):
         (tmp_path / "queries.jsonl").write_text("\n".join(lines))
         (tmp_path / "qrels").mkdir()
         (tmp_path / "qrels" / "test.tsv").write_text(QRELS)
-    folder = utils.convert(tmp_path, tmp_path / "into")
+    folder = formats.convert(tmp_path, tmp_path / "into")
     queries, qrels = utils.load_judged_queries(folder)
     assert queries[["query_id", "question"]].to_numpy().tolist() == [
         ["301", "no sound"],
@@ -71,7 +74,7 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
     (tmp_path / "queries.txt").write_text("no sound\n\nq9\tdead\n")
     (tmp_path / "into").mkdir()
     (tmp_path / "into" / "judged-queries.csv").write_text("old")
-    folder = utils.convert(tmp_path, tmp_path / "into")
+    folder = formats.convert(tmp_path, tmp_path / "into")
     log = pd.read_csv(folder / "queries.csv", dtype=str, keep_default_na=False)
     assert log[["query_id", "question"]].to_numpy().tolist() == [["q1", "no sound"], ["q9", "dead"]]
     assert utils.load_halves(folder)[:2] == ({}, {})
@@ -106,7 +109,7 @@ def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):
-        utils.convert(tmp_path, tmp_path / "into")
+        formats.convert(tmp_path, tmp_path / "into")
 
 
 @pytest.mark.parametrize("kind", ["generated", "judged"])
@@ -118,9 +121,9 @@ def test_runs_and_qrels_give_pytrec_eval_and_us_the_same_figures(tmp_path, kind)
     wanted = [dict.fromkeys(rng.permutation(ids)[:9], int(g)) for g in rng.integers(1, 3, 8)]
     wanted = wanted if kind == "judged" else [min(qrel) for qrel in wanted]
     queries = pd.DataFrame({"document": wanted, "query_id": [f"a{i}" for i in range(8)]})
-    utils.write_trec(tmp_path, kind, queries, {"text: a/b, 1 + 1": rankings})
+    formats.write_trec(tmp_path, kind, queries, {"text: a/b, 1 + 1": rankings})
     (path,) = (tmp_path / "runs" / kind).iterdir()
-    assert path.name == f"{utils.file_name('text: a/b, 1 + 1')}.trec"
+    assert path.name == f"{formats.file_name('text: a/b, 1 + 1')}.trec"
     qrels = pytrec_eval.parse_qrel((tmp_path / f"qrels-{kind}.trec").read_text().splitlines())
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10", "recip_rank"})
     theirs = evaluator.evaluate(pytrec_eval.parse_run(path.read_text().splitlines()))
@@ -133,4 +136,4 @@ def test_runs_and_qrels_give_pytrec_eval_and_us_the_same_figures(tmp_path, kind)
 def test_an_id_with_a_space_is_refused(tmp_path):
     queries = pd.DataFrame({"document": ["d 1"]})
     with pytest.raises(ValueError, match=r"no id with a space: q0 0 d 1 1"):
-        utils.write_trec(tmp_path, "generated", queries, {})
+        formats.write_trec(tmp_path, "generated", queries, {})

@@ -14,6 +14,7 @@ import pytest
 import pytrec_eval
 from chat_server import chat_server, error
 
+import formats
 import utils
 
 sys.path.insert(0, str(utils.ROOT / "scripts"))
@@ -80,7 +81,7 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     assert set(board["queries"]) == {"judged"}
     qrels = pytrec_eval.parse_qrel((results / "qrels-judged.trec").read_text().splitlines())
     for row in board.itertuples():
-        path = results / "runs" / "judged" / f"{utils.file_name(row.search)}.trec"
+        path = results / "runs" / "judged" / f"{formats.file_name(row.search)}.trec"
         run = pytrec_eval.parse_run(path.read_text().splitlines())
         scores = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10"}).evaluate(run)
         found = sum(score["ndcg_cut_10"] for score in scores.values()) / len(qrels)

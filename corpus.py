@@ -1,0 +1,296 @@
+"""The course's own data: reading it, with errors that name file, line and column; words, halves."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
+
+csv.field_size_limit(2**31 - 1)
+pd.set_option("mode.string_storage", "python")  # with or without pyarrow the same texts are taken
+ROOT = Path(__file__).resolve().parent
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+FIELDS = ["text", "section", "question", "course", "id"]
+GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
+JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+PLACEHOLDER = re.compile(r"[\W_]*questions?[\W_]*\d*[\W_]*", re.IGNORECASE)
+
+
+def locate(path):
+    """A path that exists: a relative one counts from here, from the shell's folder or from ROOT."""
+    bases = [Path.cwd(), Path(os.environ.get("PWD", ".")), ROOT]
+    found = [(base / path).resolve() for base in bases if (base / path).exists()]
+    return found[0] if found else Path(path)
+
+
+def data_folder(folder=None):
+    """The folder to read: the argument, else the environment's COURSE_DATA, else data/ in ROOT."""
+    return locate(folder or os.environ.get("COURSE_DATA") or ROOT / "data")
+
+
+def utf8(text):
+    """The text with half surrogate pairs, which no UTF-8 can hold, as question marks."""
+    return text.encode(errors="replace").decode()
+
+
+def read_text(path):
+    """The file as text, without a byte order mark; a ValueError names a line that is not UTF-8."""
+    content = Path(path).read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}: line {line} is not UTF-8: {error}") from error
+
+
+def read_json(path):
+    """The records of a JSON file with a list, or of a JSON Lines file with one on each line."""
+    text, by_line, records = read_text(path), path.suffix == ".jsonl", []
+    for number, part in enumerate(text.split("\n") if by_line else [text], start=1):
+        try:
+            records += [json.loads(part)] if part.strip() or not by_line else []
+        except json.JSONDecodeError as error:
+            line = number + error.lineno - 1
+            raise ValueError(f"{path}: line {line} is not readable as JSON: {error}") from error
+    records = records[0] if not by_line and isinstance(records[0], list) else records
+    for number, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise ValueError(f"{path}: record {number} is no object: {str(record)[:100]}")
+    return records
+
+
+def read_table(path, columns, separator=","):
+    """A CSV file as a DataFrame of texts, none of them empty in the columns asked for.
+
+    Raises ValueError that names file, row (from 0), line (from 1) and column.
+    """
+    text, first, lines = read_text(path), 1, []
+    try:
+        table = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"{path}: not readable as CSV (truncated?): {error}") from error
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first field for an index
+        comma = "a comma in a question needs quotes around it"
+        raise ValueError(f"{path}: row 0 (line 2) has more fields than the header; {comma}")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    for row in reader:  # a quoted field may hold several lines, and blank ones are no rows
+        lines += [first] if len(row) > 1 or "".join(row).strip() else []
+        first = reader.line_num + 1
+    table.attrs["lines"] = lines
+    return check_table(table, columns, path)
+
+
+def check_table(table, columns, name):
+    """The table as a DataFrame; ValueError for a missing column, no rows, or an empty cell."""
+    attrs, table = getattr(table, "attrs", {}), pd.DataFrame(table)
+    table.attrs = attrs  # pandas drops them
+    if missing := [column for column in columns if column not in table]:
+        found = ", ".join(map(str, table.columns)) or "none"
+        raise ValueError(f"{name}: no column {', '.join(missing)}; found {found}")
+    if table.empty:
+        raise ValueError(f"{name}: no rows")
+    for column in columns:
+        empty = table[column].isna() | (table[column].astype(str).str.strip() == "")
+        refuse(table, empty, column, name, "is empty or NaN")
+    return table
+
+
+def refuse(table, wrong, column, name, problem):
+    """ValueError that names the first wrong row, its line and value, and how many there are."""
+    if np.any(wrong):
+        row, lines = int(np.argmax(wrong)), table.attrs.get("lines")
+        where = f"row {row} (line {lines[row + 1]})" if lines else f"row {row}"
+        value = repr(table[column].iloc[row])[:200]
+        many = f"{np.sum(wrong)} such rows in all"
+        raise ValueError(f"{name}: {where}, column {column}: {value} {problem}; {many}")
+
+
+def read_records(path, names):
+    """A file of TABLES as a DataFrame of texts, with our columns, "" where theirs has nothing.
+
+    names: our columns, the first of which is needed, and for each a list of what it may be called.
+    Raises ValueError that names file, line or record, and column.
+    """
+    if path.suffix in (".csv", ".tsv"):
+        table = read_table(path, [], "\t" if path.suffix == ".tsv" else ",")
+    elif path.suffix == ".parquet":
+        try:
+            table = pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{path}: not readable as Parquet: {error}") from error
+    else:
+        table = pd.DataFrame(read_json(path), dtype=object)
+    found = {ours: [name for name in theirs if name in table] for ours, theirs in names.items()}
+    needed, *_ = names
+    check_table(table, [] if found[needed] else [" or ".join(names[needed])], path)
+    texts = table.astype(object).where(table.notna(), "").map(str).map(utf8)
+    columns = {ours: texts[theirs[0]] if theirs else "" for ours, theirs in found.items()}
+    renamed = pd.DataFrame(columns, texts.index)
+    renamed = renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
+    renamed.attrs = table.attrs
+    return renamed
+
+
+def document_id(document):
+    """Eight hex digits: MD5 of course, question and the first ten characters of the text.
+
+    Two documents that agree in all three collide: see `unique_ids`.
+    """
+    return _md5(f"{document['course']}-{document['question']}-{document['text'][:10]}")
+
+
+def _md5(text):
+    return hashlib.md5(utf8(text).encode()).hexdigest()[:8]
+
+
+def unique_ids(documents):
+    """One id a document: `document_id`, or where several share one, that of the whole text.
+
+    Only exact copies still share an id.
+    """
+    short = pd.Series([document_id(document) for document in documents], dtype=str)
+    whole = [_md5(f"{d['course']}-{d['question']}-{d['text']}") for d in documents]
+    return short.mask(short.duplicated(keep=False), whole).tolist()
+
+
+def _warn(path, count, what):
+    if count:
+        warnings.warn(f"{path.name}: {count:,} {what}", stacklevel=3)
+
+
+def load_documents(folder=None):
+    """Read documents-with-ids.json: a list of dicts of text, section, question, course and id.
+
+    null is an empty text. Warns, with counts, of ids that are missing (then computed) or stand
+    twice, and of empty texts. Raises ValueError or FileNotFoundError that names file and record.
+    """
+    path = data_folder(folder) / "documents-with-ids.json"
+    documents = [{"id": None, **record} for record in read_json(path)]
+    if not documents:
+        raise ValueError(f"{path}: expected a list of records, found none")
+    for number, document in enumerate(documents):
+        for field in FIELDS:
+            if not isinstance(document.get(field, 0), str | None):
+                problem = f"field {field} is missing or no text: {str(document)[:100]}"
+                raise ValueError(f"{path}: record {number} ({document['id']}): {problem}")
+            document[field] = document[field] or ""
+    without_id = [document for document in documents if not document["id"]]
+    for document, id_ in zip(without_id, unique_ids(without_id), strict=True):
+        document["id"] = id_
+    ids = pd.Series([document["id"] for document in documents])
+    again, empty = ids[ids.duplicated()], sum(not d["text"].strip() for d in documents)
+    _warn(path, len(without_id), "documents without an id, computed here")
+    _warn(path, len(again), f"documents repeat the id of an earlier one ({', '.join(again[:3])})")
+    _warn(path, empty, "documents with an empty text")
+    return documents
+
+
+def _check_known(table, path):
+    """The documents beside the table, of which each row must name one; none where no file is."""
+    if not path.with_name("documents-with-ids.json").exists():
+        return []
+    with warnings.catch_warnings(action="ignore"):  # load_documents says these itself
+        documents = load_documents(path.parent)
+    unknown = ~table["document"].isin([document["id"] for document in documents])
+    refuse(table, unknown, "document", path, "is not in documents-with-ids.json")
+    return documents
+
+
+def load_ground_truth(folder=None):
+    """Read ground-truth-data.csv: a DataFrame of question, course, document, one row a question.
+
+    Warns, with counts, of placeholders, repeated rows, and rows of another course than their
+    document's. Raises ValueError or FileNotFoundError that names file, row and column.
+    """
+    path = data_folder(folder) / "ground-truth-data.csv"
+    table = read_table(path, GROUND_TRUTH_COLUMNS)
+    courses = {(document["id"], document["course"]) for document in _check_known(table, path)}
+    pairs = zip(table["document"], table["course"], strict=True)
+    other = sum(pair not in courses for pair in pairs) if courses else 0
+    _warn(path, other, "rows name another course than their document's")
+    placeholders = is_placeholder(table["question"]).sum()
+    _warn(path, placeholders, "questions are placeholders, such as 'question1'")
+    _warn(path, table.duplicated(GROUND_TRUTH_COLUMNS).sum(), "rows repeat an earlier row")
+    table.attrs.clear()  # a part of the table has other lines
+    return table
+
+
+def load_judged_queries(folder=None, grade="grade"):
+    """Read judged-queries.csv: a DataFrame of query_id, question, course and kind, and for each
+    query a dict of document id: grade, a whole number, read from the column `grade`.
+
+    Both are empty, and a line says so, where there is no such file. Raises ValueError that names
+    file, row and column.
+    """
+    path = data_folder(folder) / "judged-queries.csv"
+    if not path.exists():
+        print(f"{path.name}: none in this folder, so the part on judged queries is left out")
+        return pd.DataFrame(columns=["query_id", "question", "course", "kind"]), []
+    table = read_table(path, [*JUDGED_COLUMNS, grade])
+    _check_known(table, path)
+    refuse(table, ~table[grade].str.fullmatch(r"\d+"), grade, path, "is no whole number from 0")
+    groups = table.astype({grade: int}).groupby("query_id")
+    queries = groups.first().reset_index().rename(columns={"query": "question"})
+    qrels = [dict(zip(part["document"], part[grade], strict=True)) for _, part in groups]
+    return queries[["query_id", "question", "course", "kind"]], qrels
+
+
+def is_placeholder(questions):
+    """Which questions of a Series are a stand-in such as 'question1': a bool Series."""
+    return questions.str.fullmatch(PLACEHOLDER)
+
+
+def content_words(text):
+    """The set of words of a text, lower case, without scikit-learn's English stop words."""
+    return set(re.findall(r"\b\w\w+\b", text.lower())) - ENGLISH_STOP_WORDS
+
+
+def whole_text(document):
+    """Question, text and section of a document as one text."""
+    return f"{document['question']} {document['text']} {document['section']}"
+
+
+def heading_and_text(document):
+    """What is embedded of a document: its question, if it has one, and its text."""
+    return f"{document['question']} {document['text']}".strip()
+
+
+def shared_words(questions, texts):
+    """Share of each question's content words that stand in the text beside it: (n_questions,)."""
+    pairs = [(content_words(q), content_words(t)) for q, t in zip(questions, texts, strict=True)]
+    return np.array([len(asked & words) / max(1, len(asked)) for asked, words in pairs])
+
+
+def split_by_document(ground_truth, seed=1):
+    """Development and test halves: all questions of one document fall into the same half."""
+    splitter = GroupShuffleSplit(n_splits=1, test_size=0.5, random_state=seed)
+    halves = next(splitter.split(ground_truth, groups=ground_truth["document"]))
+    return tuple(ground_truth.iloc[np.sort(half)].reset_index(drop=True) for half in halves)
+
+
+def load_halves(folder=None, seed=1):
+    """Development and test halves, and the judged queries without an answer: two dicts of kind:
+    ground truth, "generated" split by document and "judged" by query, where there are any; and a
+    DataFrame like the judged halves. Notebook 02 does the same step by step.
+    """
+    development, test, path = {}, {}, data_folder(folder) / "ground-truth-data.csv"
+    if path.exists():
+        halves = split_by_document(load_ground_truth(folder), seed)
+        development["generated"], test["generated"] = halves
+    else:
+        print(f"{path.name}: none in this folder, so the part on generated questions is left out")
+    queries, qrels = load_judged_queries(folder)
+    judged = queries.assign(document=qrels)
+    answered = np.array([any(qrel.values()) for qrel in qrels], dtype=bool)
+    if answered.sum() > 1:
+        halves = train_test_split(judged[answered], test_size=0.5, random_state=seed)
+        development["judged"], test["judged"] = (half.reset_index(drop=True) for half in halves)
+    return development, test, judged[~answered]
