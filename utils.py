@@ -15,10 +15,10 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 from elasticsearch import BadRequestError, Elasticsearch, helpers
-from joblib import Memory
 from scipy import sparse, stats
 from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
@@ -506,16 +506,18 @@ def embed(texts, name=None):
     texts, (_, files) = [utf8(text) for text in texts], _model_files(name)
     if not texts:
         return np.zeros((0, embedding_model(name).get_embedding_dimension()), dtype=np.float32)
-    memory = Memory(os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors", verbose=0)
-    encode = memory.cache(_encode, ignore=["name"])
+    memory = joblib.Memory(
+        os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors", verbose=0
+    )
+    encode = memory.cache(_encode, ignore=["texts", "name"])
     order = np.argsort([-len(text) for text in texts], kind="stable")
-    blocks = [order[start : start + 256] for start in range(0, len(texts), 256)]
+    blocks = [[texts[i] for i in order[at : at + 256]] for at in range(0, len(texts), 256)]
     bar = tqdm(blocks, desc="encode", delay=2)
-    vectors = np.vstack([encode([texts[i] for i in block], files, name) for block in bar])
+    vectors = np.vstack([encode(joblib.hash([files, block]), block, name) for block in bar])
     return vectors[np.argsort(order)]
 
 
-def _encode(texts, files, name):
+def _encode(key, texts, name):
     # about 4,000 characters a batch: more no longer fit into the processor's cache
     size = max(4, min(64, 4_000 // max(1, len(texts[0]))))
     how = {"batch_size": size, "normalize_embeddings": True}
