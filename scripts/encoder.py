@@ -1,0 +1,54 @@
+"""A sentence-transformers module for models in ONNX; models.py puts it beside their files."""
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+from onnxruntime_extensions import get_library_path
+from sentence_transformers.base.modules import InputModule
+from tokenizers import Tokenizer
+
+
+class OnnxEncoder(InputModule):
+    """Texts to the vector of their first token, or to what a model with its own tokenizer gives."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder, options = Path(folder), onnxruntime.SessionOptions()
+        options.register_custom_ops_library(get_library_path())
+        self.session = onnxruntime.InferenceSession(self.folder / "model.onnx", options)
+        if (self.folder / "tokenizer.json").exists():
+            self.tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+            self.tokenizer.enable_truncation(512)
+            self.tokenizer.enable_padding()
+
+    def preprocess(self, inputs, prompt=None, **_):
+        """The texts, with the prompt before them."""
+        return {"texts": [(prompt or "") + text for text in inputs]}
+
+    def forward(self, features):
+        """Add the vectors, (n_texts, dimension)."""
+        if hasattr(self, "tokenizer"):
+            parts = self.tokenizer.encode_batch(features["texts"])
+            names = {"input_ids": "ids", "attention_mask": "attention_mask"}
+            names["token_type_ids"] = "type_ids"
+            given = {name: [getattr(part, n) for part in parts] for name, n in names.items()}
+            vectors = self.session.run(None, given)[0][:, 0]
+        else:  # one by one: its integers are scaled over all texts of a call
+            found = [self.session.run(None, {"inputs": [text]})[0] for text in features["texts"]]
+            vectors = np.vstack(found)
+        return {**features, "sentence_embedding": torch.from_numpy(vectors)}
+
+    def get_embedding_dimension(self):
+        """The length of a vector."""
+        return self.session.get_outputs()[0].shape[-1]
+
+    def save(self, output_path, *_, **__):
+        """Refused: the model is where it came from."""
+        raise NotImplementedError(f"copy {self.folder} to {output_path}")
+
+    @classmethod
+    def load(cls, model_name_or_path, **_):
+        """Read the model from its folder."""
+        return cls(model_name_or_path)
