@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import pytrec_eval
 from minsearch import Index
 
 import utils
@@ -39,20 +38,6 @@ def bench_minsearch(documents, ground_truth):
     scores = utils.minsearch_scores(index, {"question": 0.3}, kept)
     further = seconds(7, utils.search_by_scores(scores, documents, above=0), ground_truth)
     row("minsearch: one by one / one further boost setting", slow, further, 300)
-
-
-def bench_metrics(n_queries=20_000):
-    relevance = np.random.default_rng(1).random((n_queries, 100)) < 0.05
-    n_relevant = relevance.sum(axis=1) + 1
-    judged = [[*map(str, np.flatnonzero(found)), "missing"] for found in relevance]
-    qrel = {str(q): dict.fromkeys(ids, 1) for q, ids in enumerate(judged)}
-    run = {str(q): {str(d): float(100 - d) for d in range(100)} for q in range(n_queries)}
-    measures = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
-    theirs = seconds(2, pytrec_eval.RelevanceEvaluator(qrel, measures).evaluate, run)
-    ours = sum(seconds(3, metric, relevance) for metric in (utils.hit_rate, utils.mrr))
-    for metric in (utils.recall, utils.average_precision, utils.ndcg):
-        ours += seconds(3, metric, relevance, n_relevant)
-    row(f"five metrics on {n_queries:,} x 100: pytrec_eval / utils", theirs, ours, 10)
 
 
 def synthetic(n_documents=100_000, n_queries=5_000):
@@ -114,7 +99,6 @@ def main():
     corpus, large = (utils.load_documents(), utils.load_ground_truth()), synthetic()
     print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
     bench_minsearch(*corpus)
-    bench_metrics()
     bench_large(*large)
     bench_vectors(*corpus)
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"

@@ -1,5 +1,6 @@
 """A sentence-transformers module for models in ONNX; models.py puts it beside their files."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import torch
 from onnxruntime_extensions import get_library_path
 from sentence_transformers.base.modules import InputModule
 from tokenizers import Tokenizer
+
+INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
 class OnnxEncoder(InputModule):
@@ -31,22 +34,19 @@ class OnnxEncoder(InputModule):
         """Add the vectors, (n_texts, dimension)."""
         if hasattr(self, "tokenizer"):
             parts = self.tokenizer.encode_batch(features["texts"])
-            names = {"input_ids": "ids", "attention_mask": "attention_mask"}
-            names["token_type_ids"] = "type_ids"
-            given = {name: [getattr(part, n) for part in parts] for name, n in names.items()}
+            given = {name: [getattr(part, n) for part in parts] for name, n in INPUTS.items()}
             vectors = self.session.run(None, given)[0][:, 0]
         else:  # one by one: its integers are scaled over all texts of a call
-            found = [self.session.run(None, {"inputs": [text]})[0] for text in features["texts"]]
-            vectors = np.vstack(found)
+            one = partial(self.session.run, None)
+            vectors = np.vstack([one({"inputs": [text]})[0] for text in features["texts"]])
         return {**features, "sentence_embedding": torch.from_numpy(vectors)}
 
     def get_embedding_dimension(self):
         """The length of a vector."""
         return self.session.get_outputs()[0].shape[-1]
 
-    def save(self, output_path, *_, **__):
-        """Refused: the model is where it came from."""
-        raise NotImplementedError(f"copy {self.folder} to {output_path}")
+    def save(self, *_, **__):
+        """Nothing: the model is where it came from."""
 
     @classmethod
     def load(cls, model_name_or_path, **_):

