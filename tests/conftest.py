@@ -87,7 +87,9 @@ def prepare(item):
 
     def compare_outputs(test, reference, skip_compare=None):
         if "exercise-check" in tags(item):
-            return "".join(output.get("text", "") for output in test).startswith("Solved.")
+            return "".join(output.get("text", "") for output in test).startswith(
+                ("Solved.", "Resuelto.")
+            )
         test, reference = without_widgets(test), without_widgets(reference)
         return compare(close(test, reference), reference, skip_compare)
 

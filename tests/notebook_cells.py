@@ -5,6 +5,7 @@ import nbformat
 import utils
 
 NOTEBOOKS = sorted((utils.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+NOTEBOOKS += sorted((utils.ROOT / "notebooks" / "es").glob("[0-9]*.ipynb"))
 
 
 def namespace_of(name, *tags):

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -200,6 +201,26 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     relevant = judged.groupby("query_id")["grade"].apply(lambda grades: (grades > 0).sum())
     assert (relevant == 0).sum() >= 40
     assert (relevant > 1).mean() > 0.4
+
+
+def test_the_spanish_data_are_whole_and_keep_both_passes():
+    folder = DATA / "es"
+    with warnings.catch_warnings(action="error"):
+        documents, asked = utils.load_documents(folder), utils.load_ground_truth(folder)
+        queries, qrels = utils.load_judged_queries(folder)
+    assert len(documents) >= 300
+    assert (asked.groupby("document").size() == 3).all()
+    assert asked["document"].nunique() == len(documents)
+    assert asked["question"].is_unique
+    assert utils.unique_ids(documents) == [document["id"] for document in documents]
+    assert (len(queries), sum(not any(qrel.values()) for qrel in qrels)) == (108, 9)
+    judged = pd.read_csv(folder / "judged-queries.csv")
+    assert judged["grade"].isin([0, 1, 2]).all()
+    assert (judged["pass_1"] != judged["pass_2"]).sum() == 50
+    again = pd.read_csv(folder / "queries-on-english-records.csv")
+    assert set(again["query_id"]) == set(read("judged-queries.csv")["query_id"])
+    same = pd.read_csv(folder / "questions-on-english-records.csv")
+    assert set(same["english"]) <= set(GROUND_TRUTH["question"])
 
 
 def test_counts_and_leaderboard_are_those_of_data_and_notebooks():

@@ -91,15 +91,6 @@ def test_combined_scores_against_brute_force(scores):
         assert b == pytest.approx(1 - np.mean(none), abs=1e-6)
 
 
-def test_combined_scores_without_facts_or_contexts_and_by_hand():
-    eleven_of_fourteen = np.eye(7)[np.arange(14) % 7] * (np.arange(14) < 11)[:, None]
-    assert combined_scores(eleven_of_fourteen, combinations(7, 7)) == pytest.approx([11 / 14])
-    with pytest.raises(ValueError, match="no facts"):
-        combined_scores(np.zeros((0, 3)), combinations(3))
-    assert combined_scores(np.zeros((4, 0)), combinations(0, smallest=0)) == pytest.approx([0.0])
-    assert combined_scores(np.ones((4, 1)), combinations(1, smallest=1)) == pytest.approx([1.0])
-
-
 def test_alpha_ndcg_by_hand():
     alpha_dcg, alpha_ndcg = NOTEBOOK["alpha_dcg"], NOTEBOOK["alpha_ndcg"]
     stated = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])

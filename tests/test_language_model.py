@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from pathlib import Path
 from signal import SIGINT, raise_signal
-from threading import Barrier
 from unittest.mock import patch
 
 import pytest
@@ -114,21 +113,6 @@ def test_the_environment_names_endpoint_key_and_model():
     assert client(names, timeout=3, max_retries=0) == ("not needed", local, "llama3.2", 0, 3)
     with pytest.raises(OpenAIError, match="OPENAI_API_KEY"):
         client({"COURSE_LLM": "live"})
-
-
-def test_calls_of_the_workers_run_side_by_side_and_answers_keep_the_order():
-    side_by_side = Barrier(6)  # the last of six calls is answered first
-    with chat_server(lambda body: words(body, delay=(6 - side_by_side.wait(9)) / 50)) as server:
-        assert ask(MANY + MANY[::2], server, workers=6) == MANY + MANY[::2]
-        assert server.asked() == Counter(MANY)
-
-
-def test_what_may_pass_is_tried_again():
-    told, hang, passing = error(429, retry_after=1), raw("", delay=20), error(502, retry_after_ms=1)
-    with chat_server([told, hang, error(500), passing, words]) as server:
-        assert ask(["a b"], server, timeout=1) == ["a b"]
-    assert len(server.requests) == 5
-    assert server.requests[1].time - server.requests[0].time >= 1
 
 
 @pytest.mark.parametrize("workers", [1, 8])

@@ -8,7 +8,6 @@ import sys
 import zipfile
 from unittest.mock import patch
 
-import openai
 import pytest
 from notebook_cells import namespace_of
 from pydantic import BaseModel, Field
@@ -88,14 +87,6 @@ def test_the_judge_records_the_log_probabilities_of_the_model(live):
         assert all(logprob <= 0 for logprob in response["logprobs"].values())
         assert 0 < p.sum() <= 1.001
         assert 0 <= JUDGE["p_of"](response) <= 1
-
-
-def test_samples_up_to_the_slots_and_no_more(live):
-    client, model, _ = live
-    say = {"model": model, "messages": [{"role": "user", "content": "0 or 1?"}], "max_tokens": 1}
-    assert len(client.chat.completions.create(**say, n=models.SLOTS).choices) == models.SLOTS
-    with pytest.raises(openai.BadRequestError, match=r"'n': Value must be between 1 <= value <= 4"):
-        client.chat.completions.create(**say, n=models.SLOTS + 1)
 
 
 def wheel(folder, number):

@@ -84,17 +84,6 @@ def test_no_results_count_as_zero_and_no_queries_as_nan(n_queries, k):
         assert {len(metric(nothing, per_query=True)) for metric in METRICS} == {n_queries}
 
 
-def test_lists_and_pandas_equal_arrays():
-    found = np.array([[0, 1, 0], [1, 0, 0]], dtype=bool)
-    frame, numbers = pd.DataFrame(found, index=[7, 3]), pd.Series([2, 1], index=[7, 3])
-    for form in frame, found.tolist():
-        assert [metric(form) for metric in METRICS] == [metric(found) for metric in METRICS]
-        for metric in COUNTED:
-            assert metric(form, numbers) == metric(form, [2, 1]) == metric(found, np.array([2, 1]))
-    assert utils.ndcg(frame, np.array([[1, 1], [1, 0]])) == utils.ndcg(found, [2, 1])
-    assert utils.err([[False, True]]) == utils.err([[0, 1]]) == 0.25  # the highest grade is 1
-
-
 FOUND = [[True, False], [True, True], [False, False]]
 NO_GRADES = [[[3, 0], [2, 0]], [1, 2]], [[[3], [2]], [1, 1]], [[[0.5, 0]], 2]
 BAD = [

