@@ -1,16 +1,16 @@
 PYTHON ?= python3
 BIN = .venv/bin
 export COURSE_RESULTS ?= $(CURDIR)/results
-INSTALL = requirements.txt constraints.txt pyproject.toml scripts/install.py
+INSTALL = requirements.txt constraints.txt pyproject.toml
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
 .venv/installed: $(INSTALL)
-	@$(PYTHON) scripts/install.py && touch $@
+	@$(PYTHON) -m venv .venv && $(BIN)/pip install -r requirements.txt -c constraints.txt && touch $@
 
-.venv/tested: $(INSTALL)
-	@$(PYTHON) scripts/install.py test && touch .venv/installed $@
+.venv/tested: .venv/installed
+	@$(BIN)/pip install -e ".[test]" -c constraints.txt && touch $@
 
 run: .venv/installed            ## execute all notebooks into results/ and print the leaderboard
 	@$(BIN)/python scripts/run.py

@@ -20,7 +20,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 COMPOSE = Path(__file__).resolve().parent.parent / "docker-compose.yml"
 TEXT = COMPOSE.read_text()  # which alone names the version, the Maven artifact's checksum, settings
-VERSION, SHA256 = (re.search(p, TEXT)[1] for p in (r"/elasticsearch:(\S+)", r"sha256: (\w+)"))
+VERSION, SHA256 = (re.search(p, TEXT)[1] for p in (r"/elasticsearch:\S+:-(\S+)}", r"sha256: (\w+)"))
 SETTINGS = dict(re.findall(r'\n +((?:cluster|discovery|xpack)\.\S+): "?([\w-]+)', TEXT))
 ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
 POSIX = os.name != "nt"
