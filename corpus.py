@@ -181,7 +181,7 @@ def load_documents(folder=None):
     twice, and of empty texts. Raises ValueError or FileNotFoundError that names file and record.
     """
     path = data_folder(folder) / "documents-with-ids.json"
-    documents = [{"id": None, **record} for record in read_json(path)]
+    documents = [{**record, "id": record.get("id")} for record in read_json(path)]
     if not documents:
         raise ValueError(f"{path}: expected a list of records, found none")
     for number, document in enumerate(documents):

@@ -47,15 +47,6 @@ def counts():
     alike = f"{same.mean():.0%} of {len(same):,} that either calls relevant got the same grade"
     yield f"- **Two passes**: κ {cohen_kappa_score(a, b):.2f}; {alike}."
 
-    sizes = [len(path.read_text(encoding="utf-8")) for path in (DATA / "essays").glob("*.md")]
-    yield f"- **Essays**: {len(sizes)} of {min(sizes):,} to {max(sizes):,} characters."
-    pairs = pd.read_csv(DATA / "fact-annotations.csv")
-    yield f"- **Stated facts**: {len(pairs)} pairs of fact and context."
-    edits = pd.read_csv(DATA / "hard-pairs.csv")["edit"].value_counts()
-    yield f"- **Hard pairs**: {listed(edits)}."
-    lines = (DATA / "recorded-verdicts.jsonl").read_text().count("\n")
-    yield f"- **Answers of the judge**, one digit each: {lines:,}."
-
 
 def outputs(kind):
     """The outputs of one media type in the committed notebook 03, in order."""
