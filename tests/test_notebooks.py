@@ -12,7 +12,8 @@ UNSOLVED = ("Your turn: not solved yet.\n", "Te toca: aún sin resolver.\n")
 VOLATILE = {
     "versions of what is installed": r"version\(package\)",
     "times of this machine": r"ms_per_query|milliseconds",
-    "whether a model is there": r"recorded_or_here",
+    "whether a model is there": r"recorded_or_here|milliseconds to rerank",
+    "a node has the analyzer of Spanish or not": r"ANALYZER = .spanish|es_table|finalists",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
