@@ -147,7 +147,7 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     for warning in odd:
         assert done.stdout.count(warning) == 1, done.stdout
     assert done.stdout.count("warning:") == 4
-    assert len(list(tmp_path.glob("0*.ipynb"))) == 6
+    assert len(list(tmp_path.glob("0*.ipynb"))) == 7
     board = pd.read_csv(tmp_path / "leaderboard.csv")
     assert list(board.columns) == BOARD
     assert set(board["split"]) == {"test"}
@@ -164,7 +164,11 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("documents-with-ids.json", '[{"text": "cut', "documents-with-ids.json: not readable as"),
+        (
+            "documents-with-ids.json",
+            '[{"text": "cut',
+            "documents-with-ids.json: line 1 is not readable",
+        ),
         ("ground-truth-data.csv", "question,course\nA?,b\n", "ground-truth-data.csv: no column"),
     ],
 )
