@@ -200,7 +200,7 @@ def test_weighted_sum_adds_standardised_scores_of_equal_blocks_with_a_weight_eac
 
 def test_vector_scores_rank_by_cosine_within_the_course(monkeypatch):
     axes = {"north": [0.0, 1], "east": [1.0, 0], "north-east": [0.6, 0.8], "beyond": [1.0, 0, 0]}
-    monkeypatch.setattr(utils, "embed", lambda texts, _: np.array([axes[t] for t in texts], "f"))
+    monkeypatch.setattr(utils, "embed", lambda texts, *_: np.array([axes[t] for t in texts], "f"))
     documents = [document("e"), document("n"), document("ne"), document("other", course="d")]
     vectors = utils.embed(["east", "north", "north-east", "north"], None)
     search = utils.search_by_scores(utils.vector_scores(vectors, documents), documents, k=3)
