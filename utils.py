@@ -9,13 +9,15 @@ import hashlib
 import json
 import os
 import re
+import sqlite3
 import time
 import warnings
+import zlib
+from contextlib import closing
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 from elasticsearch import BadRequestError, Elasticsearch, helpers
@@ -501,36 +503,55 @@ def _load_model(name, _):
     how = {"device": os.environ.get("EMBEDDING_DEVICE")}
     try:  # only what `make models` has put there may bring code of its own
         return SentenceTransformer(name, trust_remote_code=MODELS in Path(name).parents, **how)
-    except (OSError, ImportError) as error:
-        raise RuntimeError(
-            f"{name}: no model there; `make models` brings four ({error})"
-        ) from error
+    except OSError as error:
+        raise RuntimeError(f"{name}: no model there; `make models` brings four") from error
 
 
 def embed(texts, name=None, role="document"):
-    """Unit vectors of the texts, float32, (n_texts, dimension), kept by model and text in blocks of
-    256 in the folder EMBEDDING_CACHE, else .cache/vectors; a damaged block is encoded anew. role:
-    document or query, before which a model's configuration may put a prompt.
+    """Unit vectors of the texts, float32, (n_texts, dimension), kept by model, role and text in the
+    file EMBEDDING_CACHE, else .cache/vectors.sqlite; a damaged one is begun anew. role: document or
+    query, before which a model's configuration may put a prompt.
     """
     texts, (_, files) = [utf8(text) for text in texts], _model_files(name)
     if not texts:
         return np.zeros((0, embedding_model(name).get_embedding_dimension()), dtype=np.float32)
-    folder = os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors"
-    encode = joblib.Memory(folder, verbose=0).cache(_encode, ignore=["texts", "name"])
-    order = np.argsort([-len(text) for text in texts], kind="stable")
-    blocks = [[texts[i] for i in order[at : at + 256]] for at in range(0, len(texts), 256)]
-    bar = tqdm(blocks, desc="encode", delay=2)
-    keys = [joblib.hash([files, block]) for block in blocks]
-    vectors = [encode(key, role, block, name) for key, block in zip(keys, bar, strict=True)]
-    return np.vstack(vectors)[np.argsort(order)]
+    keys = [hashlib.sha256(f"{files}\n{role}\n{text}".encode()).hexdigest() for text in texts]
+    known = _kept_vectors(keys)
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    by_length = sorted(new, key=lambda key: -len(new[key]))
+    for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
+        some = by_length[start : start + 256]
+        # about 4,000 characters a batch: more no longer fit into the processor's cache
+        size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
+        how, model = {"batch_size": size, "normalize_embeddings": True}, embedding_model(name)
+        encode = model.encode_query if role == "query" else model.encode_document
+        vectors = encode([new[key] for key in some], **how)
+        known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
+    return np.array([known[key] for key in keys])
 
 
-def _encode(key, role, texts, name):
-    # about 4,000 characters a batch: more no longer fit into the processor's cache
-    size = max(4, min(64, 4_000 // max(1, len(texts[0]))))
-    model = embedding_model(name)
-    encode = model.encode_query if role == "query" else model.encode_document
-    return encode(texts, batch_size=size, normalize_embeddings=True).astype(np.float32)
+def _kept_vectors(keys, new=None):
+    """The vectors of the keys that are on disk, the new ones added first: a dict of key: vector."""
+    path = Path(os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors.sqlite")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    blobs = {key: vector.astype(np.float32).tobytes() for key, vector in (new or {}).items()}
+    rows = [(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()]
+    among = "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
+    try:
+        with closing(sqlite3.connect(path, timeout=60)) as file, file:
+            file.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
+            file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            found = file.execute(among, [json.dumps(keys)]).fetchall()
+        if any(zlib.crc32(vector) != checksum for _, vector, checksum in found):
+            raise sqlite3.DatabaseError("a vector fails its checksum")
+    except (sqlite3.DatabaseError, TypeError, ValueError) as error:
+        # busy, locked, read-only, disk error, full, not to be opened: none of these is damage
+        if getattr(error, "sqlite_errorcode", 0) & 255 in (5, 6, 8, 10, 13, 14):
+            raise
+        warnings.warn(f"{path}: damaged ({error}); deleted and built anew", stacklevel=3)
+        path.unlink()
+        return _kept_vectors(keys, new)
+    return {key: np.frombuffer(vector, dtype=np.float32) for key, vector, _ in found}
 
 
 def vector_scores(vectors, documents, name=None):

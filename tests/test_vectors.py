@@ -1,8 +1,10 @@
 """Embeddings, their cache, and rankings by vectors: exact, and by VectorSearch."""
 
 import os
+import sqlite3
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,14 +20,16 @@ import models
 
 ODD_TEXTS = ["", "   ", "word " * 10_000, "Wann ist die Hausaufgabe fällig?", "締め切りは?", "🚀🔥"]
 ODD_TEXTS += ["a\x00b", "é" * 600, "half \ud83d", "\udcff"]
-MANY = [f"text number {i}" for i in range(300)]
-SPOILT = [(0, b"no pickle"), (200, np.random.default_rng(1).bytes(4096)), (40_000, b""), (0, b"")]
+MANY = [f"text number {i % 150}" for i in range(160)]
+SPOILT = [(4096 * page, np.random.default_rng(page).bytes(4096)) for page in range(1, 40, 2)]
+SPOILT += [(0, b"no database " * 9), (16, b"\xff" * 4000), (47, b"\x09"), (40_000, b"")]
+SPOILT += ["zeroblob(1536)", "CAST(x'ff' AS TEXT)", "'text'", "NULL"]
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBEDDING_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    monkeypatch.setenv("EMBEDDING_CACHE", str(tmp_path / "cache.sqlite"))
+    return tmp_path / "cache.sqlite"
 
 
 @pytest.fixture
@@ -67,19 +71,21 @@ def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(c
 
 
 @pytest.mark.parametrize("bad", SPOILT)
-def test_a_block_is_encoded_once_and_a_damaged_one_anew(encoded, cache, bad, caplog):
-    first, (start, new) = utils.embed(MANY), bad
-    assert sorted(encoded) == sorted(MANY)
-    encoded.clear()
-    assert (utils.embed(MANY) == first).all()
-    assert not encoded
-    path = max(cache.rglob("output.pkl"), key=lambda path: path.stat().st_size)
-    content = path.read_bytes()
-    path.write_bytes(content[:start] + new + content[start + len(new) :] * bool(new))
-    for _ in range(2):
+def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache, bad):
+    first, content = utils.embed(MANY), cache.read_bytes()
+    assert sorted(encoded) == sorted(set(MANY))
+    assert len(content) >= 40 * 4096
+    if isinstance(bad, str):
+        sqlite3.connect(cache, isolation_level=None).execute(f"UPDATE vectors SET vector = {bad}")
+    else:
+        start, new = bad
+        cache.write_bytes(content[:start] + new + content[start + len(new) :] * bool(new))
+    with pytest.warns(UserWarning, match="damaged") as said:
         assert (utils.embed(MANY) == first).all()
-        assert len(encoded) == 256
-    assert caplog.text.count("Exception while loading results") == 1
+    encoded.clear()
+    with warnings.catch_warnings(action="error"):
+        assert (utils.embed(MANY) == first).all()
+    assert (len(said), encoded) == (1, [])
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch):
