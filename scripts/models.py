@@ -1,4 +1,4 @@
-"""Open models of models.toml: fetch one, unpack some for searches, serve one on 127.0.0.1, or stop."""
+"""Open models, as models.toml lists them: fetch, unpack for searches, serve on 127.0.0.1, stop."""
 
 import contextlib
 import fnmatch

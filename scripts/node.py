@@ -1,6 +1,6 @@
-"""Start or stop an Elasticsearch node on this machine, look for one, or run a command with one.
+"""Start or stop an Elasticsearch node without Docker, look for one, or run a command with one.
 
-By Docker where an engine runs, else by Java 17+ and Maven; docker-compose.yml names the version.
+By Java 17+ and Maven; docker-compose.yml names the version and the settings.
 ELASTICSEARCH_PORT asks for a port, ELASTICSEARCH_CACHE names the folder of download and nodes."""
 
 import argparse
@@ -24,16 +24,9 @@ VERSION, SHA256 = (re.search(p, TEXT)[1] for p in (r"/elasticsearch:\S+:-(\S+)}"
 SETTINGS = dict(re.findall(r'\n +((?:cluster|discovery|xpack)\.\S+): "?([\w-]+)', TEXT))
 ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
 POSIX = os.name != "nt"
-NEEDS = f"a node needs Docker, or {'Java 17+ and Maven' if POSIX else 'WSL'}"
+NEEDS = f"without Docker, a node needs {'Java 17+ and Maven' if POSIX else 'WSL'}"
 DEFAULT_PORT, TIMEOUT, FREE_BYTES, ROOT = 9200, 120, 2e9, POSIX and os.geteuid() == 0
 SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-
-
-def docker_runs():
-    """Whether a Docker engine answers and the compose plugin is there."""
-    command = ["docker", "compose", "ls"]
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        return not subprocess.run(command, capture_output=True, timeout=30).returncode
 
 
 def find_java():
@@ -63,8 +56,8 @@ def free_port(port=0):
 
 
 def address(node):
-    """The address of a node, a folder named start or run, docker or java, port, owner's pid."""
-    return f"http://127.0.0.1:{node.name.split('-')[2]}"
+    """The address of a node, a folder named start or run, port, owner's pid."""
+    return f"http://127.0.0.1:{node.name.split('-')[-2]}"
 
 
 def known_url(port=None):
@@ -89,8 +82,6 @@ def processes(mark):
 
 def stop_node(node):
     """End the node, by force after 20 s, and remove its folder."""
-    if "-docker-" in node.name and docker_runs():
-        compose(node, "down", "-v")
     began = time.monotonic()
     while POSIX and (pids := processes(f"={node}/")):
         for pid in pids:
@@ -102,19 +93,12 @@ def stop_node(node):
 
 def sweep(kind=None):
     """End the nodes of this kind, those whose `run` was killed, and folders without a process."""
-    for node in cache("nodes").glob("*-*-*-*"):
-        wants, how, _, owner = node.name.split("-")
-        unused = wants == "run" or (how == "java" and not processes(f"={node}/"))
+    for node in cache("nodes").glob("*-*-*"):
+        wants, *_, owner = node.name.split("-")
+        unused = wants == "run" or not processes(f"={node}/")
         if wants == kind or (POSIX and unused and int(owner) not in processes("ython")):
             stop_node(node)
             print(f"Ended the node of {address(node)}", file=sys.stderr)
-
-
-def compose(node, *words):
-    """Run `docker compose` for this node, which is a project of its own, its output visible."""
-    command = ["docker", "compose", "-p", node.name, "-f", COMPOSE, *words]
-    environment = {**os.environ, "ELASTICSEARCH_PORT": node.name.split("-")[2]}
-    subprocess.check_call(command, env=environment, stdout=2)
 
 
 def distribution(folder):
@@ -143,7 +127,7 @@ def launch(node, settings):
     java_home, home = find_java(), distribution(node)
     shutil.copytree(home / "config", node / "config")
     own = {"path.data": node / "data", "path.logs": node / "logs", "network.host": "127.0.0.1"}
-    own = {**SETTINGS, **own, "http.port": node.name.split("-")[2], **settings}
+    own = {**SETTINGS, **own, "http.port": node.name.split("-")[-2], **settings}
     command = ["bash", home / "bin/elasticsearch", "-d", *(f"-E{k}={v}" for k, v in own.items())]
     environment = {"ES_JAVA_OPTS": "-Xms1g -Xmx1g", **os.environ, "ES_JAVA_HOME": java_home}
     environment.update(ES_PATH_CONF=f"{node}/config", ES_TMPDIR=f"{node}/tmp")
@@ -158,15 +142,14 @@ def launch(node, settings):
     raise RuntimeError(f"Elasticsearch did not start; the end of its log:\n{said[-2000:]}")
 
 
-def start_node(port=0, kind="run", docker=False, **settings):
+def start_node(port=0, kind="run", **settings):
     """Bring a node up and return it, with these settings beside its own; `stop_node` ends it."""
-    how = "docker" if docker else "java"
-    node = cache("nodes") / f"{kind}-{how}-{free_port(port)}-{os.getpid()}"
+    node = cache("nodes") / f"{kind}-{free_port(port)}-{os.getpid()}"
     (node / "tmp").mkdir(parents=True)
     try:
         if shutil.disk_usage(node).free < FREE_BYTES:
             raise RuntimeError(f"less than the 2 GB that Elasticsearch needs are free in {node}")
-        compose(node, "up", "-d", "--wait") if docker else launch(node, settings)
+        launch(node, settings)
     except BaseException:  # also Ctrl-C
         stop_node(node)
         raise
@@ -179,7 +162,7 @@ def start(port=None):
         return print(f"Elasticsearch already answers at {url}")
     with contextlib.suppress(OSError):
         port = port or free_port(DEFAULT_PORT)
-    node = start_node(port or 0, "start", docker_runs())
+    node = start_node(port or 0, "start")
     print(f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={address(node)}")
 
 
@@ -187,7 +170,7 @@ def run(command):
     """The exit code of a command, run with ELASTICSEARCH_URL set: to its own node if need be."""
     url, own, process = os.environ.get("ELASTICSEARCH_URL") or known_url() or "", None, None
     try:
-        own = None if url else start_node(docker=docker_runs())
+        own = None if url else start_node()
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         if os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise

@@ -32,14 +32,18 @@ BASH, SLEEPS = ["run", "--", "/bin/bash", "-c"], "exec /bin/sleep 99"
 WAIT, PRINT = f"echo $$ $ELASTICSEARCH_URL; {SLEEPS}", "echo $ELASTICSEARCH_URL"
 JAVA = "echo 'java.home = /jdk'; echo 'openjdk version \"{}\" x'"
 DID_NOT = "Elasticsearch did not start; the end of its log:\n"
-OLD = '.*/java is no Java 17[+]: version "{}" x; a node needs Docker, or Java .*'
+OLD = '.*/java is no Java 17[+]: version "{}" x; without Docker, a node needs Java .*'
 NO_NODE = [  # a program or constant, its content, the message
     *(("bin/java", JAVA.format(v), OLD.format(v)) for v in ("1.8.0_392", "11.0.2", "16")),
-    ("bin/java", "echo No runtime.; echo x; exit 1", r".* 17[+]: \['No runtime.'\]; a node .*"),
+    (
+        "bin/java",
+        "echo No runtime.; echo x; exit 1",
+        r".* 17[+]: \['No runtime.'\]; without Docker, .*",
+    ),
     (NODE, DIES, DID_NOT + r"\[x\]\[ERROR\] bad\n"),
     (NODE, HANGS, DID_NOT),
     ("FREE_BYTES", 1e18, "less than the 2 GB that Elasticsearch needs are free in .*"),
-    ("POSIX", False, "no Java in PATH; a node needs .*"),
+    ("POSIX", False, "no Java in PATH; without Docker, a node .*"),
 ]
 
 
@@ -141,11 +145,11 @@ def test_nodes_share_what_is_fetched_once_and_have_their_own_settings(base, monk
         assert not [*(base / "nodes").iterdir(), *base.glob("elasticsearch-*/")]
     program(base / "bin/mvn", f"[[ $@ == *:elasticsearch:{script.VERSION}:zip ]] && cp {zipped} .")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # comes before the PATH
-    with pytest.raises(RuntimeError, match=f"^no Java in JAVA_HOME={tmp_path}; a node needs"):
+    with pytest.raises(RuntimeError, match=f"^no Java in JAVA_HOME={tmp_path}; without"):
         script.start_node()
     program(tmp_path / "bin/java", JAVA.format("21-ea").replace("jdk", "jdk-21"))
     node = script.start_node(**{"discovery.type": "multi-node", "cluster.name": "two"})
-    expected = f"""-d -Enetwork.host=127.0.0.1 -Ehttp.port={node.name.split("-")[2]} /jdk-21
+    expected = f"""-d -Enetwork.host=127.0.0.1 -Ehttp.port={node.name.split("-")[-2]} /jdk-21
         -Epath.data={node}/data -Epath.logs={node}/logs "-Djava.io.tmpdir={node}/tmp"
         -Ecluster.routing.allocation.disk.threshold_enabled=false -Expack.security.enabled=false
         -Ediscovery.type=multi-node -Ecluster.name=two"""
@@ -193,24 +197,18 @@ def test_start_status_run_stop(base, monkeypatch):
     ast.parse(Path(script.__file__).read_text(), feature_version=(3, 8))
 
 
-@pytest.mark.parametrize("words", [["start"], [*BASH, "exit"]])
-@pytest.mark.parametrize("up", ["true", "exit 1", f"echo $$; {SLEEPS}"])
-def test_docker_comes_first_and_what_came_of_it_can_be_stopped(base, words, up, monkeypatch):
-    """The node's folder is there before `compose up`, and its compose project is its own."""
-    monkeypatch.setattr(script, "POSIX", SLEEPS in up)  # the others as on Windows
-    log = f"echo $ELASTICSEARCH_PORT $@ $(echo {base}/nodes/*) >> {base}/log"
-    for body in ("exit 1", f"{log}; [[ $* != *up* ]] || {{ {up}; }}"):
-        assert not script.docker_runs()
-        program(base / "bin/docker", body)
-    process = begin(*words)
-    if SLEEPS in up:
-        kill(process, int(process.stderr.readline()))
-    else:
-        assert process.wait(50) == (up == "exit 1" and words == ["start"])
-    said("stop")
-    text, name = (base / "log").read_text(), rf"{words[0]}-docker-(\d+)-\d+"
-    name, port = re.search(rf"-p ({name}) -f \S+ up -d --wait {base}/nodes/\1\n", text).groups()
-    assert f"{port} compose -p {name} -f {script.COMPOSE} down -v {base}/nodes/{name}\n" in text
+@pytest.mark.parametrize("engine", ["true", "exit 1"])
+def test_make_takes_docker_where_an_engine_runs(base, engine):
+    program(base / "bin/docker", f"echo $@ >> {base}/log; {engine}")
+    make = ["/usr/bin/make", "-C", ROOT, "elasticsearch", "stop", "PYTHON=/bin/echo"]
+    path = {**os.environ, "PATH": f"{base}/bin:{os.defpath}"}
+    out = subprocess.run(make, env=path, capture_output=True, text=True, check=True).stdout
+    called = (base / "log").read_text().splitlines()
+    assert ("compose up -d --wait" in called, "compose down -v" in called) == (
+        engine == "true",
+    ) * 2
+    assert ("scripts/node.py start" in out) == (engine != "true")
+    assert "scripts/node.py stop" in out
 
 
 def test_command_line(base, monkeypatch):

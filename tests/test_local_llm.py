@@ -36,14 +36,8 @@ def script(folder, *words):
 def server(tmp_path_factory):
     """The variables that lead to a server, as `serve` prints them, and the script's copy."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
-    folder.mkdir()
-    for name in (
-        "scripts/models.py",
-        "scripts/models.toml",
-        "scripts/node.py",
-        "docker-compose.yml",
-    ):
-        shutil.copy(utils.ROOT / name, folder.parent / name)
+    shutil.copytree(utils.ROOT / "scripts", folder)
+    shutil.copy(utils.ROOT / "docker-compose.yml", folder.parent)
     with patch.dict(os.environ, LOCAL_LLM_PORT=str(node.free_port())):
         served = script(folder, "serve", models.SMOL)
         if served.returncode and not os.environ.get("REQUIRE_LOCAL_LLM"):
