@@ -44,6 +44,13 @@ def data_folder(folder=None):
     return locate(folder or os.environ.get("COURSE_DATA") or ROOT / "data")
 
 
+def results_folder():
+    """The folder for tables and pictures, made if missing: COURSE_RESULTS, else results/."""
+    folder = ROOT / (os.environ.get("COURSE_RESULTS") or "results")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def utf8(text):
     """The text with half surrogate pairs, which no UTF-8 can hold, as question marks."""
     return text.encode(errors="replace").decode()
@@ -92,8 +99,14 @@ def read_table(path, columns, separator=","):
     for row in reader:  # a quoted field may hold several lines, and blank ones are no rows
         lines += [first] if len(row) > 1 or "".join(row).strip() else []
         first = reader.line_num + 1
-    table.attrs["lines"] = lines
+    table.attrs["lines"] = lambda: lines  # a list would be copied by whatever pandas does
     return check_table(table, columns, path)
+
+
+def check_k(k):
+    """Raise a ValueError unless k is a whole number from 1."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"k must be a whole number from 1, not {k!r}")
 
 
 def check_table(table, columns, name):
@@ -114,7 +127,7 @@ def check_table(table, columns, name):
 def refuse(table, wrong, column, name, problem):
     """ValueError that names the first wrong row, its line and value, and how many there are."""
     if np.any(wrong):
-        row, lines = int(np.argmax(wrong)), table.attrs.get("lines")
+        row, lines = int(np.argmax(wrong)), table.attrs.get("lines", lambda: None)()
         where = f"row {row} (line {lines[row + 1]})" if lines else f"row {row}"
         value = repr(table[column].iloc[row])[:200]
         many = f"{np.sum(wrong)} such rows in all"

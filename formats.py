@@ -51,7 +51,7 @@ def read_qrels(path):
         elif line.strip() and number > 1:
             raise ValueError(f"{path}: line {number}: no query, document and grade: {line[:100]!r}")
     qrels = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
-    qrels.attrs["lines"] = lines
+    qrels.attrs["lines"] = lambda: lines
     return qrels
 
 

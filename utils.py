@@ -2,7 +2,7 @@
 
 One contract carries the course: a *search function* takes a DataFrame of queries (columns question
 and course) and returns document ids, (n_queries, k), best first, padded with "" where fewer are
-found. Notebook 02 introduces all but embeddings and sums of scores (03) and `coverage` (04).
+found. Notebook 02 introduces all but embeddings, sums of scores (03) and `coverage` (04).
 """
 
 import hashlib
@@ -26,20 +26,13 @@ from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
 
 from corpus import *  # noqa: F403  the notebooks read the data through utils
-from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_table, locate, utf8
+from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_k, check_table, locate, utf8
 
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
 MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-
-
-def results_folder():
-    """The folder for tables and pictures, made if missing: COURSE_RESULTS, else results/."""
-    folder = ROOT / (os.environ.get("COURSE_RESULTS") or "results")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _grades(relevance):
@@ -187,12 +180,6 @@ def retrieve(queries, search, k=5):
     return rankings[:, :k]
 
 
-def check_k(k):
-    """Raise a ValueError unless k is a whole number from 1."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k must be a whole number from 1, not {k!r}")
-
-
 def score(ground_truth, rankings):
     """Hit rate, reciprocal rank and nDCG of each query: a DataFrame (n_queries, 3)."""
     found, wanted = relevance(rankings, ground_truth["document"]), ground_truth["document"]
@@ -225,23 +212,24 @@ def tune(build, settings, development, k=5, by="mrr"):
     return table.reset_index(drop=True)
 
 
-def leaderboard(searches, ground_truth, k=5, by="mrr"):
+def leaderboard(searches, ground_truth, k=5, by="mrr", rankings=None):
     """`compare`, and low, high: 95 % interval of `by`; p_best: p value to the best; judged_at_k:
     share of results that was judged (or NaN); ms_per_query: a query's share of a batch's time.
+    rankings: a dict that gets the rankings of each search, for who needs them afterwards.
     """
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     if not searches:
         raise ValueError("leaderboard: no search is given")
     rows, values, qrels = {}, {}, list(ground_truth["document"])
-    graded = isinstance(qrels[0], dict)
+    graded, rankings = isinstance(qrels[0], dict), {} if rankings is None else rankings
     groups = range(len(qrels)) if graded else qrels
     for name, search in searches.items():
         started = time.perf_counter()
-        rankings = retrieve(ground_truth, search, k)
+        rankings[name] = retrieve(ground_truth, search, k)
         row = {"ms_per_query": 1000 * (time.perf_counter() - started) / len(qrels)}
-        scores = score(ground_truth, rankings)
+        scores = score(ground_truth, rankings[name])
         row["low"], row["high"] = confidence_interval(scores[by], groups)
-        known = [i in q for ids, q in zip(rankings, qrels, strict=True) for i in ids if i]
+        known = [i in q for ids, q in zip(rankings[name], qrels, strict=True) for i in ids if i]
         row["judged_at_k"] = np.mean(known or 0) if graded else np.nan
         rows[name], values[name] = {**scores.mean(), **row}, scores[by]
     table = pd.DataFrame(rows).T.sort_values(by, ascending=False, kind="stable")
@@ -278,6 +266,13 @@ def permutation_p_value(a, b, documents, n_resamples=2_000, seed=1):
     how = {"permutation_type": "samples", "n_resamples": n_resamples, "batch": 200}
     rng = np.random.default_rng(seed)  # with one sample, a swap is a change of the sum's sign
     return float(stats.permutation_test([sums], np.sum, rng=rng, **how).pvalue)
+
+
+def holm(p_values):
+    """p values, a Series, adjusted for how many they are (Holm 1979); NaN stay. Notebook 03."""
+    p = p_values.sort_values()
+    adjusted = (p * np.arange(p.count(), p.count() - len(p), -1)).cummax().clip(upper=1)
+    return adjusted.reindex(p_values.index)
 
 
 def one_by_one(search_one):
@@ -450,14 +445,31 @@ def elasticsearch_hits(es, index, bodies):
 def elasticsearch_search(es, index, query, k=5):
     """A search function on an index with a field `id`; query: (question, course) -> its body."""
     check_k(k)
-    only = {"size": k, "_source": False, "fields": ["id"]}
 
     def search(queries):
-        pairs = zip(queries["question"].map(utf8), queries["course"].map(utf8), strict=True)
-        hits = elasticsearch_hits(es, index, [{**query(*pair), **only} for pair in pairs])
-        return pad([[hit["fields"]["id"][0] for hit in found] for found in hits], k)
+        rows = _hits_of(es, index, query, queries, k)
+        return pad([[hit["fields"]["id"][0] for hit in hits] for hits in rows], k)
 
     return search
+
+
+def elasticsearch_scores(es, index, query, documents, size=100):
+    """Score function of the first hits of a query's body; every other document has 0."""
+
+    def scores(queries):
+        hits = _hits_of(es, index, query, queries, size)
+        for rows, columns in blocks_of(queries, documents):
+            found = [{hit["fields"]["id"][0]: hit["_score"] for hit in hits[row]} for row in rows]
+            ids = [documents[column]["id"] for column in columns]
+            yield rows, columns, np.array([[one.get(id_, 0) for id_ in ids] for one in found])
+
+    return scores
+
+
+def _hits_of(es, index, query, queries, size):
+    only = {"size": size, "_source": False, "fields": ["id"]}
+    pairs = zip(queries["question"].map(utf8), queries["course"].map(utf8), strict=True)
+    return elasticsearch_hits(es, index, [{**query(*pair), **only} for pair in pairs])
 
 
 def match_query(fields, kind="best_fields"):
