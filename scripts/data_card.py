@@ -22,20 +22,17 @@ def listed(counts):
 
 def counts():
     """The measured shape of the data, file by file, as lines of Markdown."""
-    frame = pd.DataFrame(utils.load_documents(DATA))
+    frame, generated = pd.DataFrame(utils.load_documents(DATA)), utils.load_ground_truth(DATA)
     sections = frame.groupby(["course", "section"]).size()
     sizes = f"in {len(sections)} sections of {sections.min()} to {sections.max()}"
     yield f"- **Records**: {len(frame):,} ({listed(frame['course'].value_counts())}) {sizes}."
-    words = frame["text"].str.split().str.len()
+    words, asked = (texts.str.split().str.len() for texts in (frame["text"], generated["question"]))
     shares = " / ".join(f"{q:.0f}" for q in np.percentile(words, [5, 25, 50, 75]))
     lengths = f"{shares} at 5, 25, 50 and 75 %, mean {words.mean():.0f}, longest {words.max()}"
     yield f"- **Answer length** in words: {lengths}."
-
-    generated, gate = utils.load_ground_truth(DATA), pd.read_csv(DATA / "gate.csv")["decision"]
-    length = f"{generated['question'].str.split().str.len().mean():.1f} words in the mean"
-    decided = ", ".join(f"{n} {decision}" for decision, n in gate.value_counts().items())
-    yield f"- **Generated questions**: {len(generated):,}, {length}; read at the gate: {decided}."
-
+    decided = listed(pd.read_csv(DATA / "gate.csv")["decision"].value_counts())
+    length = f"{len(generated):,}, {asked.mean():.1f} words in the mean"
+    yield f"- **Generated questions**: {length}; read at the gate: {decided}."
     table = pd.read_csv(DATA / "judged-queries.csv")
     kinds = table.drop_duplicates("query_id")["kind"].value_counts().sort_index()
     yield f"- **Judged queries**: {kinds.sum()} ({listed(kinds)}), {len(table):,} judgements."

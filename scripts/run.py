@@ -45,28 +45,24 @@ def is_code(cell):
 def durations(notebook):
     """Seconds that the kernel was busy with each code cell, by its number."""
     times = [cell.metadata.get("execution", {}) for cell in notebook.cells if is_code(cell)]
-    marks = pd.DataFrame(times, columns=["iopub.status.busy", "iopub.status.idle"])
-    busy, idle = marks.apply(pd.to_datetime).to_numpy().T
-    return pd.Series((idle - busy) / pd.Timedelta(seconds=1), range(1, len(times) + 1)).round(2)
+    busy, idle = ([t.get(f"iopub.status.{s}") for t in times] for s in ("busy", "idle"))
+    took = pd.to_datetime(idle) - pd.to_datetime(busy)
+    return pd.Series(took.total_seconds(), range(1, len(times) + 1)).round(2)
 
 
 def execute(notebook, bar):
     """Run one notebook in a kernel of its own; the error, or None."""
-    how = {"timeout": 1800, "record_timing": True, "coalesce_streams": True}
+    how = {"timeout": 1800, "coalesce_streams": True, "kernel_name": "python3"}
     how["extra_arguments"] = ["--log-level=40"]  # it warns of TCP, on loopback, for each kernel
-    how["resources"] = {"metadata": {"path": str(NOTEBOOKS)}}
     how["on_cell_complete"] = lambda cell, **_: bar.update(is_code(cell))
     try:
-        NotebookClient(notebook, kernel_name="python3", **how).execute()
+        NotebookClient(notebook, **how).execute(cwd=str(NOTEBOOKS))
     except (CellExecutionError, DeadKernelError, TimeoutError) as error:
         return error
 
 
 def check_data(results):
-    """Read the data once before any notebook does, and say what is odd; whether it has questions.
-
-    Other people's files are converted, and their texts embedded: that may take long, and has a bar.
-    """
+    """Read, or convert, the data once before any notebook does; whether it has questions."""
     source = utils.data_folder()
     if os.environ.get("COURSE_DATA"):
         os.environ["COURSE_DATA"] = str(formats.convert(source, results / "converted"))
@@ -104,14 +100,6 @@ def run(paths, results, in_place):
     return errors
 
 
-def sweep(es):
-    """Delete the indexes of this run. That a node has died must not hide the notebooks' errors."""
-    try:
-        utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
-    except Exception as error:  # whatever the reason
-        print(f"warning: Elasticsearch: this run's indexes are left there ({type(error).__name__})")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--in-place", action="store_true", help="refresh the committed notebooks")
@@ -145,24 +133,22 @@ def main():
     try:
         errors = run(paths, results, arguments.in_place)
     finally:
-        if es:
-            sweep(es)
+        try:
+            utils.delete_indexes(es, run=os.environ["COURSE_RUN"]) if es else None
+        except Exception as error:  # that a node has died must not hide the notebooks' errors
+            print(f"warning: Elasticsearch: this run's indexes are left ({type(error).__name__})")
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
     print(f"{done} in {time.time() - started:.0f} s; results in {results}")
-    new = [path for path in results.rglob("*") if path.stat().st_mtime >= started]
-    if results / "leaderboard.csv" in new:
-        print(pd.read_csv(results / "leaderboard.csv").round(3).to_string(index=False))
-    for path in new:
-        if path.name == "report.html":
-            print(f"report: {path}")
+    new = [path for path in sorted(results.rglob("*")) if path.stat().st_mtime >= started]
+    if (board := results / "leaderboard.csv") in new:
+        print(pd.read_csv(board).round(3).to_string(index=False))
+    print(*(f"report: {path}" for path in new if path.name == "report.html"), sep="\n")
     try:
-        gated = baseline and not errors
-        worse = gated and gate.is_worse(baseline, results, arguments.margin)
+        sys.exit(bool(errors or (baseline and gate.is_worse(baseline, results, arguments.margin))))
     except ValueError as error:
         sys.exit(f"error: {error}")
-    sys.exit(bool(errors or worse))
 
 
 if __name__ == "__main__":

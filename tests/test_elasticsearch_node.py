@@ -23,7 +23,7 @@ sys.path.append(str(ROOT / "scripts"))
 script = importlib.import_module("node")
 HOME = script.cache(f"elasticsearch-{script.VERSION}")
 COMMAND_LINE = """import sys; sys.path.append(sys.argv[1]); import node
-vars(node).update(eval(sys.argv[2])); sys.exit(node.main(sys.argv[3:]))"""
+vars(node).update(eval(sys.argv[2])); sys.exit(node.main(*sys.argv[3:]))"""
 LOCAL, NODE = "http://127.0.0.1:", f"{HOME.name}/bin/elasticsearch"
 RUNS = 'echo $@ $ES_JAVA_HOME $JDK_JAVA_OPTIONS > $ES_TMPDIR/arguments; /bin/bash $0.loop "$@" &'
 DIES = 'echo "[x][INFO ] y"; echo "[x][ERROR] bad"; echo "  at a.B(C.java:1)"; exit 3'
@@ -182,7 +182,9 @@ def test_start_status_run_stop(base, monkeypatch):
     monkeypatch.setenv("ELASTICSEARCH_API_KEY", "secret")
     port, other, default = script.free_port(), script.free_port(), script.DEFAULT_PORT
     ready = f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={LOCAL}{port}\n"
-    assert said("start", "--port", str(port)) == (0, ready, "")
+    monkeypatch.setenv("ELASTICSEARCH_PORT", str(port))
+    assert said("start") == (0, ready, "")
+    monkeypatch.delenv("ELASTICSEARCH_PORT")
     assert said("status") == (1, "", "no Elasticsearch node answers\n")
     for number in (default, port, other):
         seen = answer(number)
@@ -216,12 +218,16 @@ def test_command_line(base, monkeypatch):
         command = f"[[ $ELASTICSEARCH_URL == http://127.0.0.1:* && $0 == -- ]] && {command}"
         assert said(*BASH, command, "--")[0] == code
     assert said("run", "--", "/x") == (1, "", "error: [Errno 2] No such file or directory: '/x'\n")
-    for words in ("run --", *(f"start --port {port}" for port in ("0", "80", "70000", "x"))):
-        wrong = r"\(2, .*(from 1024 to 65535, and run needs -- COMMAND|int value: 'x')"
-        assert re.match(wrong, str(said(*words.split())))
+    for words in ("", "run --", "start now", "halt"):
+        assert re.match(
+            r"\(1, '', 'say start, stop, status or run -- COMMAND", str(said(*words.split()))
+        )
     answer(taken := script.DEFAULT_PORT, b"another program")
     in_use, another = rf"in use.*'127.0.0.1', {taken}\)", rf"ELASTICSEARCH_URL={LOCAL}(?!{taken})"
-    assert re.match(rf"\(1, '', .error: .*{in_use}", str(said("start", f"--port={taken}")))
+    for port, wrong in ((taken, f".error: .*{in_use}"), ("x", "'say .*is a whole number")):
+        monkeypatch.setenv("ELASTICSEARCH_PORT", str(port))
+        assert re.match(rf"\(1, '', {wrong}", str(said("start")))
+    monkeypatch.delenv("ELASTICSEARCH_PORT")
     assert re.match(rf"\(0, .*export {another}", str(said("start")))
     said("stop")
     (base / "bin/java").unlink()

@@ -1,6 +1,5 @@
 """A sentence-transformers module for models in ONNX; models.py puts it beside their files."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,11 @@ class OnnxEncoder(InputModule):
 
     def __init__(self, folder):
         super().__init__()
-        self.folder, options = Path(folder), onnxruntime.SessionOptions()
+        options, tokenizer = onnxruntime.SessionOptions(), Path(folder, "tokenizer.json")
         options.register_custom_ops_library(get_library_path())
-        self.session = onnxruntime.InferenceSession(self.folder / "model.onnx", options)
-        if (self.folder / "tokenizer.json").exists():
-            self.tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        self.session = onnxruntime.InferenceSession(Path(folder, "model.onnx"), options)
+        if tokenizer.exists():
+            self.tokenizer = Tokenizer.from_file(str(tokenizer))
             self.tokenizer.enable_truncation(512)
             self.tokenizer.enable_padding()
 
@@ -32,13 +31,13 @@ class OnnxEncoder(InputModule):
 
     def forward(self, features):
         """Add the vectors, (n_texts, dimension)."""
+        texts, run = features["texts"], self.session.run
         if hasattr(self, "tokenizer"):
-            parts = self.tokenizer.encode_batch(features["texts"])
+            parts = self.tokenizer.encode_batch(texts)
             given = {name: [getattr(part, n) for part in parts] for name, n in INPUTS.items()}
-            vectors = self.session.run(None, given)[0][:, 0]
+            vectors = run(None, given)[0][:, 0]
         else:  # one by one: its integers are scaled over all texts of a call
-            one = partial(self.session.run, None)
-            vectors = np.vstack([one({"inputs": [text]})[0] for text in features["texts"]])
+            vectors = np.vstack([run(None, {"inputs": [text]})[0] for text in texts])
         return {**features, "sentence_embedding": torch.from_numpy(vectors)}
 
     def get_embedding_dimension(self):
