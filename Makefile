@@ -20,6 +20,9 @@ test: .venv/tested              ## ruff, unit tests and nbval over all notebooks
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --nbval
 
+check:                          ## what this machine has for the course, and what to do about what it lacks
+	@$(PYTHON) scripts/node.py check
+
 lab: .venv/installed            ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
@@ -45,10 +48,11 @@ notebooks: .venv/tested         ## for authors: execute the committed notebooks 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
-slides: .venv/installed         ## the executed notebooks of the results folder as slides (they need a network for reveal.js)
-	$(BIN)/jupyter nbconvert --to slides "$(COURSE_RESULTS)"/*.ipynb
+slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network
+	@$(BIN)/pip install -q -e ".[slides]" -c constraints.txt
+	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides"
 
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run test lab elasticsearch local-llm models stop notebooks bench slides clean
+.PHONY: help run test check lab elasticsearch local-llm models stop notebooks bench slides clean

@@ -1,5 +1,6 @@
-"""Write the counts of data/README.md and the leaderboards of README.md between their marks, so that
-no figure is typed by hand. Called by `make notebooks`; --check only says whether they are right."""
+"""Write the counts of data/README.md, the leaderboard of README.md and the machine time of
+notebooks/README.md between their marks, so that no figure is typed by hand. Called by
+`make notebooks`; --check only says whether they are right."""
 
 import base64
 import re
@@ -13,6 +14,8 @@ from sklearn.metrics import cohen_kappa_score
 import utils
 
 DATA, PICTURE = utils.ROOT / "data", utils.ROOT / ".github" / "quality-and-time.png"
+NOTEBOOKS = utils.ROOT / "notebooks"
+DURATIONS = NOTEBOOKS / "durations.csv"  # of the committed run, in seconds
 
 
 def listed(counts):
@@ -47,7 +50,7 @@ def counts():
 
 def outputs(kind):
     """The outputs of one media type in the committed notebook 03, in order."""
-    notebook = nbformat.read(utils.ROOT / "notebooks" / "03-vector-evaluation.ipynb", as_version=4)
+    notebook = nbformat.read(NOTEBOOKS / "03-vector-evaluation.ipynb", as_version=4)
     data = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
     return [one[kind] for one in data if kind in one]
 
@@ -62,9 +65,28 @@ def leaderboard():
         yield f"| {name} | {ndcg} | {low} to {high} | {mrr} | {low_mrr} to {high_mrr} | {on} |"
 
 
+def machine_time():
+    """The seconds of each notebook, and of its cells above 2 s by their number, as a table."""
+    yield "| notebook | all cells, s | cells above 2 s: [number] seconds |"
+    yield "|---|---|---|"
+    for name, took in pd.read_csv(DURATIONS, index_col="cell").groupby("notebook")["seconds"]:
+        slow = ", ".join(f"[{n}] {s:.0f}" for n, s in took[took > 2].items())
+        yield f"| {name} | {took.sum():.0f} | {slow} |"
+
+
+def keep_durations(path):
+    """Put those of the last run into the committed file, in the place of the same notebooks'."""
+    new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
+    both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
+    both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
+
+
 def main(check):
-    """Write both files and the picture, or with --check only say which file is not up to date."""
-    for folder, what, make in (DATA, "counts", counts), (utils.ROOT, "leaderboard", leaderboard):
+    """Write the files and the picture, or with --check only say which file is not up to date."""
+    if not check and (path := utils.results_folder() / "durations.csv").exists():
+        keep_durations(path)
+    parts = (DATA, "counts", counts), (utils.ROOT, "leaderboard", leaderboard)
+    for folder, what, make in (*parts, (NOTEBOOKS, "machine time", machine_time)):
         begin, end = f"<!-- {what}: written by scripts/data_card.py -->", f"<!-- end of {what} -->"
         old = (folder / "README.md").read_text(encoding="utf-8")
         (head, rest), body = old.split(begin), "\n".join([begin, *make(), end])

@@ -1,5 +1,7 @@
 """Whether the chosen searches of a run are worse than those of a baseline: run.py --baseline."""
 
+import math
+
 import ir_measures
 import pandas as pd
 
@@ -32,8 +34,11 @@ def difference(old, new, old_folder, new_folder):
     kind, by = new["queries"], METRIC[new["queries"]]
     qrels = [folder / f"qrels-{kind}.trec" for folder in (old_folder, new_folder)]
     if not qrels[0].exists() or qrels[0].read_bytes() != qrels[1].read_bytes():
-        gains = [new[column] - old[by] for column in (by, "low", "high")]
-        return *gains, "other queries, or no runs beside the baseline: not paired"
+        gain = new[by] - old[by]  # both are uncertain: half widths add in squares
+        down = math.hypot(new[by] - new["low"], old["high"] - old[by])
+        up = math.hypot(new["high"] - new[by], old[by] - old["low"])
+        how = "other queries, or no runs beside the baseline: not paired"
+        return gain, gain - down, gain + up, how
     after, documents = values(new_folder, kind, new["search"])
     gain = after - values(old_folder, kind, old["search"])[0]
     groups = documents if kind == "generated" else documents.index

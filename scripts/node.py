@@ -188,6 +188,29 @@ def run(command):
             stop_node(own)
 
 
+def check():
+    """Say what this machine has for the course, and what to do about what it lacks."""
+    disk = shutil.disk_usage(COMPOSE.parent).free / 1e9
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9 if POSIX else 8
+    docker, java = subprocess.run("docker compose ls", shell=True, capture_output=True), ""
+    with contextlib.suppress(RuntimeError):
+        java = find_java() and shutil.which("mvn")
+    with socket.socket() as server:
+        unused = server.connect_ex(("127.0.0.1", DEFAULT_PORT))
+    for what, there, advice in (
+        (f"Python {sys.version.split()[0]}", sys.version_info >= (3, 11), "3.11 is the oldest"),
+        (f"{disk:.0f} GB of disk", disk > 8, "torch needs 6 with CUDA, 1 without: see README.md"),
+        (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
+        ("Elasticsearch", known_url() or java or not docker.returncode, f"optional; {NEEDS}"),
+        (
+            f"port {DEFAULT_PORT}",
+            known_url() or unused,
+            "another program has it: ELASTICSEARCH_PORT",
+        ),
+    ):
+        print(f"ok  {what}" if there else f"no  {what}: {advice}")
+
+
 def leave(number, _):
     """Leave in order, once: a second signal does not disturb the cleaning up."""
     for other in SIGNALS:
@@ -198,9 +221,9 @@ def leave(number, _):
 def main(action="", *command):
     """Do what the command line says; the exit code, or an error's one line."""
     port = os.environ.get("ELASTICSEARCH_PORT") or "0"
-    known = action in ("start", "stop", "status") and not command
+    known = action in ("start", "stop", "status", "check") and not command
     if not port.isdecimal() or not (known or (action == "run" and len(command) > 1)):
-        return "say start, stop, status or run -- COMMAND; ELASTICSEARCH_PORT is a whole number"
+        return "say start, stop, status, check or run -- COMMAND; ELASTICSEARCH_PORT is a number"
     for number in SIGNALS:
         if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup
             signal.signal(number, leave)
@@ -208,9 +231,9 @@ def main(action="", *command):
         sweep("start" if action == "stop" else None)
         if action == "status":
             return print(url) if (url := known_url()) else "no Elasticsearch node answers"
-        if action == "run":
-            return run(command[1:])
-        return start(int(port)) if action == "start" else None
+        if action in ("start", "check"):
+            return start(int(port)) if action == "start" else check()
+        return run(command[1:]) if action == "run" else None
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         return f"error: {error}"
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shutil
 import tempfile
 from functools import cache
 
@@ -39,6 +40,15 @@ def pytest_unconfigure(config):
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(RuntimeError):
             if es := utils.connect_elasticsearch():
                 utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+
+
+@pytest.fixture
+def chromium():
+    """The browser's program; the test is skipped without one unless REQUIRE_CHROMIUM is set."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if not browser and not os.environ.get("REQUIRE_CHROMIUM"):
+        pytest.skip("no Chromium; on Debian: apt-get install chromium")
+    return browser
 
 
 @cache

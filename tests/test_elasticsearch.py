@@ -79,6 +79,12 @@ def test_batches_rank_as_single_searches_do(es, index, kind):
     assert (batched != "").any(axis=1).all()
 
 
+def test_scores_of_hits_are_those_of_the_node_and_zero_elsewhere(es, index):
+    scores = utils.elasticsearch_scores(es, index, BODY, DOCUMENTS, size=7)
+    ranked = utils.search_by_scores(scores, DOCUMENTS, k=7, above=0)(GROUND_TRUTH)
+    assert (ranked == utils.elasticsearch_search(es, index, BODY, k=7)(GROUND_TRUTH)).mean() > 0.99
+
+
 def test_numbers_of_results_and_of_words_and_errors(es, index):
     queries, five = GROUND_TRUTH.head(20), utils.elasticsearch_search(es, index, BODY)
     ten = utils.elasticsearch_search(es, index, BODY, k=10)(queries)
@@ -90,11 +96,6 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
         assert [odd[1][0], *odd[::2].flat] == [plain[1][0], *plain[::2].flat], ascii(extra)
     assert ask(es, index, "?!")[1].tolist() == [""] * 5
     assert (ask(es, index, " ".join((QUESTION.split() * 10_000)[:10_000])) != "").any(axis=1).all()
-    try:  # how many words the node takes depends on its heap; no silent miss
-        answered = ask(es, index, " ".join([QUESTION, *map("word{}".format, range(10_000))])) != ""
-    except RuntimeError as error:
-        answered = np.array([["query 1 failed" in str(error) and "lause" in str(error)]])
-    assert answered.any(axis=1).all()
     with pytest.raises(RuntimeError, match=r"query 0 failed: .*no such index"):
         utils.evaluate(GROUND_TRUTH, utils.elasticsearch_search(es, "no-such-index", BODY))
     answer = {"responses": [{}, {"error": {"reason": None, "root_cause": [{"reason": None}]}}]}
@@ -103,8 +104,7 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
         utils.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
 
 
-@pytest.mark.parametrize("reason", BAD)
-@pytest.mark.parametrize("position", [0, 149, 150, 299])
+@pytest.mark.parametrize(("reason", "position"), zip(BAD, [0, 149, 255, 256, 299], strict=True))
 def test_an_invalid_request_names_its_position(es, index, reason, position):
     bodies = [BAD[reason] if number == position else MATCH_ALL for number in range(300)]
     with pytest.raises(RuntimeError, match=f"query {position} failed: .*{reason}"):
@@ -136,12 +136,9 @@ def test_builds_stay_apart_and_ties_come_in_order_of_id(es, name):
     assert indices(es, name) == {name, *made}
     found = [sorted(ids(es, index, MATCH_ALL)[0]) for index in [name, *made]]
     assert found == [sorted(document["id"] for document in part) for part in [[], *parts]]
-    vectors = (np.eye(4) + 0.1).tolist()
-    some = [{**d, "vector": row} for d, row in zip(DOCUMENTS[:4], vectors, strict=True)]
-    index = utils.index_documents(es, name, some, MAPPINGS)
-    knn = [{"field": "vector", "query_vector": v, "k": 2, "num_candidates": 4} for v in vectors]
-    assert [r[0] for r in ids(es, index, *({"knn": k} for k in knn))] == [d["id"] for d in some]
-    copies = [{**some[0], "id": f"copy-{n:02}"} for n in np.random.default_rng(1).permutation(20)]
+    copies = [
+        {**DOCUMENTS[0], "id": f"copy-{n:02}"} for n in np.random.default_rng(1).permutation(20)
+    ]
     found = ask(es, utils.index_documents(es, name, copies, MAPPINGS), QUESTION)[1]
     assert found.tolist() == [f"copy-{n:02}" for n in range(5)]
 
@@ -204,7 +201,7 @@ def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, v
     """Node 0 is the elected one. SIGKILL comes just before the third batch goes out."""
     nodes, client = cluster
     make = partial(utils.index_documents, client, "killed", DOCUMENTS, MAPPINGS)
-    copied, halved = map(make, [{"number_of_replicas": len(nodes) - 1}, {"number_of_shards": 2}])
+    copied = make({"number_of_replicas": len(nodes) - 1})
     assert client.cluster.health(wait_for_status="green")["number_of_nodes"] == len(nodes)
     search = utils.elasticsearch_search(client, copied, BODY)
     before, figures = search(GROUND_TRUTH), utils.evaluate(GROUND_TRUTH, search)
@@ -229,5 +226,3 @@ def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, v
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(partial(utils.evaluate, GROUND_TRUTH), [search] * 2)] == [figures] * 2
     assert (search(GROUND_TRUTH) == before).all()
-    with pytest.raises(RuntimeError, match="query 0 failed"):  # half an index is no index
-        utils.evaluate(GROUND_TRUTH, utils.elasticsearch_search(client, halved, BODY))

@@ -160,14 +160,12 @@ def test_nodes_share_what_is_fetched_once_and_have_their_own_settings(base, monk
     assert sorted(os.listdir(base / HOME.name)) == ["bin", "config"]
     (base / "bin/ps").unlink()  # slim images have none
     assert script.processes(f"={node}/") == found != []
-    words = ["/bin/bash", "-c", "read", str(node / "log")]  # as one who reads the log
-    with subprocess.Popen(words, stdin=subprocess.PIPE) as reader:
-        monkeypatch.setattr(time, "monotonic", iter(range(0, 9999, 15)).__next__)  # 20 s pass soon
-        for pid in found:
-            os.kill(pid, signal.SIGSTOP)  # so that only SIGKILL ends it
-        script.stop_node(node)
-        assert (script.processes(f"={node}/"), reader.poll()) == ([], None)
-        assert script.processes(f"={other}/")
+    monkeypatch.setattr(time, "monotonic", iter(range(0, 9999, 15)).__next__)  # 20 s pass soon
+    for pid in found:
+        os.kill(pid, signal.SIGSTOP)  # so that only SIGKILL ends it
+    script.stop_node(node)
+    assert not script.processes(f"={node}/")
+    assert script.processes(f"={other}/")
     script.stop_node(other)
 
 
@@ -220,11 +218,11 @@ def test_command_line(base, monkeypatch):
     assert said("run", "--", "/x") == (1, "", "error: [Errno 2] No such file or directory: '/x'\n")
     for words in ("", "run --", "start now", "halt"):
         assert re.match(
-            r"\(1, '', 'say start, stop, status or run -- COMMAND", str(said(*words.split()))
+            r"\(1, '', 'say start, stop, status, check or run -- COMMAND", str(said(*words.split()))
         )
     answer(taken := script.DEFAULT_PORT, b"another program")
     in_use, another = rf"in use.*'127.0.0.1', {taken}\)", rf"ELASTICSEARCH_URL={LOCAL}(?!{taken})"
-    for port, wrong in ((taken, f".error: .*{in_use}"), ("x", "'say .*is a whole number")):
+    for port, wrong in ((taken, f".error: .*{in_use}"), ("x", "'say .*is a number")):
         monkeypatch.setenv("ELASTICSEARCH_PORT", str(port))
         assert re.match(rf"\(1, '', {wrong}", str(said("start")))
     monkeypatch.delenv("ELASTICSEARCH_PORT")
@@ -235,6 +233,15 @@ def test_command_line(base, monkeypatch):
     assert said(*BASH, PRINT) == (0, "\n", f"Elasticsearch: {missing}. {left}\n")
     monkeypatch.setenv("REQUIRE_ELASTICSEARCH", "1")
     assert said(*BASH, PRINT) == (1, "", f"error: {missing}\n")
+
+
+def test_check_says_what_is_there_and_what_to_do_about_the_rest(base):
+    lines = said("check")[1].splitlines()
+    assert [line[:2] for line in lines] == ["ok", "ok", "ok", "no", "ok"]
+    assert lines[3].endswith(script.NEEDS)
+    program(base / "bin/mvn", "")
+    answer(script.DEFAULT_PORT, b"another program")
+    assert [line[:2] for line in said("check")[1].splitlines()] == ["ok"] * 4 + ["no"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

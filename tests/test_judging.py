@@ -2,14 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
 
 import nbformat
 import pandas as pd
-import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from notebook_cells import namespace_of
 from playwright.sync_api import sync_playwright
@@ -73,10 +71,7 @@ def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(tmp_path,
     assert utils.load_judged_queries(tmp_path)[1] == [{"d0": 0, "d1": 1}]
 
 
-def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium and not os.environ.get("REQUIRE_CHROMIUM"):
-        pytest.skip("no Chromium; on Debian: apt-get install chromium")
+def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(tmp_path, chromium):
     notebook = nbformat.read(utils.ROOT / f"notebooks/{NAME}.ipynb", 4)
     cells = [cell for cell in notebook.cells if "tags" in cell.metadata]
     cells = [cell.source for cell in cells if {"imports", "judging"} & {*cell.metadata.tags}]

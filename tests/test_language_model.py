@@ -206,11 +206,3 @@ def test_responses_count_for_the_model_the_prompt_and_the_schemas_name():
         del os.environ["COURSE_LLM"]
         assert llm.recorded("abc", "Words", PATH) == [llm.RECORDED, llm.RECORDED, "other"]
     assert llm.recorded("abc", "Words", PATH) == ["A", "test-model", "C"]
-
-
-def test_any_text_is_recorded_whole_by_many_threads_and_replayed():
-    texts = ["où ça", "\ud83d", "a\u2028b\x85c\r\nd", "\0"]  # of every kind that may break a line
-    prompts = [f"{text} {number}" for text in texts for number in range(50)]
-    responses = {prompt: {prompt: [prompt * 500]} for prompt in prompts}
-    for call in (responses.get, pytest.fail):
-        assert llm.respond(prompts, texts[1], PATH, call, 16) == list(responses.values())

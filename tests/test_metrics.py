@@ -161,6 +161,14 @@ def correlated(rng, n_documents=60):
     return values.ravel(), np.repeat(np.arange(n_documents), 5)
 
 
+def test_holm_multiplies_by_the_number_of_comparisons_that_are_left():
+    found = utils.holm(pd.Series({"a": 0.02, "b": 0.5, "c": np.nan, "d": 0.001}))
+    assert found.to_dict() == pytest.approx(
+        {"a": 0.04, "b": 0.5, "c": np.nan, "d": 0.003}, nan_ok=True
+    )
+    assert utils.holm(pd.Series([0.04, 0.03])).tolist() == [0.06, 0.06]
+
+
 @pytest.mark.parametrize("data", [correlated(np.random.default_rng(2)), NINE_OR_ONE])
 def test_interval_equals_resampling_of_whole_documents_in_plain_numpy(data):
     sums, sizes = np.bincount(data[1], data[0]), np.bincount(data[1])

@@ -210,14 +210,6 @@ def test_vector_scores_rank_by_cosine_within_the_course(monkeypatch):
             list(utils.vector_scores(vectors, some)(ask(question)))
 
 
-def test_tune_puts_the_best_setting_first():
-    settings = [{"at": ("x", "x", "x")}, {"at": "abx"}, {"at": "axc"}, {"at": ("xa", "bx", "xx")}]
-    tuned = utils.tune(lambda setting: fixed(*setting["at"]), iter(settings), THREE, k=1)
-    assert tuned["setting"].tolist() == [settings[number] for number in (1, 2, 3, 0)]
-    assert tuned["mrr"].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0])
-    assert tuned.columns.tolist() == ["setting", "hit_rate", "mrr", "ndcg"]
-
-
 def test_leaderboards_of_plain_and_of_judged_queries_by_hand():
     searches = {"poor": fixed("xa", "xb", "xy"), "good": fixed("ax", "bx", "xc")}
     board = utils.leaderboard(searches, THREE, k=2)

