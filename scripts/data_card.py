@@ -74,17 +74,12 @@ def machine_time():
         yield f"| {name} | {took.sum():.0f} | {slow} |"
 
 
-def keep_durations(path):
-    """Put those of the last run into the committed file, in the place of the same notebooks'."""
-    new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
-    both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
-    both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
-
-
 def main(check):
     """Write the files and the picture, or with --check only say which file is not up to date."""
     if not check and (path := utils.results_folder() / "durations.csv").exists():
-        keep_durations(path)
+        new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
+        both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
+        both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
     parts = (DATA, "counts", counts), (utils.ROOT, "leaderboard", leaderboard)
     for folder, what, make in (*parts, (NOTEBOOKS, "machine time", machine_time)):
         begin, end = f"<!-- {what}: written by scripts/data_card.py -->", f"<!-- end of {what} -->"
