@@ -4,6 +4,7 @@ import ast
 import re
 
 import nbformat
+import pandas as pd
 import pytest
 from notebook_cells import NOTEBOOKS
 
@@ -16,6 +17,7 @@ VOLATILE = {
     "a node has the analyzer of Spanish or not": r"ANALYZER = .spanish|es_table|finalists",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
+SLOW = {("03-vector-evaluation", 28)}  # each of 18 searches, on both halves of both kinds
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
 TAGS |= {"judging", "exercise", "exercise-check", "solution", "nbval-ignore-output"}
 
@@ -109,6 +111,14 @@ def test_exercises_have_stub_solution_and_check_and_are_unsolved(notebook):
     for cell in code_cells(notebook):
         if "exercise-check" in tags(cell):
             assert cell.outputs[0].text in UNSOLVED
+
+
+def test_no_cell_keeps_a_room_waiting():
+    """Seconds of the committed run, on two cores; the teachers' page lists what takes long."""
+    took = pd.read_csv(NOTEBOOKS[0].parent / "durations.csv", index_col=["notebook", "cell"])
+    cells = {path.stem: len(code_cells(nbformat.read(path, as_version=4))) for path in NOTEBOOKS}
+    assert took.groupby("notebook").size().to_dict() == cells
+    assert set(took.index[took["seconds"] > 10]) <= SLOW
 
 
 def test_a_notebook_reads_data_only(notebook):
