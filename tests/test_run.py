@@ -47,10 +47,8 @@ def messy(tmp_path_factory):
 
 def run(*arguments, cwd=None, **environment):
     environment = {**os.environ, **{name: str(value) for name, value in environment.items()}}
-    return subprocess.run(
-        [*RUN, *map(str, arguments)],
-        env=environment, cwd=cwd, capture_output=True, text=True, timeout=900,
-    )  # fmt: skip
+    how = {"capture_output": True, "text": True, "timeout": 900, "env": environment, "cwd": cwd}
+    return subprocess.run([*RUN, *map(str, arguments)], **how)
 
 
 @pytest.fixture(scope="module")
@@ -167,11 +165,7 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "documents-with-ids.json",
-            '[{"text": "cut',
-            "documents-with-ids.json: line 1 is not readable",
-        ),
+        ("documents-with-ids.json", '[{"text": "cut', "ids.json: line 1 is not readable"),
         ("ground-truth-data.csv", "question,course\nA?,b\n", "ground-truth-data.csv: no column"),
     ],
 )
