@@ -17,7 +17,7 @@ VOLATILE = {
     "a node has the analyzer of Spanish or not": r"ANALYZER = .spanish|es_table|finalists",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
-SLOW = {("03-vector-evaluation", 28)}  # each of 18 searches, on both halves of both kinds
+SLOW = {("02-text-evaluation", 34), ("03-vector-evaluation", 4), ("03-vector-evaluation", 28)}
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
 TAGS |= {"judging", "exercise", "exercise-check", "solution", "nbval-ignore-output"}
 
