@@ -59,10 +59,10 @@ def bench_vectors(documents, ground_truth):
     model, every = utils.embedding_model(), texts + questions
     model.encode(texts[:8])
     os.environ["EMBEDDING_CACHE"] = ":memory:"  # sqlite forgets it at once
-    for name, some in {"questions": questions[:1_000], "documents (long)": texts[:300]}.items():
+    for name, some, goal in ("questions", questions[:1_000], 3), ("long documents", texts[:300], 1):
         slow = seconds(2, lambda few: list(map(model.encode, few)), some)
         fast = seconds(2, utils.embed, some)
-        row(f"encoding {len(some):,} {name}: one by one / batches", slow, fast, 3)
+        row(f"encoding {len(some):,} {name}: one by one / batches", slow, fast, goal)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EMBEDDING_CACHE"] = f"{folder}/new.sqlite"
         cold, warm = seconds(1, utils.embed, every), seconds(3, utils.embed, every)

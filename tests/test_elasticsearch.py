@@ -104,7 +104,9 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
         utils.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
 
 
-@pytest.mark.parametrize(("reason", "position"), zip(BAD, [0, 149, 255, 256, 299], strict=True))
+@pytest.mark.parametrize(
+    ("reason", "position"), list(zip(BAD, [0, 149, 255, 256, 299], strict=True))
+)
 def test_an_invalid_request_names_its_position(es, index, reason, position):
     bodies = [BAD[reason] if number == position else MATCH_ALL for number in range(300)]
     with pytest.raises(RuntimeError, match=f"query {position} failed: .*{reason}"):
