@@ -35,6 +35,7 @@ BAD = {
     "Unknown key": {"no_such_key": 1},
     "Fielddata is disabled": {"sort": ["text"]},
 }
+AT = [0, 149, 255, 256, 299]  # of 300, on both sides of a batch's end
 es = pytest.fixture(scope="session")(utils.connect_elasticsearch)
 
 
@@ -104,9 +105,7 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
         utils.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
 
 
-@pytest.mark.parametrize(
-    ("reason", "position"), list(zip(BAD, [0, 149, 255, 256, 299], strict=True))
-)
+@pytest.mark.parametrize(("reason", "position"), [*zip(BAD, AT, strict=True)])
 def test_an_invalid_request_names_its_position(es, index, reason, position):
     bodies = [BAD[reason] if number == position else MATCH_ALL for number in range(300)]
     with pytest.raises(RuntimeError, match=f"query {position} failed: .*{reason}"):
