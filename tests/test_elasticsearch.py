@@ -22,7 +22,7 @@ FIELDS, MATCH_ALL = ["question", "text", "section"], {"query": {"match_all": {}}
 TYPES = {**dict.fromkeys(FIELDS, "text"), "course": "keyword", "id": "keyword", "date": "date"}
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 MAPPINGS["properties"]["vector"] = {"type": "dense_vector", "dims": 4}
-BODY, HOUR = utils.match_query(FIELDS), 3600
+BODY, HOUR, AT = utils.match_query(FIELDS), 3600, [0, 149, 255, 256, 299]
 DOCUMENTS = utils.load_documents()
 QUESTION = DOCUMENTS[0]["question"]
 GROUND_TRUTH = utils.load_ground_truth().sample(1000, random_state=1)  # four batches
@@ -35,7 +35,6 @@ BAD = {
     "Unknown key": {"no_such_key": 1},
     "Fielddata is disabled": {"sort": ["text"]},
 }
-AT = [0, 149, 255, 256, 299]  # of 300, on both sides of a batch's end
 es = pytest.fixture(scope="session")(utils.connect_elasticsearch)
 
 
