@@ -1,6 +1,8 @@
 PYTHON ?= python3
 BIN = .venv/bin
 DOCKER = docker compose ls >/dev/null 2>&1
+# a project of its own, so that stop leaves what you have started yourself alone
+COMPOSE = COMPOSE_PROJECT_NAME=course-make docker compose
 export COURSE_RESULTS ?= $(CURDIR)/results
 INSTALL = requirements.txt constraints.txt pyproject.toml
 
@@ -27,7 +29,7 @@ lab: .venv/installed            ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 elasticsearch:                  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
-	@if $(DOCKER); then docker compose up -d --wait; else $(PYTHON) scripts/node.py start; fi
+	@if $(DOCKER); then $(COMPOSE) up -d --wait; else $(PYTHON) scripts/node.py start; fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
 	@$(BIN)/pip install -q -e ".[local-llm]" -c constraints.txt
@@ -38,7 +40,7 @@ models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
 stop:                           ## stop what `make elasticsearch` and `make local-llm` started
-	@if $(DOCKER); then docker compose down -v; fi
+	@if $(DOCKER); then $(COMPOSE) down -v; fi
 	@$(PYTHON) scripts/node.py stop
 	@$(PYTHON) scripts/models.py stop
 
