@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-csv.field_size_limit(2**31 - 1)
+csv.field_size_limit(2**31 - 1)  # else a text of more than 131,072 characters is an error
 pd.set_option("mode.string_storage", "python")  # with or without pyarrow the same texts are taken
 ROOT = Path(__file__).resolve().parent
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -33,7 +33,7 @@ PLACEHOLDER = re.compile(r"[\W_]*questions?[\W_]*\d*[\W_]*", re.IGNORECASE)
 
 
 def locate(path):
-    """A path that exists: a relative one counts from here, from the shell's folder or from ROOT."""
+    """The path from here, from the shell's folder or from ROOT, where it exists; else as given."""
     bases = [Path.cwd(), Path(os.environ.get("PWD", ".")), ROOT]
     found = [(base / path).resolve() for base in bases if (base / path).exists()]
     return found[0] if found else Path(path)
@@ -45,7 +45,7 @@ def data_folder(folder=None):
 
 
 def results_folder():
-    """The folder for tables and pictures, made if missing: COURSE_RESULTS, else results/."""
+    """The folder for tables and pictures, made if missing: COURSE_RESULTS or results/ in ROOT."""
     folder = ROOT / (os.environ.get("COURSE_RESULTS") or "results")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -71,7 +71,8 @@ def read_json(path):
     text, by_line, records = read_text(path), path.suffix == ".jsonl", []
     for number, part in enumerate(text.split("\n") if by_line else [text], start=1):
         try:
-            records += [json.loads(part)] if part.strip() or not by_line else []
+            if part.strip() or not by_line:
+                records.append(json.loads(part))
         except json.JSONDecodeError as error:
             line = number + error.lineno - 1
             raise ValueError(f"{path}: line {line} is not readable as JSON: {error}") from error
@@ -97,7 +98,8 @@ def read_table(path, columns, separator=","):
         raise ValueError(f"{path}: row 0 (line 2) has more fields than the header; {comma}")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     for row in reader:  # a quoted field may hold several lines, and blank ones are no rows
-        lines += [first] if len(row) > 1 or "".join(row).strip() else []
+        if len(row) > 1 or "".join(row).strip():
+            lines.append(first)
         first = reader.line_num + 1
     table.attrs["lines"] = lambda: lines  # a list would be copied by whatever pandas does
     return check_table(table, columns, path)
@@ -134,24 +136,23 @@ def refuse(table, wrong, column, name, problem):
         raise ValueError(f"{name}: {where}, column {column}: {value} {problem}; {many}")
 
 
-def read_records(path, names):
+def read_records(path, names, needed):
     """A file of TABLES as a DataFrame of texts, with our columns, "" where theirs has nothing.
 
-    names: our columns, the first of which is needed, and for each a list of what it may be called.
+    names: our columns, and for each a list of what it may be called. needed: which must be there.
     Raises ValueError that names file, line or record, and column.
     """
     if path.suffix in (".csv", ".tsv"):
         table = read_table(path, [], "\t" if path.suffix == ".tsv" else ",")
     elif path.suffix == ".parquet":
-        try:
-            table = pd.read_parquet(path)
+        try:  # nullable, or an id 7 becomes 7.0 where another one is missing
+            table = pd.read_parquet(path, dtype_backend="numpy_nullable")
         except (OSError, ValueError) as error:
             raise ValueError(f"{path}: not readable as Parquet: {error}") from error
     else:
         table = pd.DataFrame(read_json(path), dtype=object)
     found = {ours: [name for name in theirs if name in table] for ours, theirs in names.items()}
-    needed, *_ = names
-    check_table(table, [] if found[needed] else [" or ".join(names[needed])], path)
+    check_table(table, [" or ".join(names[ours]) for ours in needed if not found[ours]], path)
     texts = table.astype(object).where(table.notna(), "").map(str).map(utf8)
     columns = {ours: texts[theirs[0]] if theirs else "" for ours, theirs in found.items()}
     renamed = pd.DataFrame(columns, texts.index)
@@ -248,8 +249,8 @@ def load_judged_queries(folder=None, grade="grade"):
     """Read judged-queries.csv: a DataFrame of query_id, question, course and kind, and for each
     query a dict of document id: grade, a whole number, read from the column `grade`.
 
-    Both are empty, and a line says so, where there is no such file. Raises ValueError that names
-    file, row and column.
+    Both are empty, and a line says so, where there is no such file. Warns, with counts, of pairs
+    that stand twice and ids of several queries. Raises ValueError that names file, row and column.
     """
     path = data_folder(folder) / "judged-queries.csv"
     if not path.exists():
@@ -258,7 +259,11 @@ def load_judged_queries(folder=None, grade="grade"):
     table = read_table(path, [*JUDGED_COLUMNS, grade])
     _check_known(table, path)
     refuse(table, ~table[grade].str.fullmatch(r"\d+"), grade, path, "is no whole number from 0")
+    table.attrs.clear()  # a table of the queries has other lines
     groups = table.astype({grade: int}).groupby("query_id")
+    _warn(path, table.duplicated(["query_id", "document"]).sum(), "rows grade a pair again")
+    several = (groups[["query", "course"]].nunique() > 1).any(axis=1).sum()
+    _warn(path, several, "query_ids stand with several queries or courses; the first one counts")
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     qrels = [dict(zip(part["document"], part[grade], strict=True)) for _, part in groups]
     return queries[["query_id", "question", "course", "kind"]], qrels

@@ -8,7 +8,7 @@ import pandas as pd
 
 import corpus
 
-DOCUMENT = {  # our columns, and what they are often called elsewhere; the first is needed
+DOCUMENT = {  # our columns, and what they are often called elsewhere
     "text": ["text", "answer", "body", "content"],
     "question": ["question", "title", "heading"],
     "section": ["section"],
@@ -28,10 +28,10 @@ DOCUMENTS, *QUESTIONS = ["documents-with-ids.json", "ground-truth-data.csv", "ju
 def read_queries(path):
     """Queries as a table, as TREC topics, or a line each, with a tab after its id if any."""
     if path.suffix in corpus.TABLES:
-        queries = corpus.read_records(path, QUERY)
+        queries = corpus.read_records(path, QUERY, ["query"])
     else:
-        text = corpus.read_text(path)
-        lines = [line.rpartition("\t")[::2] for line in text.split("\n") if line.strip()]
+        text = corpus.read_text(path).replace("\r", "")
+        lines = [["", *line.split("\t", 1)][-2:] for line in text.split("\n") if line.strip()]
         queries = pd.DataFrame(TOPIC.findall(text) or lines, columns=["query_id", "query"])
         queries = queries.assign(course="all", kind="typed")
     queries["query_id"] = [id_ or f"q{n}" for n, id_ in enumerate(queries["query_id"], start=1)]
@@ -60,25 +60,23 @@ def convert(source, into, names=None):
 
     source: a table of documents, or a folder with one and, if there are any, queries or topics, and
     qrels; the course's own is returned as it is. names: dict of our columns of the documents:
-    theirs, where DOCUMENT does not have them. Raises ValueError that names file, row and column."""
+    theirs, which must be there. Raises ValueError that names file, row and column."""
     source, into = corpus.locate(source), Path(into)
     if (source / DOCUMENTS).exists():
         return source
     if not source.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
     files = sorted(source.iterdir()) if source.is_dir() else [source]
+    own = [path for path in files if path.name in QUESTIONS]
     asked = [path for path in files if path.stem.startswith(("queries", "topics"))]
-    tables = [
-        p for p in files if p.suffix in corpus.TABLES and p.name not in QUESTIONS and p not in asked
-    ]
+    tables = [p for p in files if p.suffix in corpus.TABLES and p not in own + asked]
     tables = [p for p in tables if p.stem in ("corpus", "documents")] or tables
     if len(tables) != 1 or len(asked) > 1:
         found = ", ".join(path.name for path in files) or "nothing"
         needs = "one file with documents (documents.csv) and at most one with queries"
         raise ValueError(f"{source}: needs {needs}; found {found}")
-    documents = corpus.read_records(
-        tables[0], DOCUMENT | {o: [t] for o, t in (names or {}).items()}
-    )
+    mapped = {ours: [theirs] for ours, theirs in (names or {}).items()}
+    documents = corpus.read_records(tables[0], DOCUMENT | mapped, ["text", *mapped])
     new = documents["id"] == ""
     documents.loc[new, "id"] = corpus.unique_ids(documents[new].to_dict("records"))
     print(f"{tables[0].name}: {len(documents):,} documents, {new.sum():,} ids made")
@@ -92,12 +90,13 @@ def convert(source, into, names=None):
     if not (into / DOCUMENTS).exists() or (into / DOCUMENTS).read_text() != content:
         (into / "ground-truth-data.csv").unlink(missing_ok=True)  # generated from other documents
     (into / DOCUMENTS).write_text(content)
-    for path in [path for path in files if path.name in QUESTIONS]:
+    for path in own:
         shutil.copy(path, into)
     return into
 
 
 def _convert_queries(path, qrels_paths, documents, into):
+    """Write queries.csv and, of what is graded, judged-queries.csv; may take all courses as one."""
     queries, judged = read_queries(path), []
     if (queries["course"] == "all").all() and (documents["course"] != "all").any():
         print(f"{path.name}: queries without a course, so no search filters on it")

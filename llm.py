@@ -59,7 +59,7 @@ def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED
     """`recorded`, but if live, `call`, prompt -> response, answers what is missing, each on disk
     before it is used. RuntimeError where calls failed; after max_failures no more are made."""
     known = recorded(prompts, schema, path, by)
-    missing = list({p: None for p, r in zip(prompts, known, strict=True) if r is None})
+    missing = list(dict.fromkeys(p for p, r in zip(prompts, known, strict=True) if r is None))
     failures, lock = [], threading.Lock()
 
     def ask_one(prompt):

@@ -1,4 +1,4 @@
-"""Metrics, search functions and the small plumbing that several notebooks share; data: formats.py.
+"""Metrics, search functions and the small plumbing that several notebooks share; data: corpus.py.
 
 One contract carries the course: a *search function* takes a DataFrame of queries (columns question
 and course) and returns document ids, (n_queries, k), best first, padded with "" where fewer are
@@ -48,11 +48,11 @@ def _grades(relevance):
 
 
 def _counts(n_relevant, relevant):
-    """The number of relevant documents a query, checked against how many were retrieved."""
-    counts, found = np.broadcast_to(n_relevant, len(relevant)), relevant.sum(axis=1)
-    for row in np.flatnonzero(~(counts >= found))[:1]:
-        problem = f"query {row} has {found[row]} relevant documents retrieved"
-        raise ValueError(f"n_relevant: {problem}, but n_relevant says {counts[row]}")
+    """The number of relevant documents of each query, none below how many were retrieved."""
+    counts, hits = np.broadcast_to(n_relevant, len(relevant)), relevant.sum(axis=1)
+    if (wrong := ~(counts >= hits)).any():  # so that NaN is wrong, too
+        i = wrong.argmax()
+        raise ValueError(f"query {i} has {hits[i]} relevant retrieved; n_relevant says {counts[i]}")
     return counts
 
 
@@ -89,14 +89,14 @@ def recall(relevance, n_relevant, per_query=False):
 
 
 def average_precision(relevance, n_relevant, per_query=False):
-    """Precision at each relevant document, summed over n_relevant; its mean is MAP (trec_eval)."""
+    """Precision at each relevant document, summed, divided by n_relevant; its mean is MAP."""
     relevant = _grades(relevance) > 0
     found = relevant * relevant.cumsum(axis=1) / np.arange(1, relevant.shape[1] + 1)
     return _mean(_share(found.sum(axis=1), _counts(n_relevant, relevant)), per_query)
 
 
 def ndcg(relevance, n_relevant, per_query=False):
-    """Gain, grade / log2(rank + 1), as a share of the ideal ranking's (Järvelin & Kekäläinen 2002).
+    """Share of the ideal ranking's sum of grade / log2(rank + 1), after Järvelin & Kekäläinen 2002.
     n_relevant: one count, or one each; for grades, those of *all* judged documents of each query.
     """
     grades = _grades(relevance)
@@ -106,15 +106,15 @@ def ndcg(relevance, n_relevant, per_query=False):
 
 def _ideal(grades, n_relevant):
     """The best grades that k documents of each query can have, best first: (n_queries, k)."""
-    rows, k = getattr(n_relevant, "values", n_relevant), grades.shape[1]  # of pandas
+    rows, k = getattr(n_relevant, "values", n_relevant), grades.shape[1]  # rows of a DataFrame, too
     if not np.iterable(rows) or not np.iterable(next(iter(rows), 0)):
         if not np.isin(grades, (0, 1)).all():
             raise ValueError("ndcg: graded relevance needs the grades of all judged documents")
         return np.arange(k) < _counts(rows, grades > 0)[:, None]
     if len(rows) != len(grades):
         raise ValueError(f"ndcg: grades of {len(rows)} queries for {len(grades)} rankings")
-    padded = [np.pad(_grades([row])[0], (0, k)) for row in rows]
-    ideal = np.array([-np.sort(-row)[:k] for row in padded])
+    width = max(k, *map(len, rows))
+    ideal = -np.sort(-_grades([[*row, *[0] * (width - len(row))] for row in rows]))[:, :k]
     if (-np.sort(-grades, axis=1) > ideal).any():
         raise ValueError("ndcg: a query retrieves grades that none of its judged documents has")
     return ideal
@@ -147,10 +147,10 @@ def coverage(covered):
 
 def relevance(rankings, documents):
     """Which of the retrieved ids, (n_queries, k), are relevant: one id a query, or a set, or a dict
-    of id: grade (then grades come back). A repeated id counts once; ids must be texts.
+    of id: grade (then grades come back, as floats). A repeated id counts once; ids must be texts.
     """
     rankings, graded = _ids(rankings, len(documents)), any(isinstance(d, dict) for d in documents)
-    grades = np.zeros(rankings.shape, dtype=int if graded else bool)
+    grades = np.zeros(rankings.shape, dtype=float if graded else bool)
     for found, row, wanted in zip(grades, rankings.tolist(), documents, strict=True):
         wanted = wanted if isinstance(wanted, dict | set | list | tuple) else [wanted]
         _ids([list(wanted)], 1)
@@ -170,10 +170,9 @@ def _ids(rankings, n_queries):
 
 
 def retrieve(queries, search, k=5):
-    """The rankings of a search function, checked and cut to (n_queries, k)."""
+    """The first k of a search's rankings, checked: (n_queries, k). Warns where no query has k."""
     check_k(k)
-    columns = GROUND_TRUTH_COLUMNS if "document" in queries else ["question", "course"]
-    queries = check_table(queries, columns, "ground truth")
+    queries = check_table(queries, ["question", "course"], "queries")
     rankings = _ids(search(queries), len(queries))
     if rankings.shape[1] < k and (rankings != "").all():
         warnings.warn(f"search returned {rankings.shape[1]} documents, not {k}", stacklevel=3)
@@ -241,8 +240,9 @@ def leaderboard(searches, ground_truth, k=5, by="mrr", rankings=None):
 def _by_document(values, documents):
     """Sum of the values and number of queries of each document, as two arrays (n_documents,)."""
     values, documents = pd.Series(np.asarray(values, dtype=float)), pd.Series(list(documents))
-    if len(values) != len(documents) or documents.isna().any() or documents.nunique() < 2:
-        given = f"{documents.nunique()} documents, {documents.isna().sum()} NaN"
+    n_nan = values.isna().sum() + documents.isna().sum()
+    if len(values) != len(documents) or n_nan or documents.nunique() < 2:
+        given = f"{documents.nunique()} documents, {n_nan} NaN"
         raise ValueError(f"{len(values)} values for {len(documents)} rows of {given}")
     groups = values.groupby(documents)
     return groups.sum().to_numpy(), groups.size().to_numpy()
@@ -311,9 +311,10 @@ def blocks_of(queries, documents):
     """Yield (rows, columns): positions of some queries, and of the documents of their course."""
     courses = pd.Series([document["course"] for document in documents], dtype=str)
     for course, rows in queries.reset_index(drop=True).groupby("course").indices.items():
-        columns = np.flatnonzero(courses == course)
-        size = max(1, 2**23 // max(1, len(columns)))
-        yield from ((rows[start : start + size], columns) for start in range(0, len(rows), size))
+        if len(columns := np.flatnonzero(courses == course)):
+            size = max(1, 2**23 // len(columns))  # 64 MiB of scores
+            for start in range(0, len(rows), size):
+                yield rows[start : start + size], columns
 
 
 def search_by_scores(scores, documents, k=5, above=-np.inf):
@@ -327,7 +328,7 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
         rankings = np.full((len(queries), k), "", dtype=object)
         for rows, columns, block in scores(queries):
             best = top_k(np.where(block > above, block, -np.inf), k)
-            rankings[rows] = ids[np.append(columns, -1)[best]]
+            rankings[rows] = ids[np.append(columns, -1)[best]]  # the last, -1, is no document: ""
         return rankings
 
     return search
@@ -375,7 +376,7 @@ def connect_elasticsearch():
     """A client for ELASTICSEARCH_URL (one or several, with commas) and ELASTICSEARCH_API_KEY. None
     and a line where no healthy node answers, or with REQUIRE_ELASTICSEARCH a RuntimeError.
     """
-    urls = re.split(r"[,\s]+", os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200")
+    urls = re.findall(r"[^,\s]+", os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200")
     how = {"request_timeout": 60, "max_retries": 3, "retry_on_timeout": True}
     es = Elasticsearch(urls, api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None, **how)
     try:
@@ -395,8 +396,8 @@ def index_documents(es, name, documents, mappings, settings=None):
     left on the node a day ago is deleted. BulkIndexError, which leaves no index, names documents.
     """
     delete_indexes(es, older_than=86_400)
-    new, made = f"{name}-{time.time_ns():x}", {"by": MADE_BY, "at": time.time()}
-    mappings = {"_meta": {**made, "run": os.environ.get("COURSE_RUN")}, **mappings}
+    new, run = f"{name}-{time.time_ns():x}", os.environ.get("COURSE_RUN")
+    mappings = {"_meta": {"by": MADE_BY, "at": time.time(), "run": run}, **mappings}
     # sorted by id, so that documents of equal scores come in the same order from every copy
     order = {"sort.field": "id"} if "id" in mappings["properties"] else {}
     settings = {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
@@ -413,7 +414,7 @@ def index_documents(es, name, documents, mappings, settings=None):
 
 
 def delete_indexes(es, older_than=0, run=None):
-    """Delete what `index_documents` made: in one run (COURSE_RUN), or more than seconds ago."""
+    """Delete what `index_documents` made: in a run (COURSE_RUN), or over older_than seconds ago."""
     for index, mapping in es.indices.get_mapping().items():
         made = mapping["mappings"].get("_meta", {})
         old = made.get("run") == run if run else time.time() - made.get("at", 0) > older_than
@@ -422,7 +423,7 @@ def delete_indexes(es, older_than=0, run=None):
 
 
 def elasticsearch_hits(es, index, bodies):
-    """The hits of each request body, in order, by `_msearch`. One that fails is a RuntimeError."""
+    """The hits of each request body in order: _score and fields. RuntimeError where one fails."""
     hits, header = [], {"index": index, "allow_partial_search_results": False}
     kept = "responses.status,responses.hits.hits._score,responses.hits.hits.fields,responses.error"
     for start in range(0, len(bodies), 256):
@@ -512,9 +513,9 @@ def _model_files(name=None):
 def _load_model(name, _):
     from sentence_transformers import SentenceTransformer
 
-    how = {"device": os.environ.get("EMBEDDING_DEVICE")}
+    ours, device = MODELS in Path(name).parents, os.environ.get("EMBEDDING_DEVICE")
     try:  # only what `make models` has put there may bring code of its own
-        return SentenceTransformer(name, trust_remote_code=MODELS in Path(name).parents, **how)
+        return SentenceTransformer(name, trust_remote_code=ours, device=device)
     except OSError as error:
         raise RuntimeError(f"{name}: no model there; `make models` brings four") from error
 
@@ -535,9 +536,8 @@ def embed(texts, name=None, role="document"):
         some = by_length[start : start + 256]
         # about 4,000 characters a batch: more no longer fit into the processor's cache
         size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
-        how, model = {"batch_size": size, "normalize_embeddings": True}, embedding_model(name)
-        encode = model.encode_query if role == "query" else model.encode_document
-        vectors = encode([new[key] for key in some], **how)
+        encode = getattr(embedding_model(name), f"encode_{role}")
+        vectors = encode([new[key] for key in some], batch_size=size, normalize_embeddings=True)
         known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
     return np.array([known[key] for key in keys])
 

@@ -18,6 +18,14 @@ TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating poin
 DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 OUTPUT_TIMEOUT = 60
+SOLVED = ("Solved.", "Resuelto.")
+TRIAL = """for wrong in {}:
+    try:
+        exec(wrong, globals())
+        raise RuntimeError("this wrong answer passes: " + wrong)
+    except AssertionError as error:
+        assert len(str(error).split()) > 3, f"{{error}} is no sentence that helps: {{wrong}}"
+"""
 configuration.set_hypothesis_home_dir(os.devnull)  # no folder .hypothesis, database or not
 settings.register_profile("course", deadline=None, derandomize=True, database=None)
 settings.load_profile("course")
@@ -82,7 +90,7 @@ def prepare(item):
     """Put the solution in the place of an exercise's stub; wrap how a cell runs and compares."""
     item.output_timeout = OUTPUT_TIMEOUT
     if "exercise" in tags(item):
-        item.cell.source = solution(item)
+        item.cell.source = answered(item)
     run, compare = item.runtest, item.compare_outputs
 
     def runtest():
@@ -96,22 +104,24 @@ def prepare(item):
             raise
 
     def compare_outputs(test, reference, skip_compare=None):
-        if "exercise-check" in tags(item):
-            return "".join(output.get("text", "") for output in test).startswith(
-                ("Solved.", "Resuelto.")
-            )
+        if "exercise" in tags(item):
+            return "".join(output.get("text", "") for output in test).startswith(SOLVED)
         test, reference = without_widgets(test), without_widgets(reference)
         return compare(close(test, reference), reference, skip_compare)
 
     item.runtest, item.compare_outputs = runtest, compare_outputs
 
 
-def solution(item):
-    """The code in the next markdown cell tagged `solution`."""
-    cells = item.parent.nb.cells
-    after = cells[cells.index(item.cell) :]
-    answer = next(cell for cell in after if "solution" in cell.metadata.get("tags", []))
-    return re.search(r"```python\n(.*?)```", answer.source, re.DOTALL)[1]
+def answered(item):
+    """An exercise with each wrong answer of its task, which must fail and help, then the right one.
+
+    In the task's code blocks the first is right; a blank line separates the stub from the check."""
+    cells, check = item.parent.nb.cells, item.cell.source.rsplit("\n\n", 1)[1]
+    task = cells[cells.index(item.cell) - 1].source
+    answers = re.findall(r"```python\n(.*?)```", task, re.DOTALL)
+    right, *wrong = (f"{answer}\n{check}\n" for answer in answers)
+    assert len(wrong) >= 2, task
+    return TRIAL.format(wrong) + right
 
 
 def without_widgets(outputs):

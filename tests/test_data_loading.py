@@ -110,9 +110,8 @@ def test_what_is_doubtful_is_warned_of_once_at_the_caller(tmp_path, message, doc
     assert [warning.filename for warning in said] == [__file__]
     assert len(table) == lines.count("|") + 1
     new = iter(utils.unique_ids([record for record in documents if not record.get("id")]))
-    for found, record in zip(read, documents, strict=True):
-        id_ = record.get("id") or next(new)
-        assert found == {**record, "id": id_, "text": record["text"] or ""}
+    for found, raw in zip(read, documents, strict=True):
+        assert found == {**raw, "id": raw.get("id") or next(new), "text": raw["text"] or ""}
     assert utils.is_placeholder(pd.Series(UNREAL + REAL)).tolist() == [True] * 6 + [False] * 5
 
 
@@ -178,6 +177,8 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
         lines = ["query_id,question,course,kind", "q1,Why?,a,typo", "q2,How?,b,short", ""]
         assert queries.to_csv(index=False).split("\n") == lines
         assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
+    with pytest.warns(UserWarning, match=r"judged-queries\.csv: 1 rows grade a pair again"):
+        utils.load_judged_queries(write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,k,d3,1", JUDGED)))
     derived = pd.concat([table, table]).replace("Who?", "")  # which is no file, and has no lines
     with pytest.raises(ValueError, match="ground truth: row 1, column question: '' is empty"):
         utils.evaluate(derived, lambda queries: [["d1"]] * 4, k=1)

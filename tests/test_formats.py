@@ -36,10 +36,11 @@ def test_documents_alone_in_any_table_with_a_map_of_columns(tmp_path, name, in_f
     assert "3 documents, 1 ids made" in capsys.readouterr().out
     assert [d["text"] for d in documents] == [row["Solution"] for row in ROWS]
     assert [d["question"] for d in documents] == ["It will not start", "No sound", ""]
-    assert [d["id"] for d in documents][:2] == ["7", "8"]
-    assert documents[2]["id"] == utils.document_id(documents[2])
+    assert [d["id"] for d in documents] == ["7", "8", utils.document_id(documents[2])]
     assert utils.load_halves(folder)[:2] == ({}, {})
     assert formats.convert(folder, tmp_path / "elsewhere") == folder  # of the course's form
+    with pytest.raises(ValueError, match=rf"{path.name}: no column Titel; found Problem"):
+        formats.convert(path, tmp_path / "elsewhere", MAP | {"question": "Titel"})
 
 
 @pytest.mark.parametrize("trec", [True, False])
@@ -62,12 +63,12 @@ def test_queries_and_grades_of_beir_and_of_trec(tmp_path, trec, capsys):
 
 def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
     (tmp_path / "documents.csv").write_text("answer\nTurn it up.\n")
-    (tmp_path / "queries.txt").write_text("no sound\n\nq9\tdead\n")
+    (tmp_path / "queries.txt").write_text("no sound\r\n\r\nq9\tdead\tstill\n")
     (tmp_path / "into").mkdir()
     (tmp_path / "into" / "judged-queries.csv").write_text("old")
     folder = formats.convert(tmp_path, tmp_path / "into")
     log = pd.read_csv(folder / "queries.csv", dtype=str, keep_default_na=False)
-    assert log[["query_id", "question"]].to_numpy().tolist() == [["q1", "no sound"], ["q9", "dead"]]
+    assert log.iloc[:, :2].to_numpy().tolist() == [["q1", "no sound"], ["q9", "dead\tstill"]]
     assert utils.load_halves(folder)[:2] == ({}, {})
 
 
@@ -101,6 +102,5 @@ def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message)
 
 
 def test_an_id_with_a_space_is_refused(tmp_path):
-    queries = pd.DataFrame({"document": ["d 1"]})
     with pytest.raises(ValueError, match=r"no id with a space: q0 0 d 1 1"):
-        formats.write_trec(tmp_path, "generated", queries, {})
+        formats.write_trec(tmp_path, "generated", pd.DataFrame({"document": ["d 1"]}), {})

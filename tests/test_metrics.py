@@ -122,7 +122,7 @@ STRANGE += [(rankings, [document], "no text") for rankings, document in NO_TEXT]
 RELEVANT = [
     (RANKINGS, pd.Series(["b", "c", "a"], index=[5, 6, 7]), [[0, 1, 0], [1, 0, 0], [0, 0, 0]]),
     (RANKINGS, [{"a", "c"}, ["a"], set()], [[1, 0, 1], [0, 1, 0], [0, 0, 0]]),
-    (RANKINGS, [{"a": 3, "c": 1}, {"b": 2}, {"a": 1}], [[3, 0, 1], [0, 0, 0], [0, 0, 0]]),
+    (RANKINGS, [{"a": 3, "c": 0.5}, {"b": 2}, {"a": 1}], [[3, 0, 0.5], [0, 0, 0], [0, 0, 0]]),
     (RANKINGS, [{"a": 3, "b": 0}, {"c"}, "a"], [[3, 0, 0], [1, 0, 0], [0, 0, 0]]),
     (TWICE, ["a", {"b"}], [[1, 0, 0, 0], [0, 1, 0, 0]]),
     (TWICE, [{"a": 2}, {"b": 2}], [[2, 0, 0, 0], [0, 2, 0, 0]]),
@@ -134,7 +134,7 @@ RELEVANT = [
 @pytest.mark.parametrize(("rankings", "documents", "expected"), RELEVANT)
 def test_an_id_is_relevant_once_and_padding_never(rankings, documents, expected):
     found = utils.relevance(rankings, documents)
-    assert found.dtype == (int if any(isinstance(d, dict) for d in documents) else bool)
+    assert found.dtype == (float if any(isinstance(d, dict) for d in documents) else bool)
     assert found.tolist() == expected
 
 
@@ -163,9 +163,8 @@ def correlated(rng, n_documents=60):
 
 def test_holm_multiplies_by_the_number_of_comparisons_that_are_left():
     found = utils.holm(pd.Series({"a": 0.02, "b": 0.5, "c": np.nan, "d": 0.001}))
-    assert found.to_dict() == pytest.approx(
-        {"a": 0.04, "b": 0.5, "c": np.nan, "d": 0.003}, nan_ok=True
-    )
+    expected = {"a": 0.04, "b": 0.5, "c": np.nan, "d": 0.003}
+    assert found.to_dict() == pytest.approx(expected, nan_ok=True)
     assert utils.holm(pd.Series([0.04, 0.03])).tolist() == [0.06, 0.06]
 
 
@@ -195,17 +194,17 @@ def test_p_value_and_interval_of_known_cases_in_any_order_of_rows():
     better, one = np.repeat([1, 0], 30), [0] * 30 + [*range(1, 31)]
     assert utils.permutation_p_value(better, np.zeros(60), np.arange(60)) < 0.001
     assert utils.permutation_p_value(better, np.zeros(60), one) > 0.9
-    exact = utils.permutation_p_value([1] * 15, [0] * 15, list("abcde") * 3)
-    assert exact == pytest.approx(2 / 2**5)
+    assert utils.permutation_p_value([1] * 15, [0] * 15, [*"abcde"] * 3) == pytest.approx(2 / 2**5)
 
 
-MISFITS = {"3 values .* 2 ": ["a", "b"], "1 documents": "aaa", ", 1 NaN": ["a", np.nan, "b"]}
+MISFITS = {"3 values .* 2 ": ([1, 0, 1], "ab"), "1 documents": ([1, 0, 1], "aaa")}
+MISFITS |= {", 1 NaN": ([1, 0, 1], ["a", np.nan, "b"]), "3 .* 1 NaN": ([1, np.nan, 1], "abc")}
 
 
 @pytest.mark.parametrize("message", MISFITS)
 def test_documents_that_do_not_fit_the_values_are_an_error(message):
     for test in utils.confidence_interval, partial(utils.permutation_p_value, [0, 0, 1]):
         with pytest.raises(ValueError, match=message):
-            test([1, 0, 1], MISFITS[message])
+            test(*MISFITS[message])
     with pytest.raises(ValueError, match=r"\(3,\).*\(2,\)"):
         utils.permutation_p_value([1, 0, 1], [0, 0], ["a", "b", "c"])

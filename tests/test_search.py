@@ -78,11 +78,11 @@ def test_what_matches_nothing_is_padding_and_a_field_without_any_word_does_not_c
     assert (utils.minsearch_search(INDEX)(everywhere) != "").all()
     assert (utils.minsearch_search(INDEX, dict.fromkeys(FIELDS, 0))(everywhere) == "").all()
     assert (utils.minsearch_search(INDEX)(everywhere.assign(course="pottery")) == "").all()
+    assert not list(utils.blocks_of(everywhere.assign(course="pottery"), DOCUMENTS))
     assert (utils.minsearch_search(INDEX)(everywhere.assign(question="xyzzy plugh")) == "").all()
     three = fit([document("a", "late refund"), document("b", "refund"), document("c", "other")])
-    asked = ask("refund", "nothing", "late other")
     for boost in None, {"section": 5}:
-        assert_equals_minsearch(three, asked, boost, k=4)
+        assert_equals_minsearch(three, ask("refund", "nothing", "late other"), boost, k=4)
 
 
 def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(monkeypatch):
