@@ -4,12 +4,11 @@ DOCKER = docker compose ls >/dev/null 2>&1
 # a project of its own, so that stop leaves what you have started yourself alone
 COMPOSE = COMPOSE_PROJECT_NAME=course-make docker compose
 export COURSE_RESULTS ?= $(CURDIR)/results
-INSTALL = requirements.txt constraints.txt pyproject.toml
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
-.venv/installed: $(INSTALL)
+.venv/installed: requirements.txt constraints.txt pyproject.toml
 	@$(PYTHON) -m venv .venv && $(BIN)/pip install -r requirements.txt -c constraints.txt && touch $@
 
 .venv/tested: .venv/installed

@@ -33,15 +33,8 @@ def bench_minsearch(documents, ground_truth):
     fast = seconds(3, utils.evaluate, ground_truth, utils.minsearch_search(index, COPIED))
     row(f"minsearch, {len(ground_truth):,} queries: one by one / one batch", slow, fast, 25)
     kept = list(utils.field_similarities(index, ground_truth))
-    scores = utils.minsearch_scores(index, {"question": 0.3}, kept)
-    further = seconds(7, utils.search_by_scores(scores, documents, above=0), ground_truth)
+    further = seconds(7, utils.minsearch_search(index, {"question": 0.3}, kept=kept), ground_truth)
     row("minsearch: one by one / one further boost setting", slow, further, 300)
-
-
-def repeated(documents, ground_truth, times=88):
-    """The corpus so many times over, with an id for each copy, and 5,000 of its questions."""
-    copies = [{**one, "id": f"{one['id']}-{i}"} for i in range(times) for one in documents]
-    return copies, ground_truth[:5_000]
 
 
 def bench_large(documents, queries):
@@ -57,7 +50,7 @@ def bench_large(documents, queries):
 def bench_vectors(documents, ground_truth):
     texts, questions = list(map(utils.whole_text, documents)), ground_truth["question"].tolist()
     model, every = utils.embedding_model(), texts + questions
-    model.encode(texts[:8])
+    model.encode(texts[:8])  # warms it
     os.environ["EMBEDDING_CACHE"] = ":memory:"  # sqlite forgets it at once
     for name, some, goal in ("questions", questions[:1_000], 3), ("long documents", texts[:300], 1):
         slow = seconds(2, lambda few: list(map(model.encode, few)), some)
@@ -70,13 +63,13 @@ def bench_vectors(documents, ground_truth):
 
 
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
+    """Indexing and searching; one by one only n_loop documents, their seconds scaled to all."""
     some, few = ground_truth[:n_loop], documents[:n_loop]
     index_one = partial(es.index, index=utils.index_documents(es, "course-loop", [], MAPPING))
     loop = seconds(1, lambda: [index_one(document=document) for document in few])
     bulk = seconds(3, utils.index_documents, es, "course-bench", documents, MAPPING)
-    what = f"Elasticsearch, indexing {label}: one by one / bulk"
-    what += f" (loop: {n_loop:,}, scaled)" if len(few) < len(documents) else ""
-    row(what, loop * len(documents) / len(few), bulk, 10)
+    scaled = loop * len(documents) / len(few)
+    row(f"Elasticsearch, indexing {label}: one by one / bulk", scaled, bulk, 10)
     name = utils.index_documents(es, "course-bench", documents, MAPPING)
     query, ask = utils.match_query(FIELDS), partial(es.search, index=name, size=5)
     batch = utils.elasticsearch_search(es, name, query)
@@ -87,8 +80,9 @@ def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
 
 
 def main():
-    corpus = utils.load_documents(), utils.load_ground_truth()
-    large = repeated(*corpus)
+    documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
+    copies = [{**one, "id": f"{one['id']}-{i}"} for i in range(88) for one in documents]
+    corpus, large = (documents, ground_truth), (copies, ground_truth[:5_000])
     print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
     bench_minsearch(*corpus)
     bench_large(*large)
@@ -96,8 +90,8 @@ def main():
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"
     if es := utils.connect_elasticsearch():
         try:
-            bench_elasticsearch(es, *corpus, "the corpus", len(corpus[1]))
-            bench_elasticsearch(es, *large, f"{len(large[0]):,} records", 2_000)
+            bench_elasticsearch(es, *corpus, "the corpus", len(ground_truth))
+            bench_elasticsearch(es, *large, f"{len(copies):,} records", 2_000)
         finally:
             utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
 

@@ -80,12 +80,12 @@ def main(check):
         new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
         both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
         both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
-    parts = (DATA, "counts", counts), (utils.ROOT, "leaderboard", leaderboard)
-    for folder, what, make in (*parts, (NOTEBOOKS, "machine time", machine_time)):
+    for folder, make in (DATA, counts), (utils.ROOT, leaderboard), (NOTEBOOKS, machine_time):
+        what = make.__name__.replace("_", " ")
         begin, end = f"<!-- {what}: written by scripts/data_card.py -->", f"<!-- end of {what} -->"
         old = (folder / "README.md").read_text(encoding="utf-8")
-        (head, rest), body = old.split(begin), "\n".join([begin, *make(), end])
-        new = head + body + rest.split(end)[1]
+        head, rest = old.split(begin)
+        new = head + "\n".join([begin, *make(), end]) + rest.split(end)[1]
         if not check:
             (folder / "README.md").write_text(new, encoding="utf-8")
         elif new != old:

@@ -16,14 +16,15 @@ def chosen(leaderboard):
     """The chosen row of each kind of query of a leaderboard.csv: a dict."""
     table = utils.read_table(leaderboard, ["search", "queries", "low", "high", "chosen"])
     rows = pd.read_csv(leaderboard)[table["chosen"] == "True"].to_dict("records")
+    if not rows:
+        raise ValueError(f"{leaderboard}: no search is chosen, so there is nothing to compare")
     return {row["queries"]: row for row in rows}
 
 
 def values(folder, kind, search):
     """The metric of each query of a run that is on disk, and a document of each: two Series."""
-    qrels = list(ir_measures.read_trec_qrels(str(folder / f"qrels-{kind}.trec")))
-    path = folder / "runs" / kind / f"{formats.file_name(search)}.trec"
-    run = ir_measures.read_trec_run(str(path))
+    qrels = list(ir_measures.read_trec_qrels(f"{folder}/qrels-{kind}.trec"))
+    run = ir_measures.read_trec_run(f"{folder}/runs/{kind}/{formats.file_name(search)}.trec")
     found = {m.query_id: m.value for m in ir_measures.iter_calc([MEASURE[kind]], qrels, run)}
     documents = pd.Series({qrel.query_id: qrel.doc_id for qrel in qrels})
     return pd.Series(found).reindex(documents.index, fill_value=0.0), documents

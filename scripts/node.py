@@ -1,4 +1,4 @@
-"""Start or stop an Elasticsearch node without Docker, look for one, or run a command with one.
+"""Start or stop an Elasticsearch node without Docker, run a command with one, or check for one.
 
 By Java 17+ and Maven; docker-compose.yml names the version and the settings.
 ELASTICSEARCH_PORT asks for a port, ELASTICSEARCH_CACHE names the folder of download and nodes."""
@@ -101,9 +101,11 @@ def sweep(kind=None):
 
 
 def maven(artifact, folder):
-    """Fetch an artifact of Maven, group:name:version, into this folder; what Maven says."""
+    """Fetch an artifact of Maven, group:name:version, into this folder."""
     command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={artifact} 2>&1"
-    return subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True).stdout
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"Maven failed: {re.search('.*(ERROR|not found).*|$', done.stdout)[0]}")
 
 
 def distribution(folder):
@@ -112,10 +114,8 @@ def distribution(folder):
     if home.exists():
         return home
     print(f"Fetching Elasticsearch {VERSION} with Maven, 107 MB ...", file=sys.stderr)
-    said = maven(f"{ARTIFACT}:{VERSION}:zip", folder)
+    maven(f"{ARTIFACT}:{VERSION}:zip", folder)
     archive = folder / f"{home.name}.zip"
-    if not archive.exists():
-        raise RuntimeError(f"Maven failed: {re.search('.*(ERROR|not found).*|$', said)[0]}")
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
     if found != SHA256:
         raise RuntimeError(f"SHA-256 {found}, not {SHA256}: zip deleted; if again, empty ~/.m2")
@@ -192,7 +192,8 @@ def check():
     """Say what this machine has for the course, and what to do about what it lacks."""
     disk = shutil.disk_usage(COMPOSE.parent).free / 1e9
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9 if POSIX else 8
-    docker, java = subprocess.run("docker compose ls", shell=True, capture_output=True), ""
+    docker = subprocess.run("docker compose ls", shell=True, capture_output=True).returncode == 0
+    url, java = known_url(), ""
     with contextlib.suppress(RuntimeError):
         java = find_java() and shutil.which("mvn")
     with socket.socket() as server:
@@ -201,12 +202,8 @@ def check():
         (f"Python {sys.version.split()[0]}", sys.version_info >= (3, 11), "3.11 is the oldest"),
         (f"{disk:.0f} GB of disk", disk > 8, "torch needs 6 with CUDA, 1 without: see README.md"),
         (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
-        ("Elasticsearch", known_url() or java or not docker.returncode, f"optional; {NEEDS}"),
-        (
-            f"port {DEFAULT_PORT}",
-            known_url() or unused,
-            "another program has it: ELASTICSEARCH_PORT",
-        ),
+        ("Elasticsearch", url or java or docker, f"optional; {NEEDS}"),
+        (f"port {DEFAULT_PORT}", url or unused, "another program has it: set ELASTICSEARCH_PORT"),
     ):
         print(f"ok  {what}" if there else f"no  {what}: {advice}")
 
@@ -221,19 +218,21 @@ def leave(number, _):
 def main(action="", *command):
     """Do what the command line says; the exit code, or an error's one line."""
     port = os.environ.get("ELASTICSEARCH_PORT") or "0"
-    known = action in ("start", "stop", "status", "check") and not command
-    if not port.isdecimal() or not (known or (action == "run" and len(command) > 1)):
-        return "say start, stop, status, check or run -- COMMAND; ELASTICSEARCH_PORT is a number"
+    alone = action in ("start", "stop", "check") and not command
+    to_run = action == "run" and command[:1] == ("--",) and command[1:]
+    if not port.isdecimal() or not (alone or to_run):
+        return "say start, stop, check or run -- COMMAND; ELASTICSEARCH_PORT is a number"
     for number in SIGNALS:
         if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup
             signal.signal(number, leave)
     try:
         sweep("start" if action == "stop" else None)
-        if action == "status":
-            return print(url) if (url := known_url()) else "no Elasticsearch node answers"
-        if action in ("start", "check"):
-            return start(int(port)) if action == "start" else check()
-        return run(command[1:]) if action == "run" else None
+        if action == "start":
+            start(int(port))
+        elif action == "check":
+            check()
+        elif to_run:
+            return run(to_run)
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         return f"error: {error}"
 

@@ -52,11 +52,11 @@ def durations(notebook):
 
 def execute(notebook, bar):
     """Run one notebook in a kernel of its own; the error, or None."""
-    how = {"timeout": 1800, "coalesce_streams": True, "kernel_name": "python3"}
-    how["extra_arguments"] = ["--log-level=40"]  # it warns of TCP, on loopback, for each kernel
-    how["on_cell_complete"] = lambda cell, **_: bar.update(is_code(cell))
+    client = NotebookClient(notebook, timeout=1800, coalesce_streams=True, kernel_name="python3")
+    client.extra_arguments = ["--log-level=40"]  # it warns of TCP, on loopback, for each kernel
+    client.on_cell_complete = lambda cell, **_: bar.update(is_code(cell))
     try:
-        NotebookClient(notebook, **how).execute(cwd=str(NOTEBOOKS))
+        client.execute(cwd=str(NOTEBOOKS))
     except (CellExecutionError, DeadKernelError, TimeoutError) as error:
         return error
 
@@ -74,7 +74,7 @@ def check_data(results):
     print(f"{len(documents):,} documents, {found} in {source}")
     for warning in caught:
         print(f"warning: {warning.message}")
-    if "generated" not in n:
+    if "generated" not in n:  # may take long, and here it has a bar
         utils.embed(map(utils.heading_and_text, documents))
     return "generated" in n
 
@@ -83,7 +83,7 @@ def run(paths, results, in_place):
     """Execute the notebooks into results; the errors by path. In place only where all ran."""
     notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
     errors, took = {}, {}
-    n_cells = sum(map(is_code, (c for nb in notebooks.values() for c in nb.cells)))
+    n_cells = sum(is_code(cell) for notebook in notebooks.values() for cell in notebook.cells)
     with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
         for path, notebook in notebooks.items():
             bar.set_postfix_str(path.stem)
@@ -95,8 +95,9 @@ def run(paths, results, in_place):
             nbformat.write(clean(notebook), results / path.name)
     took = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
     took.to_csv(results / "durations.csv")
-    for path in paths if in_place and not errors else []:
-        shutil.copyfile(results / path.name, path)
+    if in_place and not errors:
+        for path in paths:
+            shutil.copyfile(results / path.name, path)
     return errors
 
 
@@ -115,9 +116,8 @@ def main():
         return
     if arguments.in_place:  # outputs without Elasticsearch are not what is committed
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
-    for name in ("COURSE_DATA", "EMBEDDING_MODEL"):  # kernels start in another folder
-        if os.environ.get(name) and utils.locate(os.environ[name]).exists():
-            os.environ[name] = str(utils.locate(os.environ[name]))
+    if (model := os.environ.get("EMBEDDING_MODEL")) and utils.locate(model).exists():
+        os.environ["EMBEDDING_MODEL"] = str(utils.locate(model))  # kernels start in another folder
     started, results, baseline = time.time(), utils.results_folder(), arguments.baseline
     os.environ["COURSE_RUN"] = f"{os.getpid()}-{started}"
     try:
@@ -134,7 +134,8 @@ def main():
         errors = run(paths, results, arguments.in_place)
     finally:
         try:
-            utils.delete_indexes(es, run=os.environ["COURSE_RUN"]) if es else None
+            if es:
+                utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
         except Exception as error:  # that a node has died must not hide the notebooks' errors
             print(f"warning: Elasticsearch: this run's indexes are left ({type(error).__name__})")
     for path, error in errors.items():
@@ -147,7 +148,7 @@ def main():
     print(*(f"report: {path}" for path in new if path.name == "report.html"), sep="\n")
     try:
         sys.exit(bool(errors or (baseline and gate.is_worse(baseline, results, arguments.margin))))
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
 
 

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,11 +43,10 @@ def prompt_of(body):
 
 @contextmanager
 def chat_server(script):
-    """A server: its `url`, the `requests` so far (path, headers, body, time) and how often each
-    prompt was `asked()`. A delayed reply ends with the server.
+    """A server: its `url`, the `requests` so far (path, headers, body) and how often each prompt
+    was `asked()`. A delayed reply ends with the server.
 
-    script: a reply for each request in turn, the last one for all further ones; or a function that
-    makes a reply of a request's body. An entry of the list may be such a function too."""
+    script: the reply to every request, or a function that makes one of a request's body."""
     stop, state = threading.Event(), SimpleNamespace(requests=[])
     state.asked = lambda: Counter(prompt_of(request.body) for request in list(state.requests))
 
@@ -58,10 +56,8 @@ def chat_server(script):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             sent = {"path": self.path, "headers": self.headers, "body": body}
-            state.requests.append(request := SimpleNamespace(**sent, time=time.monotonic()))
-            number = state.requests.index(request)
-            reply = script if callable(script) else script[min(number, len(script) - 1)]
-            reply = reply(body) if callable(reply) else reply
+            state.requests.append(SimpleNamespace(**sent))
+            reply = script(body) if callable(script) else script
             stop.wait(reply.delay)
             self.send_response(reply.status)
             for name, value in reply.headers.items():

@@ -1,9 +1,6 @@
 """Reading files: errors that name file, row, line and column, warnings with a count; and ids."""
 
 import json
-import os
-import subprocess
-import sys
 import warnings
 from itertools import product
 
@@ -39,6 +36,7 @@ JUDGED = "query_id,query,course,kind,document,grade"
 GOOD = "q1,Why?,a,typo,d1,2|q2,How?,b,short,d3,0|q1,Why?,a,typo,d2,1"
 FEE, TYPO = csv("Fee?,b,d3"), csv(GOOD, JUDGED)
 TWINS = [{**DOCUMENTS[0], "id": None, "text": f"Yes, until week {number}."} for number in (4, 5)]
+EMPTY = [{**d, "text": text} for d, text in zip(DOCUMENTS, ["", " \n", None], strict=True)]
 HALF = "\ud83d"  # of a surrogate pair: a text like any other
 TEXTS = st.lists(st.sampled_from(["", "x", "y", HALF, HALF + "x"]), max_size=6)
 
@@ -60,22 +58,18 @@ def test_files_and_results_are_in_the_named_folders_without_a_warning(tmp_path, 
     with warnings.catch_warnings(action="error"):
         assert utils.load_documents() == DOCUMENTS
         assert utils.load_ground_truth().to_numpy().tolist() == [["Fee?", "b", "d3"]]
-        documents = utils.load_documents(utils.ROOT / "data")  # an argument goes first
-        ground_truth = utils.load_ground_truth(utils.ROOT / "data")
-    ids = [document["id"] for document in documents]
-    assert ids == utils.unique_ids(documents)
-    assert set(ids) >= set(ground_truth["document"])
+        assert len(utils.load_documents(utils.ROOT / "data")) > 3  # an argument goes first
+        assert len(utils.load_ground_truth(utils.ROOT / "data")) > 1
 
 
 @pytest.mark.parametrize("base", ["cwd", "PWD", "ROOT"])
-def test_a_relative_course_data_is_found_from_here_the_shell_or_the_repository(tmp_path, base):
+def test_a_relative_course_data_is_found_here_in_the_shell_or_in_ROOT(tmp_path, base, monkeypatch):
     own, elsewhere = write(tmp_path), utils.ROOT / "tests"
-    here, shell = (own.parent if base == name else elsewhere for name in ("cwd", "PWD"))
+    monkeypatch.chdir(own.parent if base == "cwd" else elsewhere)
+    monkeypatch.setenv("PWD", str(own.parent if base == "PWD" else elsewhere))
     found = utils.ROOT / "data" if base == "ROOT" else own
-    paths = {"COURSE_DATA": found.name, "PWD": str(shell), "PYTHONPATH": str(utils.ROOT)}
-    code = "import utils; utils.load_documents(); print(utils.data_folder())"
-    command, options = [sys.executable, "-c", code], {"cwd": here, "env": os.environ | paths}
-    assert subprocess.check_output(command, text=True, **options) == f"{found}\n"
+    monkeypatch.setenv("COURSE_DATA", found.name)
+    assert (utils.data_folder(), utils.load_documents()) == (found, utils.load_documents(found))
 
 
 def test_a_missing_file_is_named(tmp_path, capsys):
@@ -89,12 +83,9 @@ def test_a_missing_file_is_named(tmp_path, capsys):
 
 DOUBTFUL = [
     ("2 documents without an id", changed(1, id="", documents=changed(0, id=...)), "A,b,d3"),
-    ("1 documents without an id, computed here", changed(1, id=None), "A,b,d3"),
     ("2 documents without an id, computed here", [*TWINS, DOCUMENTS[2]], "A,b,d3"),
     (r"2 documents repeat .*\({d}, {d}\)", [{**d, "id": "{d}"} for d in DOCUMENTS], "A,b,{d}"),
-    ("1 documents with an empty text", changed(1, text=""), "A,b,d3"),
-    ("1 documents with an empty text", changed(1, text=" \n"), "A,b,d3"),
-    ("1 documents with an empty text", changed(1, text=None), "A,b,d3"),
+    ("3 documents with an empty text", EMPTY, "A,b,d3"),
     ("6 questions are placeholders", DOCUMENTS, "|".join(f"{q},a,d1" for q in UNREAL + REAL)),
     ("2 rows repeat an earlier row", DOCUMENTS, "A,a,d1|B,a,d1|A,a,d1|A,a,d2|A,a,d1"),
     ("1 rows name another course", DOCUMENTS, "A,a,d1|Why?,b,d1"),
@@ -146,8 +137,6 @@ BAD = {
         r"row 1 .line 5., column grade: '' is": [csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)],
         r"row 0 .line 2., column document: 'd9' is not": [csv("q,How?,b,short,d9,0", JUDGED)],
         r"row 0 .line 2., column query_id: '' is empty": [csv(",How?,b,short,d1,0", JUDGED)],
-        "line 2 is not UTF-8": [csv(GOOD, JUDGED).replace(b"Why", b"\xe9")],
-        "not readable as CSV": [csv(f'{GOOD}|q2,"How?,b,short,d1,0', JUDGED)],
     },
 }
 CASES = [(file, *case) for file, cases in BAD.items() for case in cases.items()]
@@ -188,11 +177,7 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():
     document = {"course": "c", "question": "q", "text": "0123456789abc", "section": "s"}
-    expected = "1cca40f6"  # the start of the MD5 of c-q-0123456789
-    same = {**document, "text": "0123456789 and more", "section": "other", "id": "x"}
-    assert utils.document_id(document) == utils.document_id(same) == expected
-    for other in {"course": "b"}, {"question": "Late?"}, {"text": "1" + document["text"]}:
-        assert utils.document_id({**document, **other}) != expected
+    assert utils.document_id(document) == "1cca40f6"  # the start of the MD5 of c-q-0123456789
 
 
 @given(data=st.data(), endings=TEXTS, start=st.sampled_from(["ten ", HALF]))

@@ -136,9 +136,8 @@ def test_builds_stay_apart_and_ties_come_in_order_of_id(es, name):
     assert indices(es, name) == {name, *made}
     found = [sorted(ids(es, index, MATCH_ALL)[0]) for index in [name, *made]]
     assert found == [sorted(document["id"] for document in part) for part in [[], *parts]]
-    copies = [
-        {**DOCUMENTS[0], "id": f"copy-{n:02}"} for n in np.random.default_rng(1).permutation(20)
-    ]
+    order = np.random.default_rng(1).permutation(20)
+    copies = [{**DOCUMENTS[0], "id": f"copy-{n:02}"} for n in order]
     found = ask(es, utils.index_documents(es, name, copies, MAPPINGS), QUESTION)[1]
     assert found.tolist() == [f"copy-{n:02}" for n in range(5)]
 

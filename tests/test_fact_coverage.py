@@ -22,7 +22,7 @@ combinations, combined_scores = NOTEBOOK["combinations"], NOTEBOOK["combined_sco
 def judge(folder, reply, samples=None):
     """The response of the notebook's judge to a prompt, and the body of the request."""
     prompt = NOTEBOOK["JUDGE_PROMPT"].format(fact="a fact", context="a context")
-    with chat_server([reply]) as server, patch.dict(os.environ, COURSE_LLM="live"):
+    with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
         os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
         call = NOTEBOOK["judge_call"](*llm.client(max_retries=0, timeout=5), samples)
         (response,) = llm.respond([prompt], "digit", folder / "v.jsonl", call)
@@ -36,7 +36,6 @@ def digit(top):
 
 P_AND_MASS = [
     (digit({"1": 0.999, "0": 0.001}), None, 0.999, 1.0),
-    (digit({"0": 0.5, "1": 0.5}), None, 0.5, 1.0),
     (digit({"1": 0.5, " 1": 0.3, "0": 0.1, " 0": 0.1}), None, 0.8, 1.0),
     (digit({"Yes": 0.6, "1": 0.3, "0": 0.1}), None, 0.75, 0.4),
     (digit({"1": 0.6, "2": 0.3, "11": 0.1}), None, 1.0, 0.9),

@@ -1,7 +1,5 @@
 """Other people's files, read and written: tables, BEIR's folders, TREC's topics, qrels and runs."""
 
-import json
-
 import pandas as pd
 import pytest
 
@@ -29,8 +27,7 @@ def test_documents_alone_in_any_table_with_a_map_of_columns(tmp_path, name, in_f
     elif path.suffix == ".parquet":
         table.to_parquet(path)
     else:
-        lines = "\n".join(map(json.dumps, ROWS))
-        path.write_text(lines if path.suffix == ".jsonl" else json.dumps(ROWS))
+        table.to_json(path, orient="records", lines=path.suffix == ".jsonl")
     folder = formats.convert(tmp_path if in_folder else path, tmp_path / "into", MAP)
     documents = utils.load_documents(folder)
     assert "3 documents, 1 ids made" in capsys.readouterr().out
@@ -78,8 +75,6 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
         ({}, "needs one file with documents .* found nothing"),
         ({"a.csv": "text\nx\n", "b.csv": "text\ny\n"}, r"needs one file .* found a\.csv, b\.csv"),
         ({"a.csv": "note\nx\n"}, r"a\.csv: no column text or answer .*; found note"),
-        ({"a.csv": "text,id\nx,1,2\n"}, r"a\.csv: row 0 \(line 2\) has more fields"),
-        ({"a.json": '[{"text": "cut'}, r"a\.json: line 1 is not readable as JSON"),
         ({"a.json": '{"note": "x"}'}, r"a\.json: no column text .*; found note"),
         ({"a.jsonl": '{"text": "x"}\n{"text"\n'}, r"a\.jsonl: line 2 is not readable as JSON"),
         ({"a.json": '["x"]'}, r"a\.json: record 0 is no object: x"),

@@ -86,7 +86,7 @@ def test_only_live_is_called_and_its_good_answers_are_recorded_and_replayed():
         assert len(server.requests) == 31
     assert (PATH.read_bytes(), LIVE.read_bytes()) == (before, recorded)
     assert json.loads(recorded.splitlines()[0]) == json.loads(line("où est"))
-    path, headers, body, _ = vars(server.requests[0]).values()
+    path, headers, body = vars(server.requests[0]).values()
     sent = path, headers["Authorization"], body["model"], prompt_of(body)
     assert sent == ("/v1/chat/completions", "Bearer test-key", "test-model", "où est")
     assert body["response_format"]["type"] == "json_schema"
@@ -117,7 +117,7 @@ def test_the_environment_names_endpoint_key_and_model():
 
 @pytest.mark.parametrize("workers", [1, 8])
 def test_after_too_many_failures_no_call_is_made_and_answers_are_recorded(workers):
-    with chat_server([error(401, "Bad key")]) as server:
+    with chat_server(error(401, "Bad key")) as server:
         with pytest.raises(RuntimeError, match=r"of 30 calls .*AuthenticationError.*Bad key"):
             ask(MANY, server, workers)
         assert 10 <= len(server.requests) < 10 + workers  # those that were on their way
