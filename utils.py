@@ -517,7 +517,7 @@ def _load_model(name, _):
     try:  # only what `make models` has put there may bring code of its own
         return SentenceTransformer(name, trust_remote_code=ours, device=device)
     except OSError as error:
-        raise RuntimeError(f"{name}: no model there; `make models` brings four") from error
+        raise RuntimeError(f"{name}: no model there; `make models` brings three") from error
 
 
 def embed(texts, name=None, role="document"):

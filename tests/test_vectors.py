@@ -109,7 +109,7 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
     expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
     found = [utils.embed(["one"], f"{tmp_path}/model", role) for role in ("query", "document")]
     assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
-    with pytest.raises(RuntimeError, match="none: no model there; `make models` brings four"):
+    with pytest.raises(RuntimeError, match="none: no model there; `make models` brings three"):
         utils.embed(["one"], f"{tmp_path}/none")
 
 
