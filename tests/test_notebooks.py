@@ -168,7 +168,7 @@ for kind, cell in (Shell, {cell!r}), (Colab, {cell!r}), (Colab, "import utils; p
 
 def test_the_path_of_the_readme_is_counted():
     """Minutes of reading (150 words or 12 lines of code), of the exercises, of the machine."""
-    rows = re.findall(r"\]\(notebooks/(\S+)\) \| (\d+) \| (\d+) \| (\d+) \|", README)
+    rows = re.findall(r"\]\(notebooks/(\S+)\) \| (\d+) \+ (\d+) \+ (\d+) \|", README)
     assert [Path(name).stem for name, *_ in rows] == [path.stem for path in NOTEBOOKS]
     took = pd.read_csv(NOTEBOOKS[0].parent / "durations.csv").groupby("notebook")["seconds"].sum()
     for path, (_, reading, exercises, machine) in zip(NOTEBOOKS, rows, strict=True):
