@@ -24,7 +24,7 @@ VOLATILE = {
     "a node has the analyzer of Spanish or not": r"ANALYZER = .spanish|es_table|finalists",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
-SLOW = {("03-vector-evaluation", 27)}  # the leaderboard: 18 searches, 3,700 queries
+SLOW = {("03-vector-evaluation", 27)}  # the leaderboard: 18 searches, 3,900 queries
 SETUP = 3  # cells: Colab, imports, data and model
 TAGS = {
     "colab",
