@@ -87,7 +87,7 @@ def tags(item):
 
 
 def prepare(item):
-    """Put the solution in the place of an exercise's stub; wrap how a cell runs and compares."""
+    """Put the answers in the place of an exercise's stub; wrap how a cell runs and compares."""
     item.output_timeout = OUTPUT_TIMEOUT
     if "exercise" in tags(item):
         item.cell.source = answered(item)

@@ -26,17 +26,8 @@ VOLATILE = {
 }
 SLOW = {("03-vector-evaluation", 27)}  # the leaderboard: 18 searches, 3,900 queries
 SETUP = 3  # cells: Colab, imports, data and model
-TAGS = {
-    "colab",
-    "imports",
-    "prompt",
-    "judge",
-    "combinations",
-    "ranking",
-    "fusion",
-    "needs-elasticsearch",
-}
-TAGS |= {"judging", "exercise", "nbval-ignore-output"}
+TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
+TAGS |= {"colab", "judging", "exercise", "nbval-ignore-output"}
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
