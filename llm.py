@@ -1,97 +1,177 @@
-"""One way to ask a language model: recorded responses are replayed; only COURSE_LLM=live calls."""
+"""One way to ask a language model: recorded responses are replayed.
+
+A model is called only if the environment says COURSE_LLM=live.
+"""
 
 import hashlib
 import json
 import os
-import threading
+import string
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
+from filelock import FileLock
 from tqdm.auto import tqdm
 
-MODEL = os.environ.get("OPENAI_MODEL") or "gpt-4o-mini"
 LIVE = "live-responses.jsonl"
-RECORDED = "written while the course was made"  # in the place of a model's name: none was called
+RECORDED = "written while the course was made"  # no model's name: none was called
+START = '{"key": "'  # how each record begins
 
 
 def is_live():
-    """Whether calls were asked for, by COURSE_LLM=live."""
+    """Whether calls are switched on, by COURSE_LLM=live."""
     return os.environ.get("COURSE_LLM") == "live"
 
 
+def model():
+    """The model's name: what OPENAI_MODEL says now, or gpt-4o-mini."""
+    return os.environ.get("OPENAI_MODEL") or "gpt-4o-mini"
+
+
 def client(**options):
-    """(openai client, model) for OPENAI_API_KEY or OPENAI_BASE_URL, and OPENAI_MODEL."""
+    """An openai client and the model's name, as the environment says.
+
+    OPENAI_API_KEY is the key. A server named by OPENAI_BASE_URL may need none.
+    """
     from openai import OpenAI
 
-    key = os.environ.get("OPENAI_API_KEY") or (os.environ.get("OPENAI_BASE_URL") and "not needed")
-    return OpenAI(api_key=key, **{"max_retries": 5, "timeout": 60, **options}), MODEL
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key and os.environ.get("OPENAI_BASE_URL"):
+        key = "not needed"
+    options = {"max_retries": 5, "timeout": 60, **options}
+    return OpenAI(api_key=key, **options), model()
 
 
 def request_key(model, prompt, schema):
-    """The hash of a model's name, a prompt and a schema's name, under which a response is kept."""
-    return hashlib.sha256(json.dumps([model, prompt, schema]).encode()).hexdigest()[:32]
+    """The key of a response: a hash of the model, the prompt and the schema's name."""
+    request = json.dumps([model, prompt, schema])
+    return hashlib.sha256(request.encode()).hexdigest()[:32]
 
 
 def load_responses(path):
-    """The responses in a file, by key. A last line that was cut off is removed, with a warning."""
+    """The responses in a file, by key. The file is read once and never changed.
+
+    A line that is cut off is skipped: its writer was killed, or is still at work. One
+    warning counts these lines. ValueError names any other line that is no record.
+    """
     content = path.read_bytes() if path.exists() else b""
-    whole, responses = content[: content.rfind(b"\n") + 1], {}
-    for number, line in enumerate(whole.splitlines(), 1):
+    responses = {}
+    cut_off = 0
+    for number, line in enumerate(content.splitlines(), 1):
         try:
-            responses[json.loads(line)["key"]] = json.loads(line)["response"]
+            record = json.loads(line)
+            responses[record["key"]] = record["response"]
         except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{path}: line {number} is no recorded response: {error}") from error
-    if whole != content:
-        warnings.warn(f"{path}: the last line is cut off; it will be asked again", stacklevel=2)
-        os.truncate(path, len(whole))
+            if not _is_cut_off(line):
+                message = f"{path}: line {number} is no recorded response: {error}"
+                raise ValueError(message) from error
+            cut_off += 1
+    if cut_off:
+        message = f"{path}: {cut_off} cut-off line(s) skipped; they will be asked again"
+        warnings.warn(message, stacklevel=2)
     return responses
 
 
+def _is_cut_off(line):
+    """Whether a line is half a record: it begins like one, and its JSON ends too early.
+
+    Too early: up to its last character there is no mistake, but more must follow.
+    """
+    text = line.decode(errors="replace")
+    if not text or not START.startswith(text[: len(START)]):
+        return False
+    # the last word, number or escape may be cut off itself: without it
+    text = text.rstrip(string.ascii_letters + string.digits + ".+-\\")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.pos == len(text) or error.msg.startswith("Unterminated string")
+    return False
+
+
+def _append(record, path):
+    """Write a record as the last line of a file, and wait until it is on the disk.
+
+    Only one thread of one process writes at a time. Half a line, left by a writer that
+    was killed, is ended first.
+    """
+    line = json.dumps(record).encode() + b"\n"
+    size = len(line) + 1  # of the buffer, so that all is written at once
+    with FileLock(f"{path}.lock"), open(path, "a+b", buffering=size) as file:
+        file.seek(max(0, file.tell() - 1))
+        if file.read() not in (b"", b"\n"):
+            line = b"\n" + line
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def recorded(prompts, schema, path, by=RECORDED):
-    """The response to each prompt, recorded at path `by` whom or live beside it, or None."""
+    """The recorded response to each prompt, or None.
+
+    Responses are in the file at path, by the model or by `by`, and in the file of live
+    responses beside it. If calls are live, only those of the model count.
+    """
     responses = load_responses(path) | load_responses(path.with_name(LIVE))
-    models = [MODEL] if is_live() else [MODEL, by]
-    keys = [[request_key(model, prompt, schema) for model in models] for prompt in prompts]
-    return [next((responses[k] for k in some if k in responses), None) for some in keys]
+    models = [model()] if is_live() else [model(), by]
+    found = []
+    for prompt in prompts:
+        keys = [request_key(name, prompt, schema) for name in models]
+        known = [responses[key] for key in keys if key in responses]
+        found.append(known[0] if known else None)
+    return found
 
 
 def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED):
-    """`recorded`, but if live, `call`, prompt -> response, answers what is missing, each on disk
-    before it is used. RuntimeError where calls failed; after max_failures no more are made."""
+    """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
+
+    Each response is on the disk before it is used. RuntimeError says how many calls
+    failed; after max_failures no more are made.
+    """
     known = recorded(prompts, schema, path, by)
-    missing = list(dict.fromkeys(p for p, r in zip(prompts, known, strict=True) if r is None))
-    failures, lock = [], threading.Lock()
+    pairs = zip(prompts, known, strict=True)
+    missing = [prompt for prompt, response in pairs if response is None]
+    missing = list(dict.fromkeys(missing))  # a prompt given twice is asked once
+    if not missing or not is_live():
+        return known
+    name = model()
+    live = path.with_name(LIVE)
+    open(live, "ab").close()  # where this fails, no call has been made
+    failures = []
 
     def ask_one(prompt):
+        if len(failures) >= max_failures:
+            return
         try:
-            if len(failures) < max_failures:
-                key, response = request_key(MODEL, prompt, schema), call(prompt)
-                line = json.dumps({"key": key, "model": MODEL, "response": response})
-                with lock:
-                    print(line, file=file, flush=True)
-                    os.fsync(file.fileno())
+            key = request_key(name, prompt, schema)
+            _append({"key": key, "model": name, "response": call(prompt)}, live)
         except Exception as error:
-            failures.append(f"{type(error).__name__}: {error}, for the prompt {prompt[:200]!r}")
+            problem = f"{type(error).__name__}: {error}"
+            failures.append(f"{problem}, for the prompt {prompt[:200]!r}")
 
-    if is_live() and missing:
-        with open(path.with_name(LIVE), "a") as file, ThreadPoolExecutor(workers) as pool:
-            try:
-                list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
-            finally:  # after an interrupt too: calls on their way are recorded, no other is made
-                pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
+        finally:  # when interrupted, too: calls under way are recorded, no more made
+            pool.shutdown(cancel_futures=True)
     if failures:
-        failed = f"{len(failures)} of {len(missing)} calls failed; run again to ask only those"
-        raise RuntimeError(f"{failed}. {failures[0]}")
+        failed = f"{len(failures)} of {len(missing)} calls failed"
+        raise RuntimeError(f"{failed}; run again to ask only those. {failures[0]}")
     return recorded(prompts, schema, path, by)
 
 
 def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
-    """An object of the Pydantic model `schema` for each prompt, or None; options: of the client."""
-    openai, model = client(**options) if is_live() else (None, None)
+    """For each prompt an object of the Pydantic model `schema`, or None; see `respond`.
+
+    options: of the client.
+    """
+    openai, name = client(**options) if is_live() else (None, None)
 
     def call(prompt):
-        request = {"messages": [{"role": "user", "content": prompt}], "response_format": schema}
-        message = openai.chat.completions.parse(model=model, **request).choices[0].message
+        messages = [{"role": "user", "content": prompt}]
+        parse = openai.chat.completions.parse
+        completion = parse(model=name, messages=messages, response_format=schema)
+        message = completion.choices[0].message
         if message.parsed is None:
             raise ValueError(f"no answer: {message.refusal or 'empty message'}")
         return message.parsed.model_dump(mode="json")

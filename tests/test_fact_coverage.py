@@ -43,7 +43,7 @@ P_AND_MASS = [
     (answer("1", " 1", "0", "maybe"), 4, 2 / 3, 0.75),
 ]
 NO_VERDICT = [
-    (answer("1"), None, f"{llm.MODEL} returned no log probabilities.*samples=20"),
+    (answer("1"), None, f"{llm.model()} returned no log probabilities.*samples=20"),
     (digit({"Yes": 0.9, "No": 0.1}), None, "no digit among the likeliest tokens"),
     (answer(None, refusal="No!", top_logprobs={"I": -0.1}), None, "the model refused: No!"),
     (answer("yes", "no"), 2, "no sample is a digit"),

@@ -1,19 +1,24 @@
 """Language model calls: the real openai client against a server that fails as providers do."""
 
 import datetime
+import inspect
 import json
 import os
-import runpy
+import random
 import subprocess
 import sys
 import time
+import warnings
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from signal import SIGINT, raise_signal
+from signal import SIGINT, SIGKILL, raise_signal
 from unittest.mock import patch
 
 import pytest
 from chat_server import answer, chat_server, error, prompt_of, raw
+from filelock import FileLock
 from openai import OpenAIError
 from pydantic import BaseModel, create_model
 
@@ -32,6 +37,8 @@ UNUSABLE += [(answer("", finish_reason="content_filter"), "ContentFilterFinishRe
 UNUSABLE += [(answer(None, refusal="I cannot"), "no answer: I cannot"), (answer(), "IndexError")]
 UNUSABLE += [(answer(""), "no answer: empty message"), (raw('{"id": "chatcmpl-1", "choi'), "")]
 UNUSABLE += [(error(429, retry_after_ms=5), "RateLimitError")]
+GLUED = ['{"key": "k{"key": "l", "response": 1}', '{"key": "k", "response": 1}{"key": "l']
+DAMAGE = ["", "[]", "7", '{"key": "k"}', "\0\0", "garbage", '{"id": "k', *GLUED]
 
 
 class Words(BaseModel):
@@ -43,7 +50,7 @@ class Words(BaseModel):
 def environment(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     PATH.parent.mkdir()
-    with patch.dict(os.environ, ENVIRONMENT), patch.object(llm, "MODEL", "test-model"):
+    with patch.dict(os.environ, ENVIRONMENT):
         yield
 
 
@@ -52,6 +59,63 @@ def ask(prompts, server, workers=WORKERS, schema=Words, **options):
     answers = llm.ask(prompts, schema, PATH, workers, **options)
     assert all(answer is None or answer == schema(words=answer.words) for answer in answers)
     return [answer and " ".join(answer.words) for answer in answers]
+
+
+def slowly(path, mode, **options):
+    """`open`, but what is written goes to the file in parts, with a pause after each."""
+    file = open(path, mode, **options)  # noqa: SIM115  whoever calls this closes it
+    write = file.write
+
+    def write_parts(content):
+        for start in range(0, len(content), 20):
+            write(content[start : start + 20])
+            file.flush()
+            time.sleep(0.001)
+
+    file.write = write_parts
+    return file
+
+
+IMPORTS = "import json, sys, time, warnings; from pathlib import Path; import llm\n"
+ANSWER = f"llm.respond(json.loads(sys.argv[1]), 'Words', Path({str(PATH)!r}), str.upper)\n"
+WRITER = f"{IMPORTS}{inspect.getsource(slowly)}llm.open = slowly\n{ANSWER}"
+READER = f"""{IMPORTS}
+warnings.simplefilter("ignore")
+print("ready", flush=True)
+while True:
+    llm.load_responses(Path({str(LIVE)!r}))
+"""
+
+
+@contextmanager
+def running(code, prompts=()):
+    """Another process that runs the code. It ends with the block."""
+    command = [sys.executable, "-c", code, json.dumps(list(prompts))]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def watch(content, seconds):
+    """The live responses after some seconds, in which nothing was changed or removed."""
+    until = time.monotonic() + seconds
+    while True:
+        now = LIVE.read_bytes() if LIVE.exists() else b""
+        assert now.startswith(content)
+        content = now
+        if time.monotonic() >= until:
+            return content
+        time.sleep(0.001)
+
+
+def watch_until_it_grows(content, writer):
+    """The live responses as soon as the writer has added something."""
+    while (now := watch(content, 0.002)) == content:
+        assert writer.poll() is None
+    return now
 
 
 def words(body, **options):
@@ -104,7 +168,7 @@ def test_where_nothing_can_be_recorded_nothing_is_called(spoil):
 def test_the_environment_names_endpoint_key_and_model():
     def client(environment, **options):
         with patch.dict(os.environ, environment, clear=True):
-            client, model = runpy.run_path(llm.__file__)["client"](**options)
+            client, model = llm.client(**options)
         return client.api_key, str(client.base_url), model, client.max_retries, client.timeout
 
     openai, local = "https://api.openai.com/v1/", "http://127.0.0.1:11434/v1/"
@@ -170,27 +234,113 @@ def test_a_killed_process_repeats_no_recorded_call_and_loses_no_answer():
     assert server.asked() - asked == Counter(MANY) - Counter(recorded)
 
 
-@pytest.mark.parametrize("left", [1, 40, -40, -23, -1])
-@pytest.mark.parametrize("path", [PATH, LIVE])
-def test_a_last_line_that_was_cut_off_is_removed_and_asked_again(path, left):
-    good, last = line("a") + line("b"), line("ç")
-    path.write_bytes(good + last[:left])
-    with pytest.warns(UserWarning, match=f"{path}: the last line is cut off; it will be asked"):
-        assert len(llm.load_responses(path)) == 2
-    assert path.read_bytes() == good
+def test_a_prompt_given_twice_is_asked_once():
     with chat_server(words) as server:
+        assert ask(["a", "b", "a", "b", "a"], server) == ["a", "b", "a", "b", "a"]
+        assert server.asked() == Counter("ab")
+
+
+def test_a_killed_writer_and_a_killed_reader_lose_no_record():
+    prompts = [f"prompt {number}" for number in range(300)]
+    chance, content = random.Random(1), b""
+    for _ in range(5):
+        with running(READER) as reader, running(WRITER, prompts) as writer:
+            assert reader.stdout.readline() == b"ready\n"
+            content = watch_until_it_grows(content, writer)
+            for process in chance.sample([reader, writer], 2):
+                content = watch(content, chance.uniform(0, 0.1))
+                process.kill()
+                assert process.wait() == -SIGKILL  # it had not ended or failed by itself
+            content = watch(content, 0)
+    whole, asked = [], []
+    for record in content.splitlines():
+        with suppress(ValueError):
+            whole.append(json.loads(record)["key"])
+    missing = [p for p in prompts if llm.request_key("test-model", p, "Words") not in whole]
+    assert 0 < len(missing) == len(prompts) - len(whole)  # none was recorded twice
+
+    def call(prompt):
+        asked.append(prompt)
+        return prompt.upper()
+
+    with warnings.catch_warnings(action="ignore"):
+        answers = llm.respond(prompts, "Words", PATH, call)
+    assert (answers, sorted(asked)) == ([p.upper() for p in prompts], sorted(missing))
+    assert LIVE.read_bytes().startswith(content)
+
+
+def test_threads_and_processes_do_not_write_into_each_others_lines(monkeypatch):
+    monkeypatch.setattr(llm, "open", slowly, raising=False)
+    with running(WRITER, MANY) as process:
+        watch_until_it_grows(b"", process)
+        with warnings.catch_warnings(action="ignore"):  # the other one is within a line
+            answers = llm.respond("abcdefghij", "Words", PATH, str.upper)
+        assert process.wait() == 0
+    assert answers == list("ABCDEFGHIJ")
+    with warnings.catch_warnings(action="error"):
+        assert len(llm.load_responses(LIVE)) == len(MANY) + 10
+
+
+def test_a_writer_waits_for_the_lock_and_then_ends_half_a_line():
+    half = line("half")[:40]
+    with warnings.catch_warnings(action="ignore"), ThreadPoolExecutor(1) as pool:
+        with FileLock(f"{LIVE}.lock"):  # as another process would hold it
+            answers = pool.submit(llm.respond, ["a"], "Words", PATH, str.upper)
+            time.sleep(0.3)
+            assert LIVE.read_bytes() == b""
+            LIVE.write_bytes(half)
+        assert answers.result() == ["A"]
+    assert LIVE.read_bytes() == half + b"\n" + line("a", "A")
+
+
+@pytest.mark.parametrize("left", [1, 40, -40, -23, -2])
+@pytest.mark.parametrize("path", [PATH, LIVE])
+def test_a_last_line_that_is_cut_off_is_skipped_and_asked_again(path, left):
+    content = line("a") + line("b") + line("ç")[:left]
+    path.write_bytes(content)
+    message = rf"{path}: 1 cut-off line\(s\) skipped; they will be asked again"
+    with pytest.warns(UserWarning, match=message) as said:
+        assert len(llm.load_responses(path)) == 2
+    assert (len(said), path.read_bytes()) == (1, content)
+    with chat_server(words) as server, pytest.warns(UserWarning, match=message):
         assert ask("abç", server) == list("abç")
     assert server.asked() == Counter("ç")
-    assert json.loads(LIVE.read_bytes().splitlines()[-1]) == json.loads(last)
+    new = LIVE.read_bytes().removeprefix(content + b"\n" if path == LIVE else b"")
+    assert json.loads(new) == json.loads(line("ç"))
+    assert (path == LIVE) == (path.read_bytes() != content)
 
 
-@pytest.mark.parametrize("damage", ['{"key": "k', "", "[]", "7", '{"key": "k"}', "\0\0"])
+def test_half_a_record_is_skipped_wherever_it_ends():
+    odd = {"a": [1.5e-10, -0.25, True, None, float("-inf")], "b": 'é\ud83d "\n{[', "c": [{}]}
+    for record in json.dumps({"key": "k", "response": odd}).encode(), line("ç🚀")[:-1]:
+        for end in range(1, len(record)):
+            half = record[:end]
+            PATH.write_bytes(half + b"\n" + line("a") + half + b"\r\n" + line("b") + half)
+            with pytest.warns(UserWarning, match="3 cut-off") as said:
+                assert len(llm.load_responses(PATH)) == 2
+            assert len(said) == 1
+
+
+def test_a_whole_record_counts_without_a_newline_which_the_next_writer_adds():
+    LIVE.write_bytes(line("a")[:-1])
+    with chat_server(words) as server, warnings.catch_warnings(action="error"):
+        assert ask("ab", server) == ["a", "b"]
+        assert server.asked() == Counter("b")
+    first, second = LIVE.read_bytes().splitlines(keepends=True)
+    assert (first, json.loads(second)) == (line("a"), json.loads(line("b")))
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_another_damaged_line_is_an_error_that_names_it_and_is_kept(damage, number):
     content = line("a") * (number - 1) + f"{damage}\n".encode() + line("b") * (3 - number)
     PATH.write_bytes(content)
     with pytest.raises(ValueError, match=rf"responses\.jsonl: line {number} is no recorded"):
         llm.respond("abc", "Words", PATH, pytest.fail)
+    assert PATH.read_bytes() == content
+    PATH.write_bytes(content := line("a") + (damage or " ").encode())  # without a newline
+    with pytest.raises(ValueError, match=r"responses\.jsonl: line 2 is no recorded"):
+        llm.load_responses(PATH)
     assert PATH.read_bytes() == content
 
 
@@ -201,8 +351,9 @@ def test_responses_count_for_the_model_the_prompt_and_the_schemas_name():
     PATH.write_bytes(b"".join(line(prompt, model, model) for prompt, model in known))
     assert llm.recorded("abc", "Words", PATH) == [None, "test-model", None]
     assert llm.respond("abc", "Words", PATH, str.upper) == ["A", "test-model", "C"]
-    with patch.object(llm, "MODEL", "other"):
-        assert llm.recorded("abc", "Words", PATH) == [None, None, "other"]
-        del os.environ["COURSE_LLM"]
-        assert llm.recorded("abc", "Words", PATH) == [llm.RECORDED, llm.RECORDED, "other"]
+    os.environ["OPENAI_MODEL"] = "other"  # the model's name is read when it is used
+    assert llm.recorded("abc", "Words", PATH) == [None, None, "other"]
+    del os.environ["COURSE_LLM"]
+    assert llm.recorded("abc", "Words", PATH) == [llm.RECORDED, llm.RECORDED, "other"]
+    os.environ["OPENAI_MODEL"] = "test-model"
     assert llm.recorded("abc", "Words", PATH) == ["A", "test-model", "C"]

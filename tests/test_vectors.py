@@ -1,8 +1,10 @@
 """Embeddings, their cache, and rankings by vectors: exact, and by VectorSearch."""
 
 import sqlite3
+import sys
 import warnings
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -84,6 +86,40 @@ def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache
     assert (len(said), encoded) == (1, [])
 
 
+def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(encoded, cache, monkeypatch):
+    first, content, connect = utils.embed(MANY), cache.read_bytes(), sqlite3.connect
+    encoded.clear()
+    with closing(connect(cache, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with monkeypatch.context() as patched:  # it does not wait as long as it would
+            patched.setattr(sqlite3, "connect", lambda path, **_: connect(path, timeout=0))
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                utils.embed(MANY)
+    assert cache.read_bytes() == content
+    assert (utils.embed(MANY) == first).all()
+    assert encoded == []
+
+
+def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(tmp_path, monkeypatch):
+    loaded = {}
+
+    def load(name, trust_remote_code=False, **_):
+        loaded[name] = trust_remote_code
+
+    library = SimpleNamespace(SentenceTransformer=load)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    monkeypatch.setattr(utils, "MODELS", tmp_path / "models")
+    names = ["models/fetched", "other/fetched", "models-of-others/model"]
+    fetched, *others = folders = [str(tmp_path / name) for name in names]
+    for folder in folders:
+        Path(folder).mkdir(parents=True)
+        (Path(folder) / "modules.json").touch()
+    for name in "fetched", *others, "someone/model-of-the-hub":
+        utils.embedding_model(name)
+    expected = {fetched: True, **dict.fromkeys([*others, "someone/model-of-the-hub"], False)}
+    assert loaded == expected
+
+
 def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch):
     monkeypatch.setattr(utils, "BUNDLED_SHA256", "0" * 64)
     with pytest.raises(RuntimeError, match=r"model\.safetensors is not the file"):
@@ -111,6 +147,13 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
     assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
     with pytest.raises(RuntimeError, match="none: no model there; `make models` brings three"):
         utils.embed(["one"], f"{tmp_path}/none")
+
+
+def test_words_of_english_and_spanish_that_any_text_has_are_no_content_words():
+    spanish = utils.content_words("¿Cómo puedo instalar el modelo de los datos?")
+    assert spanish == {"puedo", "instalar", "modelo", "datos"}
+    english = utils.content_words("How do I install the model for my data?")
+    assert english == {"install", "model", "data"}
 
 
 def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
