@@ -1,4 +1,5 @@
-"""The course's own data: reading it, with errors that name file, line and column; words, halves."""
+"""The course's own data: reading it, with errors that name file, line and column; words; how
+queries are divided into those that choose and those that report."""
 
 import csv
 import hashlib
@@ -12,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 csv.field_size_limit(2**31 - 1)  # else a text of more than 131,072 characters is an error
 pd.set_option("mode.string_storage", "python")  # with or without pyarrow the same texts are taken
@@ -21,6 +21,8 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 FIELDS = ["text", "section", "question", "course", "id"]
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+N_FOLDS, MANY = 10, 1_000  # from MANY judged queries on, halves are enough
 SPANISH = """al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como cómo con
 contra cual cuál cuáles cuando cuándo cuanto cuánta cuántas cuánto cuántos de del desde donde dónde
 dos el él ella ellas ellos en entre era eran es esa esas ese eso esos esta está están estas este
@@ -215,26 +217,33 @@ def load_documents(folder=None):
     return documents
 
 
-def _check_known(table, path):
-    """The documents beside the table, of which each row must name one; none where no file is."""
+def _known_rows(table, path):
+    """The rows whose document is in the corpus beside the table, and that corpus.
+
+    Other rows are left out with a warning: documents are deleted in time. A ValueError where they
+    are half of them or more: then it is the table of another corpus. Without a corpus all rows count.
+    """
     if not path.with_name("documents-with-ids.json").exists():
-        return []
+        return table, []
     with warnings.catch_warnings(action="ignore"):  # load_documents says these itself
         documents = load_documents(path.parent)
     unknown = ~table["document"].isin([document["id"] for document in documents])
-    refuse(table, unknown, "document", path, "is not in documents-with-ids.json")
-    return documents
+    if unknown.mean() >= 0.5:
+        refuse(table, unknown, "document", path, "is not in documents-with-ids.json")
+    _warn(path, unknown.sum(), "rows name a document that is not in documents-with-ids.json")
+    return table[~unknown], documents
 
 
 def load_ground_truth(folder=None):
     """Read ground-truth-data.csv: a DataFrame of question, course, document, one row a question.
 
-    Warns, with counts, of placeholders, repeated rows, and rows of another course than their
-    document's. Raises ValueError or FileNotFoundError that names file, row and column.
+    Warns, with counts, of placeholders, repeated rows, rows of another course than their
+    document's, and rows of unknown documents, which are left out. Raises ValueError or
+    FileNotFoundError that names file, row and column.
     """
     path = data_folder(folder) / "ground-truth-data.csv"
-    table = read_table(path, GROUND_TRUTH_COLUMNS)
-    courses = {(document["id"], document["course"]) for document in _check_known(table, path)}
+    table, documents = _known_rows(read_table(path, GROUND_TRUTH_COLUMNS), path)
+    courses = {(document["id"], document["course"]) for document in documents}
     pairs = zip(table["document"], table["course"], strict=True)
     other = sum(pair not in courses for pair in pairs) if courses else 0
     _warn(path, other, "rows name another course than their document's")
@@ -242,23 +251,25 @@ def load_ground_truth(folder=None):
     _warn(path, placeholders, "questions are placeholders, such as 'question1'")
     _warn(path, table.duplicated(GROUND_TRUTH_COLUMNS).sum(), "rows repeat an earlier row")
     table.attrs.clear()  # a part of the table has other lines
-    return table
+    return table.reset_index(drop=True)
 
 
 def load_judged_queries(folder=None, grade="grade"):
-    """Read judged-queries.csv: a DataFrame of query_id, question, course and kind, and for each
-    query a dict of document id: grade, a whole number, read from the column `grade`.
+    """Read judged-queries.csv: a DataFrame of query_id, question, course, kind, need and split, and
+    for each query a dict of document id: grade, a whole number, read from the column `grade`.
 
-    Both are empty, and a line says so, where there is no such file. Warns, with counts, of pairs
-    that stand twice and ids of several queries. Raises ValueError that names file, row and column.
+    need: queries of one need belong together; without such a column, see `need_of`. split: train,
+    dev or test where the file has that column. Both are empty, and a line says so, where there is
+    no file. Warns, with counts, of pairs that stand twice, ids of several queries, and unknown
+    documents, which are left out. Raises ValueError that names file, row and column.
     """
     path = data_folder(folder) / "judged-queries.csv"
     if not path.exists():
         print(f"{path.name}: none in this folder, so the part on judged queries is left out")
-        return pd.DataFrame(columns=["query_id", "question", "course", "kind"]), []
+        return pd.DataFrame(columns=QUERY_COLUMNS), []
     table = read_table(path, [*JUDGED_COLUMNS, grade])
-    _check_known(table, path)
     refuse(table, ~table[grade].str.fullmatch(r"\d+"), grade, path, "is no whole number from 0")
+    table, _ = _known_rows(table, path)
     table.attrs.clear()  # a table of the queries has other lines
     groups = table.astype({grade: int}).groupby("query_id")
     _warn(path, table.duplicated(["query_id", "document"]).sum(), "rows grade a pair again")
@@ -266,7 +277,20 @@ def load_judged_queries(folder=None, grade="grade"):
     _warn(path, several, "query_ids stand with several queries or courses; the first one counts")
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     qrels = [dict(zip(part["document"], part[grade], strict=True)) for _, part in groups]
-    return queries[["query_id", "question", "course", "kind"]], qrels
+    queries = queries.reindex(columns=QUERY_COLUMNS, fill_value="")
+    computed = [need_of(*row) for row in zip(queries["query_id"], qrels, strict=True)]
+    queries["need"] = queries["need"].where(queries["need"] != "", computed)
+    return queries, qrels
+
+
+def need_of(query_id, qrel):
+    """The need of a query that has no label: of its best-graded documents the one with the smallest
+    hash, so that queries with the same best documents have the same need, and none has another one
+    because of other queries. A query without a relevant document is a need of its own.
+    """
+    top = max(qrel.values(), default=0)
+    best = [document for document, grade in qrel.items() if grade == top > 0]
+    return min(best, key=_md5, default=query_id)
 
 
 def is_placeholder(questions):
@@ -295,21 +319,48 @@ def shared_words(questions, texts):
     return np.array([len(asked & words) / max(1, len(asked)) for asked, words in pairs])
 
 
-def split_by_document(ground_truth, seed=1):
-    """Development and test halves: all questions of one document fall into the same half."""
-    splitter = GroupShuffleSplit(n_splits=1, test_size=0.5, random_state=seed)
-    halves = next(splitter.split(ground_truth, groups=ground_truth["document"]))
-    return tuple(ground_truth.iloc[np.sort(half)].reset_index(drop=True) for half in halves)
+def folds_of(groups, n_folds=N_FOLDS):
+    """The fold of each group's id, from 0, by a hash of it: (n,). Another group moves none."""
+    return np.array([int(_md5(str(group)), 16) % n_folds for group in groups], dtype=int)
 
 
-def load_halves(folder=None, seed=1):
-    """Development and test halves, and the judged queries without an answer: two dicts of kind:
-    ground truth, "generated" split by document and "judged" by query, where there are any; and a
-    DataFrame like the judged halves. Notebook 02 does the same step by step.
+def split_by_document(ground_truth):
+    """Development and test halves with a column fold, 0 and 1, by a hash of the document's id: all
+    questions of one document fall into the same half, and stay there whatever else is added.
+    """
+    return _halves(ground_truth, folds_of(ground_truth["document"], 2))
+
+
+def _halves(queries, folds):
+    queries = queries.assign(fold=folds)
+    return tuple(queries[queries["fold"] == fold].reset_index(drop=True) for fold in (0, 1))
+
+
+def divide(judged):
+    """Judged queries that choose a setting, and those that report: two tables with a column fold.
+
+    A query is ranked with what is best on queries of *other* folds. Fewer than MANY queries all do
+    both, in ten folds of whole needs: `utils.cross_fit`. More are cut into halves of whole needs.
+    What the collection itself calls train, dev and test stays that.
+    """
+    own = judged["split"].map({"train": 0, "dev": 0, "test": 1})
+    if {0, 1} <= set(own):
+        return _halves(judged, own.fillna(0))
+    if len(judged) >= MANY:
+        return _halves(judged, folds_of(judged["need"], 2))
+    judged = judged.reset_index(drop=True).assign(fold=folds_of(judged["need"]))
+    return judged, judged
+
+
+def load_halves(folder=None):
+    """The queries that choose, the queries that report, and judged queries without an answer.
+
+    The first two are dicts of kind: ground truth with a column fold: "generated", two halves by
+    document, and "judged", see `divide`, where there are any. Notebook 02 does it step by step.
     """
     development, test, path = {}, {}, data_folder(folder) / "ground-truth-data.csv"
     if path.exists():
-        halves = split_by_document(load_ground_truth(folder), seed)
+        halves = split_by_document(load_ground_truth(folder))
         development["generated"], test["generated"] = halves
     else:
         print(f"{path.name}: none in this folder, so the part on generated questions is left out")
@@ -317,6 +368,5 @@ def load_halves(folder=None, seed=1):
     judged = queries.assign(document=qrels)
     answered = np.array([any(qrel.values()) for qrel in qrels], dtype=bool)
     if answered.sum() > 1:
-        halves = train_test_split(judged[answered], test_size=0.5, random_state=seed)
-        development["judged"], test["judged"] = (half.reset_index(drop=True) for half in halves)
-    return development, test, judged[~answered]
+        development["judged"], test["judged"] = divide(judged[answered])
+    return development, test, judged[~answered].reset_index(drop=True)

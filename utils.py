@@ -6,7 +6,9 @@ found. Notebook 02 introduces all but embeddings, sums of scores (03) and `cover
 """
 
 import hashlib
+import itertools
 import json
+import math
 import os
 import re
 import sqlite3
@@ -26,8 +28,10 @@ from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
 
 from corpus import *  # noqa: F403  the notebooks read the data through utils
-from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_k, check_table, locate, utf8
+from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_k, check_table, locate, refuse, utf8
 
+FEW = 50  # queries; on fewer nothing is tuned
+BLOCK = 2**23  # scores computed at a time: 64 MiB
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
@@ -95,29 +99,39 @@ def average_precision(relevance, n_relevant, per_query=False):
     return _mean(_share(found.sum(axis=1), _counts(n_relevant, relevant)), per_query)
 
 
-def ndcg(relevance, n_relevant, per_query=False):
+def ndcg(relevance, judged, per_query=False):
     """Share of the ideal ranking's sum of grade / log2(rank + 1), after Järvelin & Kekäläinen 2002.
-    n_relevant: one count, or one each; for grades, those of *all* judged documents of each query.
+    judged: for each query the grades of *all* its judged documents, in any order: a list of lists.
     """
     grades = _grades(relevance)
     discounts = 1 / np.log2(np.arange(2, grades.shape[1] + 2))
-    return _mean(_share(grades @ discounts, _ideal(grades, n_relevant) @ discounts), per_query)
+    return _mean(_share(grades @ discounts, _ideal(grades, judged) @ discounts), per_query)
 
 
-def _ideal(grades, n_relevant):
+def _ideal(grades, judged):
     """The best grades that k documents of each query can have, best first: (n_queries, k)."""
-    rows, k = getattr(n_relevant, "values", n_relevant), grades.shape[1]  # rows of a DataFrame, too
-    if not np.iterable(rows) or not np.iterable(next(iter(rows), 0)):
-        if not np.isin(grades, (0, 1)).all():
-            raise ValueError("ndcg: graded relevance needs the grades of all judged documents")
-        return np.arange(k) < _counts(rows, grades > 0)[:, None]
+    judged = judged.to_numpy() if isinstance(judged, pd.DataFrame) else judged
+    if isinstance(judged, dict) or not np.iterable(judged):
+        raise ValueError(f"ndcg: needs a list of grades for each query, not {judged!r}")
+    rows = [_row_of_grades(row) for row in judged]
     if len(rows) != len(grades):
         raise ValueError(f"ndcg: grades of {len(rows)} queries for {len(grades)} rankings")
-    width = max(k, *map(len, rows))
-    ideal = -np.sort(-_grades([[*row, *[0] * (width - len(row))] for row in rows]))[:, :k]
+    width = max([grades.shape[1], *map(len, rows)])
+    padded = [[*row, *[0] * (width - len(row))] for row in rows]
+    best_first = -np.sort(-_grades(np.reshape(padded, (len(rows), width))))
+    ideal = best_first[:, : grades.shape[1]]
     if (-np.sort(-grades, axis=1) > ideal).any():
         raise ValueError("ndcg: a query retrieves grades that none of its judged documents has")
     return ideal
+
+
+def _row_of_grades(row):
+    """The grades of one query as a list; a ValueError for a count, an id or a dict."""
+    if not isinstance(row, list | tuple | np.ndarray | pd.Series):
+        raise ValueError(f"ndcg: needs the grades of each query's judged documents, not {row!r}")
+    if any(isinstance(grade, str) for grade in row):
+        raise ValueError(f"ndcg: needs the grades of all judged documents, not their ids: {row!r}")
+    return list(row)
 
 
 def err(relevance, max_grade=1, per_query=False):
@@ -145,54 +159,134 @@ def coverage(covered):
     return float((np.asarray(covered) > 0).any(axis=1).mean())
 
 
+def qrels_of(documents):
+    """The judgements of each query, one dict of id: grade a query. An id, a set or a list of ids
+    has grade 1; a dict stays. ValueError for an id that is no text, or a grade that is none.
+    """
+    qrels = []
+    for wanted in documents:
+        if not isinstance(wanted, dict):
+            ids = wanted if isinstance(wanted, set | list | tuple) else [wanted]
+            wanted = dict.fromkeys(ids, 1)
+        _check_ids(wanted)
+        for id_, grade in wanted.items():
+            if isinstance(grade, str) or not (grade >= 0 and np.isfinite(grade)):
+                raise ValueError(f"the grade {grade!r} of {id_!r} is no number from 0")
+        qrels.append({id_: grade for id_, grade in wanted.items() if id_})
+    return qrels
+
+
 def relevance(rankings, documents):
     """Which of the retrieved ids, (n_queries, k), are relevant: one id a query, or a set, or a dict
-    of id: grade (then grades come back, as floats). A repeated id counts once; ids must be texts.
+    of id: grade (then grades come back, as floats). An id that a ranking repeats counts once: later
+    copies are removed, what follows moves up, and a warning counts them. Ids must be texts.
     """
-    rankings, graded = _ids(rankings, len(documents)), any(isinstance(d, dict) for d in documents)
+    rankings, qrels = checked_rankings(rankings, len(documents)), qrels_of(documents)
+    graded = any(isinstance(wanted, dict) for wanted in documents)
     grades = np.zeros(rankings.shape, dtype=float if graded else bool)
-    for found, row, wanted in zip(grades, rankings.tolist(), documents, strict=True):
-        wanted = wanted if isinstance(wanted, dict | set | list | tuple) else [wanted]
-        _ids([list(wanted)], 1)
-        for id_ in set(wanted) & set(row) - {""}:
-            found[row.index(id_)] = wanted[id_] if isinstance(wanted, dict) else True
+    for found, row, qrel in zip(grades, rankings.tolist(), qrels, strict=True):
+        for rank, id_ in enumerate(row):
+            if id_ in qrel:
+                found[rank] = qrel[id_]
     return grades
 
 
-def _ids(rankings, n_queries):
-    """The rankings as an array of texts, shape (n_queries, k)."""
+def _check_ids(ids):
+    """ValueError for the first id that is no text."""
+    for id_ in ids:
+        if not isinstance(id_, str):
+            raise ValueError(f"the id {id_!r} is no text but {type(id_)}")
+
+
+def checked_rankings(rankings, n_queries):
+    """The rankings as an array of texts, (n_queries, k), each id once, missing results at the end.
+
+    Warns, with counts, of ids that a ranking repeats. ValueError for another shape or type.
+    """
     rankings = np.asarray(rankings, dtype=object)
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
-    if strange := [id_ for id_ in rankings.flat if not isinstance(id_, str)]:
-        raise ValueError(f"the id {strange[0]!r} is no text but {type(strange[0])}")
-    return rankings
+    _check_ids(rankings.flat)
+    rows = rankings.tolist()
+    merged = [[id_ for id_ in dict.fromkeys(row) if id_] for row in rows]
+    found = [len(row) - row.count("") for row in rows]
+    repeats = np.subtract(found, list(map(len, merged)), dtype=int)
+    if repeats.any():
+        where = f"{repeats.sum()} repeated ids in {(repeats > 0).sum()} rankings"
+        warnings.warn(f"{where} were merged: each counts where it first stands", stacklevel=3)
+    return pad(merged, rankings.shape[1])
 
 
-def retrieve(queries, search, k=5):
-    """The first k of a search's rankings, checked: (n_queries, k). Warns where no query has k."""
+def retrieve(queries, search, k=5, documents=None):
+    """The first k of a search's rankings, checked and padded with "": (n_queries, k).
+
+    documents: the corpus, if its ids are to be checked. ValueError for an id that it lacks, and for
+    questions or courses that are no texts. Warns of repeated ids, and where no query has k.
+    """
     check_k(k)
     queries = check_table(queries, ["question", "course"], "queries")
-    rankings = _ids(search(queries), len(queries))
+    for column in ("question", "course"):
+        no_text = ~queries[column].map(lambda value: isinstance(value, str))
+        refuse(queries, no_text, column, "queries", "is no text")
+    rankings = checked_rankings(search(queries), len(queries))
     if rankings.shape[1] < k and (rankings != "").all():
         warnings.warn(f"search returned {rankings.shape[1]} documents, not {k}", stacklevel=3)
-    return rankings[:, :k]
+    if documents is not None:
+        unknown = set(rankings.flat) - {document["id"] for document in documents} - {""}
+        if unknown:
+            some = ", ".join(sorted(unknown)[:3])
+            raise ValueError(f"{len(unknown)} ids are of no document of the corpus: {some}")
+    return pad(rankings.tolist(), k)
 
 
-def score(ground_truth, rankings):
-    """Hit rate, reciprocal rank and nDCG of each query: a DataFrame (n_queries, 3)."""
-    found, wanted = relevance(rankings, ground_truth["document"]), ground_truth["document"]
-    grades = 1 if found.dtype == bool else [list(qrel.values()) for qrel in wanted]
+def score(ground_truth, rankings, k=None):
+    """Hit rate, reciprocal rank and nDCG at k of each query: a DataFrame (n_queries, 3)."""
+    rankings, qrels = np.asarray(rankings, dtype=object)[:, :k], qrels_of(ground_truth["document"])
+    found = relevance(rankings, qrels)
+    judged = [list(qrel.values()) for qrel in qrels]
     values = {"hit_rate": hit_rate(found, True), "mrr": mrr(found, True)}
-    return pd.DataFrame({**values, "ndcg": ndcg(found, grades, True)})
+    return pd.DataFrame({**values, "ndcg": ndcg(found, judged, True)})
 
 
-def evaluate(ground_truth, search, k=5):
+def condensed(rankings, documents):
+    """The rankings without what nobody judged, in order: (n_queries, depth). documents: a dict of
+    id: grade for each query. nDCG at 10 of a condensed list of 100 overrates a search that brings
+    unjudged documents, as nDCG of the list itself underrates it: the truth lies between the two.
+    """
+    rows = zip(np.asarray(rankings).tolist(), qrels_of(documents), strict=True)
+    depth = np.shape(rankings)[1]
+    return pad([[id_ for id_ in row if id_ in qrel] for row, qrel in rows], depth)
+
+
+def bracket(ground_truth, rankings, k=10):
+    """nDCG at k as it is, nDCG of the condensed list, share of the first k that was judged: a row
+    for each query, (n_queries, 3). Rankings of 100 let the condensed list be refilled to k.
+    """
+    rankings, qrels = np.asarray(rankings, dtype=object), qrels_of(ground_truth["document"])
+    first = zip(rankings[:, :k].tolist(), qrels, strict=True)
+    known = [[id_ in qrel for id_ in row if id_] for row, qrel in first]
+    return pd.DataFrame(
+        {
+            "ndcg": score(ground_truth, rankings, k)["ndcg"],
+            "condensed": score(ground_truth, condensed(rankings, qrels), k)["ndcg"],
+            "judged_at_k": [np.mean(row) if row else np.nan for row in known],
+        }
+    )
+
+
+def evaluate(ground_truth, search, k=5, documents=None):
     """Hit rate, MRR and nDCG at k of a search function on a ground truth: a dict. ground_truth:
-    question, course, document: an id, or for judged queries a dict of id: grade.
+    question, course, document: an id, a set or list of ids, or a dict of id: grade. documents: the
+    corpus; then an id that it lacks is an error. Without it, a warning where no id at all is known.
     """
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
-    return score(ground_truth, retrieve(ground_truth, search, k)).mean().to_dict()
+    rankings = retrieve(ground_truth, search, k, documents)
+    known = set().union(*qrels_of(ground_truth["document"]))
+    found = set(rankings.flat) - {""}
+    if found and documents is None and not found & known:
+        some = ", ".join(sorted(found)[:3])
+        warnings.warn(f"no id found is in the ground truth: {some}; other ids?", stacklevel=2)
+    return score(ground_truth, rankings).mean().to_dict()
 
 
 def compare(searches, ground_truth, k=5, by="mrr"):
@@ -211,65 +305,173 @@ def tune(build, settings, development, k=5, by="mrr"):
     return table.reset_index(drop=True)
 
 
-def leaderboard(searches, ground_truth, k=5, by="mrr", rankings=None):
-    """`compare`, and low, high: 95 % interval of `by`; p_best: p value to the best; judged_at_k:
-    share of results that was judged (or NaN); ms_per_query: a query's share of a batch's time.
-    rankings: a dict that gets the rankings of each search, for who needs them afterwards.
+def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
+    """Tune without flattering: each query is ranked with the setting that is best on other folds.
+
+    build(setting) is a search function. development and test: ground truths with a column fold, see
+    `corpus.divide`; ten folds of one table, or two halves. With fewer than FEW queries nothing is
+    tuned: the first setting is taken, and a line says so.
+    Returns the rankings of test, (n_queries, depth or k); each fold's setting, a Series; and the
+    setting that is best on all of development: the one to ship.
     """
-    ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
+    settings, depth = list(settings), depth or k
+    if not settings:
+        raise ValueError("cross_fit: no setting is given")
+    if len(development) < FEW:
+        print(f"{len(development)} queries are too few to tune on: the first setting is taken")
+        settings = settings[:1]
+    values, rankings = {}, np.full((len(test), depth), "", dtype=object)
+    for number, setting in enumerate(settings):
+        found = retrieve(development, build(setting), k)
+        values[number] = score(development, found)[by].to_numpy()
+    values, best = pd.DataFrame(values), {}
+    for fold in sorted(test["fold"].unique()):
+        others = (development["fold"] != fold).to_numpy()
+        best[fold] = values[others].mean().idxmax()
+    best = pd.Series(best)
+    for number in best.unique():
+        rows = test["fold"].map(best).to_numpy() == number
+        rankings[rows] = retrieve(test, build(settings[number]), depth)[rows]
+    by_fold = best.map(lambda number: settings[number])
+    return rankings, by_fold, settings[values.mean().idxmax()]
+
+
+def timed_rankings(searches, queries, k=10, documents=None):
+    """The rankings of each search, a dict of name: ids (n_queries, k), and the milliseconds that a
+    query took in this one batch: a Series.
+    """
     if not searches:
-        raise ValueError("leaderboard: no search is given")
-    rows, values, qrels = {}, {}, list(ground_truth["document"])
-    graded, rankings = isinstance(qrels[0], dict), {} if rankings is None else rankings
-    groups = range(len(qrels)) if graded else qrels
+        raise ValueError("no search is given")
+    rankings, milliseconds = {}, {}
     for name, search in searches.items():
         started = time.perf_counter()
-        rankings[name] = retrieve(ground_truth, search, k)
-        row = {"ms_per_query": 1000 * (time.perf_counter() - started) / len(qrels)}
-        scores = score(ground_truth, rankings[name])
-        row["low"], row["high"] = confidence_interval(scores[by], groups)
-        known = [i in q for ids, q in zip(rankings[name], qrels, strict=True) for i in ids if i]
-        row["judged_at_k"] = np.mean(known or 0) if graded else np.nan
-        rows[name], values[name] = {**scores.mean(), **row}, scores[by]
+        rankings[name] = retrieve(queries, search, k, documents)
+        milliseconds[name] = 1000 * (time.perf_counter() - started) / len(queries)
+    return rankings, pd.Series(milliseconds)
+
+
+def leaderboard(rankings, ground_truth, k=5, by="mrr"):
+    """A row for each search of a dict of name: rankings, best first. hit_rate, mrr and ndcg at k;
+    low, high: 95 % interval of `by`; p_best: p value to the best, corrected by Holm. With grades
+    also condensed and judged_at_k, see `bracket`, for which the rankings should be 100 deep.
+    """
+    ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
+    if not rankings:
+        raise ValueError("leaderboard: no search is given")
+    groups, rows, values = groups_of(ground_truth), {}, {}
+    graded = isinstance(ground_truth["document"].iloc[0], dict)
+    for name, ranking in rankings.items():
+        scores = score(ground_truth, ranking, k)
+        low, high = confidence_interval(scores[by], groups)
+        values[name], rows[name] = scores[by], {**scores.mean(), "low": low, "high": high}
+        both = bracket(ground_truth, ranking, k) if graded else pd.DataFrame()
+        for column in ("condensed", "judged_at_k"):
+            rows[name][column] = both[column].mean() if graded else np.nan
     table = pd.DataFrame(rows).T.sort_values(by, ascending=False, kind="stable")
-    best = values[table.index[0]]
-    table["p_best"] = [permutation_p_value(values[name], best, groups) for name in table.index]
+    best, *others = table.index
+    p = {name: permutation_p_value(values[name], values[best], groups) for name in others}
+    table["p_best"] = pd.Series({best: 1.0, **holm(pd.Series(p, dtype=float))})
     return table.rename_axis("search")
 
 
-def _by_document(values, documents):
-    """Sum of the values and number of queries of each document, as two arrays (n_documents,)."""
-    values, documents = pd.Series(np.asarray(values, dtype=float)), pd.Series(list(documents))
-    n_nan = values.isna().sum() + documents.isna().sum()
-    if len(values) != len(documents) or n_nan or documents.nunique() < 2:
-        given = f"{documents.nunique()} documents, {n_nan} NaN"
-        raise ValueError(f"{len(values)} values for {len(documents)} rows of {given}")
-    groups = values.groupby(documents)
-    return groups.sum().to_numpy(), groups.size().to_numpy()
-
-
-def confidence_interval(values, documents, n_resamples=2_000, seed=1):
-    """95 % interval (low, high) of the mean of one value a query: scipy's percentile bootstrap over
-    whole documents. Of judged queries each is its own: give range(n_queries).
+def groups_of(queries):
+    """What an interval resamples, one label a query: the document of a generated question, the need
+    of a judged query, or where neither is known the query itself.
     """
-    how = {"paired": True, "method": "percentile", "n_resamples": n_resamples, "batch": 200}
-    rng, data = np.random.default_rng(seed), _by_document(values, documents)
-    result = stats.bootstrap(data, lambda s, n, axis: s.sum(axis) / n.sum(axis), rng=rng, **how)
+    if "need" in queries:
+        return queries["need"].reset_index(drop=True)
+    documents = queries["document"].reset_index(drop=True)
+    by_document = documents.map(lambda document: isinstance(document, str)).all()
+    return documents if by_document else pd.Series(range(len(queries)))
+
+
+def _by_group(values, groups):
+    """Sum of the values and number of queries of each group, as two arrays (n_groups,)."""
+    values, groups = pd.Series(np.asarray(values, dtype=float)), pd.Series(list(groups))
+    n_nan = values.isna().sum() + groups.isna().sum()
+    if len(values) != len(groups) or n_nan or groups.nunique() < 2:
+        given = f"{groups.nunique()} groups, {n_nan} NaN"
+        raise ValueError(f"{len(values)} values for {len(groups)} rows of {given}; 2 are needed")
+    grouped = values.groupby(groups)
+    return grouped.sum().to_numpy(), grouped.size().to_numpy()
+
+
+def standard_error(values, groups):
+    """Standard error of the mean of one value a query, where queries of a group go together."""
+    sums, sizes = _by_group(values, groups)
+    away = sums - sizes * sums.sum() / sizes.sum()
+    n_groups = len(sums)
+    return float(np.sqrt(n_groups / (n_groups - 1) * (away**2).sum()) / sizes.sum())
+
+
+def confidence_interval(values, groups, n_resamples=10_000, seed=1):
+    """95 % interval (low, high) of the mean of one value a query. groups: see `groups_of`.
+
+    From 100 groups on scipy's percentile bootstrap, which draws whole groups. Below that Student's
+    t on the groups, since the bootstrap is too narrow then: notebook 02 shows by how much.
+    """
+    sums, sizes = _by_group(values, groups)
+    if len(sums) < 100:
+        half = stats.t.ppf(0.975, len(sums) - 1) * standard_error(values, groups)
+        mean = sums.sum() / sizes.sum()
+        return float(mean - half), float(mean + half)
+    result = stats.bootstrap(
+        (sums, sizes),
+        lambda s, n, axis: s.sum(axis) / n.sum(axis),
+        paired=True,
+        method="percentile",
+        n_resamples=n_resamples,
+        batch=500,
+        rng=np.random.default_rng(seed),
+    )
     return tuple(map(float, result.confidence_interval))
 
 
-def permutation_p_value(a, b, documents, n_resamples=2_000, seed=1):
-    """Two-sided p value that two searches are equally good: scipy's permutation test, which swaps
-    the values document by document. a, b: one value a query, the same queries in the same order.
+def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
+    """Two-sided p value that two searches are equally good: their values are swapped at random,
+    group by group. a, b: one value a query, the same queries in the same order.
+
+    With n_resamples swaps, by scipy; or with every possible one where these are fewer.
     """
-    sums, _ = _by_document(np.asarray(a) - np.asarray(b), documents)
-    how = {"permutation_type": "samples", "n_resamples": n_resamples, "batch": 200}
-    rng = np.random.default_rng(seed)  # with one sample, a swap is a change of the sum's sign
-    return float(stats.permutation_test([sums], np.sum, rng=rng, **how).pvalue)
+    sums, _ = _by_group(np.asarray(a) - np.asarray(b), groups)
+    sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
+    rng = np.random.default_rng(seed)
+    if not len(sums):
+        return 1.0
+    if 2 ** len(sums) <= n_resamples:
+        signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
+        swapped, seen = np.abs(signs @ sums), abs(sums.sum())
+        return float(np.mean(swapped >= seen - 1e-9))
+    result = stats.monte_carlo_test(
+        sums,
+        lambda size: rng.choice([-1.0, 1.0], size=size) * sums,
+        np.sum,
+        vectorized=True,
+        n_resamples=n_resamples,
+        batch=1_000,
+    )
+    return float(result.pvalue)
+
+
+POWER = 2.8  # standard errors that a test at 5 % finds four times out of five: 1.96 + 0.84
+
+
+def smallest_difference(gains, groups):
+    """The smallest true mean gain that a test finds four times in five. gains: one a query."""
+    return POWER * standard_error(gains, groups)
+
+
+def groups_needed(gains, groups, difference=0.02):
+    """How many groups (documents, needs) would show a mean gain of `difference`, four in five."""
+    n_groups = pd.Series(list(groups)).nunique()
+    return math.ceil(n_groups * (smallest_difference(gains, groups) / difference) ** 2)
 
 
 def holm(p_values):
-    """p values, a Series, adjusted for how many they are (Holm 1979); NaN stay. Notebook 03."""
+    """p values, a Series, corrected for how many they are (Holm 1979); NaN stay. Notebook 03.
+
+    The family is every p value that one table shows, both kinds of queries together.
+    """
     p = p_values.sort_values()
     adjusted = (p * np.arange(p.count(), p.count() - len(p), -1)).cummax().clip(upper=1)
     return adjusted.reindex(p_values.index)
@@ -312,21 +514,42 @@ def blocks_of(queries, documents):
     courses = pd.Series([document["course"] for document in documents], dtype=str)
     for course, rows in queries.reset_index(drop=True).groupby("course").indices.items():
         if len(columns := np.flatnonzero(courses == course)):
-            size = max(1, 2**23 // len(columns))  # 64 MiB of scores
+            size = max(1, BLOCK // len(columns))
             for start in range(0, len(rows), size):
                 yield rows[start : start + size], columns
+
+
+def best_scores(scores, queries):
+    """The highest score of each query, (n_queries,); -inf where its course has no document."""
+    best = np.full(len(queries), -np.inf)
+    for rows, _, block in scores(queries):
+        best[rows] = block.max(axis=1)
+    return best
+
+
+def refused(answerable, unanswerable, share=0.05):
+    """Share of the unanswerable queries whose best score is below the threshold that refuses
+    `share` of the answerable ones. Both: the best score of each query, (n_queries,).
+    """
+    threshold = np.quantile(answerable, share)
+    return float(np.mean(np.asarray(unanswerable) < threshold))
 
 
 def search_by_scores(scores, documents, k=5, above=-np.inf):
     """A search function that ranks by scores above a limit, ties in document order. A *score
     function* of queries yields rows and columns as `blocks_of`, and scores (n_rows, n_columns).
+    The search takes another k as well: search(queries, k=100).
     """
     check_k(k)
     ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
 
-    def search(queries):
+    def search(queries, k=k):
         rankings = np.full((len(queries), k), "", dtype=object)
-        for rows, columns, block in scores(queries):
+        for rows, columns, block in scores(queries) if len(queries) else ():
+            if (nan := np.isnan(block)).any():
+                row, column = np.argwhere(nan)[0]
+                question, id_ = queries["question"].iloc[rows[row]], ids[columns[column]]
+                raise ValueError(f"the score of document {id_!r} for {question!r} is NaN")
             best = top_k(np.where(block > above, block, -np.inf), k)
             rankings[rows] = ids[np.append(columns, -1)[best]]  # the last, -1, is no document: ""
         return rankings
@@ -444,10 +667,12 @@ def elasticsearch_hits(es, index, bodies):
 
 
 def elasticsearch_search(es, index, query, k=5):
-    """A search function on an index with a keyword `id`; query: (question, course) -> its body."""
+    """A search function on an index with a keyword `id`; query: (question, course) -> its body. The
+    search takes another k as well: search(queries, k=100).
+    """
     check_k(k)
 
-    def search(queries):
+    def search(queries, k=k):
         rows = _hits_of(es, index, query, queries, k)
         return pad([[hit["fields"]["id"][0] for hit in hits] for hits in rows], k)
 
@@ -513,7 +738,8 @@ def _model_files(name=None):
 def _load_model(name, _):
     from sentence_transformers import SentenceTransformer
 
-    ours, device = MODELS in Path(name).parents, os.environ.get("EMBEDDING_DEVICE")
+    ours = MODELS.resolve() in Path(name).resolve().parents
+    device = os.environ.get("EMBEDDING_DEVICE")
     try:  # only what `make models` has put there may bring code of its own
         return SentenceTransformer(name, trust_remote_code=ours, device=device)
     except OSError as error:

@@ -2,8 +2,9 @@
 
 import json
 import warnings
-from itertools import product
+from itertools import combinations, product
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -163,7 +164,8 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     for grade in "grade", "pass_1":
         written = write(tmp_path, judged=csv(GOOD, JUDGED.replace("grade", grade)))
         queries, qrels = utils.load_judged_queries(written, grade=grade)
-        lines = ["query_id,question,course,kind", "q1,Why?,a,typo", "q2,How?,b,short", ""]
+        lines = ["query_id,question,course,kind,need,split", "q1,Why?,a,typo,d1,", ""]
+        lines.insert(2, "q2,How?,b,short,q2,")  # no record answers it: a need of its own
         assert queries.to_csv(index=False).split("\n") == lines
         assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
     with pytest.warns(UserWarning, match=r"judged-queries\.csv: 1 rows grade a pair again"):
@@ -173,6 +175,90 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
         utils.evaluate(derived, lambda queries: [["d1"]] * 4, k=1)
     write(tmp_path, questions=csv("Why?,a,d7")).joinpath("documents-with-ids.json").unlink()
     assert utils.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]  # nothing to check by
+
+
+def test_rows_of_deleted_documents_are_counted_and_left_out_unless_they_are_most(tmp_path):
+    gone = write(tmp_path, questions=csv("A,a,d1|B,a,d7|C,a,d2|D,b,d3"))
+    with pytest.warns(UserWarning, match=r"ground-truth-data\.csv: 1 rows name a document that is"):
+        assert utils.load_ground_truth(gone)["question"].tolist() == [*"ACD"]
+    gone = write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,short,d8,2", JUDGED))
+    with pytest.warns(
+        UserWarning, match=r"judged-queries\.csv: 1 rows name a document that is not"
+    ):
+        assert utils.load_judged_queries(gone)[1] == [{"d1": 2, "d2": 1}, {"d3": 0}]
+
+
+def judged_by(**qrels):
+    """Judged queries without a label, as load_judged_queries returns them."""
+    queries = pd.DataFrame(
+        {"query_id": list(qrels), "question": "q", "course": "a", "kind": "typed"}
+    )
+    needs = [utils.need_of(*pair) for pair in qrels.items()]
+    return queries.assign(need=needs, split="", document=list(qrels.values()))
+
+
+def many_judged(n=300):
+    """Queries on 150 records; each record is the best of two."""
+    return {f"q{i:03}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)}
+
+
+def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
+    truth = utils.load_ground_truth()
+    places = dict(zip(truth["document"], utils.folds_of(truth["document"], 2), strict=True))
+    assert 0.45 < np.mean(list(places.values())) < 0.55
+    assert utils.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]  # for all time
+    new = pd.DataFrame({"question": ["q"], "course": ["c"], "document": ["new"]})
+    for some in truth.sample(frac=0.9, random_state=1), pd.concat([new, truth]), truth[::-1]:
+        development, test = utils.split_by_document(some)
+        assert len(development) + len(test) == len(some)
+        for fold, half in enumerate((development, test)):
+            assert set(half["fold"]) == {fold}
+            assert {places.get(id_, fold) for id_ in half["document"]} == {fold}
+    qrels = many_judged()
+    before = utils.divide(judged_by(**qrels))[0].set_index("query_id")["fold"]
+    assert set(before) == set(range(10))
+    changed = {"extra": {"d3": 2, "d999": 2}, **dict(list(qrels.items())[20:])}
+    after = utils.divide(judged_by(**changed))[0].set_index("query_id")["fold"]
+    assert (after.drop("extra") == before[after.index.drop("extra")]).all()
+    siblings = before.groupby([qrel["need"] for _, qrel in judged_by(**qrels).iterrows()])
+    assert (siblings.nunique() == 1).all()
+
+
+def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_kept():
+    judged = judged_by(**many_judged())
+    development, test = utils.divide(judged)
+    assert development is test
+    development, test = utils.divide(judged_by(**many_judged(1_200)))
+    assert not set(development["need"]) & set(test["need"])
+    assert 0.4 < len(test) / 1_200 < 0.6
+    own = judged.assign(split=["test", "dev", "train"] * 100)
+    development, test = utils.divide(own)
+    assert (set(development["split"]), set(test["split"])) == ({"dev", "train"}, {"test"})
+    assert len(development) + len(test) == 300
+    only_test, same = utils.divide(judged.assign(split="test"))  # nothing else to choose on
+    assert only_test is same
+
+
+def test_queries_of_one_need_share_most_of_their_records_in_our_data():
+    """No query has a sibling of another need: half of their best or of their relevant records."""
+    for folder in "data", "data/es":
+        queries, qrels = utils.load_judged_queries(utils.ROOT / folder)
+        assert len(queries) > queries["need"].nunique() > 0.6 * len(queries)
+        for least in 1, 2:
+            records = [{id_ for id_, grade in q.items() if grade >= least} for q in qrels]
+            for one, other in combinations(range(len(qrels)), 2):
+                a, b = records[one], records[other]
+                if a & b and len(a & b) >= 0.5 * len(a | b):
+                    assert queries["need"][one] == queries["need"][other]
+
+
+def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
+    rows = [f"q{n},How?,a,typo,{id_},{int(n < 6)}" for n in range(10) for id_ in ("d1", "d2")]
+    folder = write(tmp_path, judged=csv("|".join(rows), JUDGED))
+    development, test, unanswered = utils.load_halves(folder)
+    assert unanswered["query_id"].tolist() == ["q6", "q7", "q8", "q9"]
+    assert test["judged"]["query_id"].tolist() == ["q0", "q1", "q2", "q3", "q4", "q5"]
+    assert all(any(qrel.values()) for qrel in test["judged"]["document"])
 
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():

@@ -1,5 +1,6 @@
 """Metrics against trec_eval and their definitions; relevance, coverage, intervals and p values."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 import utils
 
 METRICS = [utils.hit_rate, utils.mrr, utils.precision, partial(utils.err, max_grade=3)]
-COUNTED = [utils.recall, utils.average_precision, utils.ndcg, utils.f1]
+COUNTED = [utils.recall, utils.average_precision, utils.f1]
 EVERY = METRICS + [partial(metric, n_relevant=1) for metric in COUNTED]
 TREC_EVAL = [  # metric, measure, further arguments: parts of a case, highest grade
     (utils.hit_rate, "success", [], 3),
@@ -21,10 +23,10 @@ TREC_EVAL = [  # metric, measure, further arguments: parts of a case, highest gr
     (utils.precision, "P", [], 3),
     (utils.recall, "recall", [1], 3),
     (utils.average_precision, "map_cut", [1], 3),
-    (utils.ndcg, "ndcg_cut", [1], 1),
+    (utils.ndcg, "ndcg_cut", [2], 1),
     (utils.ndcg, "ndcg_cut", [2], 3),
 ]
-NINE_OR_ONE = np.repeat([1.0, 0.0], [180, 20]), np.repeat(np.arange(40), [9] * 20 + [1] * 20)
+NINE_OR_ONE = np.repeat([1.0, 0.0], [540, 60]), np.repeat(np.arange(120), [9] * 60 + [1] * 60)
 
 
 @st.composite
@@ -84,7 +86,8 @@ def test_no_results_count_as_zero_and_no_queries_as_nan(n_queries, k):
 
 
 FOUND = [[True, False], [True, True], [False, False]]
-NO_GRADES = [[[3, 0], [2, 0]], [1, 2]], [[[3], [2]], [1, 1]], [[[0.5, 0]], 2]
+NO_GRADES = [[[3, 0], [2, 0]], [1, 2]], [[[1, 0]], 1], [[[1, 0]], [{"7": 1, "8": 0}]]
+NO_GRADES += [[[1, 0]], {"q": {"7": 1}}], [[[1, 0]], [["7", "8"]]], [[[1, 0]], ["78"]]
 BAD = [
     (EVERY, "shape", [[[True, False]], [np.zeros((2, 3, 4))], [np.zeros(3)]]),
     (EVERY, "inhomogeneous", [[[[1, 0], [[1], [0]]]], [[[1, 0], [1]]], [[[1, 0], []]]]),
@@ -94,7 +97,7 @@ BAD = [
     (COUNTED, "query 1 has 2 .*retrieved.* says 1", [[FOUND, [2, 1, 1]], [FOUND, 1]]),
     (COUNTED, "query 2 has 0 .* says nan", [[FOUND, [1, 2, np.nan]]]),
     (COUNTED, "query 2 has 0 .* says -1", [[FOUND, [1, 2, -1]]]),
-    ([utils.ndcg], "needs the grades", NO_GRADES),
+    ([utils.ndcg], "needs .*grades", NO_GRADES),
     ([utils.ndcg], "grades of 1 queries for 2 rankings", [[[[3, 0], [2, 0]], [[3, 1]]]]),
     ([utils.ndcg], "none of its judged", [[[[3, 0], [2, 3]], [[3, 1], [2, 2]]]]),
     ([utils.ndcg], "holds NaN", [[[[3, 0], [2, 3]], [[3, 1], [3, np.nan]]]]),
@@ -112,7 +115,6 @@ def test_bad_relevance_counts_or_grades_are_an_error_that_says_where(metrics, me
 
 
 RANKINGS = [["a", "b", "c"], ["c", "a", ""], ["", "", ""]]
-TWICE = [["a", "a", "c", "a"], ["a", "b", "a", "b"]]
 SHAPES = RANKINGS, ["a", "b"], [["a"], ["a", "b"]], [["a"], []], [[["a"]], [["b"]]], []
 STRANGE = [(r, ["a", "b"], r"rankings: shape .*expected \(2, k\)") for r in SHAPES]
 NO_TEXT = [(r, d) for r in ([[1, 2]], np.array([[1, 2]]), [["a", np.nan]]) for d in ("1", 1)]
@@ -123,7 +125,7 @@ RELEVANT = [
     (RANKINGS, [{"a", "c"}, ["a"], set()], [[1, 0, 1], [0, 1, 0], [0, 0, 0]]),
     (RANKINGS, [{"a": 3, "c": 0.5}, {"b": 2}, {"a": 1}], [[3, 0, 0.5], [0, 0, 0], [0, 0, 0]]),
     (RANKINGS, [{"a": 3, "b": 0}, {"c"}, "a"], [[3, 0, 0], [1, 0, 0], [0, 0, 0]]),
-    (TWICE, ["a", {"b": 2}], [[1, 0, 0, 0], [0, 2, 0, 0]]),
+    (RANKINGS, [{"a": 1}, ("c",), ["b", "d"]], [[1, 0, 0], [1, 0, 0], [0, 0, 0]]),
     ([["b", ""], ["", ""]] * 2, ["", {"": 2}, {""}, {"": 1, "a": 1}], [[0, 0]] * 4),
 ]
 
@@ -142,6 +144,92 @@ def test_another_shape_or_an_id_that_is_no_text_is_an_error(rankings, documents,
         utils.relevance(rankings, documents)
     with pytest.raises(ValueError, match=message):
         utils.evaluate(queries, lambda _: rankings, k=2)
+
+
+IDS = st.sampled_from([*"abcdefgh", ""])
+RANKED = st.lists(st.lists(IDS, max_size=8), min_size=1, max_size=4)
+GRADED = st.dictionaries(st.sampled_from([*"abcdefgh"]), st.integers(0, 3), max_size=8)
+
+
+def pytrec_of(rankings, qrels, k):
+    """Every metric at k of each query by pytrec_eval: dict of name: array."""
+    run, known = {}, {}
+    for number, (row, qrel) in enumerate(zip(rankings, qrels, strict=True)):
+        ids = [id_ for id_ in dict.fromkeys(row) if id_][:k]
+        run[str(number)] = {id_: float(k - rank) for rank, id_ in enumerate(ids)}
+        known[str(number)] = qrel or {"nothing": 0}
+    names = {"hit_rate": "success", "precision": "P", "recall": "recall"}
+    names |= {"average_precision": "map_cut", "ndcg": "ndcg_cut"}
+    measures = {f"{name}.{k}" for name in names.values()} | {"recip_rank"}
+    found = pytrec_eval.RelevanceEvaluator(known, measures).evaluate(run)
+    keys = {"mrr": "recip_rank", **{ours: f"{name}_{k}" for ours, name in names.items()}}
+    none = dict.fromkeys(keys.values(), 0.0)  # pytrec_eval leaves out a query without results
+    rows = [found.get(str(number), none) for number in range(len(rankings))]
+    return {ours: np.array([row[key] for row in rows]) for ours, key in keys.items()}
+
+
+@given(
+    rankings=RANKED,
+    k=st.integers(1, 10),
+    form=st.sampled_from(["id", "set", "dict"]),
+    data=st.data(),
+)
+def test_any_ranking_and_any_form_of_relevance_is_scored_as_by_pytrec_eval(rankings, k, form, data):
+    """Short, long, empty rankings and repeated ids; relevance as an id, a set, a dict of grades."""
+    n = len(rankings)
+    qrels = data.draw(st.lists(GRADED, min_size=n, max_size=n))
+    if form == "id":
+        qrels = [{id_: 1} for id_ in data.draw(st.lists(IDS.filter(bool), min_size=n, max_size=n))]
+    if form == "set":
+        qrels = [dict.fromkeys(qrel, 1) for qrel in qrels]
+    wanted = {
+        "id": [next(iter(q), None) for q in qrels],
+        "set": list(map(set, qrels)),
+        "dict": qrels,
+    }
+    queries = pd.DataFrame({"question": "q", "course": "c", "document": wanted[form]})
+    expected = pytrec_of(rankings, qrels, k)
+    with warnings.catch_warnings(action="ignore"):  # of short and repeated ones: tested elsewhere
+        found = utils.retrieve(queries, lambda _: utils.pad(rankings), k)
+        figures = utils.evaluate(queries, lambda _: utils.pad(rankings), k)
+    assert found.shape == (n, k)
+    relevance = utils.relevance(found, wanted[form])
+    counts = [sum(grade > 0 for grade in qrel.values()) for qrel in qrels]
+    judged = [list(qrel.values()) for qrel in qrels]
+    ours = {
+        "hit_rate": utils.hit_rate(relevance, per_query=True),
+        "mrr": utils.mrr(relevance, per_query=True),
+        "precision": utils.precision(relevance, per_query=True),
+        "recall": utils.recall(relevance, counts, per_query=True),
+        "average_precision": utils.average_precision(relevance, counts, per_query=True),
+        "ndcg": utils.ndcg(relevance, judged, per_query=True),
+    }
+    for name, values in ours.items():
+        np.testing.assert_allclose(values, expected[name], atol=1e-9, err_msg=name)
+    for name in ("hit_rate", "mrr", "ndcg"):
+        assert figures[name] == pytest.approx(expected[name].mean())
+    lists = queries.assign(document=[list(q) if form != "dict" else q for q in wanted["dict"]])
+    with warnings.catch_warnings(action="ignore"):
+        assert utils.evaluate(lists, lambda _: found, k) == pytest.approx(figures)
+
+
+def test_repeated_and_foreign_ids_and_courses_that_are_no_texts_are_never_silent():
+    queries = pd.DataFrame({"question": ["q", "r"], "course": "c", "document": ["c", "b"]})
+    corpus = [{"id": id_} for id_ in "abc"]
+    twice = [["a", "a", "c"], ["b", "b", "b"]]
+    with pytest.warns(UserWarning, match="3 repeated ids in 2 rankings were merged"):
+        found = utils.retrieve(queries, lambda _: twice, k=3)
+    assert found.tolist() == [["a", "c", ""], ["b", "", ""]]
+    with pytest.warns(UserWarning, match="3 repeated ids"):
+        assert utils.relevance(twice, ["c", "b"]).tolist() == [[0, 1, 0], [1, 0, 0]]
+    with pytest.raises(ValueError, match="2 ids are of no document of the corpus: x, y"):
+        utils.evaluate(queries, lambda _: [["a", "x"], ["y", "b"]], 2, corpus)
+    with pytest.warns(UserWarning, match="no id found is in the ground truth: x, y; other ids?"):
+        assert utils.evaluate(queries, lambda _: [["x"], ["y"]], 1)["hit_rate"] == 0
+    with pytest.raises(ValueError, match="queries: row 0, column course: .*7.* is no text; 2 "):
+        utils.evaluate(queries.assign(course=7), lambda _: found)
+    with pytest.raises(ValueError, match="the grade '2' of 'a' is no number"):
+        utils.relevance(found, [{"a": "2"}, "b"])
 
 
 def test_coverage_is_the_share_of_facts_that_any_context_covers():
@@ -165,7 +253,7 @@ def test_holm_multiplies_by_the_number_of_comparisons_that_are_left():
     assert utils.holm(pd.Series([0.04, 0.03])).tolist() == [0.06, 0.06]
 
 
-@pytest.mark.parametrize("data", [correlated(np.random.default_rng(2)), NINE_OR_ONE])
+@pytest.mark.parametrize("data", [correlated(np.random.default_rng(2), 120), NINE_OR_ONE])
 def test_interval_equals_resampling_of_whole_documents_in_plain_numpy(data):
     sums, sizes = np.bincount(data[1], data[0]), np.bincount(data[1])
     drawn = np.random.default_rng(3).integers(len(sums), size=(20_000, len(sums)))
@@ -173,6 +261,60 @@ def test_interval_equals_resampling_of_whole_documents_in_plain_numpy(data):
     interval = utils.confidence_interval(*data, n_resamples=20_000)
     np.testing.assert_allclose(interval, expected, atol=0.01)
     assert interval[0] < data[0].mean() < interval[1]
+
+
+def test_below_a_hundred_groups_the_interval_is_students_t_on_the_groups():
+    values, groups = correlated(np.random.default_rng(4), n_documents=30)
+    means = values.reshape(30, 5).mean(axis=1)
+    expected = stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    assert utils.confidence_interval(values, groups) == pytest.approx(tuple(expected))
+    unequal = [1, 1, 0, 0.5], ["a", "a", "b", "c"]  # means of groups weigh as their queries
+    away = np.array([2, 0, 0.5]) - 0.625 * np.array([2, 1, 1])
+    error = np.sqrt(3 / 2 * (away**2).sum()) / 4
+    assert utils.standard_error(*unequal) == pytest.approx(error)
+    low, high = utils.confidence_interval(*unequal)
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * error)
+
+
+@pytest.mark.parametrize("n_groups", [6, 25, 50, 186])
+def test_intervals_hold_the_truth_about_as_often_as_they_promise(n_groups):
+    """Gains, many of them 0, in groups of one to three queries, as judged queries have them."""
+    rng, held = np.random.default_rng(n_groups), []
+    for _ in range(300):
+        groups = np.repeat(np.arange(n_groups), rng.integers(1, 4, n_groups))
+        gains = rng.choice([0, 0, 0.1, -0.1, 0.4, -0.4], size=n_groups)[groups]
+        low, high = utils.confidence_interval(gains, groups, n_resamples=500)
+        held.append(low <= 0 <= high)
+    assert 0.91 <= np.mean(held) <= 0.99
+
+
+def test_the_smallest_difference_is_found_four_times_in_five_and_groups_needed_inverts_it():
+    rng = np.random.default_rng(6)
+    world = np.repeat(rng.normal(0, 0.3, size=4_000), 3) + rng.normal(0, 0.1, size=12_000)
+    gains, groups = world[:600], np.repeat(np.arange(200), 3)
+    smallest, found = utils.smallest_difference(gains, groups), []
+    for _ in range(400):
+        drawn = rng.integers(0, 4_000, size=200)
+        sample = world.reshape(-1, 3)[drawn].ravel() - world.mean() + smallest
+        found.append(abs(sample.mean()) > 1.96 * utils.standard_error(sample, groups))
+    assert 0.72 <= np.mean(found) <= 0.88
+    assert utils.groups_needed(gains, groups, smallest) in (200, 201)
+    assert utils.groups_needed(gains, groups, smallest / 2) in (800, 801)
+
+
+def test_a_p_value_of_many_groups_is_that_of_scipys_permutation_test():
+    rng = np.random.default_rng(7)
+    gains = rng.normal(0.05, 0.3, size=60)
+    test = stats.permutation_test([gains], np.sum, permutation_type="samples", n_resamples=20_000)
+    found = utils.permutation_p_value(gains, 0 * gains, np.arange(60))
+    assert found == pytest.approx(test.pvalue, abs=0.02)
+    again = utils.permutation_p_value(gains, 0 * gains, np.arange(60))
+    assert found == again  # seeded
+    with_ties = np.concatenate([gains, np.zeros(500)])  # where nothing differs, nothing changes
+    same = utils.permutation_p_value(with_ties, 0 * with_ties, np.arange(560))
+    assert same == pytest.approx(found, abs=0.01)
+    smallest = utils.permutation_p_value(np.ones(60), np.zeros(60), np.arange(60))
+    assert 1 / 200_000 < smallest <= 2 / 100_000  # at least 100,000 resamples
 
 
 def test_p_value_and_interval_of_known_cases_in_any_order_of_rows():
@@ -194,7 +336,7 @@ def test_p_value_and_interval_of_known_cases_in_any_order_of_rows():
     assert utils.permutation_p_value([1] * 15, [0] * 15, [*"abcde"] * 3) == pytest.approx(2 / 2**5)
 
 
-MISFITS = {"3 values .* 2 ": ([1, 0, 1], "ab"), "1 documents": ([1, 0, 1], "aaa")}
+MISFITS = {"3 values .* 2 ": ([1, 0, 1], "ab"), "1 groups": ([1, 0, 1], "aaa")}
 MISFITS |= {", 1 NaN": ([1, 0, 1], ["a", np.nan, "b"]), "3 .* 1 NaN": ([1, np.nan, 1], "abc")}
 
 

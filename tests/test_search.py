@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from minsearch import Index
+from scipy import stats
 from sklearn.metrics.pairwise import cosine_similarity
 
 import utils
@@ -151,7 +152,10 @@ def test_a_wrong_k_or_boost_and_nothing_to_evaluate_are_errors():
 
 @pytest.mark.parametrize("column", ["question", "course", "document"])
 def test_a_missing_column_or_an_empty_cell_is_an_error_that_names_it(column):
-    for function in utils.evaluate, lambda rows, search: utils.leaderboard({"it": search}, rows):
+    for function in (
+        utils.evaluate,
+        lambda rows, search: utils.leaderboard({"it": [["a"]] * 3}, rows),
+    ):
         with pytest.raises(ValueError, match=f"ground truth: no column {column}"):
             function(THREE.drop(columns=column), fixed("a", "b", "c"))
     for empty in np.nan, None, "", "  ":
@@ -161,15 +165,83 @@ def test_a_missing_column_or_an_empty_cell_is_an_error_that_names_it(column):
             utils.evaluate(spoiled, fixed("a", "b", "c"))
 
 
-def test_split_keeps_documents_whole_loses_no_question_and_hangs_on_the_seed_only():
-    halves, rows = utils.split_by_document(TRUTH), list(TRUTH.columns)
-    both = pd.concat(halves).sort_values(rows, ignore_index=True)
-    pd.testing.assert_frame_equal(both, TRUTH.sort_values(rows, ignore_index=True))
-    first, second = (set(half["document"]) for half in halves)
-    assert not first & second
-    assert abs(len(first) - len(second)) <= 1
-    assert all(map(pd.DataFrame.equals, utils.split_by_document(TRUTH), halves))
-    assert first != set(utils.split_by_document(TRUTH, seed=2)[0]["document"])
+def test_cross_fitting_ranks_each_query_by_what_is_best_on_the_other_folds(capsys):
+    queries = ask(*map(str, range(60)), document="a").assign(fold=np.arange(60) % 3)
+    right = {"low": range(0, 30), "high": range(25, 60), "own fold": range(0, 60, 3)}
+    asked = []
+
+    def build(setting):
+        def search(some):
+            asked.append(setting)
+            rows = some["question"].astype(int).isin(right[setting])
+            return utils.pad([["a", setting] if row else ["x", setting] for row in rows])
+
+        return search
+
+    rankings, by_fold, best = utils.cross_fit(build, right, queries, queries, 2, "hit_rate")
+    assert (best, by_fold.tolist()) == ("high", ["high"] * 3)
+    assert asked == ["low", "high", "own fold", "high"]  # each once, and the best once more
+    assert utils.score(queries, rankings)["hit_rate"].mean() == 35 / 60
+    # what is best on the fold itself must not be chosen for it
+    right |= {"own fold": range(0, 60, 3), "low": [], "high": []}
+    _, by_fold, _ = utils.cross_fit(build, right, queries, queries, 2, "hit_rate")
+    assert by_fold.to_dict() == {0: "low", 1: "own fold", 2: "own fold"}
+    halves = queries.assign(fold=0), queries[:9].assign(fold=1)
+    right["high"] = range(60)
+    rankings, by_fold, _ = utils.cross_fit(build, right, *halves, 2, depth=2)
+    assert (rankings[:, 1].tolist(), by_fold.to_dict()) == (["high"] * 9, {1: "high"})
+    few = queries[:49]
+    rankings, by_fold, best = utils.cross_fit(build, right, few, few, 2)
+    assert (best, set(by_fold)) == ("low", {"low"})
+    assert "49 queries are too few to tune on: the first setting" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="no setting is given"):
+        utils.cross_fit(build, [], queries, queries)
+
+
+def test_scores_of_several_blocks_of_a_course_are_all_ranked(monkeypatch):
+    """A large corpus is scored some queries at a time."""
+    largest = max(len([d for d in DOCUMENTS if d["course"] == c]) for c in set(QUERIES["course"]))
+    monkeypatch.setattr(utils, "BLOCK", 3 * largest)
+    blocks = list(utils.blocks_of(QUERIES, DOCUMENTS))
+    assert len(blocks) > 50
+    assert sorted(row for rows, _ in blocks for row in rows) == list(range(len(QUERIES)))
+    assert_equals_minsearch(INDEX, QUERIES[:40])
+
+
+def test_a_nan_score_is_an_error_that_names_query_and_document():
+    scores = part(([0], [0, 1], [[0.5, np.nan]]))
+    search = utils.search_by_scores(scores, [document("a"), document("b")])
+    with pytest.raises(ValueError, match="score of document 'b' for 'why' is NaN"):
+        search(ask("why"))
+
+
+def test_no_queries_give_no_rankings_and_another_k_can_be_asked_for():
+    search = utils.minsearch_search(INDEX, k=3)
+    assert search(QUERIES[:0]).shape == (0, 3)
+    assert search(QUERIES[:4], k=7).shape == (4, 7)
+    with pytest.raises(ValueError, match="queries: no rows"):
+        utils.retrieve(QUERIES[:0], search)
+
+
+def test_refusal_at_the_same_price_for_answerable_queries():
+    scores = part(([1, 0], [0, 2], [[0.2, 0.7], [0.1, 0.3]]))
+    best = utils.best_scores(scores, ask("x", "y", "z"))
+    assert best.tolist() == [0.3, 0.7, -np.inf]
+    answerable = np.arange(100) / 100  # the lowest five of a hundred are refused
+    assert utils.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
+    assert utils.refused(answerable, [0.1, 0.4], share=0.2) == 0.5
+
+
+def test_unjudged_results_are_bracketed_by_raw_and_condensed_lists():
+    """b and c answer; x, y were never judged, so the truth lies between the two figures."""
+    queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
+    found = np.array([["x", "b", "y", "n", "c"]], dtype=object)
+    assert utils.condensed(found, queries["document"]).tolist() == [["b", "n", "c", "", ""]]
+    ideal = 2 + 1 / LOG3
+    both = utils.bracket(queries, found, k=3).loc[0]
+    assert both["ndcg"] == pytest.approx(2 / LOG3 / ideal)
+    assert both["condensed"] == pytest.approx((2 + 1 / 2) / ideal)  # refilled from below
+    assert both["judged_at_k"] == pytest.approx(1 / 3)
 
 
 def part(*blocks):
@@ -210,20 +282,53 @@ def test_vector_scores_rank_by_cosine_within_the_course(monkeypatch):
             list(utils.vector_scores(vectors, some)(ask(question)))
 
 
+def found_by(searches, queries, k=2):
+    return utils.timed_rankings(searches, queries, k)
+
+
 def test_leaderboards_of_plain_and_of_judged_queries_by_hand():
     searches = {"poor": fixed("xa", "xb", "xy"), "good": fixed("ax", "bx", "xc")}
-    board = utils.leaderboard(searches, THREE, k=2)
+    rankings, ms = found_by(searches, THREE)
+    assert (ms > 0).all()
+    board = utils.leaderboard(rankings, THREE, k=2)
     assert (board.index.name, *board.index) == ("search", "good", "poor")
     expected = [[1, 5 / 6, (2 + 1 / LOG3) / 3], [2 / 3, 1 / 3, 2 / LOG3 / 3]]
     np.testing.assert_allclose(board[["hit_rate", "mrr", "ndcg"]], expected)
-    assert board.loc["good", ["low", "high"]].tolist() == [0.5, 1]
+    half = stats.t.ppf(0.975, 2) * stats.sem([1, 1, 0.5])
+    assert board.loc["good", ["low", "high"]].tolist() == pytest.approx(
+        [5 / 6 - half, 5 / 6 + half]
+    )
     assert board["p_best"].tolist() == pytest.approx([1, 2 / 2**3])
-    assert board["judged_at_k"].isna().all()
-    assert (board["ms_per_query"] > 0).all()
+    assert board[["condensed", "judged_at_k"]].isna().all(axis=None)
     searches = {"mrr": fixed("ax", ["d", ""]), "ndcg": fixed("ab", "dc"), "none": fixed("xy", "xy")}
-    board = utils.leaderboard(searches, JUDGED, k=2, by="ndcg")
+    board = utils.leaderboard(found_by(searches, JUDGED)[0], JUDGED, k=2, by="ndcg")
     assert board.index.tolist() == ["ndcg", "mrr", "none"]
-    assert board["judged_at_k"].tolist() == pytest.approx([1, 2 / 3, 0])
+    assert board["judged_at_k"].tolist() == pytest.approx([1, 3 / 4, 0])
     assert board["ndcg"].tolist() == pytest.approx([(1 + 1 / LOG3) / 2, 1 / (2 + 1 / LOG3), 0])
-    assert board.loc["ndcg", ["low", "high"]].tolist() == pytest.approx([1 / LOG3, 1])
-    assert board["p_best"].tolist() == pytest.approx([1, 0.5, 0.5])
+    assert board["p_best"].tolist() == pytest.approx([1, 1, 1])  # 0.5, twice, by Holm
+
+
+def test_a_leaderboard_resamples_groups_and_corrects_its_p_values():
+    """Thirty copies of one document's question are one observation and not thirty."""
+    n, rng = 600, np.random.default_rng(1)
+    documents = [f"d{i // 5}" for i in range(n)]
+    queries = ask(*map(str, range(n)), document=documents)
+    hard = np.repeat(rng.random(n // 5) < 0.5, 5)
+    rows = [["x" if h else id_] for h, id_ in zip(hard, documents, strict=True)]
+    board = utils.leaderboard({"it": utils.pad(rows)}, queries, k=1)
+    low, high = utils.confidence_interval(~hard, documents)
+    assert board.loc["it", ["low", "high"]].tolist() == pytest.approx([low, high])
+    alone = utils.confidence_interval(~hard, range(n))
+    assert high - low > 1.8 * (alone[1] - alone[0])
+    needs = queries.assign(need=documents, document=[{id_: 1} for id_ in documents])
+    board = utils.leaderboard({"it": utils.pad(rows)}, needs, k=1)
+    assert board.loc["it", ["low", "high"]].tolist() == pytest.approx([low, high])
+    others = {
+        f"s{i}": utils.pad([[d if rng.random() < 0.5 else "x"] for d in documents])
+        for i in range(3)
+    }
+    board = utils.leaderboard(others, queries, k=1)
+    best, *rest = board.index
+    reached = {name: utils.score(queries, others[name], 1)["mrr"] for name in board.index}
+    p = [utils.permutation_p_value(reached[name], reached[best], documents) for name in rest]
+    assert board["p_best"].iloc[1:].tolist() == pytest.approx(utils.holm(pd.Series(p)).tolist())
