@@ -2,7 +2,9 @@ PYTHON ?= python3
 BIN = .venv/bin
 DOCKER = docker compose ls >/dev/null 2>&1
 # a project of its own, so that stop leaves what you have started yourself alone
-COMPOSE = COMPOSE_PROJECT_NAME=course-make docker compose
+PROJECT = COMPOSE_PROJECT_NAME=course-make
+# which does nothing where a node answers already
+START = $(PROJECT) $(PYTHON) scripts/node.py start
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets
@@ -28,7 +30,7 @@ lab: .venv/installed            ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 elasticsearch:                  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
-	@if $(DOCKER); then $(COMPOSE) up -d --wait; else $(PYTHON) scripts/node.py start; fi
+	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
 	@$(BIN)/pip install -q -e ".[local-llm]" -c constraints.txt
@@ -39,7 +41,7 @@ models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
 stop:                           ## stop what `make elasticsearch` and `make local-llm` started
-	@if $(DOCKER); then $(COMPOSE) down -v; fi
+	@if $(DOCKER); then $(PROJECT) docker compose down -v; fi
 	@$(PYTHON) scripts/node.py stop
 	@$(PYTHON) scripts/models.py stop
 

@@ -1,5 +1,6 @@
-"""Other people's files: tables, BEIR's folders and TREC's topics, qrels and runs."""
+"""Other people's files: tables, BEIR's folders, TREC's topics, qrels, runs."""
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -21,27 +22,53 @@ QUERY = {
     "course": ["course"],
     "kind": ["kind"],
 }
-TOPIC = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?\s*([^<]*?)\s*<", re.S)
-DOCUMENTS, *QUESTIONS = ["documents-with-ids.json", "ground-truth-data.csv", "judged-queries.csv"]
+NUMBER, TITLE = r"<num>\s*(?:Number:)?\s*([^\s<]+)", r"<title>\s*(?:Topic:)?\s*([^<]*?)"
+TOPIC = re.compile(rf"{NUMBER}.*?{TITLE}\s*<", re.S)
+DOCUMENTS = "documents-with-ids.json"
+GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
+
+
+def check_rows(path):
+    """ValueError for a file of queries that is empty or has only a header."""
+    n_lines = len(corpus.read_text(path).strip().splitlines())
+    if n_lines < (2 if path.suffix in (".csv", ".tsv") else 1):
+        advice = "write some into it, or take the file out of the folder"
+        raise ValueError(f"{path}: no queries; {advice}")
+
+
+def check_ids(table, column, path):
+    """ValueError for an id with a space, which a TREC file cannot hold."""
+    spaced = table[column].str.contains(r"\s")
+    problem = "has a space, which TREC's format forbids"
+    corpus.refuse(table, spaced, column, path, problem)
 
 
 def read_queries(path):
-    """Queries as a table, as TREC topics, or a line each, with a tab after its id if any."""
+    """Queries: a table, TREC topics, or one a line, or an id, a tab and one."""
+    if path.suffix != ".parquet":
+        check_rows(path)
     if path.suffix in corpus.TABLES:
         queries = corpus.read_records(path, QUERY, ["query"])
     else:
         text = corpus.read_text(path).replace("\r", "")
-        lines = [["", *line.split("\t", 1)][-2:] for line in text.split("\n") if line.strip()]
-        queries = pd.DataFrame(TOPIC.findall(text) or lines, columns=["query_id", "query"])
+        lines = [line for line in text.split("\n") if line.strip()]
+        lines = [["", *line.split("\t", 1)][-2:] for line in lines]
+        rows = TOPIC.findall(text) or lines
+        queries = pd.DataFrame(rows, columns=["query_id", "query"])
         queries = queries.assign(course="all", kind="typed")
-    queries["query_id"] = [id_ or f"q{n}" for n, id_ in enumerate(queries["query_id"], start=1)]
-    corpus.refuse(queries, queries["query_id"].duplicated(), "query_id", path, "stands twice")
+    ids = enumerate(queries["query_id"], start=1)
+    queries["query_id"] = [id_ or f"q{number}" for number, id_ in ids]
+    again = queries["query_id"].duplicated()
+    corpus.refuse(queries, again, "query_id", path, "stands twice")
+    check_ids(queries, "query_id", path)
     return corpus.check_table(queries, ["query"], path)
 
 
 def read_qrels(path):
-    """The lines of query, document and grade (BEIR, with a header) or of TREC's four columns as a
-    DataFrame of query_id, document and grade; a negative grade counts as 0."""
+    """A DataFrame of query_id, document and grade; a negative one counts as 0.
+
+    path: lines of query, document and grade with a header (BEIR), or TREC's."""
     rows, lines = [], [0]
     for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
         row = line.strip().split("\t") if "\t" in line else line.split()
@@ -49,72 +76,133 @@ def read_qrels(path):
             rows.append([row[0], row[-2], max(0, int(row[-1]))])
             lines.append(number)
         elif line.strip() and number > 1:
-            raise ValueError(f"{path}: line {number}: no query, document and grade: {line[:100]!r}")
+            problem = f"no query, document and grade: {line[:100]!r}"
+            raise ValueError(f"{path}: line {number}: {problem}")
     qrels = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
     qrels.attrs["lines"] = lambda: lines
     return qrels
 
 
 def convert(source, into, names=None):
-    """The folder with the course's own files, made of other people's; what was read is printed.
+    """The folder with the course's own files, made of other people's.
 
-    source: a table of documents, or a folder with one and, if there are any, queries or topics, and
-    qrels; the course's own is returned as it is. names: dict of our columns of the documents:
-    theirs, which must be there. Raises ValueError that names file, row and column."""
+    source: a table of documents, or a folder with one and, if there are any,
+    queries or topics, and qrels. The course's own form is returned as it is.
+    names: a dict of our columns of the documents: theirs, which must be there.
+    Raises ValueError that names file, row and column."""
     source, into = corpus.locate(source), Path(into)
     if (source / DOCUMENTS).exists():
         return source
     if not source.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
     files = sorted(source.iterdir()) if source.is_dir() else [source]
-    own = [path for path in files if path.name in QUESTIONS]
-    asked = [path for path in files if path.stem.startswith(("queries", "topics"))]
-    tables = [p for p in files if p.suffix in corpus.TABLES and p not in own + asked]
+    own = [path for path in files if path.name in (GENERATED, JUDGED)]
+    asked = [p for p in files if p.stem.startswith(("queries", "topics"))]
+    others = [path for path in files if path not in own + asked]
+    tables = [path for path in others if path.suffix in corpus.TABLES]
     tables = [p for p in tables if p.stem in ("corpus", "documents")] or tables
     if len(tables) != 1 or len(asked) > 1:
         found = ", ".join(path.name for path in files) or "nothing"
-        needs = "one file with documents (documents.csv) and at most one with queries"
-        raise ValueError(f"{source}: needs {needs}; found {found}")
+        needs = "needs one file with documents (documents.csv) and at most one"
+        raise ValueError(f"{source}: {needs} with queries; found {found}")
     mapped = {ours: [theirs] for ours, theirs in (names or {}).items()}
     documents = corpus.read_records(tables[0], DOCUMENT | mapped, ["text", *mapped])
+    check_ids(documents, "id", tables[0])
     new = documents["id"] == ""
     documents.loc[new, "id"] = corpus.unique_ids(documents[new].to_dict("records"))
-    print(f"{tables[0].name}: {len(documents):,} documents, {new.sum():,} ids made")
+    counts = f"{len(documents):,} documents, {new.sum():,} ids made"
+    print(f"{tables[0].name}: {counts}")
     into.mkdir(parents=True, exist_ok=True)
-    for name in ("judged-queries.csv", "queries.csv"):
+    for name in (JUDGED, LOG):
         (into / name).unlink(missing_ok=True)
     if asked:
         qrels = [p for p in files if p.stem.startswith("qrels") and p.is_file()]
-        _convert_queries(asked[0], [*qrels, *sorted(source.glob("qrels/*.tsv"))], documents, into)
+        qrels += sorted(source.glob("qrels/*.tsv"))
+        _convert_queries(asked[0], qrels, documents, into)
     content = documents.to_json(orient="records", indent=1)
-    if not (into / DOCUMENTS).exists() or (into / DOCUMENTS).read_text() != content:
-        (into / "ground-truth-data.csv").unlink(missing_ok=True)  # generated from other documents
-    (into / DOCUMENTS).write_text(content)
+    kept = into / DOCUMENTS
+    if not kept.exists() or kept.read_text() != content:
+        (into / GENERATED).unlink(missing_ok=True)  # made from other documents
+    kept.write_text(content)
     for path in own:
         shutil.copy(path, into)
     return into
 
 
 def _convert_queries(path, qrels_paths, documents, into):
-    """Write queries.csv and, of what is graded, judged-queries.csv; may take all courses as one."""
-    queries, judged = read_queries(path), []
-    if (queries["course"] == "all").all() and (documents["course"] != "all").any():
-        print(f"{path.name}: queries without a course, so no search filters on it")
+    """Write queries.csv and, of what is graded, judged-queries.csv.
+
+    Where no query has a course, all documents get the same one."""
+    queries = read_queries(path)
+    without = (queries["course"] == "all").all()
+    if without and (documents["course"] != "all").any():
+        problem = "queries without a course, so no search filters on it"
+        print(f"{path.name}: {problem}")
         documents["course"] = "all"
     other = ~queries["course"].isin(documents["course"])
     corpus.refuse(queries, other, "course", path, "is no course of the documents")
-    log = queries.rename(columns={"query": "question"})[["query_id", "question", "course"]]
-    log.to_csv(into / "queries.csv", index=False)
-    for part in qrels_paths:
-        qrels = read_qrels(part)
-        for column, known in {"query_id": queries["query_id"], "document": documents["id"]}.items():
-            corpus.refuse(qrels, ~qrels[column].isin(known), column, part, "is in no other file")
-        judged.append(qrels.merge(queries, on="query_id"))
-    n = sum(part["query_id"].nunique() for part in judged)
-    print(f"{path.name}: {len(queries):,} queries, {n:,} judged, {sum(map(len, judged)):,} grades")
-    if n:
-        judged = pd.concat(judged)[[*corpus.JUDGED_COLUMNS, "grade"]]
-        judged.to_csv(into / "judged-queries.csv", index=False)
+    log = queries.rename(columns={"query": "question"})
+    log[["query_id", "question", "course"]].to_csv(into / LOG, index=False)
+    graded = pd.DataFrame(columns=["query_id", "document", "grade", "split"])
+    if qrels_paths:
+        parts = [_known_qrels(part, queries, documents) for part in qrels_paths]
+        graded = _one_split_a_query(pd.concat(parts, ignore_index=True))
+    n_judged = graded["query_id"].nunique()
+    counts = f"{n_judged:,} judged, {len(graded):,} grades"
+    print(f"{path.name}: {len(queries):,} queries, {counts}")
+    if n_judged:
+        judged = graded.merge(queries, on="query_id")
+        columns = [*corpus.JUDGED_COLUMNS, "grade", "split"]
+        judged[columns].to_csv(into / JUDGED, index=False)
+
+
+def _known_qrels(path, queries, documents):
+    """A file's judgements of known documents, with the split that its name says.
+
+    Others are counted and left out. A ValueError where they are more than half:
+    then the file belongs to other documents."""
+    qrels = read_qrels(path)
+    unknown_query = ~qrels["query_id"].isin(queries["query_id"])
+    stranger = "is in no other file"
+    corpus.refuse(qrels, unknown_query, "query_id", path, stranger)
+    unknown = ~qrels["document"].isin(documents["id"])
+    if unknown.mean() > 0.5:
+        corpus.refuse(qrels, unknown, "document", path, stranger)
+    if unknown.any():
+        what = "judgements name a document that the corpus lacks; they are left out"
+        print(f"{path.name}: {unknown.sum():,} {what}")
+    split = path.stem if path.stem in SPLITS else ""
+    return qrels[~unknown].assign(split=split)
+
+
+def _one_split_a_query(graded):
+    """The judgements of each query in the first of SPLITS that has it."""
+    place = graded["split"].map(SPLITS.index)
+    first = place.groupby(graded["query_id"]).transform("min")
+    if n_several := graded.loc[place > first, "query_id"].nunique():
+        what = "queries stand in several splits; test counts, then dev, then train"
+        print(f"{n_several:,} {what}")
+    return graded[place == first]
+
+
+def query_ids(queries):
+    """The id of each query: query_id, or a hash of question, course, documents.
+
+    A new query changes no other's id. A repeated row gets "-2", then "-3"."""
+    if "query_id" in queries:
+        return list(queries["query_id"])
+    columns = [queries[column] for column in corpus.GROUND_TRUTH_COLUMNS]
+    rows = zip(*columns, strict=True)
+    ids = pd.Series([_hash(*row) for row in rows], dtype=str)
+    times = ids.groupby(ids).cumcount() + 1
+    pairs = zip(ids, times, strict=True)
+    return [f"{id_}-{n}" if n > 1 else id_ for id_, n in pairs]
+
+
+def _hash(question, course, document):
+    wanted = [document] if isinstance(document, str) else sorted(document)
+    text = "\n".join([question, course, *wanted])
+    return "g" + hashlib.md5(text.encode(errors="replace")).hexdigest()[:8]
 
 
 def file_name(search):
@@ -123,27 +211,34 @@ def file_name(search):
 
 
 def write_trec(folder, kind, queries, rankings):
-    """Write runs/KIND/NAME.trec for each search and qrels-KIND.trec, as trec_eval reads them.
+    """Write runs/KIND/NAME.trec for each search, and qrels-KIND.trec.
 
-    queries: a DataFrame with document (an id, or a dict of id: grade) and, if it has one, query_id.
-    rankings: dict of search: ids, (n_queries, k). Raises ValueError for an id with a space."""
-    asked = queries.get("query_id", [f"q{row}" for row in range(len(queries))])
+    queries: a DataFrame with document (an id, or a dict of id: grade), and with
+    query_id or question and course. rankings: dict of search: ids, (n, k).
+    Raises ValueError for an id with a space."""
+    asked = query_ids(queries)
     runs = Path(folder) / "runs" / kind
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
-    qrels = [d if isinstance(d, dict) else {d: 1} for d in queries["document"]]
-    rows = [(q, 0, *pair) for q, qrel in zip(asked, qrels, strict=True) for pair in qrel.items()]
+    rows = []
+    for query_id, wanted in zip(asked, queries["document"], strict=True):
+        qrel = wanted if isinstance(wanted, dict) else {wanted: 1}
+        rows += [(query_id, 0, id_, grade) for id_, grade in qrel.items()]
     _write(Path(folder) / f"qrels-{kind}.trec", rows)
-    for name, ranking in rankings.items():
-        found = zip(asked, ranking, strict=True)
-        rows = [(q, r, d) for q, row in found for r, d in enumerate(dict.fromkeys(row), 1) if d]
-        # trec_eval sorts by score and not by rank, hence one that falls with it
-        rows = [(q, "Q0", d, rank, 1 / rank, file_name(name)) for q, rank, d in rows]
-        _write(runs / f"{file_name(name)}.trec", rows)
+    for search, ranking in rankings.items():
+        name, rows = file_name(search), []
+        for query_id, ids in zip(asked, ranking, strict=True):
+            found = [id_ for id_ in dict.fromkeys(ids) if id_]  # each once
+            for rank, id_ in enumerate(found, start=1):
+                score = 1 / rank  # trec_eval sorts by score, and not by rank
+                rows.append((query_id, "Q0", id_, rank, score, name))
+        _write(runs / f"{name}.trec", rows)
 
 
 def _write(path, rows):
     lines = [" ".join(map(str, row)) for row in rows]
-    if wrong := [n for n, row in enumerate(rows) if len(lines[n].split()) != len(row)]:
-        raise ValueError(f"{path}: TREC's format takes no id with a space: {lines[wrong[0]]}")
+    for line, row in zip(lines, rows, strict=True):
+        if len(line.split()) != len(row):
+            problem = "TREC's format takes no id with a space"
+            raise ValueError(f"{path}: {problem}: {line}")
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -1,7 +1,8 @@
-"""Start or stop an Elasticsearch node without Docker, run a command with one, or check for one.
+"""Start or stop an Elasticsearch node without Docker, or run a command with one.
 
-By Java 17+ and Maven; docker-compose.yml names the version and the settings.
-ELASTICSEARCH_PORT asks for a port, ELASTICSEARCH_CACHE names the folder of download and nodes."""
+It needs Java 17+ and Maven; docker-compose.yml names the version and settings.
+ELASTICSEARCH_PORT asks for a port. ELASTICSEARCH_CACHE names the folder of the
+download and of the nodes."""
 
 import contextlib
 import hashlib
@@ -17,55 +18,67 @@ import time
 from pathlib import Path
 from urllib.request import ProxyHandler, Request, build_opener
 
-COMPOSE = Path(__file__).resolve().parent.parent / "docker-compose.yml"
-TEXT = COMPOSE.read_text()  # which alone names the version, the Maven artifact's checksum, settings
-VERSION, SHA256 = (re.search(p, TEXT)[1] for p in (r"/elasticsearch:\S+:-(\S+)}", r"sha256: (\w+)"))
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "docker-compose.yml").read_text()  # names three things
+VERSION = re.search(r"/elasticsearch:\S+:-(\S+)}", TEXT)[1]
+SHA256 = re.search(r"sha256: (\w+)", TEXT)[1]
 SETTINGS = dict(re.findall(r'\n +((?:cluster|discovery|xpack)\.\S+): "?([\w-]+)', TEXT))
 ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
 POSIX = os.name != "nt"
 NEEDS = f"without Docker, a node needs {'Java 17+ and Maven' if POSIX else 'WSL'}"
-DEFAULT_PORT, TIMEOUT, FREE_BYTES, ROOT = 9200, 120, 2e9, POSIX and os.geteuid() == 0
+DEFAULT_PORT, TIMEOUT, FREE_BYTES = 9200, 120, 2e9
+IS_ROOT = POSIX and os.geteuid() == 0
+CHECKOUT = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]  # whose nodes are ours
+USAGE = "say start, start -- COMMAND, stop, check or run -- COMMAND"
 SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 
 
 def find_java():
-    """The home of Java 17 or newer: JAVA_HOME's, else that of the java on PATH."""
+    """The home of Java 17 or newer: JAVA_HOME's, else that of PATH's java."""
     home = os.environ.get("JAVA_HOME")
     java = POSIX and shutil.which("java", path=f"{home}/bin" if home else None)
     if not java:
-        raise RuntimeError(f"no Java in {f'JAVA_HOME={home}' if home else 'PATH'}; {NEEDS}")
+        where = f"JAVA_HOME={home}" if home else "PATH"
+        raise RuntimeError(f"no Java in {where}; {NEEDS}")
     said = subprocess.getoutput(f"'{java}' -XshowSettings:properties -version")
     version = re.search(r'version "(1\.)?(\d+).*|$', said)
     if int(version[2] or 0) < 17:
-        raise RuntimeError(f"{java} is no Java 17+: {version[0] or said.splitlines()[:1]}; {NEEDS}")
+        found = version[0] or said.splitlines()[:1]
+        raise RuntimeError(f"{java} is no Java 17+: {found}; {NEEDS}")
     return re.search("java.home = (.+)", said)[1]
 
 
 def cache(name):
-    """This folder in ELASTICSEARCH_CACHE, else in the user's cache; root's is open to its node."""
-    user = "/var/cache" if ROOT else os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = os.environ.get("ELASTICSEARCH_CACHE") or Path(user, "retrieval-evaluation-course")
-    return Path(folder).absolute() / name
+    """This folder in ELASTICSEARCH_CACHE, or else in the user's cache.
+
+    Root's node runs as another user, who could not read a cache in /root."""
+    user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    default = Path("/var/cache" if IS_ROOT else user, "retrieval-evaluation-course")
+    return Path(os.environ.get("ELASTICSEARCH_CACHE") or default).absolute() / name
 
 
 def free_port(port=0):
-    """This port, or for 0 any, if no server listens on it; else an OSError that names it."""
+    """This port if it is free, or for 0 any; else an OSError that names it."""
     with socket.create_server(("127.0.0.1", port)) as server:
         return server.getsockname()[1]
 
 
 def address(node):
-    """The address of a node, a folder named start or run, port, owner's pid."""
+    """The address of a node, a folder named KIND-CHECKOUT-PORT-PID.
+
+    KIND is start or run, PID the process that owns it."""
     return f"http://127.0.0.1:{node.name.split('-')[-2]}"
 
 
 def known_url(port=None):
-    """Where a healthy node answers: at ELASTICSEARCH_URL, as `start` left it, at this port."""
-    urls = [os.environ.get("ELASTICSEARCH_URL", ""), *map(address, cache("nodes").glob("start-*"))]
+    """Where a healthy node answers: ELASTICSEARCH_URL, one of `start`, a port."""
+    started = map(address, cache("nodes").glob("start-*"))
+    urls = [os.environ.get("ELASTICSEARCH_URL", ""), *started]
+    urls.append(f"http://127.0.0.1:{port or DEFAULT_PORT}")
     key = os.environ.get("ELASTICSEARCH_API_KEY")
     headers = {"Authorization": f"ApiKey {key}"} if key else {}
-    for url in ",".join([*urls, f"http://127.0.0.1:{port or DEFAULT_PORT}"]).split(","):
-        with contextlib.suppress(Exception):  # whatever else answers there: 200 is no proof
+    for url in ",".join(urls).split(","):
+        with contextlib.suppress(Exception):  # any program may answer
             request = Request(f"{url.strip()}/_cluster/health", headers=headers)
             with build_opener(ProxyHandler({})).open(request, timeout=5) as answer:
                 if json.load(answer)["status"] in ("green", "yellow"):
@@ -73,29 +86,35 @@ def known_url(port=None):
 
 
 def processes(mark):
-    """The pids of the processes whose commands show this mark; so no reused pid is mistaken."""
-    listing = "ps -Aww -o pid=,command= || grep -as . /proc/[0-9]*/cmdline"  # not all have ps
-    ps = subprocess.run(["sh", "-c", listing], capture_output=True, text=True, errors="replace")
-    return list(map(int, re.findall(rf"(?m)^(?:/proc/| *)(\d+).*{re.escape(mark)}", ps.stdout)))
+    """The pids of processes whose commands show this mark; no reused pid does."""
+    listing = "ps -Aww -o pid=,command= || grep -as . /proc/[0-9]*/cmdline"  # if no ps
+    options = {"capture_output": True, "text": True, "errors": "replace"}
+    said = subprocess.run(["sh", "-c", listing], **options).stdout
+    found = re.findall(rf"(?m)^(?:/proc/| *)(\d+).*{re.escape(mark)}", said)
+    return [int(pid) for pid in found]
 
 
 def stop_node(node):
     """End the node, by force after 20 s, and remove its folder."""
     began = time.monotonic()
     while POSIX and (pids := processes(f"={node}/")):
+        patient = time.monotonic() < began + 20
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM if time.monotonic() < began + 20 else signal.SIGKILL)
+                os.kill(pid, signal.SIGTERM if patient else signal.SIGKILL)
         time.sleep(0.2)
     shutil.rmtree(node, ignore_errors=True)
 
 
-def sweep(kind=None):
-    """End the nodes of this kind, those whose `run` was killed, and folders without a process."""
+def sweep(stop=False):
+    """End nodes whose `run` was killed; remove folders without a process.
+
+    stop: also end the nodes that `start` of this checkout started."""
     for node in cache("nodes").glob("*-*-*"):
-        wants, *_, owner = node.name.split("-")
-        unused = wants == "run" or not processes(f"={node}/")
-        if wants == kind or (POSIX and unused and int(owner) not in processes("ython")):
+        kind, *_, owner = node.name.split("-")
+        unused = kind == "run" or not processes(f"={node}/")
+        left = POSIX and unused and int(owner) not in processes("ython")
+        if left or (stop and node.name.startswith(f"start-{CHECKOUT}-")):
             stop_node(node)
             print(f"Ended the node of {address(node)}", file=sys.stderr)
 
@@ -103,13 +122,15 @@ def sweep(kind=None):
 def maven(artifact, folder):
     """Fetch an artifact of Maven, group:name:version, into this folder."""
     command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={artifact} 2>&1"
-    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True)
+    options = {"cwd": folder, "capture_output": True, "text": True}
+    done = subprocess.run(["sh", "-c", command], **options)
     if done.returncode:
-        raise RuntimeError(f"Maven failed: {re.search('.*(ERROR|not found).*|$', done.stdout)[0]}")
+        problem = re.search(".*(ERROR|not found).*|$", done.stdout)[0]
+        raise RuntimeError(f"Maven failed: {problem}")
 
 
 def distribution(folder):
-    """The unpacked distribution, which all nodes share; the first time fetched into this folder."""
+    """The unpacked distribution, which all nodes share; fetched into folder."""
     home = cache(f"elasticsearch-{VERSION}")
     if home.exists():
         return home
@@ -118,7 +139,8 @@ def distribution(folder):
     archive = folder / f"{home.name}.zip"
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
     if found != SHA256:
-        raise RuntimeError(f"SHA-256 {found}, not {SHA256}: zip deleted; if again, empty ~/.m2")
+        advice = "zip deleted; if again, empty ~/.m2"
+        raise RuntimeError(f"SHA-256 {found}, not {SHA256}: {advice}")
     shutil.unpack_archive(archive, folder)
     archive.unlink()
     with contextlib.suppress(OSError):  # another node's was quicker
@@ -127,32 +149,38 @@ def distribution(folder):
 
 
 def launch(node, settings):
-    """Configure Elasticsearch in the node's folder and start it; it returns when it is up."""
+    """Configure and start Elasticsearch; return when it is up."""
     java_home, home = find_java(), distribution(node)
     shutil.copytree(home / "config", node / "config")
-    own = {"path.data": node / "data", "path.logs": node / "logs", "network.host": "127.0.0.1"}
-    own = {**SETTINGS, **own, "http.port": node.name.split("-")[-2], **settings}
-    command = ["bash", home / "bin/elasticsearch", "-d", *(f"-E{k}={v}" for k, v in own.items())]
-    environment = {"ES_JAVA_OPTS": "-Xms1g -Xmx1g", **os.environ, "ES_JAVA_HOME": java_home}
+    own = {"path.data": node / "data", "path.logs": node / "logs"}
+    own.update({"network.host": "127.0.0.1", "http.port": node.name.split("-")[-2]})
+    own = {**SETTINGS, **own, **settings}
+    command = ["bash", home / "bin/elasticsearch", "-d"]
+    command += [f"-E{name}={value}" for name, value in own.items()]
+    environment = {"ES_JAVA_OPTS": "-Xms1g -Xmx1g", **os.environ}
     environment.update(ES_PATH_CONF=f"{node}/config", ES_TMPDIR=f"{node}/tmp")
     environment["JDK_JAVA_OPTIONS"] = f'"-Djava.io.tmpdir={node}/tmp"'
+    environment["ES_JAVA_HOME"] = java_home
     options = {"env": environment, "start_new_session": True, "timeout": TIMEOUT}
-    if ROOT:  # as whom Elasticsearch refuses to run
+    if IS_ROOT:  # as whom Elasticsearch refuses to run
         subprocess.run(["chown", "-R", "65534:65534", node], check=True)
         options.update(user=65534, group=65534, extra_groups=[])
-    with open(node / "log", "w") as log, contextlib.suppress(subprocess.SubprocessError):
-        return subprocess.run(command, stdout=log, stderr=log, check=True, **options)
-    said = re.sub(r"(?m)^(\s+at |.*\]\[(INFO|WARN)).*\n", "", (node / "log").read_text())
-    raise RuntimeError(f"Elasticsearch did not start; the end of its log:\n{said[-2000:]}")
+    log = node / "log"
+    with open(log, "w") as file, contextlib.suppress(subprocess.SubprocessError):
+        options.update(stdout=file, stderr=file, check=True)
+        return subprocess.run(command, **options)
+    said = re.sub(r"(?m)^(\s+at |.*\]\[(INFO|WARN)).*\n", "", log.read_text())[-2000:]
+    raise RuntimeError(f"Elasticsearch did not start; the end of its log:\n{said}")
 
 
 def start_node(port=0, kind="run", **settings):
-    """Bring a node up and return it, with these settings beside its own; `stop_node` ends it."""
-    node = cache("nodes") / f"{kind}-{free_port(port)}-{os.getpid()}"
+    """Bring a node up; its folder. `stop_node` ends it."""
+    node = cache("nodes") / f"{kind}-{CHECKOUT}-{free_port(port)}-{os.getpid()}"
     (node / "tmp").mkdir(parents=True)
     try:
         if shutil.disk_usage(node).free < FREE_BYTES:
-            raise RuntimeError(f"less than the 2 GB that Elasticsearch needs are free in {node}")
+            needs = "less than the 2 GB that Elasticsearch needs"
+            raise RuntimeError(f"{needs} are free in {node}")
         launch(node, settings)
     except BaseException:  # also Ctrl-C
         stop_node(node)
@@ -160,18 +188,25 @@ def start_node(port=0, kind="run", **settings):
     return node
 
 
-def start(port=0):
-    """Start a node unless one answers already; say where it is and how to stop it."""
+def start(port=0, command=()):
+    """Start a node, with this command if given, unless one answers already.
+
+    Says where it is and how to stop it. Returns the command's exit code."""
     if url := known_url(port):
         return print(f"Elasticsearch already answers at {url}")
+    if command:
+        return subprocess.run(command).returncode
     with contextlib.suppress(OSError):
         port = port or free_port(DEFAULT_PORT)
     node = start_node(port, "start")
-    print(f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={address(node)}")
+    print("Elasticsearch is ready; `make stop` ends it")
+    print(f"export ELASTICSEARCH_URL={address(node)}")
 
 
 def run(command):
-    """The exit code of a command, run with ELASTICSEARCH_URL set: to its own node if need be."""
+    """The exit code of a command, with ELASTICSEARCH_URL set.
+
+    It gets a node of its own if none answers, or none if none can be started."""
     url, own = os.environ.get("ELASTICSEARCH_URL") or known_url() or "", None
     try:
         own = None if url else start_node()
@@ -189,27 +224,30 @@ def run(command):
 
 
 def check():
-    """Say what this machine has for the course, and what to do about what it lacks."""
-    disk = shutil.disk_usage(COMPOSE.parent).free / 1e9
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9 if POSIX else 8
-    docker = subprocess.run("docker compose ls", shell=True, capture_output=True).returncode == 0
+    """Say what this machine has, and what to do about what it lacks."""
+    disk, memory = shutil.disk_usage(ROOT).free / 1e9, 8
+    if POSIX:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    docker = subprocess.run("docker compose ls", shell=True, capture_output=True)
     url, java = known_url(), ""
     with contextlib.suppress(RuntimeError):
         java = find_java() and shutil.which("mvn")
     with socket.socket() as server:
         unused = server.connect_ex(("127.0.0.1", DEFAULT_PORT))
+    python, torch = sys.version.split()[0], "torch needs 6 with CUDA, 1 without"
+    another = "another program has it: set ELASTICSEARCH_PORT"
     for what, there, advice in (
-        (f"Python {sys.version.split()[0]}", sys.version_info >= (3, 11), "3.11 is the oldest"),
-        (f"{disk:.0f} GB of disk", disk > 8, "torch needs 6 with CUDA, 1 without: see README.md"),
+        (f"Python {python}", sys.version_info >= (3, 11), "3.11 is the oldest"),
+        (f"{disk:.0f} GB of disk", disk > 8, f"{torch}: see README.md"),
         (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
-        ("Elasticsearch", url or java or docker, f"optional; {NEEDS}"),
-        (f"port {DEFAULT_PORT}", url or unused, "another program has it: set ELASTICSEARCH_PORT"),
+        ("Elasticsearch", url or java or not docker.returncode, f"optional; {NEEDS}"),
+        (f"port {DEFAULT_PORT}", url or unused, another),
     ):
         print(f"ok  {what}" if there else f"no  {what}: {advice}")
 
 
 def leave(number, _):
-    """Leave in order, once: a second signal does not disturb the cleaning up."""
+    """Leave in order: a second signal does not disturb the cleaning up."""
     for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
@@ -217,21 +255,25 @@ def leave(number, _):
 
 def main(action="", *command):
     """Do what the command line says; the exit code, or an error's one line."""
-    port = os.environ.get("ELASTICSEARCH_PORT") or "0"
+    to_run = command[1:] if command[:1] == ("--",) else ()
     alone = action in ("start", "stop", "check") and not command
-    to_run = action == "run" and command[:1] == ("--",) and command[1:]
-    if not port.isdecimal() or not (alone or to_run):
-        return "say start, stop, check or run -- COMMAND; ELASTICSEARCH_PORT is a number"
+    if not alone and not (to_run and action in ("start", "run")):
+        return USAGE
+    port = os.environ.get("ELASTICSEARCH_PORT") or "0"
+    if not re.fullmatch("0|[1-9][0-9]{0,4}", port) or int(port) > 65535:
+        range_ = "a port is a number from 1 to 65535 (0 = any)"
+        return f"error: ELASTICSEARCH_PORT={port}: {range_}"
     for number in SIGNALS:
-        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+        under_nohup = signal.getsignal(number) == signal.SIG_IGN
+        if number == signal.SIGINT or not under_nohup:
             signal.signal(number, leave)
     try:
-        sweep("start" if action == "stop" else None)
+        sweep(stop=action == "stop")
         if action == "start":
-            start(int(port))
-        elif action == "check":
+            return start(int(port), to_run)
+        if action == "check":
             check()
-        elif to_run:
+        if action == "run":
             return run(to_run)
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         return f"error: {error}"

@@ -1,5 +1,7 @@
-"""scripts/node.py: what it says when something is missing, and that it leaves nothing behind.
-Java, Maven, Docker and nodes are shell scripts here; test_elasticsearch.py has real ones."""
+"""scripts/node.py: what it says when something is missing, and what it leaves behind.
+
+Java, Maven, Docker and nodes are shell scripts here; test_elasticsearch.py has real
+ones."""
 
 import ast
 import importlib.metadata
@@ -24,7 +26,8 @@ HOME = script.cache(f"elasticsearch-{script.VERSION}")
 COMMAND_LINE = """import sys; sys.path.append(sys.argv[1]); import node
 vars(node).update(eval(sys.argv[2])); sys.exit(node.main(*sys.argv[3:]))"""
 LOCAL, NODE = "http://127.0.0.1:", f"{HOME.name}/bin/elasticsearch"
-RUNS = 'echo $@ $ES_JAVA_HOME $JDK_JAVA_OPTIONS > $ES_TMPDIR/arguments; /bin/bash $0.loop "$@" &'
+RUNS = """echo $@ $ES_JAVA_HOME $JDK_JAVA_OPTIONS > $ES_TMPDIR/arguments
+/bin/bash $0.loop "$@" &"""
 DIES = 'echo "[x][INFO ] y"; echo "[x][ERROR] bad"; echo "  at a.B(C.java:1)"; exit 3'
 HANGS = 'exec /bin/bash "$0.loop" "$@"'
 BASH, SLEEPS = ["run", "--", "/bin/bash", "-c"], "exec /bin/sleep 99"
@@ -32,9 +35,10 @@ WAIT, PRINT = f"echo $$ $ELASTICSEARCH_URL; {SLEEPS}", "echo $ELASTICSEARCH_URL"
 JAVA = "echo 'java.home = /jdk'; echo 'openjdk version \"{}\" x'"
 DID_NOT = "Elasticsearch did not start; the end of its log:\n"
 OLD = '.*/java is no Java 17[+]: version "{}" x; without Docker, a node needs Java .*'
+NO_JAVA = r".* 17[+]: \['No runtime.'\]; without Docker, .*"
 NO_NODE = [  # a program or constant, its content, the message
-    *(("bin/java", JAVA.format(v), OLD.format(v)) for v in ("1.8.0_392", "11.0.2", "16")),
-    ("bin/java", "echo No runtime.; echo x", r".* 17[+]: \['No runtime.'\]; without Docker, .*"),
+    *(("bin/java", JAVA.format(v), OLD.format(v)) for v in ("1.8.0_392", "11.0", "16")),
+    ("bin/java", "echo No runtime.; echo x", NO_JAVA),
     (NODE, DIES, DID_NOT + r"\[x\]\[ERROR\] bad\n"),
     (NODE, HANGS, DID_NOT),
     ("FREE_BYTES", 1e18, "less than the 2 GB that Elasticsearch needs are free in .*"),
@@ -50,9 +54,11 @@ def program(path, body):
 
 @pytest.fixture
 def base(monkeypatch):
-    """The cache, in which a test must leave no node, with the distribution of a fake one; the PATH
-    of a machine with Java 17 and without Docker; no node answers at the default address."""
-    base = Path(tempfile.mkdtemp())  # pytest's own are closed to the user who runs root's node
+    """The cache, with a fake distribution, in which a test must leave no node.
+
+    PATH is that of a machine with Java 17 and without Docker. No node answers at the
+    default address."""
+    base = Path(tempfile.mkdtemp())  # root's node could not read pytest's own
     base.chmod(0o755)
     program(base / NODE, RUNS)
     program(base / f"{NODE}.loop", "for _ in {1..999}; do /bin/sleep 0.1; done")
@@ -60,8 +66,9 @@ def base(monkeypatch):
     program(base / "bin/java", JAVA.format("17.0.15"))
     for name in ("sh", "bash", "cp", "ps", "grep", "chown"):
         (base / "bin" / name).symlink_to(shutil.which(name))
-    for name in [n for n in os.environ if re.match("ELASTICSEARCH_|REQUIRE_|JAVA_HOME", n)]:
-        monkeypatch.delenv(name)
+    for name in list(os.environ):
+        if re.match("ELASTICSEARCH_|REQUIRE_|JAVA_HOME", name):
+            monkeypatch.delenv(name)
     monkeypatch.setenv("PATH", str(base / "bin"))
     monkeypatch.setenv("ELASTICSEARCH_CACHE", str(base))
     monkeypatch.setattr(script, "DEFAULT_PORT", script.free_port())
@@ -74,7 +81,7 @@ def base(monkeypatch):
 
 
 def answer(port, body=b'{"status": "green"}'):
-    """Answer on a port from now on, as a healthy node or otherwise; the list of headers seen."""
+    """Answer on a port from now on, as a healthy node or not; the list of keys seen."""
 
     def get(request):
         seen.append(request.headers["Authorization"])
@@ -87,11 +94,13 @@ def answer(port, body=b'{"status": "green"}'):
 
 
 def begin(*words, before=()):
-    """scripts/node.py in a process of its own, with no package beside the standard library."""
-    constants = repr({name: vars(script)[name] for name in ("DEFAULT_PORT", "POSIX")})
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
-    python = [*before, sys.executable, "-I", "-S", "-B", "-c", COMMAND_LINE, ROOT / "scripts"]
-    return subprocess.Popen([*python, constants, *words], text=True, **pipes)
+    """scripts/node.py in a process of its own, which has the standard library only."""
+    names = ("DEFAULT_PORT", "POSIX", "CHECKOUT")
+    constants = repr({name: vars(script)[name] for name in names})
+    options = {"text": True, "start_new_session": True}
+    options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    python = [*before, sys.executable, "-ISBc", COMMAND_LINE]
+    return subprocess.Popen([*python, ROOT / "scripts", constants, *words], **options)
 
 
 def said(*words):
@@ -100,7 +109,7 @@ def said(*words):
 
 
 def begin_run(before=()):
-    """A `run` that waits: its process, the pid of its command and the address of its node."""
+    """A `run` that waits: its process, its command's pid, its node's address."""
     process = begin(*BASH, WAIT, before=before)
     pid, url = process.stdout.readline().split()
     time.sleep(0.3)
@@ -117,20 +126,24 @@ def kill(process, *pids):
 @pytest.mark.parametrize(("name", "content", "message"), NO_NODE)
 def test_why_there_is_no_node(base, name, content, message, monkeypatch):
     monkeypatch.setattr(script, "TIMEOUT", 1)
-    monkeypatch.setattr(script, name, content) if name.isupper() else program(base / name, content)
+    if name.isupper():
+        monkeypatch.setattr(script, name, content)
+    else:
+        program(base / name, content)
     with pytest.raises(RuntimeError, match=rf"^{message}\Z"):
         script.start_node()
 
 
-def test_nodes_share_what_is_fetched_once_and_have_their_own_settings(base, monkeypatch, tmp_path):
+def test_nodes_share_one_download_with_settings_each(base, monkeypatch, tmp_path):
     zipped = Path(shutil.make_archive(base / HOME.name, "zip", base, HOME.name))
     shutil.rmtree(base / HOME.name)
     checksum = sha256(zipped.read_bytes()).hexdigest()
     monkeypatch.setattr(script, "SHA256", checksum)
+    other = rf"SHA-256 \w{{64}}, not {checksum}: zip deleted; .*"
     failures = {
         None: "Maven failed: .*mvn: .*not found",
         "echo x; echo '[ERROR] offline'; exit 1": r"Maven failed: \[ERROR\] offline",
-        f"echo cut off > {zipped.name}": rf"SHA-256 \w{{64}}, not {checksum}: zip deleted; .*",
+        f"echo cut off > {zipped.name}": other,
     }
     for body, message in failures.items():
         if body:
@@ -138,24 +151,28 @@ def test_nodes_share_what_is_fetched_once_and_have_their_own_settings(base, monk
         with pytest.raises(RuntimeError, match=rf"^{message}\Z"):
             script.start_node()
         assert not [*(base / "nodes").iterdir(), *base.glob("elasticsearch-*/")]
-    program(base / "bin/mvn", f"[[ $@ == *:elasticsearch:{script.VERSION}:zip ]] && cp {zipped} .")
+    fetched = f"*:elasticsearch:{script.VERSION}:zip"
+    program(base / "bin/mvn", f"[[ $@ == {fetched} ]] && cp {zipped} .")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # comes before the PATH
-    with pytest.raises(RuntimeError, match=f"^no Java in JAVA_HOME={tmp_path}; without"):
+    missing = f"^no Java in JAVA_HOME={tmp_path}; without"
+    with pytest.raises(RuntimeError, match=missing):
         script.start_node()
     program(tmp_path / "bin/java", JAVA.format("21-ea").replace("jdk", "jdk-21"))
     node = script.start_node(**{"discovery.type": "multi-node", "cluster.name": "two"})
-    expected = f"""-d -Enetwork.host=127.0.0.1 -Ehttp.port={node.name.split("-")[-2]} /jdk-21
+    expected = f"""-d -Enetwork.host=127.0.0.1 -Ehttp.port={node.name.split("-")[-2]}
         -Epath.data={node}/data -Epath.logs={node}/logs "-Djava.io.tmpdir={node}/tmp"
-        -Ecluster.routing.allocation.disk.threshold_enabled=false -Expack.security.enabled=false
-        -Ediscovery.type=multi-node -Ecluster.name=two"""
-    assert sorted((node / "tmp/arguments").read_text().split()) == sorted(expected.split())
-    assert (node / "tmp").stat().st_uid == (65534 if script.ROOT else os.getuid())
+        -Ecluster.routing.allocation.disk.threshold_enabled=false /jdk-21
+        -Expack.security.enabled=false -Ediscovery.type=multi-node -Ecluster.name=two"""
+    found = (node / "tmp/arguments").read_text()
+    assert sorted(found.split()) == sorted(expected.split())
+    assert (node / "tmp").stat().st_uid == (65534 if script.IS_ROOT else os.getuid())
     (base / "bin/mvn").unlink()  # the second shares what the first has fetched
     other, found = script.start_node(), script.processes(f"={node}/")
     assert sorted(os.listdir(base / HOME.name)) == ["bin", "config"]
     (base / "bin/ps").unlink()  # slim images have none
     assert script.processes(f"={node}/") == found != []
-    monkeypatch.setattr(time, "monotonic", iter(range(0, 9999, 15)).__next__)  # 20 s pass soon
+    soon = iter(range(0, 9999, 15)).__next__  # 20 s pass quickly
+    monkeypatch.setattr(time, "monotonic", soon)
     for pid in found:
         os.kill(pid, signal.SIGSTOP)  # so that only SIGKILL ends it
     script.stop_node(node)
@@ -165,16 +182,17 @@ def test_nodes_share_what_is_fetched_once_and_have_their_own_settings(base, monk
 
 
 def test_start_run_stop(base, monkeypatch):
-    """The node of `start` on another port is before one at the default address, such as the user's
-    own `docker compose up`; ELASTICSEARCH_URL wins over both. Only a healthy node counts, proxies
-    are passed by, and the key signs in. Any Python of the system can stop."""
+    """The node of `start` on another port comes before one at the default address, such
+    as the user's own `docker compose up`. ELASTICSEARCH_URL comes before both. Only a
+    healthy node counts, no proxy is used, and the key signs in. Any Python can stop."""
     for body in (b"OK", b"[]", b'{"status": "red"}', b'{"status": 200}'):
         seen = answer(port := script.free_port(), body)
         assert (script.known_url(port), seen) == (None, [None])
     monkeypatch.setenv("http_proxy", f"{LOCAL}1")
     monkeypatch.setenv("ELASTICSEARCH_API_KEY", "secret")
     port, other, default = script.free_port(), script.free_port(), script.DEFAULT_PORT
-    ready = f"Elasticsearch is ready; `make stop` ends it\nexport ELASTICSEARCH_URL={LOCAL}{port}\n"
+    ready = "Elasticsearch is ready; `make stop` ends it\n"
+    ready += f"export ELASTICSEARCH_URL={LOCAL}{port}\n"
     monkeypatch.setenv("ELASTICSEARCH_PORT", str(port))
     assert said("start") == (0, ready, "")
     monkeypatch.delenv("ELASTICSEARCH_PORT")
@@ -183,7 +201,8 @@ def test_start_run_stop(base, monkeypatch):
         seen = answer(number)
         if number == other:
             monkeypatch.setenv("ELASTICSEARCH_URL", f"{LOCAL}{other}")
-        assert said("start") == (0, f"Elasticsearch already answers at {LOCAL}{number}\n", "")
+        known = f"Elasticsearch already answers at {LOCAL}{number}\n"
+        assert said("start") == (0, known, "")
         assert said(*BASH, PRINT) == (0, f"{LOCAL}{number}\n", "")
         assert set(seen) == {"ApiKey secret"}
     assert said("stop") == (0, "", f"Ended the node of {LOCAL}{port}\n")
@@ -191,28 +210,55 @@ def test_start_run_stop(base, monkeypatch):
     ast.parse(Path(script.__file__).read_text(), feature_version=(3, 8))
 
 
+def make(base, *words):
+    """What make prints, with base's programs before those of the system."""
+    environment = {**os.environ, "PATH": f"{base}/bin:{os.defpath}"}
+    command = ["/usr/bin/make", "-s", "-C", ROOT, *words]
+    return subprocess.check_output(command, env=environment, text=True)
+
+
 @pytest.mark.parametrize("engine", ["true", "exit 1"])
 def test_make_takes_docker_where_an_engine_runs(base, engine):
-    program(base / "bin/docker", f"echo $@ >> {base}/log; {engine}")
-    make = ["/usr/bin/make", "-C", ROOT, "elasticsearch", "stop", "PYTHON=/bin/echo"]
-    path = {**os.environ, "PATH": f"{base}/bin:{os.defpath}"}
-    out = subprocess.run(make, env=path, capture_output=True, text=True, check=True).stdout
-    called = {*(base / "log").read_text().splitlines()} - {"compose ls"}
-    assert called == ({"compose up -d --wait", "compose down -v"} if engine == "true" else set())
-    assert ("scripts/node.py start" in out) == (engine != "true")
+    logs = f"echo $COMPOSE_PROJECT_NAME $@ >> {base}/log"
+    program(base / "bin/docker", f"{logs}; {engine}")
+    out = make(base, "elasticsearch", "stop", "PYTHON=/bin/echo")
     assert "scripts/node.py stop" in out
+    called = (base / "log").read_text().splitlines()
+    if engine == "true":
+        assert "scripts/node.py start -- docker compose up -d --wait\n" in out
+        assert "course-make compose down -v" in called
+    else:
+        assert "scripts/node.py start\n" in out
+        assert {*called} == {"compose ls"}
+
+
+def test_make_starts_nothing_where_a_node_answers(base, monkeypatch):
+    program(base / "bin/docker", f"echo $COMPOSE_PROJECT_NAME $@ >> {base}/log")
+    monkeypatch.setenv("ELASTICSEARCH_PORT", str(port := script.free_port()))
+    python = f"PYTHON={sys.executable}"
+    assert make(base, "elasticsearch", python) == ""
+    assert "course-make compose up -d --wait\n" in (base / "log").read_text()
+    (base / "log").unlink()
+    answer(port)
+    known = f"Elasticsearch already answers at {LOCAL}{port}\n"
+    assert make(base, "elasticsearch", python) == known
+    assert (base / "log").read_text() == "compose ls\n"
 
 
 def test_command_line(base, monkeypatch):
     for command, code in (("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)):
-        command = f"[[ $ELASTICSEARCH_URL == http://127.0.0.1:* && $0 == -- ]] && {command}"
-        assert said(*BASH, command, "--")[0] == code
-    assert said("run", "--", "/x") == (1, "", "error: [Errno 2] No such file or directory: '/x'\n")
-    usage = "say start, stop, check or run -- COMMAND; ELASTICSEARCH_PORT is a number\n"
-    for words in ("", "run --", "run x exit", "start now", "halt"):
-        assert said(*words.split()) == (1, "", usage)
-    monkeypatch.setenv("ELASTICSEARCH_PORT", "x")
-    assert said("start") == (1, "", usage)
+        given = "[[ $ELASTICSEARCH_URL == http://127.0.0.1:* && $0 == -- ]]"
+        assert said(*BASH, f"{given} && {command}", "--")[0] == code
+    missing = "error: [Errno 2] No such file or directory: '/x'\n"
+    assert said("run", "--", "/x") == (1, "", missing)
+    assert said("start", "--", "/x") == (1, "", missing)
+    assert said("start", "--", "/bin/bash", "-c", "exit 3") == (3, "", "")
+    for words in ("", "run --", "run x exit", "start now", "start --", "halt"):
+        assert said(*words.split()) == (1, "", f"{script.USAGE}\n")
+    for port in ("x", "99999", "65536", "09200", "00", "-1", "9200 ", "٩٢٠٠"):
+        monkeypatch.setenv("ELASTICSEARCH_PORT", port)
+        problem = f"{port}: a port is a number from 1 to 65535 (0 = any)\n"
+        assert said("start") == (1, "", f"error: ELASTICSEARCH_PORT={problem}")
     answer(taken := script.DEFAULT_PORT, b"another program")
     monkeypatch.setenv("ELASTICSEARCH_PORT", str(taken))
     assert re.match(rf"error: .*in use.*'127.0.0.1', {taken}\)", said("start")[2])
@@ -245,7 +291,8 @@ def test_run_stops_its_node_on_a_signal(base, number, moment):
         while not script.processes(f"={base}/nodes/"):
             time.sleep(0.05)
     else:
-        nohup = ["/usr/bin/nohup"] * (number != signal.SIGHUP)  # it sees to it that none counts
+        # under nohup a SIGHUP does not count
+        nohup = ["/usr/bin/nohup"] * (number != signal.SIGHUP)
         process, command, _ = begin_run(nohup)
         os.killpg(process.pid, signal.SIGHUP)
     (os.kill if number == signal.SIGTERM else os.killpg)(process.pid, number)
@@ -269,16 +316,34 @@ def test_what_a_killed_run_left_is_swept_and_no_other_node(base, words):
     said("stop")
 
 
+def test_stop_ends_only_the_nodes_that_this_checkout_started(base, monkeypatch):
+    ours = script.start_node(0, "start")
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(script, "CHECKOUT", "another0")
+        theirs = script.start_node(0, "start")
+        killed, command, url = begin_run()
+    kill(killed, command)
+    ended = said("stop")[2]
+    assert f"Ended the node of {script.address(ours)}\n" in ended
+    assert f"Ended the node of {url}\n" in ended  # nobody owns it any more
+    assert script.address(theirs) not in ended
+    assert script.processes(f"={theirs}/")
+    script.stop_node(theirs)
+
+
 def test_compose_file_listens_on_this_machine_only_and_pins_the_version():
     file, text = ROOT / "docker-compose.yml", (ROOT / "docker-compose.yml").read_text()
     check = [Path(sys.executable).with_name("check-jsonschema"), "--builtin-schema"]
     subprocess.check_call([*check, "vendor.compose-spec", file])
-    assert "ports:\n      - 127.0.0.1:${ELASTICSEARCH_PORT:-9200}:9200\n    mem_limit" in text
+    ports = "ports:\n      - 127.0.0.1:${ELASTICSEARCH_PORT:-9200}:9200\n    mem_limit"
+    assert ports in text
     assert not re.search(r"network_mode|\bexpose:", text)
-    version = script.VERSION
-    assert version.split(".")[:2] == importlib.metadata.version("elasticsearch").split(".")[:2]
+    version, client = script.VERSION, importlib.metadata.version("elasticsearch")
+    assert version.split(".")[:2] == client.split(".")[:2]
     patterns = ["*.*", "Makefile", "scripts/*.py", "notebooks/*.ipynb"]
-    files = [path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()]
-    assert [path.name for path in files if version in path.read_text()] == ["docker-compose.yml"]
+    paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    contents = {path.name: path.read_bytes() for path in paths if path.is_file()}
+    named = [name for name, content in contents.items() if version.encode() in content]
+    assert named == ["docker-compose.yml"]
     workflows = "".join(path.read_text() for path in ROOT.glob(".github/workflows/*"))
     assert set(re.findall(r"\b8\.\d+\.\d+", workflows)) <= {version}

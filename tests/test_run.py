@@ -13,69 +13,81 @@ import nbformat
 import pandas as pd
 import pytest
 import pytrec_eval
+import run as script
 from chat_server import chat_server, error
 
+import corpus
 import formats
-import utils
 
-RUN = [sys.executable, str(utils.ROOT / "scripts" / "run.py")]
+RUN = [sys.executable, str(corpus.ROOT / "scripts" / "run.py")]
 BOARD = ["search", "queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 BOARD += ["judged_at_k", "ms_per_query", "chosen"]
 
 
 @pytest.fixture(scope="module")
 def messy(tmp_path_factory):
-    """120 records of two courses, renamed: an id twice, empty texts, placeholders, a row twice."""
+    """120 records of two renamed courses: an id twice, empty texts, placeholders, a row
+    twice."""
     folder = tmp_path_factory.mktemp("own")
     names = {"machine-learning": "Küche & Garten", "llm-engineering": "ops"}
-    records = [document for document in utils.load_documents() if document["course"] in names]
-    documents = [{**record, "course": names[record["course"]]} for record in records[::4][:120]]
-    truth = utils.load_ground_truth()
-    truth = truth[truth["document"].isin([document["id"] for document in documents])].copy()
+    records = [d for d in corpus.load_documents() if d["course"] in names]
+    documents = [{**d, "course": names[d["course"]]} for d in records[::4][:120]]
+    truth = corpus.load_ground_truth()
+    known = truth["document"].isin([document["id"] for document in documents])
+    truth = truth[known].copy()
     truth["course"] = truth["course"].map(names)
     documents[7]["text"], documents[9]["text"] = "", None
-    documents.append({**documents[3], "text": "Another answer, the same id.", "section": None})
+    again = {**documents[3], "text": "Another answer, the same id.", "section": None}
+    documents.append(again)
     truth.iloc[5, 0], truth.iloc[6, 0] = "question1", "questions"
     truth = pd.concat([truth, truth.iloc[[20]]])
-    (folder / "documents-with-ids.json").write_text(json.dumps(documents), encoding="utf-8")
+    written = json.dumps(documents)
+    (folder / "documents-with-ids.json").write_text(written, encoding="utf-8")
     truth.to_csv(folder / "ground-truth-data.csv", index=False)
     return folder
 
 
 def run(*arguments, cwd=None, **environment):
-    environment = {**os.environ, **{name: str(value) for name, value in environment.items()}}
-    how = {"capture_output": True, "text": True, "timeout": 900, "env": environment, "cwd": cwd}
-    return subprocess.run([*RUN, *map(str, arguments)], **how)
+    given = {name: str(value) for name, value in environment.items()}
+    how = {"capture_output": True, "text": True, "timeout": 900, "cwd": cwd}
+    command = [*RUN, *map(str, arguments)]
+    return subprocess.run(command, env={**os.environ, **given}, **how)
 
 
 @pytest.fixture(scope="module")
 def beir(tmp_path_factory):
-    """1,400 documents and 225 graded queries in BEIR's layout, and the results of a run on them."""
-    folder, results = tmp_path_factory.mktemp("beir"), tmp_path_factory.mktemp("results")
-    records = utils.load_documents()
+    """A run's results on 1,400 documents and 225 graded queries in BEIR's layout."""
+    folder = tmp_path_factory.mktemp("beir")
+    results = tmp_path_factory.mktemp("results")
+    records = corpus.load_documents()
     cut = [{**d, "id": f"{d['id']}-cut", "text": d["text"][:80]} for d in records]
-    corpus = [{"_id": d["id"], "title": d["question"], "text": d["text"]} for d in records + cut]
-    queries, qrels = utils.load_judged_queries()
-    judged = queries.assign(qrel=qrels)[[any(qrel.values()) for qrel in qrels]].head(225)
+    both = (records + cut)[:1400]
+    theirs = [{"_id": d["id"], "title": d["question"], "text": d["text"]} for d in both]
+    queries, qrels = corpus.load_judged_queries()
+    answered = [any(qrel.values()) for qrel in qrels]
+    judged = queries.assign(qrel=qrels)[answered].head(225)
     asked = [{"_id": row.query_id, "text": row.question} for row in judged.itertuples()]
-    for name, rows in {"corpus.jsonl": corpus[:1400], "queries.jsonl": asked}.items():
+    for name, rows in {"corpus.jsonl": theirs, "queries.jsonl": asked}.items():
         (folder / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     named = zip(judged["query_id"], judged["qrel"], strict=True)
     lines = [f"{query}\t{id_}\t{g}" for query, qrel in named for id_, g in qrel.items()]
     (folder / "qrels").mkdir()
-    (folder / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]))
+    header = "query-id\tcorpus-id\tscore"
+    (folder / "qrels" / "test.tsv").write_text("\n".join([header, *lines]))
     return results, run(COURSE_DATA=folder, COURSE_RESULTS=results)
 
 
 def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     results, done = beir
     assert done.returncode == 0, done.stdout + done.stderr
-    said = ["1,400 documents, 0 ids made", "only 05 is run", f"report: {results / 'report.html'}"]
+    said = ["1,400 documents, 0 ids made", "only 05 is run"]
+    said.append(f"report: {results / 'report.html'}")
     assert all(text in done.stdout for text in said), done.stdout
     board = pd.read_csv(results / "leaderboard.csv")
-    assert list(board.columns) == BOARD
+    assert [column for column in board if column in BOARD] == BOARD
     assert set(board["queries"]) == {"judged"}
-    qrels = pytrec_eval.parse_qrel((results / "qrels-judged.trec").read_text().splitlines())
+    lines = (results / "qrels-judged.trec").read_text().splitlines()
+    qrels = pytrec_eval.parse_qrel(lines)
     for row in board.itertuples():
         path = results / "runs" / "judged" / f"{formats.file_name(row.search)}.trec"
         run = pytrec_eval.parse_run(path.read_text().splitlines())
@@ -87,43 +99,27 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     assert "http" not in report  # it opens without a network
 
 
-def test_the_gate_ends_with_1_only_when_the_chosen_search_is_worse(beir, tmp_path, capsys):
-    baseline = Path(shutil.copytree(beir[0], tmp_path / "baseline")) / "leaderboard.csv"
-    new = Path(shutil.copytree(beir[0], tmp_path / "new"))
-    assert not gate.is_worse(baseline, new, margin=0.01)
-    assert "+0.000 (+0.000 to +0.000; the same queries, paired)" in capsys.readouterr().out
+def test_the_gate_reads_what_05_writes(beir, tmp_path, monkeypatch, capsys):
+    new = beir[0]
+    monkeypatch.setenv("COURSE_DATA", str(new / "converted"))
+    baseline = Path(shutil.copytree(new, tmp_path / "old")) / "leaderboard.csv"
+    assert not gate.fails(baseline, new, started=0)
+    assert "+0.000 (+0.000 to +0.000; paired, " in capsys.readouterr().out
     board = pd.read_csv(baseline)
-    board["chosen"] = board.index == board["ndcg"].idxmin()
-    board.to_csv(new / "leaderboard.csv", index=False)
-    assert gate.is_worse(baseline, new, margin=0.01)
-    assert not gate.is_worse(baseline, new, margin=0.9)
-    assert not gate.is_worse(new / "leaderboard.csv", beir[0], margin=0.01)  # better
-
-
-def test_without_runs_the_gate_adds_both_uncertainties_and_it_needs_a_chosen_search(tmp_path):
-    old, new = {"ndcg": 5, "low": 4.7, "high": 5.8}, {"ndcg": 4, "low": 3.4, "high": 4.4}
-    *found, how = gate.difference(old, {**new, "queries": "judged"}, tmp_path, tmp_path)
-    assert (found, "not paired" in how) == (pytest.approx([-1, -2, -0.5]), True)
-    (tmp_path / "none.csv").write_text("search,queries,low,high,chosen\na,judged,1,1,False\n")
-    with pytest.raises(ValueError, match=r"none\.csv: no search is chosen"):
-        gate.chosen(tmp_path / "none.csv")
-
-
-@pytest.mark.parametrize("where", ["missing", "results"])
-def test_a_missing_baseline_or_one_that_would_be_overwritten_is_refused(tmp_path, where):
-    baseline, results = tmp_path / where / "leaderboard.csv", tmp_path / "results"
-    results.mkdir()
-    row = "search,queries,low,high,chosen\na,judged,1,1,True\n"
-    (results / "leaderboard.csv").write_text(row)
-    done = run("--baseline", baseline, COURSE_RESULTS=results)
-    assert done.returncode == 1
-    assert re.fullmatch("error: .*leaderboard.csv('|: this run writes there.*)\n", done.stderr)
-    assert (results / "leaderboard.csv").read_text() == row
+    best, worst = board["search"][[board["ndcg"].idxmax(), board["ndcg"].idxmin()]]
+    board["chosen"] = board["search"] == best
+    board.to_csv(baseline, index=False)
+    board["chosen"] = board["search"] == worst
+    board.to_csv(tmp_path / "leaderboard.csv", index=False)
+    for name in ("runs", "qrels-judged.trec"):
+        (tmp_path / name).symlink_to(new / name)
+    assert gate.fails(baseline, tmp_path, started=0)
 
 
 def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
-    records = pd.DataFrame(utils.load_documents()[:50])
-    records[["text"]].rename(columns={"text": "answer"}).to_csv(tmp_path / "faq.csv", index=False)
+    records = pd.DataFrame(corpus.load_documents()[:50])
+    answers = records[["text"]].rename(columns={"text": "answer"})
+    answers.to_csv(tmp_path / "faq.csv", index=False)
     done = run(COURSE_DATA=tmp_path / "faq.csv", COURSE_RESULTS=tmp_path / "results")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "50 documents, 50 ids made" in done.stdout
@@ -133,13 +129,13 @@ def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
 
 
 def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp_path):
-    """With a relative folder, a key in the environment, a long TMPDIR, and not one call."""
+    """With a relative folder, a key in the environment, a long TMPDIR, and no call."""
     (tmp_path / ("long" * 30)).mkdir()
     with chat_server(error(500)) as server:
-        done = run(
-            cwd=messy.parent, COURSE_DATA=messy.name, COURSE_RESULTS=tmp_path, PWD=messy.parent,
-            TMPDIR=tmp_path / ("long" * 30), OPENAI_API_KEY="key", OPENAI_BASE_URL=server.url,
-        )  # fmt: skip
+        given = {"COURSE_DATA": messy.name, "COURSE_RESULTS": tmp_path}
+        given |= {"PWD": messy.parent, "TMPDIR": tmp_path / ("long" * 30)}
+        given |= {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": server.url}
+        done = run(cwd=messy.parent, **given)
         assert not server.requests
     assert done.returncode == 0, done.stdout + done.stderr
     odd = ["1 documents repeat the id", "2 documents with an empty text"]
@@ -149,7 +145,7 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     assert done.stdout.count("warning:") == 4
     assert len(list(tmp_path.glob("0*.ipynb"))) == 7
     board = pd.read_csv(tmp_path / "leaderboard.csv")
-    assert list(board.columns) == BOARD
+    assert [column for column in board if column in BOARD] == BOARD
     assert set(board["split"]) == {"test"}
     assert set(board["queries"]) == {"generated"}  # this folder has no judged ones
     assert board["chosen"].sum() == 1
@@ -162,8 +158,88 @@ def test_unusable_data_is_one_line_and_no_notebook_runs(messy, tmp_path):
     (data / "ground-truth-data.csv").write_text("question,course\nA?,b\n")
     done = run(COURSE_DATA=data, COURSE_RESULTS=tmp_path / "results")
     assert done.returncode == 1
-    assert re.fullmatch("error: .*ground-truth-data.csv: no column document; .*\n", done.stderr)
+    problem = "error: .*ground-truth-data.csv: no column document; .*\n"
+    assert re.fullmatch(problem, done.stderr)
     assert not list((tmp_path / "results").glob("*.ipynb"))
+
+
+DOCUMENT = {"text": "Text.", "question": "", "section": "", "course": "all"}
+DOCUMENTS = [{"id": f"d{number}", **DOCUMENT} for number in range(30)]
+SPACED_DOCUMENT = json.dumps([*DOCUMENTS, {"id": "d 1", **DOCUMENT}])
+TRUTH_HEADER = "question,course,document\n"
+TRUTH = "".join(f"Which is {n}?,all,d{n % 19}\n" for n in range(40))
+HEADER = "query_id,query,course,kind,document,grade\n"
+SPACED_QUERY = HEADER + "q1,A?,all,typed,d1,1\nq 2,B?,all,typed,d1,1\n"
+FEW = "questions on 19 documents, and halves need 20; write more questions with "
+FEW += "notebook 01, or take this file out: notebook 05 then runs on documents alone "
+FEW += "or judged queries"
+NO_ROWS = "no queries; write some into it, or take the file out of the folder"
+SPACE = "has a space, which TREC's format forbids; 1 such rows in all"
+QUERY_2 = f"row 1 (line 3), column query_id: 'q 2' {SPACE}"
+REFUSED = [  # a file of the folder of data, its content, what is wrong
+    ("ground-truth-data.csv", TRUTH_HEADER + TRUTH, FEW),
+    ("ground-truth-data.csv", TRUTH_HEADER, NO_ROWS),
+    ("judged-queries.csv", HEADER, NO_ROWS),
+    ("queries.csv", "query_id,question,course\n", NO_ROWS),
+    ("judged-queries.csv", SPACED_QUERY, QUERY_2),
+    ("documents-with-ids.json", SPACED_DOCUMENT, f"row 30, column id: 'd 1' {SPACE}"),
+]
+
+
+@pytest.fixture
+def refusal(tmp_path, monkeypatch):
+    """A function: the line with which run.py ends before any notebook is run."""
+    for name in ("COURSE_DATA", "COURSE_RESULTS", "COURSE_RUN"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setattr(script, "run", lambda *_: pytest.fail("a notebook was run"))
+
+    def refusal(*arguments):
+        monkeypatch.setattr(sys, "argv", ["run.py", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            script.main()
+        return ended.value.code  # a text goes to stderr, and the exit code is 1
+
+    return refusal
+
+
+@pytest.mark.parametrize(("name", "content", "problem"), REFUSED)
+def test_data_that_no_notebook_can_use(refusal, tmp_path, name, content, problem):
+    folder = tmp_path / "COURSE_DATA"
+    folder.mkdir()
+    (folder / "documents-with-ids.json").write_text(json.dumps(DOCUMENTS))
+    (folder / name).write_text(content)
+    assert refusal() == f"error: {folder / name}: {problem}"
+
+
+def test_names_that_lead_nowhere(refusal, tmp_path, monkeypatch):
+    path = tmp_path / "nosuch.ipynb"
+    missing = f"{path}: no such notebook; name one of those in {script.NOTEBOOKS}"
+    assert refusal(path) == refusal("--clean", path) == f"error: {missing}"
+    (tmp_path / "file").write_text("")
+    for results in (tmp_path / "file", tmp_path / "file" / "inside"):
+        monkeypatch.setenv("COURSE_RESULTS", str(results))
+        problem = f"error: COURSE_RESULTS={results}: no folder can be made there "
+        assert re.fullmatch(rf"{problem}\(.*\); name another one", refusal())
+
+
+def test_a_baseline_that_cannot_be_compared_with(refusal, tmp_path, monkeypatch):
+    for options in (["--search", "x"], ["--non-inferior"]):
+        assert refusal(*options) == "error: --search and --non-inferior need --baseline"
+    board = tmp_path / "leaderboard.csv"
+    assert re.fullmatch(f"error: .*: '{board}'", refusal("--baseline", board))
+    board.write_text("search,queries,chosen\na,judged,True\n")
+    unknown = f"error: {board}: no search 'x'; it has a"
+    assert refusal("--baseline", board, "--search", "x") == unknown
+    monkeypatch.setenv("COURSE_RESULTS", str(tmp_path))
+    overwritten = f"error: {board}: this run writes there; name a copy"
+    assert refusal("--baseline", board) == overwritten
+
+
+def test_queries_that_choose_and_report_count_once():
+    one, two = pd.DataFrame({"query_id": [1, 2]}), pd.DataFrame({"query_id": [3]})
+    development = {"generated": one, "judged": one}
+    counts = script.count_queries(development, {"generated": two, "judged": one})
+    assert counts == {"generated": 3, "judged": 2}
 
 
 def test_a_failed_run_is_kept_apart_and_shows_no_old_leaderboard(tmp_path):
@@ -174,9 +250,11 @@ def test_a_failed_run_is_kept_apart_and_shows_no_old_leaderboard(tmp_path):
     (results / "leaderboard.csv").write_text("search,mrr\nof an old run,1\n")
     os.utime(results / "leaderboard.csv", (1, 1))
     before = path.read_bytes()
-    done = run("--in-place", path, COURSE_RESULTS=results, ELASTICSEARCH_URL="http://127.0.0.1:9")
+    nowhere = "http://127.0.0.1:9"
+    given = {"COURSE_RESULTS": results, "ELASTICSEARCH_URL": nowhere}
+    done = run("--in-place", path, **given)
     assert done.returncode == 1
-    assert "no healthy node at http://127.0.0.1:9" in done.stderr  # nothing is refreshed
+    assert f"no healthy node at {nowhere}" in done.stderr  # so nothing is refreshed
     done = run(path, COURSE_RESULTS=results)
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stdout
@@ -189,15 +267,17 @@ def test_a_failed_run_is_kept_apart_and_shows_no_old_leaderboard(tmp_path):
 def test_in_place_keeps_a_notebook_whose_neighbour_failed(tmp_path):
     paths = [tmp_path / "a.ipynb", tmp_path / "b.ipynb"]
     for path, source in zip(paths, ["print(1)", "1 / 0"], strict=True):
-        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)]), path)
+        cells = [nbformat.v4.new_code_cell(source)]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     before = [path.read_bytes() for path in paths]
-    assert run("--in-place", *paths, COURSE_RESULTS=tmp_path / "results").returncode == 1
+    results = tmp_path / "results"
+    assert run("--in-place", *paths, COURSE_RESULTS=results).returncode == 1
     assert [path.read_bytes() for path in paths] == before
-    assert run("--in-place", paths[0], COURSE_RESULTS=tmp_path / "results").returncode == 0
+    assert run("--in-place", paths[0], COURSE_RESULTS=results).returncode == 0
     assert nbformat.read(paths[0], 4).cells[0].outputs[0].text == "1\n"
 
 
 def test_make_help_lists_every_target():
-    said = subprocess.check_output(["make", "-s", "help"], cwd=utils.ROOT, text=True)
-    phony = (utils.ROOT / "Makefile").read_text().split(".PHONY: ")[1].split()
+    said = subprocess.check_output(["make", "-s", "help"], cwd=corpus.ROOT, text=True)
+    phony = (corpus.ROOT / "Makefile").read_text().split(".PHONY: ")[1].split()
     assert sorted(line.split()[0] for line in said.splitlines()) == sorted(phony)
