@@ -41,6 +41,8 @@ def counts():
     yield f"- **Judged queries**: {kinds.sum()} ({listed(kinds)}), {len(table):,} judgements."
     relevant = (table["grade"] > 0).groupby(table["query_id"]).sum()
     none, mean = (relevant == 0).sum(), relevant[relevant > 0].mean()
+    needs = table.loc[table["grade"] > 0, "need"].nunique()
+    yield f"- **Needs**: {needs} among the queries that have an answer."
     yield f"- **Relevant records**: none for {none} queries, else {mean:.1f} (mean)."
     a, b = table["pass_1"], table["pass_2"]
     same = (a == b)[(a > 0) | (b > 0)]
@@ -59,10 +61,12 @@ def leaderboard():
     """The last leaderboard that notebook 03 displays, as a Markdown table."""
     page = [page for page in outputs("text/html") if "<th>chosen</th>" in page][-1]
     cells = re.findall(r"<t[hd]>([^<]*)</t[hd]>", page.split("<tbody>")[1])
-    yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | chosen on |"
-    yield "|---|---|---|---|---|---|"
-    for name, ndcg, low, high, mrr, low_mrr, high_mrr, on in np.reshape(cells, (-1, 8)):
-        yield f"| {name} | {ndcg} | {low} to {high} | {mrr} | {low_mrr} to {high_mrr} | {on} |"
+    yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | refused | chosen on |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, *figures, refused, on in np.reshape(cells, (-1, 9)):
+        ndcg, low, high, mrr, low_mrr, high_mrr = figures
+        both = f"{ndcg} | {low} to {high} | {mrr} | {low_mrr} to {high_mrr}"
+        yield f"| {name} | {both} | {refused} | {on} |"
 
 
 def machine_time():

@@ -251,6 +251,7 @@ def test_holm_multiplies_by_the_number_of_comparisons_that_are_left():
     expected = {"a": 0.04, "b": 0.5, "c": np.nan, "d": 0.003}
     assert found.to_dict() == pytest.approx(expected, nan_ok=True)
     assert utils.holm(pd.Series([0.04, 0.03])).tolist() == [0.06, 0.06]
+    assert utils.holm(pd.Series([0.9, 0.8, 0.6])).tolist() == [1, 1, 1]  # none is above 1
 
 
 @pytest.mark.parametrize("data", [correlated(np.random.default_rng(2), 120), NINE_OR_ONE])

@@ -27,7 +27,7 @@ VOLATILE = {
 SLOW = {("03-vector-evaluation", 27)}  # the leaderboard: 18 searches, 3,900 queries
 SETUP = 3  # cells: Colab, imports, data and model
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
-TAGS |= {"colab", "judging", "exercise", "nbval-ignore-output"}
+TAGS |= {"colab", "judging", "overlap", "pool", "exercise", "nbval-ignore-output"}
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -98,9 +98,7 @@ def test_style_of_the_cells(notebook):
     kinds = "".join(cell.cell_type[0] for cell in notebook.cells)
     lines = [[x for x in cell.source.splitlines() if x.strip()] for cell in code_cells(notebook)]
     assert kinds.count("mc") >= 0.6 * kinds.count("c")
-    assert len(kinds) <= 75
-    assert 20 <= len(lines) <= 40
-    assert max(map(len, lines)) <= 15
+    assert max(map(len, lines)) <= 30
     assert max(len(line) for cell in lines for line in cell) <= 100
 
 
