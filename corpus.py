@@ -221,7 +221,7 @@ def _known_rows(table, path):
     """The rows whose document is in the corpus beside the table, and that corpus.
 
     Other rows are left out with a warning: documents are deleted in time. A ValueError where they
-    are half of them or more: then it is the table of another corpus. Without a corpus all rows count.
+    are half of them or more: it is the table of another corpus then. Without a corpus all count.
     """
     if not path.with_name("documents-with-ids.json").exists():
         return table, []

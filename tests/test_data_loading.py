@@ -255,7 +255,7 @@ def test_queries_of_one_need_share_most_of_their_records_in_our_data():
 def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
     rows = [f"q{n},How?,a,typo,{id_},{int(n < 6)}" for n in range(10) for id_ in ("d1", "d2")]
     folder = write(tmp_path, judged=csv("|".join(rows), JUDGED))
-    development, test, unanswered = utils.load_halves(folder)
+    _, test, unanswered = utils.load_halves(folder)
     assert unanswered["query_id"].tolist() == ["q6", "q7", "q8", "q9"]
     assert test["judged"]["query_id"].tolist() == ["q0", "q1", "q2", "q3", "q4", "q5"]
     assert all(any(qrel.values()) for qrel in test["judged"]["document"])

@@ -226,7 +226,7 @@ def test_repeated_and_foreign_ids_and_courses_that_are_no_texts_are_never_silent
         utils.evaluate(queries, lambda _: [["a", "x"], ["y", "b"]], 2, corpus)
     with pytest.warns(UserWarning, match="no id found is in the ground truth: x, y; other ids?"):
         assert utils.evaluate(queries, lambda _: [["x"], ["y"]], 1)["hit_rate"] == 0
-    with pytest.raises(ValueError, match="queries: row 0, column course: .*7.* is no text; 2 "):
+    with pytest.raises(ValueError, match=r"queries: row 0, column course: .*7.* is no text; 2 "):
         utils.evaluate(queries.assign(course=7), lambda _: found)
     with pytest.raises(ValueError, match="the grade '2' of 'a' is no number"):
         utils.relevance(found, [{"a": "2"}, "b"])
