@@ -470,7 +470,7 @@ def groups_needed(gains, groups, difference=0.02):
 def holm(p_values):
     """p values, a Series, corrected for how many they are (Holm 1979); NaN stay. Notebook 03.
 
-    The family is every p value that one table shows, both kinds of queries together.
+    The family is every p value that one table shows. A leaderboard is one table.
     """
     p = p_values.sort_values()
     adjusted = (p * np.arange(p.count(), p.count() - len(p), -1)).cummax().clip(upper=1)

@@ -6,7 +6,9 @@ import timeit
 import tracemalloc
 from functools import partial
 
+import numpy as np
 from minsearch import Index
+from scipy import stats
 
 import utils
 
@@ -62,6 +64,15 @@ def bench_vectors(documents, ground_truth):
     row(f"embedding {len(every):,} texts: cold / cached start", cold, warm, 20)
 
 
+def bench_statistics():
+    """A permutation test of the size of our largest comparison: 100,000 swaps of 546 groups."""
+    gains = np.random.default_rng(1).normal(0.01, 0.3, size=546)
+    options = {"permutation_type": "samples", "n_resamples": 100_000, "batch": 1_000}
+    slow = seconds(1, lambda: stats.permutation_test([gains], np.sum, **options))
+    fast = seconds(3, utils.permutation_p_value, gains, 0 * gains, range(546))
+    row("100,000 swaps of 546 groups: scipy's permutations / random signs", slow, fast, 3)
+
+
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
     """Indexing and searching; one by one only n_loop documents, their seconds scaled to all."""
     some, few = ground_truth[:n_loop], documents[:n_loop]
@@ -87,6 +98,7 @@ def main():
     bench_minsearch(*corpus)
     bench_large(*large)
     bench_vectors(*corpus)
+    bench_statistics()
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"
     if es := utils.connect_elasticsearch():
         try:
