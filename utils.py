@@ -16,7 +16,7 @@ import time
 import warnings
 import zlib
 from contextlib import closing
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -241,8 +241,8 @@ def retrieve(queries, search, k=5, documents=None):
 
 def score(ground_truth, rankings, k=None):
     """Hit rate, reciprocal rank and nDCG at k of each query: a DataFrame (n_queries, 3)."""
-    rankings, qrels = np.asarray(rankings, dtype=object)[:, :k], qrels_of(ground_truth["document"])
-    found = relevance(rankings, qrels)
+    qrels = qrels_of(ground_truth["document"])
+    found = relevance(pad(np.asarray(rankings, dtype=object).tolist(), k), qrels)
     judged = [list(qrel.values()) for qrel in qrels]
     values = {"hit_rate": hit_rate(found, True), "mrr": mrr(found, True)}
     return pd.DataFrame({**values, "ndcg": ndcg(found, judged, True)})
@@ -312,9 +312,10 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     `corpus.divide`; ten folds of one table, or two halves. With fewer than FEW queries nothing is
     tuned: the first setting is taken, and a line says so.
     Returns the rankings of test, (n_queries, depth or k); each fold's setting, a Series; and the
-    setting that is best on all of development: the one to ship.
+    setting that is best on all of development: the one to ship. With a depth, the searches have to
+    take another k, as those of this module do.
     """
-    settings, depth = list(settings), depth or k
+    settings, deeper, depth = list(settings), depth is not None, depth or k
     if not settings:
         raise ValueError("cross_fit: no setting is given")
     if len(development) < FEW:
@@ -331,7 +332,9 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     best = pd.Series(best)
     for number in best.unique():
         rows = test["fold"].map(best).to_numpy() == number
-        rankings[rows] = retrieve(test, build(settings[number]), depth)[rows]
+        search = build(settings[number])
+        deep = partial(search, k=depth) if deeper else search
+        rankings[rows] = retrieve(test, deep, depth)[rows]
     by_fold = best.map(lambda number: settings[number])
     return rankings, by_fold, settings[values.mean().idxmax()]
 

@@ -17,4 +17,4 @@ def test_only_what_the_others_lack_counts_as_not_judged():
     first = (1 / log3) / (1 + 1 / log3)  # b at rank 2; the ideal is b and deep
     assert found == pytest.approx((first + 1 / log3) / 2)
     same = NB["without_those"](QUERIES, MINE, [MINE], [OTHER, MINE])
-    assert same == pytest.approx(((2 + 1 / log3) / (2 + 1 / log3) + 1 / log3) / 2)
+    assert same == pytest.approx(((2 + 1 / log3) / (2 + 1 / log3 + 1 / 2) + 1 / log3) / 2)

@@ -171,7 +171,7 @@ def test_cross_fitting_ranks_each_query_by_what_is_best_on_the_other_folds(capsy
     asked = []
 
     def build(setting):
-        def search(some):
+        def search(some, k=2):
             asked.append(setting)
             rows = some["question"].astype(int).isin(right[setting])
             return utils.pad([["a", setting] if row else ["x", setting] for row in rows])
@@ -280,6 +280,14 @@ def test_vector_scores_rank_by_cosine_within_the_course(monkeypatch):
     for question, some in ("beyond", documents), ("north", documents[:1]):
         with pytest.raises(ValueError, match=r"shape \(4, 2\) .*another model"):
             list(utils.vector_scores(vectors, some)(ask(question)))
+
+
+def test_rankings_that_are_too_short_are_scored_at_k_and_not_at_their_length():
+    short = utils.pad([["a"], ["c"]])
+    full = utils.pad([["a", "x", "y"], ["c", "x", "y"]])
+    pd.testing.assert_frame_equal(utils.score(JUDGED, short, 3), utils.score(JUDGED, full, 3))
+    board = utils.leaderboard({"it": short}, JUDGED, 3, "ndcg")
+    assert board["ndcg"].item() == pytest.approx(utils.score(JUDGED, full, 3)["ndcg"].mean())
 
 
 def found_by(searches, queries, k=2):
