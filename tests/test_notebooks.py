@@ -24,8 +24,8 @@ VOLATILE = {
     "a node has the analyzer of Spanish or not": r"ANALYZER = .spanish|es_table|finalists",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
-# 18 searches on 3,089 queries, the choice among them, and a board with its p values
-SLOW = {("03-vector-evaluation", 32), ("03-vector-evaluation", 33), ("05-your-own-data", 20)}
+# boosts on a node just started; 18 searches on 3,089 queries, the choice among them; a board
+SLOW = {("03-vector-evaluation", cell) for cell in (24, 32, 33)} | {("05-your-own-data", 20)}
 SETUP = 3  # cells: Colab, imports, data and model
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
 TAGS |= {"colab", "judging", "overlap", "pool", "exercise", "nbval-ignore-output"}
