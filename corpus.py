@@ -168,10 +168,11 @@ def document_id(document):
 
     Two documents that agree in all three collide: see `unique_ids`.
     """
-    return _md5(f"{document['course']}-{document['question']}-{document['text'][:10]}")
+    return short_hash(f"{document['course']}-{document['question']}-{document['text'][:10]}")
 
 
-def _md5(text):
+def short_hash(text):
+    """Eight hex digits of the text's MD5."""
     return hashlib.md5(utf8(text).encode()).hexdigest()[:8]
 
 
@@ -181,7 +182,7 @@ def unique_ids(documents):
     Only exact copies still share an id.
     """
     short = pd.Series([document_id(document) for document in documents], dtype=str)
-    whole = [_md5(f"{d['course']}-{d['question']}-{d['text']}") for d in documents]
+    whole = [short_hash(f"{d['course']}-{d['question']}-{d['text']}") for d in documents]
     return short.mask(short.duplicated(keep=False), whole).tolist()
 
 
@@ -290,7 +291,7 @@ def need_of(query_id, qrel):
     """
     top = max(qrel.values(), default=0)
     best = [document for document, grade in qrel.items() if grade == top > 0]
-    return min(best, key=_md5, default=query_id)
+    return min(best, key=short_hash, default=query_id)
 
 
 def is_placeholder(questions):
@@ -321,7 +322,7 @@ def shared_words(questions, texts):
 
 def folds_of(groups, n_folds=N_FOLDS):
     """The fold of each group's id, from 0, by a hash of it: (n,). Another group moves none."""
-    return np.array([int(_md5(str(group)), 16) % n_folds for group in groups], dtype=int)
+    return np.array([int(short_hash(str(group)), 16) % n_folds for group in groups], dtype=int)
 
 
 def split_by_document(ground_truth):

@@ -1,6 +1,5 @@
 """Other people's files: tables, BEIR's folders, TREC's topics, qrels, runs."""
 
-import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -202,7 +201,7 @@ def query_ids(queries):
 def _hash(question, course, document):
     wanted = [document] if isinstance(document, str) else sorted(document)
     text = "\n".join([question, course, *wanted])
-    return "g" + hashlib.md5(text.encode(errors="replace")).hexdigest()[:8]
+    return f"g{corpus.short_hash(text)}"
 
 
 def file_name(search):
