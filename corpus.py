@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import Stemmer
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 csv.field_size_limit(2**31 - 1)  # else a text of more than 131,072 characters is an error
@@ -44,6 +45,17 @@ def locate(path):
 def data_folder(folder=None):
     """The folder to read: the argument, else the environment's COURSE_DATA, else data/ in ROOT."""
     return locate(folder or os.environ.get("COURSE_DATA") or ROOT / "data")
+
+
+def course_language():
+    """The language of the documents, as Snowball names it: COURSE_LANGUAGE, else english.
+
+    ValueError for a language without a stemmer."""
+    language = os.environ.get("COURSE_LANGUAGE") or "english"
+    if language not in Stemmer.algorithms():
+        known = ", ".join(Stemmer.algorithms())
+        raise ValueError(f"COURSE_LANGUAGE: no stemmer for {language!r}; there is {known}")
+    return language
 
 
 def results_folder():
@@ -236,11 +248,13 @@ def _known_rows(table, path):
 
 
 def load_ground_truth(folder=None):
-    """Read ground-truth-data.csv: a DataFrame of question, course, document, one row a question.
+    """Read ground-truth-data.csv: a DataFrame of question, course, document, one row a question. A
+    column `also`, where there is one, holds the ids of other documents that answer it as well, with
+    spaces between them.
 
     Warns, with counts, of placeholders, repeated rows, rows of another course than their
-    document's, and rows of unknown documents, which are left out. Raises ValueError or
-    FileNotFoundError that names file, row and column.
+    document's, and unknown documents, which are left out. Raises ValueError or FileNotFoundError
+    that names file, row and column.
     """
     path = data_folder(folder) / "ground-truth-data.csv"
     table, documents = _known_rows(read_table(path, GROUND_TRUTH_COLUMNS), path)
@@ -251,6 +265,12 @@ def load_ground_truth(folder=None):
     placeholders = is_placeholder(table["question"]).sum()
     _warn(path, placeholders, "questions are placeholders, such as 'question1'")
     _warn(path, table.duplicated(GROUND_TRUTH_COLUMNS).sum(), "rows repeat an earlier row")
+    if "also" in table and documents:
+        known = {document["id"] for document in documents}
+        kept = table["also"].map(lambda ids: " ".join(id_ for id_ in ids.split() if id_ in known))
+        lost = table["also"].str.split().str.len().sum() - kept.str.split().str.len().sum()
+        _warn(path, lost, "ids in the column also are of no document")
+        table["also"] = kept
     table.attrs.clear()  # a part of the table has other lines
     return table.reset_index(drop=True)
 
@@ -292,6 +312,16 @@ def need_of(query_id, qrel):
     top = max(qrel.values(), default=0)
     best = [document for document, grade in qrel.items() if grade == top > 0]
     return min(best, key=short_hash, default=query_id)
+
+
+def right_answers(queries):
+    """What counts as found for each query, a list: its document, with those of a column `also` a
+    set of ids, or the dict of id: grade of a judged query.
+    """
+    if "also" not in queries:
+        return queries["document"].tolist()
+    pairs = zip(queries["document"], queries["also"], strict=True)
+    return [{document, *also.split()} if also else document for document, also in pairs]
 
 
 def is_placeholder(questions):

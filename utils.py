@@ -20,21 +20,36 @@ from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
+import bm25s
 import numpy as np
 import pandas as pd
+import Stemmer
 from elasticsearch import BadRequestError, Elasticsearch, helpers
 from scipy import sparse, stats
 from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
 
 from corpus import *  # noqa: F403  the notebooks read the data through utils
-from corpus import GROUND_TRUTH_COLUMNS, ROOT, check_k, check_table, locate, refuse, utf8
+from corpus import (
+    GROUND_TRUTH_COLUMNS,
+    ROOT,
+    check_k,
+    check_table,
+    course_language,
+    locate,
+    refuse,
+    right_answers,
+    utf8,
+    whole_text,
+)
 
 FEW = 50  # queries; on fewer nothing is tuned
 BLOCK = 2**23  # scores computed at a time: 64 MiB
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
+K1, B, HEADING = (1.2, 0.8, 2.0), (0.75, 0.5, 0.25), (1, 2, 4)  # the defaults come first
+BM25 = [{"k1": k1, "b": b, "heading": h} for k1 in K1 for b in B for h in HEADING]
 MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -241,7 +256,7 @@ def retrieve(queries, search, k=5, documents=None):
 
 def score(ground_truth, rankings, k=None):
     """Hit rate, reciprocal rank and nDCG at k of each query: a DataFrame (n_queries, 3)."""
-    qrels = qrels_of(ground_truth["document"])
+    qrels = qrels_of(right_answers(ground_truth))
     found = relevance(pad(np.asarray(rankings, dtype=object).tolist(), k), qrels)
     judged = [list(qrel.values()) for qrel in qrels]
     values = {"hit_rate": hit_rate(found, True), "mrr": mrr(found, True)}
@@ -262,7 +277,7 @@ def bracket(ground_truth, rankings, k=10):
     """nDCG at k as it is, nDCG of the condensed list, share of the first k that was judged: a row
     for each query, (n_queries, 3). Rankings of 100 let the condensed list be refilled to k.
     """
-    rankings, qrels = np.asarray(rankings, dtype=object), qrels_of(ground_truth["document"])
+    rankings, qrels = np.asarray(rankings, dtype=object), qrels_of(right_answers(ground_truth))
     first = zip(rankings[:, :k].tolist(), qrels, strict=True)
     known = [[id_ in qrel for id_ in row if id_] for row, qrel in first]
     return pd.DataFrame(
@@ -281,7 +296,7 @@ def evaluate(ground_truth, search, k=5, documents=None):
     """
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rankings = retrieve(ground_truth, search, k, documents)
-    known = set().union(*qrels_of(ground_truth["document"]))
+    known = set().union(*qrels_of(right_answers(ground_truth)))
     found = set(rankings.flat) - {""}
     if found and documents is None and not found & known:
         some = ", ".join(sorted(found)[:3])
@@ -596,6 +611,43 @@ def tune_boosts(index, boosts, development, k=5, by="mrr"):
     """`tune` for the boosts of a minsearch Index; the similarities are computed only once."""
     kept = list(field_similarities(index, development))
     return tune(lambda boost: minsearch_search(index, boost, k, kept), boosts, development, k, by)
+
+
+def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
+    """Score function of BM25, by bm25s, over heading, answer and section as one text.
+
+    k1: from where on a repeated word adds little. b: how far long texts are held back, 0 to 1.
+    heading: how many times its words count. stem: cut words to their stems, by Snowball for the
+    language of COURSE_LANGUAGE; that language's common words are left out if bm25s lists them.
+    """
+    words = partial(_words, language=course_language(), stem=stem)
+    index = bm25s.BM25(k1=k1, b=b)
+    more = [f"{document['question']} " * (heading - 1) for document in documents]
+    rows = words([a + whole_text(d) for a, d in zip(more, documents, strict=True)])
+    index.index([row or [""] for row in rows], show_progress=False)  # it needs a word of each
+    of_words = [index.scores[part] for part in ("data", "indices", "indptr")]
+    shape = len(documents), len(of_words[-1]) - 1
+    weights = sparse.csc_matrix(tuple(of_words), shape=shape).tocsr()
+
+    def scores(queries):
+        asked = words(queries["question"].tolist())
+        known = [[index.vocab_dict[w] for w in row if w in index.vocab_dict] for row in asked]
+        starts = np.cumsum([0, *map(len, known)])
+        columns = np.fromiter(itertools.chain(*known), dtype=int)
+        ones = np.ones(len(columns), dtype=np.float32)
+        asked = sparse.csr_matrix((ones, columns, starts), shape=(len(queries), shape[1]))
+        for rows, columns in blocks_of(queries, documents):
+            yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
+
+    return scores
+
+
+def _words(texts, language, stem):
+    """The words of each text in lower case, without the language's common ones, as lists."""
+    known = language == "english" or hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    stemmer = Stemmer.Stemmer(language) if stem else None
+    how = {"stopwords": language if known else [], "stemmer": stemmer, "show_progress": False}
+    return bm25s.tokenize(texts, return_ids=False, **how)
 
 
 def connect_elasticsearch():

@@ -3,9 +3,11 @@
 import warnings
 from functools import partial
 
+import bm25s
 import numpy as np
 import pandas as pd
 import pytest
+import Stemmer
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -340,3 +342,65 @@ def test_a_leaderboard_resamples_groups_and_corrects_its_p_values():
     reached = {name: utils.score(queries, others[name], 1)["mrr"] for name in board.index}
     p = [utils.permutation_p_value(reached[name], reached[best], documents) for name in rest]
     assert board["p_best"].iloc[1:].tolist() == pytest.approx(utils.holm(pd.Series(p)).tolist())
+
+
+def test_bm25_ranks_as_bm25s_does_on_the_documents_of_a_course():
+    some = [document for document in DOCUMENTS if document["course"] == "machine-learning"]
+    asked = TRUTH[TRUTH["course"] == "machine-learning"].head(200)
+    words = partial(bm25s.tokenize, stemmer=Stemmer.Stemmer("english"), show_progress=False)
+    plain = bm25s.BM25(k1=0.9, b=0.4)
+    plain.index(words(list(map(utils.whole_text, some))), show_progress=False)
+    places, expected = plain.retrieve(words(asked["question"].tolist()), k=5, show_progress=False)
+    scores = utils.bm25_scores(some, k1=0.9, b=0.4)
+    found = utils.search_by_scores(scores, some, k=5, above=0)(asked)
+    ids = np.array([document["id"] for document in some])
+    assert (ids[places] == found).mean() > 0.99  # but for ties
+    ((_, _, block),) = scores(asked)
+    assert np.allclose(-np.sort(-block, axis=1)[:, :5], expected, rtol=1e-5)
+
+
+def test_bm25_stems_in_the_language_asked_for_and_stays_within_the_course(monkeypatch):
+    texts = {"a": "the containers were running", "b": "los contenedores corrían", "c": "nothing"}
+    documents = [
+        {"id": id_, "question": "", "text": text, "section": "", "course": "x"}
+        for id_, text in texts.items()
+    ]
+    documents.append({**documents[0], "id": "d", "course": "y"})
+
+    def first(question, **options):
+        search = utils.search_by_scores(utils.bm25_scores(documents, **options), documents, above=0)
+        return search(pd.DataFrame({"question": [question], "course": ["x"]}))[0].tolist()
+
+    assert first("container runs") == ["a", "", "", "", ""]
+    assert first("container runs", stem=False) == ["", "", "", "", ""]
+    assert first("the") == ["", "", "", "", ""]  # a stop word
+    monkeypatch.setenv("COURSE_LANGUAGE", "spanish")
+    assert first("contenedor corriendo")[0] == "b"
+    monkeypatch.setenv("COURSE_LANGUAGE", "klingon")
+    with pytest.raises(ValueError, match="COURSE_LANGUAGE: no stemmer for 'klingon'; there is"):
+        first("container")
+
+
+def test_bm25_takes_documents_without_words_and_counts_a_heading_as_often_as_asked():
+    empty = [{"id": "a", "question": "", "text": "", "section": "", "course": "x"}]
+    asked = pd.DataFrame({"question": ["word", ""], "course": ["x", "x"]})
+    search = utils.search_by_scores(utils.bm25_scores(empty), empty, k=1, above=0)
+    assert search(asked).tolist() == [[""], [""]]
+    in_heading = {"id": "a", "question": "kiwi", "text": "plum", "section": "", "course": "x"}
+    documents = [in_heading, {**in_heading, "id": "b", "question": "plum", "text": "kiwi"}]
+    for heading, expected in (1, [1, 1]), (3, [1, 0]):
+        ((_, _, block),) = utils.bm25_scores(documents, heading=heading)(
+            asked.replace("word", "kiwi")[:1]
+        )
+        assert (block[0] >= block[0, 0]).astype(int).tolist() == expected
+
+
+def test_every_right_answer_of_a_question_counts():
+    truth = pd.DataFrame({"question": ["q", "r"], "course": "x", "document": ["a", "b"]})
+    rankings = [["c", "a"], ["c", "b"]]
+    assert utils.right_answers(truth) == ["a", "b"]
+    assert utils.score(truth, rankings)["mrr"].tolist() == [0.5, 0.5]
+    several = truth.assign(also=["c d", ""])
+    assert utils.right_answers(several) == [{"a", "c", "d"}, "b"]
+    assert utils.score(several, rankings)["mrr"].tolist() == [1, 0.5]
+    assert utils.groups_of(several).tolist() == ["a", "b"]  # still grouped by the document
