@@ -3,13 +3,13 @@ notebooks/README.md between their marks, so that no figure is typed by hand. Cal
 `make notebooks`; --check only says whether they are right."""
 
 import base64
+import json
 import re
 import sys
 
 import nbformat
 import numpy as np
 import pandas as pd
-from sklearn.metrics import cohen_kappa_score
 
 import utils
 
@@ -44,10 +44,55 @@ def counts():
     needs = table.loc[table["grade"] > 0, "need"].nunique()
     yield f"- **Needs**: {needs} among the queries that have an answer."
     yield f"- **Relevant records**: none for {none} queries, else {mean:.1f} (mean)."
-    a, b = table["pass_1"], table["pass_2"]
-    same = (a == b)[(a > 0) | (b > 0)]
-    alike = f"{same.mean():.0%} of {len(same):,} that either calls relevant got the same grade"
-    yield f"- **Two passes**: κ {cohen_kappa_score(a, b):.2f}; {alike}."
+    yield from agreement(table)
+    yield from further_counts()
+
+
+def agreement(table):
+    """How far the two passes agree, with κ and its interval by kind of query, as lines."""
+    relevant = table[(table["pass_1"] > 0) | (table["pass_2"] > 0)]
+    same = relevant["pass_1"] == relevant["pass_2"]
+    of = f"of {len(same):,} pairs that either calls relevant got the same grade"
+    yield f"- **Two passes**: {same.mean():.0%} {of}. Over all pairs, most of them 0 for both,"
+    yield f"  κ is {kappa(table)}, with a 95 % interval that draws whole queries."
+    yield "- **By kind**, the same share and κ:"
+    for kind, part in table.groupby("kind"):
+        share = same[relevant["kind"] == kind].mean()
+        yield f"  {kind} {share:.0%}, {kappa(part)};"
+
+
+def kappa(table):
+    """Cohen's κ of the two passes with its 95 % interval, as text."""
+    cells = 3 * table["pass_1"] + table["pass_2"]
+    counts = pd.crosstab(table["query_id"], cells).reindex(columns=range(9), fill_value=0)
+    counts = counts.to_numpy().reshape(-1, 3, 3)
+    even = np.full(len(counts), 1 / len(counts))
+    times_drawn = np.random.default_rng(1).multinomial(len(counts), even, size=10_000)
+    low, high = np.quantile(cohen(np.tensordot(times_drawn, counts, 1)), [0.025, 0.975])
+    return f"{cohen(counts.sum(axis=0)):.2f} ({low:.2f} to {high:.2f})"
+
+
+def cohen(counts):
+    """Cohen's κ of tables of counts, (..., 3, 3): a row for each grade of the first pass."""
+    shares = counts / counts.sum(axis=(-1, -2), keepdims=True)
+    chance = (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1)
+    return (np.trace(shares, axis1=-2, axis2=-1) - chance) / (1 - chance)
+
+
+def further_counts():
+    """The counts of what is Spanish, of facts and of recorded responses, as lines."""
+    documents, questions = (f(DATA / "es") for f in (utils.load_documents, utils.load_ground_truth))
+    queries, qrels = utils.load_judged_queries(DATA / "es")
+    judged = f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements"
+    yield f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, {judged}."
+    facts, hard = pd.read_csv(DATA / "fact-annotations.csv"), pd.read_csv(DATA / "hard-pairs.csv")
+    stated = f"{facts['fact'].nunique()} that some context states, in {len(facts)} pairs"
+    yield f"- **Facts**: {stated}."
+    yield f"- **Hard pairs**: {len(hard)} ({listed(hard['edit'].value_counts())})."
+    for name in ("questions", "facts", "verdicts"):
+        lines = (DATA / f"recorded-{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        by = pd.Series([json.loads(line)["model"] for line in lines]).value_counts()
+        yield f"- **Recorded {name}**: {listed(by)}."
 
 
 def outputs(kind):
