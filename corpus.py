@@ -266,11 +266,11 @@ def load_ground_truth(folder=None):
     _warn(path, placeholders, "questions are placeholders, such as 'question1'")
     _warn(path, table.duplicated(GROUND_TRUTH_COLUMNS).sum(), "rows repeat an earlier row")
     if "also" in table and documents:
-        known = {document["id"] for document in documents}
-        kept = table["also"].map(lambda ids: " ".join(id_ for id_ in ids.split() if id_ in known))
-        lost = table["also"].str.split().str.len().sum() - kept.str.split().str.len().sum()
+        known, also = {document["id"] for document in documents}, table["also"].str.split()
+        kept = also.map(lambda ids: [id_ for id_ in ids if id_ in known])
+        lost = also.str.len().sum() - kept.str.len().sum()
         _warn(path, lost, "ids in the column also are of no document")
-        table["also"] = kept
+        table["also"] = kept.str.join(" ")
     table.attrs.clear()  # a part of the table has other lines
     return table.reset_index(drop=True)
 
@@ -322,6 +322,31 @@ def right_answers(queries):
         return queries["document"].tolist()
     pairs = zip(queries["document"], queries["also"], strict=True)
     return [{document, *also.split()} if also else document for document, also in pairs]
+
+
+def qrels_of(documents):
+    """The judgements of each query, one dict of id: grade a query. An id, a set or a list of ids
+    has grade 1; a dict stays. ValueError for an id that is no text, or a grade that is none.
+    """
+    qrels = []
+    for wanted in documents:
+        if not isinstance(wanted, dict):
+            ids = wanted if isinstance(wanted, set | list | tuple) else [wanted]
+            ids = sorted(ids, key=str) if isinstance(ids, set) else ids  # the same in every run
+            wanted = dict.fromkeys(ids, 1)
+        check_texts(wanted)
+        for id_, grade in wanted.items():
+            if isinstance(grade, str) or not (grade >= 0 and np.isfinite(grade)):
+                raise ValueError(f"the grade {grade!r} of {id_!r} is no number from 0")
+        qrels.append({id_: grade for id_, grade in wanted.items() if id_})
+    return qrels
+
+
+def check_texts(ids):
+    """ValueError for the first id that is no text."""
+    for id_ in ids:
+        if not isinstance(id_, str):
+            raise ValueError(f"the id {id_!r} is no text but {type(id_)}")
 
 
 def is_placeholder(questions):

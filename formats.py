@@ -220,9 +220,8 @@ def write_trec(folder, kind, queries, rankings):
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
     rows = []
-    for query_id, wanted in zip(asked, corpus.right_answers(queries), strict=True):
-        ids = [wanted] if isinstance(wanted, str) else sorted(wanted)
-        qrel = wanted if isinstance(wanted, dict) else dict.fromkeys(ids, 1)
+    qrels = corpus.qrels_of(corpus.right_answers(queries))
+    for query_id, qrel in zip(asked, qrels, strict=True):
         rows += [(query_id, 0, id_, grade) for id_, grade in qrel.items()]
     _write(Path(folder) / f"qrels-{kind}.trec", rows)
     for search, ranking in rankings.items():

@@ -26,6 +26,7 @@ import pandas as pd
 import Stemmer
 from elasticsearch import BadRequestError, Elasticsearch, helpers
 from scipy import sparse, stats
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
 
@@ -35,8 +36,10 @@ from corpus import (
     ROOT,
     check_k,
     check_table,
+    check_texts,
     course_language,
     locate,
+    qrels_of,
     refuse,
     right_answers,
     utf8,
@@ -48,8 +51,6 @@ BLOCK = 2**23  # scores computed at a time: 64 MiB
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
-K1, B, HEADING = (1.2, 0.8, 2.0), (0.75, 0.5, 0.25), (1, 2, 4)  # the defaults come first
-BM25 = [{"k1": k1, "b": b, "heading": h} for k1 in K1 for b in B for h in HEADING]
 MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -174,23 +175,6 @@ def coverage(covered):
     return float((np.asarray(covered) > 0).any(axis=1).mean())
 
 
-def qrels_of(documents):
-    """The judgements of each query, one dict of id: grade a query. An id, a set or a list of ids
-    has grade 1; a dict stays. ValueError for an id that is no text, or a grade that is none.
-    """
-    qrels = []
-    for wanted in documents:
-        if not isinstance(wanted, dict):
-            ids = wanted if isinstance(wanted, set | list | tuple) else [wanted]
-            wanted = dict.fromkeys(ids, 1)
-        _check_ids(wanted)
-        for id_, grade in wanted.items():
-            if isinstance(grade, str) or not (grade >= 0 and np.isfinite(grade)):
-                raise ValueError(f"the grade {grade!r} of {id_!r} is no number from 0")
-        qrels.append({id_: grade for id_, grade in wanted.items() if id_})
-    return qrels
-
-
 def relevance(rankings, documents):
     """Which of the retrieved ids, (n_queries, k), are relevant: one id a query, or a set, or a dict
     of id: grade (then grades come back, as floats). An id that a ranking repeats counts once: later
@@ -206,13 +190,6 @@ def relevance(rankings, documents):
     return grades
 
 
-def _check_ids(ids):
-    """ValueError for the first id that is no text."""
-    for id_ in ids:
-        if not isinstance(id_, str):
-            raise ValueError(f"the id {id_!r} is no text but {type(id_)}")
-
-
 def checked_rankings(rankings, n_queries):
     """The rankings as an array of texts, (n_queries, k), each id once, missing results at the end.
 
@@ -221,7 +198,7 @@ def checked_rankings(rankings, n_queries):
     rankings = np.asarray(rankings, dtype=object)
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
-    _check_ids(rankings.flat)
+    check_texts(rankings.flat)
     rows = rankings.tolist()
     merged = [[id_ for id_ in dict.fromkeys(row) if id_] for row in rows]
     found = [len(row) - row.count("") for row in rows]
@@ -621,21 +598,16 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     language of COURSE_LANGUAGE; that language's common words are left out if bm25s lists them.
     """
     words = partial(_words, language=course_language(), stem=stem)
+    texts = [f"{d['question']} " * (heading - 1) + whole_text(d) for d in documents]
     index = bm25s.BM25(k1=k1, b=b)
-    more = [f"{document['question']} " * (heading - 1) for document in documents]
-    rows = words([a + whole_text(d) for a, d in zip(more, documents, strict=True)])
-    index.index([row or [""] for row in rows], show_progress=False)  # it needs a word of each
-    of_words = [index.scores[part] for part in ("data", "indices", "indptr")]
-    shape = len(documents), len(of_words[-1]) - 1
-    weights = sparse.csc_matrix(tuple(of_words), shape=shape).tocsr()
+    index.index([row or [""] for row in words(texts)], show_progress=False)  # a word of each
+    parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
+    weights = sparse.csc_matrix(parts, shape=(len(documents), len(parts[-1]) - 1)).tocsr()
+    columns_of = {word: n for word, n in index.vocab_dict.items() if n < weights.shape[1]}
+    counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
 
     def scores(queries):
-        asked = words(queries["question"].tolist())
-        known = [[index.vocab_dict[w] for w in row if w in index.vocab_dict] for row in asked]
-        starts = np.cumsum([0, *map(len, known)])
-        columns = np.fromiter(itertools.chain(*known), dtype=int)
-        ones = np.ones(len(columns), dtype=np.float32)
-        asked = sparse.csr_matrix((ones, columns, starts), shape=(len(queries), shape[1]))
+        asked = counter.transform(words(queries["question"].tolist()))
         for rows, columns in blocks_of(queries, documents):
             yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
 

@@ -3,7 +3,6 @@ notebooks/README.md between their marks, so that no figure is typed by hand. Cal
 `make notebooks`; --check only says whether they are right."""
 
 import base64
-import json
 import re
 import sys
 
@@ -55,10 +54,9 @@ def agreement(table):
     of = f"of {len(same):,} pairs that either calls relevant got the same grade"
     yield f"- **Two passes**: {same.mean():.0%} {of}. Over all pairs, most of them 0 for both,"
     yield f"  κ is {kappa(table)}, with a 95 % interval that draws whole queries."
-    yield "- **By kind**, the same share and κ:"
-    for kind, part in table.groupby("kind"):
-        share = same[relevant["kind"] == kind].mean()
-        yield f"  {kind} {share:.0%}, {kappa(part)};"
+    share, by_kind = same.groupby(relevant["kind"]).mean(), table.groupby("kind")
+    parts = [f"{kind} {share[kind]:.0%}, {kappa(part)}" for kind, part in by_kind]
+    yield f"- **By kind**, the same share and κ: {'; '.join(parts)}."
 
 
 def kappa(table):
@@ -81,7 +79,8 @@ def cohen(counts):
 
 def further_counts():
     """The counts of what is Spanish, of facts and of recorded responses, as lines."""
-    documents, questions = (f(DATA / "es") for f in (utils.load_documents, utils.load_ground_truth))
+    documents = utils.load_documents(DATA / "es")
+    questions = utils.load_ground_truth(DATA / "es")
     queries, qrels = utils.load_judged_queries(DATA / "es")
     judged = f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements"
     yield f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, {judged}."
@@ -90,9 +89,8 @@ def further_counts():
     yield f"- **Facts**: {stated}."
     yield f"- **Hard pairs**: {len(hard)} ({listed(hard['edit'].value_counts())})."
     for name in ("questions", "facts", "verdicts"):
-        lines = (DATA / f"recorded-{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        by = pd.Series([json.loads(line)["model"] for line in lines]).value_counts()
-        yield f"- **Recorded {name}**: {listed(by)}."
+        recorded = pd.DataFrame(utils.read_json(DATA / f"recorded-{name}.jsonl"))
+        yield f"- **Recorded {name}**: {listed(recorded['model'].value_counts())}."
 
 
 def outputs(kind):
