@@ -274,3 +274,11 @@ def test_unique_ids_tell_all_but_copies_apart_in_any_order(data, endings, start)
     assert utils.unique_ids([documents[i] for i in order]) == [ids[i] for i in order]
     assert len(set(ids)) == len({(d["question"], d["text"]) for d in documents})
     assert utils.unique_ids(DOCUMENTS) == [utils.document_id(d) for d in DOCUMENTS]
+
+
+def test_other_right_answers_that_are_no_documents_are_counted_and_left_out(tmp_path):
+    questions = csv("Why?,a,d1,d2 gone|Fee?,b,d3,", "question,course,document,also")
+    with pytest.warns(UserWarning, match="1 ids in the column also are of no document"):
+        truth = utils.load_ground_truth(write(tmp_path, questions=questions))
+    assert truth["also"].tolist() == ["d2", ""]
+    assert utils.right_answers(truth) == [{"d1", "d2"}, "d3"]

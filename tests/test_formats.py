@@ -213,6 +213,13 @@ def test_a_run_has_each_id_once_and_scores_that_fall_with_rank(tmp_path):
     assert qrels[:2] == [f"{why} 0 a 1", f"{how} 0 b 1"]
 
 
+def test_qrels_list_every_right_answer_of_a_question_in_the_same_order(tmp_path):
+    several = GENERATED.assign(also=["c a2", "", "d"])
+    formats.write_trec(tmp_path, "generated", several, {})
+    lines = (tmp_path / "qrels-generated.trec").read_text().splitlines()
+    assert [line.split()[2] for line in lines] == ["a", "a2", "c", "b", "a", "d"]
+
+
 def test_an_id_with_a_space_is_refused(tmp_path):
     spaced = GENERATED.iloc[:1].assign(document="d 1")
     with pytest.raises(ValueError, match=r"no id with a space: g\w{8} 0 d 1 1"):
