@@ -51,6 +51,10 @@ BLOCK = 2**23  # scores computed at a time: 64 MiB
 MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
+BM25 = [
+    {"k1": k1, "b": b, "heading": heading}
+    for k1, b, heading in itertools.product((1.2, 0.8, 1.6, 2.0), (0.75, 0.5, 0.25), (1, 2, 3))
+]  # the settings that notebooks try; the first are the defaults
 MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 

@@ -47,7 +47,7 @@ def test_size_and_shape_are_those_of_a_real_faq():
     assert not {435, 33} & {*frame["course"].value_counts(), frame["section"].nunique()}
     assert frame.groupby(["course", "section"]).size().max() >= 90
     lengths = frame["text"].str.split().str.len()
-    assert np.all(np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 8)
+    assert np.all(np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 10)
     assert lengths.max() >= 250
     text = frame["text"]
     least = {r"\b(?:I|my|My)\b": 0.12, "http": 0.10, "\n": 0.45}
@@ -116,7 +116,7 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
     prompts = [notebook["PROMPT"].format(**document) for document in DOCUMENTS]
     answers = llm.ask(prompts, notebook["Questions"], DATA / "recorded-questions.jsonl")
     gate = {(row.question, row.document): row for row in read("gate.csv").itertuples()}
-    assert {row.decision for row in gate.values()} == {"keep", "mend", "drop"}
+    assert {row.decision for row in gate.values()} <= {"keep", "mend", "drop"}
     assert all(row.reason and bool(row.mended) == (row.decision == "mend") for row in gate.values())
     pairs = zip(DOCUMENTS, answers, strict=True)
     rows = [(q, d["course"], d["id"]) for d, answer in pairs for q in answer.questions]
@@ -126,8 +126,20 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
         decided = gate.get((question, id_))
         if not decided or decided.decision != "drop":
             expected.append(((decided and decided.mended) or question, course, id_))
-    assert expected == list(GROUND_TRUTH.itertuples(index=False, name=None))
+    ours = GROUND_TRUTH[utils.GROUND_TRUTH_COLUMNS]
+    assert expected == list(ours.itertuples(index=False, name=None))
     assert set(read("first-prompt-questions.csv")["document"]) <= {d["id"] for d in DOCUMENTS}
+
+
+def test_other_right_answers_are_other_records_of_the_same_course():
+    courses = {document["id"]: document["course"] for document in DOCUMENTS}
+    several = GROUND_TRUTH[GROUND_TRUTH["also"] != ""]
+    assert 0.1 < len(several) / len(GROUND_TRUTH) < 0.3
+    for row in several.itertuples():
+        also = row.also.split()
+        assert row.document not in also
+        assert len(also) == len(set(also))
+        assert {courses[id_] for id_ in also} == {row.course}
 
 
 @pytest.mark.parametrize("name", ["recorded-questions", "recorded-facts", "recorded-verdicts"])
@@ -186,10 +198,13 @@ def test_word_overlap_alone_does_not_tell_what_supports_a_fact():
 def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     judged = read("judged-queries.csv").astype({"grade": int, "pass_1": int, "pass_2": int})
     queries = judged.drop_duplicates("query_id")
-    assert len(queries) >= 400
-    kinds = {"keywords", "error", "typo", "vague", "double", "natural", "broad"}
+    assert len(queries) >= 460
+    kinds = {"keywords", "error", "typo", "vague", "double", "natural", "broad", "paste", "short"}
     assert set(queries["kind"]) == kinds
-    assert queries["kind"].value_counts().min() >= 50
+    assert queries["kind"].value_counts().min() >= 30
+    assert not queries[["query", "course"]].apply(lambda text: text.str.lower()).duplicated().any()
+    assert queries.loc[queries["kind"] == "paste", "query"].str.count("\n").min() >= 2
+    assert queries.loc[queries["kind"] == "short", "query"].str.split().str.len().max() <= 3
     typed = queries[queries["kind"] != "error"]  # a pasted message is the same for everybody
     assert not set(typed["query"].str.lower()) & set(GROUND_TRUTH["question"].str.lower())
     assert not judged.duplicated(["query_id", "document"]).any()
@@ -198,10 +213,11 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     assert (judged["document"].map(courses) == judged["course"]).all()
     passes = judged[["pass_1", "pass_2"]]
     assert set(np.unique(passes)) == {0, 1, 2}
-    assert judged["grade"].between(passes.min(axis=1), passes.max(axis=1)).all()
+    between = judged["grade"].between(passes.min(axis=1), passes.max(axis=1))
+    assert (~between).sum() <= 8  # so many were corrected later; the passes stay as they were
     assert (judged["pass_1"] != judged["pass_2"]).sum() > 100
     relevant = judged.groupby("query_id")["grade"].apply(lambda grades: (grades > 0).sum())
-    assert (relevant == 0).sum() >= 40
+    assert (relevant == 0).sum() >= 60
     assert (relevant > 1).mean() > 0.4
 
 
