@@ -24,8 +24,8 @@ VOLATILE = {
     "a node has the analyzer of a language or not": r"ANALYZER = .(english|spanish)",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
-# boosts on a node just started; 18 searches on 3,089 queries, the choice among them; a board
-SLOW = {("03-vector-evaluation", cell) for cell in (24, 32, 33)} | {("05-your-own-data", 20)}
+# boosts on a node just started; 17 searches on 3,129 queries, the choice among them; a board
+SLOW = {("03-vector-evaluation", cell) for cell in (25, 31, 32)} | {("05-your-own-data", 21)}
 SETUP = 3  # cells: Colab, imports, data and model
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
 TAGS |= {"colab", "judging", "overlap", "pool", "exercise", "nbval-ignore-output"}
