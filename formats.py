@@ -1,7 +1,10 @@
-"""Other people's files: tables, BEIR's folders, TREC's topics, qrels, runs."""
+"""Other people's files: tables, BEIR's folders, TREC's documents, topics, qrels and
+runs, and the classic collections: SMART's form, CACM's pages."""
 
+import html
 import re
 import shutil
+import tarfile
 from pathlib import Path
 
 import pandas as pd
@@ -23,6 +26,11 @@ QUERY = {
 }
 NUMBER, TITLE = r"<num>\s*(?:Number:)?\s*([^\s<]+)", r"<title>\s*(?:Topic:)?\s*([^<]*?)"
 TOPIC = re.compile(rf"{NUMBER}.*?{TITLE}\s*<", re.S)
+DOC = re.compile(r"<DOC>\s*<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>", re.S)
+SMART_RECORD = re.compile(r"^\.I[ \t]+(\S+)[ \t]*\n(.*?)(?=^\.I[ \t]|\Z)", re.S | re.M)
+SMART_FIELD = re.compile(r"^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)", re.S | re.M)
+SMART_QREL = re.compile(r"\s*(\S+)\s+(\S+)\s+0\s+0\.0+\s*")  # no grade: all are relevant
+CITATIONS = re.compile(r"(?m)^[\d\s]+$")  # what a page of CACM ends with
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
@@ -43,12 +51,76 @@ def check_ids(table, column, path):
     corpus.refuse(table, spaced, column, path, problem)
 
 
+def _one_line(text):
+    return " ".join(text.split())
+
+
+def _documents(rows, path, what):
+    """A DataFrame of id, question and text, with the columns of a document."""
+    if not rows:
+        raise ValueError(f"{path}: holds no {what}")
+    documents = pd.DataFrame(rows, columns=["id", "question", "text"])
+    for column in ("question", "text"):
+        documents[column] = documents[column].map(_one_line)
+    corpus.refuse(documents, documents["id"].duplicated(), "id", path, "stands twice")
+    return documents.assign(section="", course="all")
+
+
+def read_smart(path):
+    """Documents or queries in SMART's form: .I and an id, then .T title and .W text.
+
+    Other fields (.A authors, .X references) are left out."""
+    rows = []
+    for id_, content in SMART_RECORD.findall(corpus.read_text(path)):
+        fields = dict(SMART_FIELD.findall(content))
+        rows.append((id_, fields.get("T", ""), fields.get("W", "")))
+    return _documents(rows, path, "records that begin with .I")
+
+
+def read_trec_documents(path):
+    """Documents, or queries, in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>."""
+    rows = [(id_, "", text) for id_, text in DOC.findall(corpus.read_text(path))]
+    return _documents(rows, path, "<DOC> with a <DOCNO>")
+
+
+def read_pages(path):
+    """Documents of CACM's archive: a page each, whose first paragraph is the title.
+
+    Tags go, and the lines of citations at the end."""
+    rows = []
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if member.name.endswith(".html"):
+                page = archive.extractfile(member).read().decode("latin-1")
+                page = html.unescape(re.sub(r"<[^>]*>", "", page)).strip()
+                title, _, text = page.partition("\n\n")
+                id_ = re.sub("-0+", "-", Path(member.name).stem)  # as the qrels write it
+                rows.append((id_, title, CITATIONS.sub("", text)))
+    return _documents(rows, path, "pages (*.html)")
+
+
+READERS = {".ALL": read_smart, ".trec": read_trec_documents, ".gz": read_pages}
+
+
+def read_documents(path, names):
+    """The documents of a file: a table, or one of READERS. names: see `convert`."""
+    if path.suffix in READERS:
+        return READERS[path.suffix](path)
+    return corpus.read_records(path, DOCUMENT | names, ["text", *names])
+
+
 def read_queries(path):
-    """Queries: a table, TREC topics, or one a line, or an id, a tab and one."""
+    """Queries: a table, TREC topics, SMART's, or one a line, or an id, a tab and one."""
     if path.suffix != ".parquet":
         check_rows(path)
     if path.suffix in corpus.TABLES:
         queries = corpus.read_records(path, QUERY, ["query"])
+    elif path.suffix == ".QRY" or "<DOCNO>" in corpus.read_text(path):
+        reader = read_smart if path.suffix == ".QRY" else read_trec_documents
+        records = reader(path)
+        asked = (records["question"] + " " + records["text"]).str.strip()
+        queries = pd.DataFrame({"query_id": records["id"], "query": asked})
+        queries = queries.assign(course="all", kind="typed")
     else:
         text = corpus.read_text(path).replace("\r", "")
         lines = [line for line in text.split("\n") if line.strip()]
@@ -67,9 +139,12 @@ def read_queries(path):
 def read_qrels(path):
     """A DataFrame of query_id, document and grade; a negative one counts as 0.
 
-    path: lines of query, document and grade with a header (BEIR), or TREC's."""
+    path: lines of query, document and grade with a header (BEIR), TREC's, or SMART's
+    (query, document and zeros), where what is listed is relevant."""
     rows, lines = [], [0]
     for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
+        if listed := SMART_QREL.fullmatch(line):
+            line = f"{listed[1]} 0 {listed[2]} 1"
         row = line.strip().split("\t") if "\t" in line else line.split()
         if len(row) in (3, 4) and re.fullmatch(r"-?\d+", row[-1]):
             rows.append([row[0], row[-2], max(0, int(row[-1]))])
@@ -85,8 +160,9 @@ def read_qrels(path):
 def convert(source, into, names=None):
     """The folder with the course's own files, made of other people's.
 
-    source: a table of documents, or a folder with one and, if there are any,
-    queries or topics, and qrels. The course's own form is returned as it is.
+    source: a file of documents (a table, or one of READERS), or a folder with one and,
+    if there are any, queries or topics, and qrels. The course's own form is returned
+    as it is.
     names: a dict of our columns of the documents: theirs, which must be there.
     Raises ValueError that names file, row and column."""
     source, into = corpus.locate(source), Path(into)
@@ -96,16 +172,17 @@ def convert(source, into, names=None):
         raise FileNotFoundError(f"{source}: no such file or folder")
     files = sorted(source.iterdir()) if source.is_dir() else [source]
     own = [path for path in files if path.name in (GENERATED, JUDGED)]
-    asked = [p for p in files if p.stem.startswith(("queries", "topics"))]
+    begins = ("queries", "query", "topics")
+    asked = [p for p in files if p.stem.startswith(begins) or p.suffix == ".QRY"]
     others = [path for path in files if path not in own + asked]
-    tables = [path for path in others if path.suffix in corpus.TABLES]
+    tables = [p for p in others if p.suffix in (*corpus.TABLES, *READERS)]
     tables = [p for p in tables if p.stem in ("corpus", "documents")] or tables
     if len(tables) != 1 or len(asked) > 1:
         found = ", ".join(path.name for path in files) or "nothing"
         needs = "needs one file with documents (documents.csv) and at most one"
         raise ValueError(f"{source}: {needs} with queries; found {found}")
     mapped = {ours: [theirs] for ours, theirs in (names or {}).items()}
-    documents = corpus.read_records(tables[0], DOCUMENT | mapped, ["text", *mapped])
+    documents = read_documents(tables[0], mapped)
     check_ids(documents, "id", tables[0])
     new = documents["id"] == ""
     documents.loc[new, "id"] = corpus.unique_ids(documents[new].to_dict("records"))
@@ -115,7 +192,8 @@ def convert(source, into, names=None):
     for name in (JUDGED, LOG):
         (into / name).unlink(missing_ok=True)
     if asked:
-        qrels = [p for p in files if p.stem.startswith("qrels") and p.is_file()]
+        qrels = [p for p in files if p.stem.startswith("qrels") or p.suffix == ".REL"]
+        qrels = [path for path in qrels if path.is_file()]
         qrels += sorted(source.glob("qrels/*.tsv"))
         _convert_queries(asked[0], qrels, documents, into)
     content = documents.to_json(orient="records", indent=1)

@@ -96,7 +96,7 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
         assert found == pytest.approx(row.ndcg)
     report = (results / "report.html").read_text()
     assert board[board["chosen"]]["search"].item() in report
-    assert "http" not in report  # it opens without a network
+    assert not re.search(r"(src|href|url)\W+http", report)  # it opens without a network
 
 
 def test_the_gate_reads_what_05_writes(beir, tmp_path, monkeypatch, capsys):
@@ -140,9 +140,10 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     assert done.returncode == 0, done.stdout + done.stderr
     odd = ["1 documents repeat the id", "2 documents with an empty text"]
     odd += ["2 questions are placeholders", "1 rows repeat an earlier row"]
+    odd += ["ids in the column also are of no document"]
     for warning in odd:
         assert done.stdout.count(warning) == 1, done.stdout
-    assert done.stdout.count("warning:") == 4
+    assert done.stdout.count("warning:") == len(odd)
     assert len(list(tmp_path.glob("0*.ipynb"))) == 7
     board = pd.read_csv(tmp_path / "leaderboard.csv")
     assert [column for column in board if column in BOARD] == BOARD

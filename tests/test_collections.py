@@ -1,0 +1,204 @@
+"""Collections that people judged: fetched from a local server, read, scored as published."""
+
+import hashlib
+import io
+import os
+import re
+import sys
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import ir_measures
+import pytest
+
+import formats
+import utils
+
+sys.path.insert(0, str(utils.ROOT / "scripts"))
+import fetch_collections
+
+CONTENT = b"".join(b"line %d of a collection\n" % n for n in range(500))
+FILE = {
+    "repository": "someone/something",
+    "commit": "abc",
+    "path": "a.txt",
+    "bytes": len(CONTENT),
+    "sha256": hashlib.sha256(CONTENT).hexdigest(),
+}
+FOLDERS = [os.environ.get("COLLECTIONS", ""), utils.ROOT.parent / "shared" / "collections"]
+COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
+
+
+@pytest.fixture
+def site():
+    """A local server; `site.content` is what it has, `site.asked` the ranges asked for."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            wanted = self.headers.get("Range")
+            site.asked.append((self.path, wanted))
+            start = int(re.search(r"\d+", wanted)[0]) if wanted else 0
+            self.send_response(206 if wanted else 200)
+            self.end_headers()
+            self.wfile.write(site.content[start:])
+
+        def log_message(self, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
+        site.content, site.asked = CONTENT, []
+        site.address = f"http://127.0.0.1:{site.server_port}"
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        yield site
+        site.shutdown()
+
+
+def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
+    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
+    assert (tmp_path / "one" / "a.txt").read_bytes() == CONTENT
+    assert site.asked == [("/someone/something/raw/abc/a.txt", None)]
+    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
+    assert len(site.asked) == 1
+    assert "one/a.txt: right" in capsys.readouterr().out
+
+
+def test_a_short_file_is_continued(site, tmp_path, capsys):
+    site.content = CONTENT[:700]
+    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 1
+    assert f"700 of {len(CONTENT):,} bytes; the next try goes on" in capsys.readouterr().out
+    assert not (tmp_path / "one" / "a.txt").exists()
+    site.content = CONTENT
+    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
+    assert site.asked[-1][1] == "bytes=700-"
+    assert (tmp_path / "one" / "a.txt").read_bytes() == CONTENT
+
+
+def test_a_broken_file_is_not_kept_and_others_still_come(site, tmp_path, capsys):
+    broken = FILE | {"sha256": "0" * 64}
+    files = {"one/a.txt": broken, "two/a.txt": FILE}
+    assert fetch_collections.main(tmp_path, files, site.address) == 1
+    said = capsys.readouterr().out
+    assert "one/a.txt: not fetched: other content than it had" in said
+    assert "1 of 2 files" in said
+    assert not list((tmp_path / "one").iterdir())
+    assert (tmp_path / "two" / "a.txt").exists()
+
+
+def test_a_folder_of_ones_own_is_checked_and_nothing_is_fetched(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLLECTIONS", str(tmp_path))
+    (tmp_path / "a.txt").write_bytes(CONTENT)
+    files = {"a.txt": FILE, "b.txt": FILE}
+    assert fetch_collections.main(files=files, site="http://127.0.0.1:9") == 1
+    said = capsys.readouterr().out
+    assert "a.txt: right" in said
+    assert "b.txt: missing or changed" in said
+
+
+SMART = """.I 1
+.T
+Reading
+lamps
+.A
+Somebody, A.
+.W
+A lamp for reading
+at night.
+.X
+1	5	1
+.I 2
+.W
+Curtains keep the light out.
+"""
+QUERIES = ".I 1\n.W\nlight\nat night\n.I 2\n.T\nA title\n.W\nand a text\n"
+
+
+def test_smarts_form_is_read(tmp_path):
+    (tmp_path / "X.ALL").write_text(SMART)
+    (tmp_path / "X.QRY").write_text(QUERIES)
+    (tmp_path / "X.REL").write_text("     1     1\t0\t0.000000\n     2      2\t0\t0.000000\n")
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    one, two = utils.load_documents(folder)
+    assert (one["id"], one["question"], one["text"]) == (
+        "1",
+        "Reading lamps",
+        "A lamp for reading at night.",
+    )
+    assert (two["question"], two["text"]) == ("", "Curtains keep the light out.")
+    queries, qrels = utils.load_judged_queries(folder)
+    assert queries["question"].tolist() == ["light at night", "A title and a text"]
+    assert qrels == [{"1": 1}, {"2": 1}]
+
+
+def test_pages_and_trecs_documents_are_read(tmp_path):
+    page = (
+        "<html>\n<pre>\n\nA Title\nin two lines\n\nThe text &amp; more.\n\n12\t5\t7\n</pre></html>"
+    )
+    with tarfile.open(tmp_path / "pages.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("CACM-0012.html")
+        member.size = len(page.encode())
+        archive.addfile(member, io.BytesIO(page.encode()))
+    (tmp_path / "topics.txt").write_text("<DOC>\n<DOCNO> 7 </DOCNO>\n\nwhat is\nmore\n</DOC>\n")
+    (tmp_path / "qrels.txt").write_text("7 Q0 CACM-12 1\n")
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    (document,) = utils.load_documents(folder)
+    assert document["id"] == "CACM-12"
+    assert (document["question"], document["text"]) == ("A Title in two lines", "The text & more.")
+    queries, qrels = utils.load_judged_queries(folder)
+    assert queries["question"].tolist() == ["what is more"]
+    assert qrels == [{"CACM-12": 1}]
+
+
+@pytest.mark.parametrize("name", ["X.ALL", "docs.trec"])
+def test_a_file_without_records_is_an_error_that_names_it(tmp_path, name):
+    (tmp_path / name).write_text("nothing of the kind\n")
+    with pytest.raises(ValueError, match=re.escape(name)):
+        formats.convert(tmp_path, tmp_path / "into")
+
+
+def test_an_id_that_stands_twice_is_an_error(tmp_path):
+    (tmp_path / "X.ALL").write_text(SMART + ".I 2\n.W\nagain\n")
+    with pytest.raises(ValueError, match=r"X\.ALL.*id.*stands twice"):
+        formats.convert(tmp_path, tmp_path / "into")
+
+
+PUBLISHED = {  # documents, judged queries, judgements; MAP as published, and ours at least
+    "med": (1_033, 30, 696, None, 0.50),
+    "cisi": (1_460, 76, 3_114, None, 0.20),
+    "cacm": (3_204, 52, 796, 0.3123, 0.31),
+    "vaswani": (11_429, 93, 2_083, 0.2965, 0.28),
+}
+
+
+@pytest.mark.skipif(not COLLECTIONS, reason="no collections here; COLLECTIONS names a folder")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tmp_path):
+    n_documents, n_queries, n_grades, published, least = PUBLISHED[name]
+    folder = formats.convert(COLLECTIONS / name, tmp_path)
+    documents = utils.load_documents(folder)
+    queries, qrels = utils.load_judged_queries(folder)
+    assert (len(documents), len(queries)) == (n_documents, n_queries)
+    assert sum(map(len, qrels)) == n_grades
+    assert not [document["id"] for document in documents if not document["text"]]
+    search = utils.search_by_scores(utils.bm25_scores(documents), documents, k=1_000, above=0)
+    rankings = search(queries)
+    found = utils.relevance(rankings, qrels)
+    ours = utils.average_precision(found, [sum(qrel.values()) for qrel in qrels])
+    rows = zip(queries["query_id"], rankings.tolist(), strict=True)
+    run = [
+        ir_measures.ScoredDoc(query_id, id_, -rank)
+        for query_id, row in rows
+        for rank, id_ in enumerate(row)
+        if id_
+    ]
+    judged = [
+        ir_measures.Qrel(query_id, id_, grade)
+        for query_id, qrel in zip(queries["query_id"], qrels, strict=True)
+        for id_, grade in qrel.items()
+    ]
+    theirs = ir_measures.calc_aggregate([ir_measures.AP], judged, run)[ir_measures.AP]
+    assert ours == pytest.approx(theirs, abs=1e-6)
+    assert ours >= least
+    if published:
+        assert abs(ours - published) < 0.07
