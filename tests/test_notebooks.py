@@ -50,7 +50,7 @@ def python_cells(notebook):
 
 
 def test_all_notebooks_are_there():
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05", "06", "07", "02"]
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05", "06", "07", "08", "02"]
 
 
 class WithoutTexts(ast.NodeTransformer):

@@ -144,7 +144,7 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     for warning in odd:
         assert done.stdout.count(warning) == 1, done.stdout
     assert done.stdout.count("warning:") == len(odd)
-    assert len(list(tmp_path.glob("0*.ipynb"))) == 7
+    assert len(list(tmp_path.glob("0*.ipynb"))) == 8
     board = pd.read_csv(tmp_path / "leaderboard.csv")
     assert [column for column in board if column in BOARD] == BOARD
     assert set(board["split"]) == {"test"}
