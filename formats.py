@@ -226,6 +226,8 @@ def _convert_queries(path, qrels_paths, documents, into):
         graded = _one_split_a_query(pd.concat(parts, ignore_index=True))
     n_judged = graded["query_id"].nunique()
     counts = f"{n_judged:,} judged, {len(graded):,} grades"
+    if n_judged and (graded["grade"] > 0).all():
+        counts += ", none of them 0: what is not listed counts as not relevant"
     print(f"{path.name}: {len(queries):,} queries, {counts}")
     if n_judged:
         judged = graded.merge(queries, on="query_id")

@@ -114,12 +114,13 @@ Curtains keep the light out.
 QUERIES = ".I 1\n.W\nlight\nat night\n.I 2\n.T\nA title\n.W\nand a text\n"
 
 
-def test_smarts_form_is_read(tmp_path):
+def test_smarts_form_is_read(tmp_path, capsys):
     (tmp_path / "X.ALL").write_text(SMART)
     (tmp_path / "X.QRY").write_text(QUERIES)
     (tmp_path / "X.REL").write_text("     1     1\t0\t0.000000\n     2      2\t0\t0.000000\n")
     folder = formats.convert(tmp_path, tmp_path / "into")
     one, two = utils.load_documents(folder)
+    assert "none of them 0: what is not listed counts" in capsys.readouterr().out
     assert (one["id"], one["question"], one["text"]) == (
         "1",
         "Reading lamps",
