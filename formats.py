@@ -88,6 +88,8 @@ def read_pages(path):
 
     Tags go, and the lines of citations at the end."""
     rows = []
+    if not tarfile.is_tarfile(path):
+        raise ValueError(f"{path}: no archive (.tar.gz) of pages; unpack other .gz files")
     with tarfile.open(path) as archive:
         for member in archive:
             if member.name.endswith(".html"):

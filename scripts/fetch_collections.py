@@ -7,7 +7,6 @@ import sys
 import tomllib
 from http import HTTPStatus
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 SCRIPT = Path(__file__).resolve()
@@ -33,12 +32,13 @@ def fetch(path, file, site=SITE):
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     start = part.stat().st_size if part.exists() else 0
-    address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
-    headers = {"Range": f"bytes={start}-"} if start else {}
-    with urlopen(Request(address, headers=headers), timeout=TIMEOUT) as answer:
-        goes_on = answer.status == HTTPStatus.PARTIAL_CONTENT
-        with open(part, "ab" if goes_on else "wb") as file_:
-            shutil.copyfileobj(answer, file_)
+    if start < file["bytes"]:
+        address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        with urlopen(Request(address, headers=headers), timeout=TIMEOUT) as answer:
+            goes_on = answer.status == HTTPStatus.PARTIAL_CONTENT
+            with open(part, "ab" if goes_on else "wb") as content:
+                shutil.copyfileobj(answer, content)
     size = part.stat().st_size
     if size < file["bytes"]:
         raise ValueError(f"{size:,} of {file['bytes']:,} bytes; the next try goes on")
@@ -63,7 +63,7 @@ def main(folder=None, files=FILES, site=SITE):
                 try:
                     fetch(path, file, site)
                     said = "fetched"
-                except (URLError, OSError, ValueError) as error:
+                except (OSError, ValueError) as error:
                     said = f"not fetched: {error}"
         missing += said not in ("right", "fetched")
         print(f"{name}: {said}")

@@ -1,5 +1,6 @@
 """Collections that people judged: fetched from a local server, read, scored as published."""
 
+import gzip
 import hashlib
 import io
 import os
@@ -73,6 +74,18 @@ def test_a_short_file_is_continued(site, tmp_path, capsys):
     assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
     assert site.asked[-1][1] == "bytes=700-"
     assert (tmp_path / "one" / "a.txt").read_bytes() == CONTENT
+
+
+def test_a_file_that_is_whole_is_only_checked(site, tmp_path):
+    (tmp_path / "a.txt.part").write_bytes(CONTENT)
+    assert fetch_collections.main(tmp_path, {"a.txt": FILE}, site.address) == 0
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
+    assert not site.asked
+
+
+def test_a_site_that_does_not_answer_is_said(tmp_path, capsys):
+    assert fetch_collections.main(tmp_path, {"a.txt": FILE}, "http://127.0.0.1:9") == 1
+    assert "a.txt: not fetched:" in capsys.readouterr().out
 
 
 def test_a_broken_file_is_not_kept_and_others_still_come(site, tmp_path, capsys):
@@ -155,6 +168,13 @@ def test_pages_and_trecs_documents_are_read(tmp_path):
 def test_a_file_without_records_is_an_error_that_names_it(tmp_path, name):
     (tmp_path / name).write_text("nothing of the kind\n")
     with pytest.raises(ValueError, match=re.escape(name)):
+        formats.convert(tmp_path, tmp_path / "into")
+
+
+def test_another_gz_file_is_no_archive_of_pages(tmp_path):
+    with gzip.open(tmp_path / "corpus.jsonl.gz", "wt") as file:
+        file.write('{"text": "a lamp"}')
+    with pytest.raises(ValueError, match=r"corpus\.jsonl\.gz: no archive"):
         formats.convert(tmp_path, tmp_path / "into")
 
 
