@@ -47,7 +47,7 @@ def test_size_and_shape_are_those_of_a_real_faq():
     assert not {435, 33} & {*frame["course"].value_counts(), frame["section"].nunique()}
     assert frame.groupby(["course", "section"]).size().max() >= 90
     lengths = frame["text"].str.split().str.len()
-    assert np.all(np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 10)
+    assert np.all(np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 9)
     assert lengths.max() >= 250
     text = frame["text"]
     least = {r"\b(?:I|my|My)\b": 0.12, "http": 0.10, "\n": 0.45}
@@ -116,7 +116,7 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
     prompts = [notebook["PROMPT"].format(**document) for document in DOCUMENTS]
     answers = llm.ask(prompts, notebook["Questions"], DATA / "recorded-questions.jsonl")
     gate = {(row.question, row.document): row for row in read("gate.csv").itertuples()}
-    assert {row.decision for row in gate.values()} <= {"keep", "mend", "drop"}
+    assert {row.decision for row in gate.values()} == {"keep", "mend"}
     assert all(row.reason and bool(row.mended) == (row.decision == "mend") for row in gate.values())
     pairs = zip(DOCUMENTS, answers, strict=True)
     rows = [(q, d["course"], d["id"]) for d, answer in pairs for q in answer.questions]
@@ -214,7 +214,7 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     passes = judged[["pass_1", "pass_2"]]
     assert set(np.unique(passes)) == {0, 1, 2}
     between = judged["grade"].between(passes.min(axis=1), passes.max(axis=1))
-    assert (~between).sum() <= 8  # so many were corrected later; the passes stay as they were
+    assert (~between).sum() == 5  # corrected later; the passes stay as they were
     assert (judged["pass_1"] != judged["pass_2"]).sum() > 100
     relevant = judged.groupby("query_id")["grade"].apply(lambda grades: (grades > 0).sum())
     assert (relevant == 0).sum() >= 60
