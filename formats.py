@@ -34,6 +34,7 @@ CITATIONS = re.compile(r"(?m)^[\d\s]+$")  # what a page of CACM ends with
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
+IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 
 
 def check_rows(path):
@@ -159,15 +160,64 @@ def read_qrels(path):
     return qrels
 
 
+def fetch_irds(name, folder):
+    """A collection of ir_datasets, such as beir/nfcorpus/test, as files in BEIR's layout.
+
+    ir_datasets downloads what it does not have yet. Raises ValueError for a name that
+    it does not know, and for a collection without documents."""
+    try:
+        import ir_datasets
+    except ImportError as error:
+        advice = 'needs ir_datasets: pip install -e ".[irds]"'
+        raise ValueError(f"{IRDS}{name}: {advice}") from error
+    try:
+        collection = ir_datasets.load(name)
+    except KeyError as error:
+        problem = "ir_datasets knows no collection of this name"
+        raise ValueError(f"{IRDS}{name}: {problem}") from error
+    if not collection.has_docs():
+        raise ValueError(f"{IRDS}{name}: this collection has no documents")
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "qrels").mkdir(parents=True)
+    documents = [
+        {
+            "_id": document.doc_id,
+            "title": getattr(document, "title", ""),
+            "text": getattr(document, "text", None) or document.default_text(),
+        }
+        for document in collection.docs_iter()
+    ]
+    _write_lines(folder / "corpus.jsonl", documents)
+    if collection.has_queries():
+        queries = [
+            {"_id": query.query_id, "text": query.default_text()}
+            for query in collection.queries_iter()
+        ]
+        _write_lines(folder / "queries.jsonl", queries)
+    if collection.has_qrels():
+        rows = [(q.query_id, q.doc_id, q.relevance) for q in collection.qrels_iter()]
+        qrels = pd.DataFrame(rows, columns=["query-id", "corpus-id", "score"])
+        qrels.to_csv(folder / "qrels" / "all.tsv", sep="\t", index=False)
+    return folder
+
+
+def _write_lines(path, records):
+    content = pd.DataFrame(records).to_json(orient="records", lines=True)
+    path.write_text(content, encoding="utf-8")
+
+
 def convert(source, into, names=None):
     """The folder with the course's own files, made of other people's.
 
     source: a file of documents (a table, or one of READERS), or a folder with one and,
-    if there are any, queries or topics, and qrels. The course's own form is returned
-    as it is.
+    if there are any, queries or topics, and qrels; or "irds:" and the name of a
+    collection of ir_datasets. The course's own form is returned as it is.
     names: a dict of our columns of the documents: theirs, which must be there.
     Raises ValueError that names file, row and column."""
-    source, into = corpus.locate(source), Path(into)
+    into = Path(into)
+    if str(source).startswith(IRDS):
+        source = fetch_irds(str(source).removeprefix(IRDS), into / "irds")
+    source = corpus.locate(source)
     if (source / DOCUMENTS).exists():
         return source
     if not source.exists():
