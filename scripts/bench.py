@@ -12,7 +12,9 @@ import Stemmer
 from minsearch import Index
 from scipy import stats
 
+import elastic
 import utils
+import vectors
 
 FIELDS, COPIED = ["question", "text", "section"], {"question": 3.0, "section": 0.5}
 TYPES = {**dict.fromkeys(FIELDS, "text"), "course": "keyword", "id": "keyword"}
@@ -66,7 +68,7 @@ def bench_large(documents, queries):
 
 def bench_vectors(documents, ground_truth):
     texts, questions = list(map(utils.whole_text, documents)), ground_truth["question"].tolist()
-    model, every = utils.embedding_model(), texts + questions
+    model, every = vectors.embedding_model(), texts + questions
     model.encode(texts[:8])  # warms it
     os.environ["EMBEDDING_CACHE"] = ":memory:"  # sqlite forgets it at once
     for name, some, goal in ("questions", questions[:1_000], 3), ("long documents", texts[:300], 1):
@@ -91,14 +93,14 @@ def bench_statistics():
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
     """Indexing and searching; one by one only n_loop documents, their seconds scaled to all."""
     some, few = ground_truth[:n_loop], documents[:n_loop]
-    index_one = partial(es.index, index=utils.index_documents(es, "course-loop", [], MAPPING))
+    index_one = partial(es.index, index=elastic.index_documents(es, "course-loop", [], MAPPING))
     loop = seconds(1, lambda: [index_one(document=document) for document in few])
-    bulk = seconds(3, utils.index_documents, es, "course-bench", documents, MAPPING)
+    bulk = seconds(3, elastic.index_documents, es, "course-bench", documents, MAPPING)
     scaled = loop * len(documents) / len(few)
     row(f"Elasticsearch, indexing {label}: one by one / bulk", scaled, bulk, 10)
-    name = utils.index_documents(es, "course-bench", documents, MAPPING)
-    query, ask = utils.match_query(FIELDS), partial(es.search, index=name, size=5)
-    batch = utils.elasticsearch_search(es, name, query)
+    name = elastic.index_documents(es, "course-bench", documents, MAPPING)
+    query, ask = elastic.match_query(FIELDS), partial(es.search, index=name, size=5)
+    batch = elastic.elasticsearch_search(es, name, query)
     loop = utils.one_by_one(lambda *q: [h["_source"] for h in ask(**query(*q))["hits"]["hits"]])
     seconds(3, batch, some)  # warms the node: its virtual machine compiles what runs often
     fast, slow = seconds(3, utils.evaluate, some, batch), seconds(1, utils.evaluate, some, loop)
@@ -116,12 +118,12 @@ def main():
     bench_vectors(*corpus)
     bench_statistics()
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"
-    if es := utils.connect_elasticsearch():
+    if es := elastic.connect_elasticsearch():
         try:
             bench_elasticsearch(es, *corpus, "the corpus", len(ground_truth))
             bench_elasticsearch(es, *large, f"{len(copies):,} records", 2_000)
         finally:
-            utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+            elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
 
 
 if __name__ == "__main__":

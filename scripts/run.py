@@ -18,6 +18,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
 import corpus
+import elastic
 import formats
 import llm
 import utils
@@ -161,7 +162,7 @@ def check(arguments, paths):
         wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
         paths = [path for path in paths if path.stem in wanted]
         print("no generated questions, which 01 to 04 are about: only 05 is run")
-    return paths, results, utils.connect_elasticsearch()
+    return paths, results, elastic.connect_elasticsearch()
 
 
 def run(paths, results, in_place):
@@ -191,7 +192,7 @@ def forget(es):
     """Delete this run's indexes; a dead node must not hide other errors."""
     try:
         if es:
-            utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+            elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
     except Exception as error:
         what = f"this run's indexes are left ({type(error).__name__})"
         print(f"warning: Elasticsearch: {what}")

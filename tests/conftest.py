@@ -12,7 +12,7 @@ import pytest
 from hypothesis import configuration, settings
 from nbval.plugin import IPyNbCell, NbCellError
 
-import utils
+import elastic
 
 TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
 DECIMAL = re.compile(r"-?\d+\.\d+")
@@ -46,8 +46,8 @@ def pytest_unconfigure(config):
     config.results.cleanup()
     if not hasattr(config, "workerinput") and elasticsearch_problem.cache_info().currsize:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(RuntimeError):
-            if es := utils.connect_elasticsearch():
-                utils.delete_indexes(es, run=os.environ["COURSE_RUN"])
+            if es := elastic.connect_elasticsearch():
+                elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def elasticsearch_problem():
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said):
-            utils.connect_elasticsearch()
+            elastic.connect_elasticsearch()
     except RuntimeError as error:  # REQUIRE_ELASTICSEARCH is set, as in CI
         raise pytest.UsageError(str(error)) from error
     return said.getvalue().strip() or None

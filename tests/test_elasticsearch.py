@@ -15,6 +15,7 @@ import pytest
 from elasticsearch import helpers
 from test_elasticsearch_node import script
 
+import elastic
 import utils
 
 pytestmark = pytest.mark.elasticsearch
@@ -22,7 +23,7 @@ FIELDS, MATCH_ALL = ["question", "text", "section"], {"query": {"match_all": {}}
 TYPES = {**dict.fromkeys(FIELDS, "text"), "course": "keyword", "id": "keyword", "date": "date"}
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 MAPPINGS["properties"]["vector"] = {"type": "dense_vector", "dims": 4}
-BODY, HOUR, AT = utils.match_query(FIELDS), 3600, [0, 149, 255, 256, 299]
+BODY, HOUR, AT = elastic.match_query(FIELDS), 3600, [0, 149, 255, 256, 299]
 DOCUMENTS = utils.load_documents()
 QUESTION = DOCUMENTS[0]["question"]
 GROUND_TRUTH = utils.load_ground_truth().sample(1000, random_state=1)  # four batches
@@ -35,13 +36,13 @@ BAD = {
     "Unknown key": {"no_such_key": 1},
     "Fielddata is disabled": {"sort": ["text"]},
 }
-es = pytest.fixture(scope="session")(utils.connect_elasticsearch)
+es = pytest.fixture(scope="session")(elastic.connect_elasticsearch)
 
 
 @pytest.fixture(scope="session")
 def index(es):
     """An index of the whole corpus, which no test changes; conftest.py deletes it."""
-    return utils.index_documents(es, f"test-{uuid4().hex}", DOCUMENTS, MAPPINGS)
+    return elastic.index_documents(es, f"test-{uuid4().hex}", DOCUMENTS, MAPPINGS)
 
 
 @pytest.fixture
@@ -55,20 +56,20 @@ def indices(es, name):
 
 
 def ids(es, index, *bodies):
-    found = utils.elasticsearch_hits(es, index, [{**body, "fields": ["id"]} for body in bodies])
+    found = elastic.elasticsearch_hits(es, index, [{**body, "fields": ["id"]} for body in bodies])
     return [[hit["fields"]["id"][0] for hit in hits] for hits in found]
 
 
 def ask(es, index, question):
     questions = ["How do I submit my homework?", question, "Can I still join the course?"]
     queries = pd.DataFrame({"question": questions, "course": DOCUMENTS[0]["course"]}, dtype=object)
-    return utils.elasticsearch_search(es, index, BODY)(queries)
+    return elastic.elasticsearch_search(es, index, BODY)(queries)
 
 
 @pytest.mark.parametrize("kind", ["best_fields", "most_fields", "combined_fields"])
 def test_batches_rank_as_single_searches_do(es, index, kind):
     queries = GROUND_TRUTH.head(300)  # two batches
-    batched = utils.elasticsearch_search(es, index, utils.match_query(FIELDS, kind))(queries)
+    batched = elastic.elasticsearch_search(es, index, elastic.match_query(FIELDS, kind))(queries)
     rows, name = [], kind if kind == "combined_fields" else "multi_match"
     for question, course in zip(queries.question, queries.course, strict=True):
         match = {"query": question, "fields": FIELDS, **({} if name == kind else {"type": kind})}
@@ -80,14 +81,16 @@ def test_batches_rank_as_single_searches_do(es, index, kind):
 
 
 def test_scores_of_hits_are_those_of_the_node_and_zero_elsewhere(es, index):
-    scores = utils.elasticsearch_scores(es, index, BODY, DOCUMENTS, size=7)
+    scores = elastic.elasticsearch_scores(es, index, BODY, DOCUMENTS, size=7)
     ranked = utils.search_by_scores(scores, DOCUMENTS, k=7, above=0)(GROUND_TRUTH)
-    assert (ranked == utils.elasticsearch_search(es, index, BODY, k=7)(GROUND_TRUTH)).mean() > 0.99
+    assert (
+        ranked == elastic.elasticsearch_search(es, index, BODY, k=7)(GROUND_TRUTH)
+    ).mean() > 0.99
 
 
 def test_numbers_of_results_and_of_words_and_errors(es, index):
-    queries, five = GROUND_TRUTH.head(20), utils.elasticsearch_search(es, index, BODY)
-    ten = utils.elasticsearch_search(es, index, BODY, k=10)(queries)
+    queries, five = GROUND_TRUTH.head(20), elastic.elasticsearch_search(es, index, BODY)
+    ten = elastic.elasticsearch_search(es, index, BODY, k=10)(queries)
     assert (ten.shape, ten[:, :5].tolist()) == ((20, 10), five(queries).tolist())
     assert five(queries.assign(course="no such course")).tolist() == [[""] * 5] * 20
     plain = ask(es, index, QUESTION)
@@ -97,33 +100,33 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
     assert ask(es, index, "?!")[1].tolist() == [""] * 5
     assert (ask(es, index, " ".join((QUESTION.split() * 10_000)[:10_000])) != "").any(axis=1).all()
     with pytest.raises(RuntimeError, match=r"query 0 failed: .*no such index"):
-        utils.evaluate(GROUND_TRUTH, utils.elasticsearch_search(es, "no-such-index", BODY))
+        utils.evaluate(GROUND_TRUTH, elastic.elasticsearch_search(es, "no-such-index", BODY))
     answer = {"responses": [{}, {"error": {"reason": None, "root_cause": [{"reason": None}]}}]}
     stub = SimpleNamespace(msearch=lambda **_: answer)
     with pytest.raises(RuntimeError, match=r"query 1 failed: .*None.*\n.*match_all"):
-        utils.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
+        elastic.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
 
 
 @pytest.mark.parametrize(("reason", "position"), [*zip(BAD, AT, strict=True)])
 def test_an_invalid_request_names_its_position(es, index, reason, position):
     bodies = [BAD[reason] if number == position else MATCH_ALL for number in range(300)]
     with pytest.raises(RuntimeError, match=f"query {position} failed: .*{reason}"):
-        utils.elasticsearch_hits(es, index, bodies)
+        elastic.elasticsearch_hits(es, index, bodies)
 
 
 @pytest.mark.parametrize(("field", "value"), [("date", "next week"), ("vector", [1] * 5)])
 def test_a_build_that_fails_leaves_nothing(es, name, monkeypatch, field, value):
-    good = utils.index_documents(es, name, DOCUMENTS[:3], MAPPINGS)
+    good = elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS)
     bad = [*DOCUMENTS[:7], {**DOCUMENTS[7], "id": "misfit", field: value}]
     with pytest.raises(helpers.BulkIndexError) as caught:
-        utils.index_documents(es, name, bad, MAPPINGS)
+        elastic.index_documents(es, name, bad, MAPPINGS)
     ((_, error),) = caught.value.errors[0].items()
     assert (len(caught.value.errors), error["_id"], error["data"]["id"]) == (1, "7", "misfit")
     assert f"[{field}]" in error["error"]["reason"]
     assert sorted(ids(es, good, MATCH_ALL)[0]) == sorted(d["id"] for d in DOCUMENTS[:3])
     monkeypatch.setattr(helpers, "bulk", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
-        utils.index_documents(es, name, DOCUMENTS, MAPPINGS)
+        elastic.index_documents(es, name, DOCUMENTS, MAPPINGS)
     assert indices(es, name) == {good}
 
 
@@ -132,13 +135,13 @@ def test_builds_stay_apart_and_ties_come_in_order_of_id(es, name):
     parts = [DOCUMENTS[5 * n : 5 * n + 5] for n in range(6)]
     parts.append([DOCUMENTS[0], DOCUMENTS[0], {**DOCUMENTS[1], "id": DOCUMENTS[0]["id"]}])
     with ThreadPoolExecutor(2) as pool:
-        made = [*pool.map(lambda part: utils.index_documents(es, name, part, MAPPINGS), parts)]
+        made = [*pool.map(lambda part: elastic.index_documents(es, name, part, MAPPINGS), parts)]
     assert indices(es, name) == {name, *made}
     found = [sorted(ids(es, index, MATCH_ALL)[0]) for index in [name, *made]]
     assert found == [sorted(document["id"] for document in part) for part in [[], *parts]]
     order = np.random.default_rng(1).permutation(20)
     copies = [{**DOCUMENTS[0], "id": f"copy-{n:02}"} for n in order]
-    found = ask(es, utils.index_documents(es, name, copies, MAPPINGS), QUESTION)[1]
+    found = ask(es, elastic.index_documents(es, name, copies, MAPPINGS), QUESTION)[1]
     assert found.tolist() == [f"copy-{n:02}" for n in range(5)]
 
 
@@ -146,17 +149,22 @@ def test_only_old_indexes_or_those_of_a_run_are_deleted(es, name, monkeypatch):
     get = partial(es.indices.get_mapping, index=f"{name}*")
     monkeypatch.setattr(es.indices, "get_mapping", get)  # no index of anybody else
     monkeypatch.setenv("COURSE_RUN", name)
-    for hours, by in [(1, utils.MADE_BY), (23, utils.MADE_BY), (25, utils.MADE_BY), (99, "else")]:
+    for hours, by in [
+        (1, elastic.MADE_BY),
+        (23, elastic.MADE_BY),
+        (25, elastic.MADE_BY),
+        (99, "else"),
+    ]:
         meta = {"by": by, "at": time.time() - HOUR * hours, "run": f"run-{hours}"}
         es.indices.create(index=f"{name}-{hours}", mappings={"_meta": meta})
     es.indices.create(index=f"{name}-plain")
-    new, left = utils.index_documents(es, name, DOCUMENTS[:3], MAPPINGS), [1, 23, 99, "plain"]
+    new, left = elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS), [1, 23, 99, "plain"]
     assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}  # a day is the limit
     for step in ("run", "run-99", 0), ("older_than", 24 * HOUR, 0), ("older_than", 2 * HOUR, 23):
-        utils.delete_indexes(es, **dict([step[:2]]))
+        elastic.delete_indexes(es, **dict([step[:2]]))
         left = [kind for kind in left if kind != step[2]]
         assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}
-    utils.delete_indexes(es, run=name)  # index_documents has marked it
+    elastic.delete_indexes(es, run=name)  # index_documents has marked it
     assert indices(es, name) == {f"{name}-{kind}" for kind in left}
 
 
@@ -164,13 +172,13 @@ def test_no_node_and_one_of_two_addresses(es, monkeypatch, capsys):
     good = os.environ.get("ELASTICSEARCH_URL") or f"http://127.0.0.1:{script.DEFAULT_PORT}"
     monkeypatch.setenv("ELASTICSEARCH_URL", url := f"http://127.0.0.1:{script.free_port()}")
     monkeypatch.delenv("REQUIRE_ELASTICSEARCH", raising=False)
-    assert (utils.connect_elasticsearch(), capsys.readouterr().out.count("\n")) == (None, 1)
+    assert (elastic.connect_elasticsearch(), capsys.readouterr().out.count("\n")) == (None, 1)
     monkeypatch.setenv("REQUIRE_ELASTICSEARCH", "1")
     with pytest.raises(RuntimeError, match=f"no healthy node at {url}"):
-        utils.connect_elasticsearch()
+        elastic.connect_elasticsearch()
     monkeypatch.setenv("ELASTICSEARCH_URL", f"{url}, {good}")
     for _ in range(4):  # the client begins with either
-        assert utils.connect_elasticsearch().cluster.health()["status"] in ("green", "yellow")
+        assert elastic.connect_elasticsearch().cluster.health()["status"] in ("green", "yellow")
 
 
 @pytest.fixture
@@ -185,7 +193,7 @@ def cluster(request, monkeypatch):
             common |= {"node.name": f"node-{n}", "transport.port": port}
             nodes.append(script.start_node(**common))
         monkeypatch.setenv("ELASTICSEARCH_URL", ",".join(map(script.address, nodes)))
-        yield nodes, utils.connect_elasticsearch()
+        yield nodes, elastic.connect_elasticsearch()
     except (RuntimeError, OSError) as error:
         if nodes or os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise
@@ -199,10 +207,10 @@ def cluster(request, monkeypatch):
 def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, victim):
     """Node 0 is the elected one. SIGKILL comes just before the third batch goes out."""
     nodes, client = cluster
-    make = partial(utils.index_documents, client, "killed", DOCUMENTS, MAPPINGS)
+    make = partial(elastic.index_documents, client, "killed", DOCUMENTS, MAPPINGS)
     copied = make({"number_of_replicas": len(nodes) - 1})
     assert client.cluster.health(wait_for_status="green")["number_of_nodes"] == len(nodes)
-    search = utils.elasticsearch_search(client, copied, BODY)
+    search = elastic.elasticsearch_search(client, copied, BODY)
     before, figures = search(GROUND_TRUTH), utils.evaluate(GROUND_TRUTH, search)
     assert figures["hit_rate"] > 0
     assert (search(GROUND_TRUTH) == before).all()  # whichever copy answers

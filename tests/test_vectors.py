@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import utils
+import vectors
 
 BGE = "bge-small-en-v1.5"
 ODD_TEXTS = ["", "   ", "word " * 10_000, "Wann ist die Hausaufgabe fällig?", "締め切りは?", "🚀🔥"]
@@ -40,7 +41,7 @@ def encoded(cache, monkeypatch):
         return np.array([np.random.default_rng([*text.encode()]).normal(size=384) for text in some])
 
     model = SimpleNamespace(encode_query=encode, encode_document=encode)
-    monkeypatch.setattr(utils, "embedding_model", lambda name=None: model)
+    monkeypatch.setattr(vectors, "embedding_model", lambda name=None: model)
     return texts
 
 
@@ -50,7 +51,7 @@ def train(folder, seed):
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(f"{utils.bundled_model()}/tokenizer.json")
+    tokenizer = Tokenizer.from_file(f"{vectors.bundled_model()}/tokenizer.json")
     weights = np.random.default_rng(seed).normal(size=(tokenizer.get_vocab_size(), 32))
     model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, weights.astype("f"))])
     model.save(f"{folder}/model")
@@ -59,12 +60,12 @@ def train(folder, seed):
 
 def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
     texts = [document["text"] for document in utils.load_documents(utils.ROOT / "data")[:20]]
-    vectors = utils.embed(texts + ODD_TEXTS)
-    assert (vectors.shape, vectors.dtype) == ((30, 384), np.float32)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
+    found = utils.embed(texts + ODD_TEXTS)
+    assert (found.shape, found.dtype) == ((30, 384), np.float32)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
     readable = [text.encode(errors="replace").decode() for text in texts + ODD_TEXTS]
-    assert vectors == pytest.approx(utils.embedding_model().encode(readable), abs=1e-5)
-    assert utils.embed(texts[7:8]) == pytest.approx(vectors[7:8], abs=1e-5)
+    assert found == pytest.approx(vectors.embedding_model().encode(readable), abs=1e-5)
+    assert utils.embed(texts[7:8]) == pytest.approx(found[7:8], abs=1e-5)
     assert (utils.embed([]).shape, utils.embed([]).dtype) == ((0, 384), np.float32)
 
 
@@ -108,22 +109,22 @@ def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(tmp_path,
 
     library = SimpleNamespace(SentenceTransformer=load)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
-    monkeypatch.setattr(utils, "MODELS", tmp_path / "models")
+    monkeypatch.setattr(vectors, "MODELS", tmp_path / "models")
     names = ["models/fetched", "other/fetched", "models-of-others/model"]
     fetched, *others = folders = [str(tmp_path / name) for name in names]
     for folder in folders:
         Path(folder).mkdir(parents=True)
         (Path(folder) / "modules.json").touch()
     for name in "fetched", *others, "someone/model-of-the-hub":
-        utils.embedding_model(name)
+        vectors.embedding_model(name)
     expected = {fetched: True, **dict.fromkeys([*others, "someone/model-of-the-hub"], False)}
     assert loaded == expected
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch):
-    monkeypatch.setattr(utils, "BUNDLED_SHA256", "0" * 64)
+    monkeypatch.setattr(vectors, "BUNDLED_SHA256", "0" * 64)
     with pytest.raises(RuntimeError, match=r"model\.safetensors is not the file"):
-        utils.bundled_model.__wrapped__()
+        vectors.bundled_model.__wrapped__()
 
 
 def test_another_model_retrained_and_found_from_the_shell(cache, tmp_path, monkeypatch):
@@ -168,4 +169,4 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
     names = ["config_sentence_transformers.json", "encoder.py", "model.onnx", "modules.json"]
     assert sorted(path.name for path in folder.iterdir()) == [*names, "tokenizer.json"]
     assert (folder / "model.onnx").read_text() == "x/a.onnx"
-    assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == utils.MODELS
+    assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == vectors.MODELS
