@@ -19,7 +19,6 @@ from scipy import sparse, stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
-from corpus import *  # noqa: F403  the notebooks read the data through utils
 from corpus import (
     GROUND_TRUTH_COLUMNS,
     check_k,

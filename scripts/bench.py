@@ -12,6 +12,7 @@ import Stemmer
 from minsearch import Index
 from scipy import stats
 
+import corpus
 import elastic
 import utils
 import vectors
@@ -48,7 +49,7 @@ def bench_bm25(documents, ground_truth):
     stemmer = Stemmer.Stemmer("english")
     words = partial(bm25s.tokenize, stemmer=stemmer, show_progress=False)
     plain = bm25s.BM25(k1=1.2, b=0.75)
-    plain.index(words(list(map(utils.whole_text, documents))), show_progress=False)
+    plain.index(words(list(map(corpus.whole_text, documents))), show_progress=False)
     search = utils.search_by_scores(utils.bm25_scores(documents), documents, above=0)
     asked = ground_truth["question"].tolist()
     slow = seconds(5, lambda: plain.retrieve(words(asked), k=5, show_progress=False))
@@ -67,7 +68,7 @@ def bench_large(documents, queries):
 
 
 def bench_vectors(documents, ground_truth):
-    texts, questions = list(map(utils.whole_text, documents)), ground_truth["question"].tolist()
+    texts, questions = list(map(corpus.whole_text, documents)), ground_truth["question"].tolist()
     model, every = vectors.embedding_model(), texts + questions
     model.encode(texts[:8])  # warms it
     os.environ["EMBEDDING_CACHE"] = ":memory:"  # sqlite forgets it at once
@@ -108,19 +109,19 @@ def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
 
 
 def main():
-    documents, ground_truth = utils.load_documents(), utils.load_ground_truth()
+    documents, ground_truth = corpus.load_documents(), corpus.load_ground_truth()
     copies = [{**one, "id": f"{one['id']}-{i}"} for i in range(88) for one in documents]
-    corpus, large = (documents, ground_truth), (copies, ground_truth[:5_000])
+    small, large = (documents, ground_truth), (copies, ground_truth[:5_000])
     print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
-    bench_minsearch(*corpus)
-    bench_bm25(*corpus)
+    bench_minsearch(*small)
+    bench_bm25(*small)
     bench_large(*large)
-    bench_vectors(*corpus)
+    bench_vectors(*small)
     bench_statistics()
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"
     if es := elastic.connect_elasticsearch():
         try:
-            bench_elasticsearch(es, *corpus, "the corpus", len(ground_truth))
+            bench_elasticsearch(es, *small, "the corpus", len(ground_truth))
             bench_elasticsearch(es, *large, f"{len(copies):,} records", 2_000)
         finally:
             elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])

@@ -10,10 +10,10 @@ import nbformat
 import numpy as np
 import pandas as pd
 
-import utils
+import corpus
 
-DATA, PICTURE = utils.ROOT / "data", utils.ROOT / ".github" / "quality-and-time.png"
-NOTEBOOKS = utils.ROOT / "notebooks"
+DATA, PICTURE = corpus.ROOT / "data", corpus.ROOT / ".github" / "quality-and-time.png"
+NOTEBOOKS = corpus.ROOT / "notebooks"
 DURATIONS = NOTEBOOKS / "durations.csv"  # of the committed run, in seconds
 
 
@@ -24,7 +24,7 @@ def listed(counts):
 
 def counts():
     """The measured shape of the data, file by file, as lines of Markdown."""
-    frame, generated = pd.DataFrame(utils.load_documents(DATA)), utils.load_ground_truth(DATA)
+    frame, generated = pd.DataFrame(corpus.load_documents(DATA)), corpus.load_ground_truth(DATA)
     sections = frame.groupby(["course", "section"]).size()
     sizes = f"in {len(sections)} sections of {sections.min()} to {sections.max()}"
     yield f"- **Records**: {len(frame):,} ({listed(frame['course'].value_counts())}) {sizes}."
@@ -79,9 +79,9 @@ def cohen(counts):
 
 def further_counts():
     """The counts of what is Spanish, of facts and of recorded responses, as lines."""
-    documents = utils.load_documents(DATA / "es")
-    questions = utils.load_ground_truth(DATA / "es")
-    queries, qrels = utils.load_judged_queries(DATA / "es")
+    documents = corpus.load_documents(DATA / "es")
+    questions = corpus.load_ground_truth(DATA / "es")
+    queries, qrels = corpus.load_judged_queries(DATA / "es")
     judged = f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements"
     yield f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, {judged}."
     facts, hard = pd.read_csv(DATA / "fact-annotations.csv"), pd.read_csv(DATA / "hard-pairs.csv")
@@ -89,7 +89,7 @@ def further_counts():
     yield f"- **Facts**: {stated}."
     yield f"- **Hard pairs**: {len(hard)} ({listed(hard['edit'].value_counts())})."
     for name in ("questions", "facts", "verdicts"):
-        recorded = pd.DataFrame(utils.read_json(DATA / f"recorded-{name}.jsonl"))
+        recorded = pd.DataFrame(corpus.read_json(DATA / f"recorded-{name}.jsonl"))
         yield f"- **Recorded {name}**: {listed(recorded['model'].value_counts())}."
 
 
@@ -121,11 +121,11 @@ def machine_time():
 
 def main(check):
     """Write the files and the picture, or with --check only say which file is not up to date."""
-    if not check and (path := utils.results_folder() / "durations.csv").exists():
+    if not check and (path := corpus.results_folder() / "durations.csv").exists():
         new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
         both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
         both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
-    for folder, make in (DATA, counts), (utils.ROOT, leaderboard), (NOTEBOOKS, machine_time):
+    for folder, make in (DATA, counts), (corpus.ROOT, leaderboard), (NOTEBOOKS, machine_time):
         what = make.__name__.replace("_", " ")
         begin, end = f"<!-- {what}: written by scripts/data_card.py -->", f"<!-- end of {what} -->"
         old = (folder / "README.md").read_text(encoding="utf-8")

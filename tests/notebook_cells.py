@@ -2,10 +2,10 @@
 
 import nbformat
 
-import utils
+import corpus
 
-NOTEBOOKS = sorted((utils.ROOT / "notebooks").glob("[0-9]*.ipynb"))
-NOTEBOOKS += sorted((utils.ROOT / "notebooks" / "es").glob("[0-9]*.ipynb"))
+NOTEBOOKS = sorted((corpus.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+NOTEBOOKS += sorted((corpus.ROOT / "notebooks" / "es").glob("[0-9]*.ipynb"))
 
 
 def namespace_of(name, *tags):

@@ -15,10 +15,11 @@ import ir_datasets
 import ir_measures
 import pytest
 
+import corpus
 import formats
 import utils
 
-sys.path.insert(0, str(utils.ROOT / "scripts"))
+sys.path.insert(0, str(corpus.ROOT / "scripts"))
 import fetch_collections
 
 CONTENT = b"".join(b"line %d of a collection\n" % n for n in range(500))
@@ -29,7 +30,7 @@ FILE = {
     "bytes": len(CONTENT),
     "sha256": hashlib.sha256(CONTENT).hexdigest(),
 }
-FOLDERS = [os.environ.get("COLLECTIONS", ""), utils.ROOT.parent / "shared" / "collections"]
+FOLDERS = [os.environ.get("COLLECTIONS", ""), corpus.ROOT.parent / "shared" / "collections"]
 COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
 
 
@@ -133,7 +134,7 @@ def test_smarts_form_is_read(tmp_path, capsys):
     (tmp_path / "X.QRY").write_text(QUERIES)
     (tmp_path / "X.REL").write_text("     1     1\t0\t0.000000\n     2      2\t0\t0.000000\n")
     folder = formats.convert(tmp_path, tmp_path / "into")
-    one, two = utils.load_documents(folder)
+    one, two = corpus.load_documents(folder)
     assert "none of them 0: what is not listed counts" in capsys.readouterr().out
     assert (one["id"], one["question"], one["text"]) == (
         "1",
@@ -141,7 +142,7 @@ def test_smarts_form_is_read(tmp_path, capsys):
         "A lamp for reading at night.",
     )
     assert (two["question"], two["text"]) == ("", "Curtains keep the light out.")
-    queries, qrels = utils.load_judged_queries(folder)
+    queries, qrels = corpus.load_judged_queries(folder)
     assert queries["question"].tolist() == ["light at night", "A title and a text"]
     assert qrels == [{"1": 1}, {"2": 1}]
 
@@ -157,10 +158,10 @@ def test_pages_and_trecs_documents_are_read(tmp_path):
     (tmp_path / "topics.txt").write_text("<DOC>\n<DOCNO> 7 </DOCNO>\n\nwhat is\nmore\n</DOC>\n")
     (tmp_path / "qrels.txt").write_text("7 Q0 CACM-12 1\n")
     folder = formats.convert(tmp_path, tmp_path / "into")
-    (document,) = utils.load_documents(folder)
+    (document,) = corpus.load_documents(folder)
     assert document["id"] == "CACM-12"
     assert (document["question"], document["text"]) == ("A Title in two lines", "The text & more.")
-    queries, qrels = utils.load_judged_queries(folder)
+    queries, qrels = corpus.load_judged_queries(folder)
     assert queries["question"].tolist() == ["what is more"]
     assert qrels == [{"CACM-12": 1}]
 
@@ -200,9 +201,9 @@ def irds(tmp_path):
 
 def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds, tmp_path, capsys):
     folder = formats.convert(irds, tmp_path / "into")
-    texts = {document["id"]: document["text"] for document in utils.load_documents(folder)}
+    texts = {document["id"]: document["text"] for document in corpus.load_documents(folder)}
     assert texts == {"d1": "a red lamp", "d2": "a green door", "d3": "a cat"}
-    queries, qrels = utils.load_judged_queries(folder)
+    queries, qrels = corpus.load_judged_queries(folder)
     assert queries["question"].tolist() == ["which lamp", "any door"]
     assert qrels == [{"d1": 2, "d3": 0}, {"d2": 1}]
     assert "3 documents" in capsys.readouterr().out
@@ -226,8 +227,8 @@ PUBLISHED = {  # documents, judged queries, judgements; MAP as published, and ou
 def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tmp_path):
     n_documents, n_queries, n_grades, published, least = PUBLISHED[name]
     folder = formats.convert(COLLECTIONS / name, tmp_path)
-    documents = utils.load_documents(folder)
-    queries, qrels = utils.load_judged_queries(folder)
+    documents = corpus.load_documents(folder)
+    queries, qrels = corpus.load_judged_queries(folder)
     assert (len(documents), len(queries)) == (n_documents, n_queries)
     assert sum(map(len, qrels)) == n_grades
     assert not [document["id"] for document in documents if not document["text"]]

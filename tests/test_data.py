@@ -19,11 +19,12 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
 
+import corpus
 import llm
 import utils
 
-DATA = utils.ROOT / "data"
-DOCUMENTS, GROUND_TRUTH = utils.load_documents(DATA), utils.load_ground_truth(DATA)
+DATA = corpus.ROOT / "data"
+DOCUMENTS, GROUND_TRUTH = corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 
 
@@ -32,9 +33,9 @@ def read(name):
 
 
 def test_ids_are_the_recipe_and_records_have_exactly_the_fields(recwarn):
-    utils.load_documents(DATA), utils.load_ground_truth(DATA)
+    corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
     assert not recwarn.list
-    assert [utils.document_id(document) for document in DOCUMENTS] == [d["id"] for d in DOCUMENTS]
+    assert [corpus.document_id(document) for document in DOCUMENTS] == [d["id"] for d in DOCUMENTS]
     for document in DOCUMENTS:
         assert list(document) == ["text", "section", "question", "course", "id"]
         assert all(value == value.strip() and value for value in document.values()), document["id"]
@@ -91,16 +92,16 @@ def test_generated_questions_are_those_of_people():
     asked, document = GROUND_TRUTH["question"], GROUND_TRUTH["document"]
     assert document.value_counts().between(3, 5).all()
     assert document.nunique() == len(DOCUMENTS)
-    assert not utils.is_placeholder(asked).any()
+    assert not corpus.is_placeholder(asked).any()
     assert not pd.DataFrame([asked.str.lower(), GROUND_TRUTH["course"]]).T.duplicated().any()
     assert 10 <= asked.str.split().str.len().mean() <= 14
     openings = asked.str.lower().str.split().str[:2].str.join(" ").value_counts(normalize=True)
     assert openings.iloc[0] <= 0.06
-    texts = document.map({d["id"]: utils.whole_text(d) for d in DOCUMENTS})
-    heading = utils.shared_words(asked, document.map({d["id"]: d["question"] for d in DOCUMENTS}))
+    texts = document.map({d["id"]: corpus.whole_text(d) for d in DOCUMENTS})
+    heading = corpus.shared_words(asked, document.map({d["id"]: d["question"] for d in DOCUMENTS}))
     assert 0.27 <= heading.mean() <= 0.40
     assert (heading == 0).mean() <= 0.22
-    assert 0.50 <= utils.shared_words(asked, texts).mean() <= 0.70
+    assert 0.50 <= corpus.shared_words(asked, texts).mean() <= 0.70
     yes_no = r"(?i)(?:is|are|was|do|does|did|can|could|should|would|will|may|must|has|have|am)\b"
     assert asked.str.match(yes_no).mean() <= 0.24
     index = Index(["question", "text", "section"], ["course"]).fit(DOCUMENTS)
@@ -126,7 +127,7 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
         decided = gate.get((question, id_))
         if not decided or decided.decision != "drop":
             expected.append(((decided and decided.mended) or question, course, id_))
-    ours = GROUND_TRUTH[utils.GROUND_TRUTH_COLUMNS]
+    ours = GROUND_TRUTH[corpus.GROUND_TRUTH_COLUMNS]
     assert expected == list(ours.itertuples(index=False, name=None))
     assert set(read("first-prompt-questions.csv")["document"]) <= {d["id"] for d in DOCUMENTS}
 
@@ -187,7 +188,7 @@ def test_hard_pairs_are_eight_edits_of_eighty_facts():
 
 def test_word_overlap_alone_does_not_tell_what_supports_a_fact():
     hard = read("hard-pairs.csv")
-    hard["overlap"] = utils.shared_words(hard["fact"], hard["context"])
+    hard["overlap"] = corpus.shared_words(hard["fact"], hard["context"])
     clear = hard[hard["label"].isin(["support", "contradict"])]
     assert 0.4 <= roc_auc_score(clear["label"] == "support", clear["overlap"]) <= 0.6
     by_edit = hard.groupby("edit")["overlap"].mean()
@@ -224,13 +225,13 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
 def test_the_spanish_data_are_whole_and_keep_both_passes():
     folder = DATA / "es"
     with warnings.catch_warnings(action="error"):
-        documents, asked = utils.load_documents(folder), utils.load_ground_truth(folder)
-        queries, qrels = utils.load_judged_queries(folder)
+        documents, asked = corpus.load_documents(folder), corpus.load_ground_truth(folder)
+        queries, qrels = corpus.load_judged_queries(folder)
     assert len(documents) >= 300
     assert (asked.groupby("document").size() == 3).all()
     assert asked["document"].nunique() == len(documents)
     assert asked["question"].is_unique
-    assert utils.unique_ids(documents) == [document["id"] for document in documents]
+    assert corpus.unique_ids(documents) == [document["id"] for document in documents]
     assert (len(queries), sum(not any(qrel.values()) for qrel in qrels)) == (108, 9)
     judged = pd.read_csv(folder / "judged-queries.csv")
     assert judged["grade"].isin([0, 1, 2]).all()
@@ -242,4 +243,4 @@ def test_the_spanish_data_are_whole_and_keep_both_passes():
 
 
 def test_counts_and_leaderboard_are_those_of_data_and_notebooks():
-    subprocess.run([sys.executable, utils.ROOT / "scripts/data_card.py", "--check"], check=True)
+    subprocess.run([sys.executable, corpus.ROOT / "scripts/data_card.py", "--check"], check=True)

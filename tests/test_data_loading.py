@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import corpus
 import utils
 
 ROWS = [
@@ -17,7 +18,7 @@ ROWS = [
     ["Only the two best count.", "General", "How many homeworks count?", "a", "d2"],
     ["Three euros.", "Costs", "What does it cost?", "b", "d3"],
 ]
-DOCUMENTS = pd.DataFrame(ROWS, columns=utils.FIELDS).to_dict("records")
+DOCUMENTS = pd.DataFrame(ROWS, columns=corpus.FIELDS).to_dict("records")
 JSON = json.dumps(DOCUMENTS, indent=1).encode()
 
 
@@ -55,30 +56,30 @@ def write(folder, documents=JSON, questions=FEE, judged=TYPO):
 def test_files_and_results_are_in_the_named_folders_without_a_warning(tmp_path, mark, monkeypatch):
     monkeypatch.setenv("COURSE_DATA", str(write(tmp_path, mark + JSON, mark + FEE)))
     monkeypatch.setenv("COURSE_RESULTS", str(tmp_path / "new" / "results"))
-    assert utils.results_folder().samefile(tmp_path / "new" / "results")
+    assert corpus.results_folder().samefile(tmp_path / "new" / "results")
     with warnings.catch_warnings(action="error"):
-        assert utils.load_documents() == DOCUMENTS
-        assert utils.load_ground_truth().to_numpy().tolist() == [["Fee?", "b", "d3"]]
-        assert len(utils.load_documents(utils.ROOT / "data")) > 3  # an argument goes first
-        assert len(utils.load_ground_truth(utils.ROOT / "data")) > 1
+        assert corpus.load_documents() == DOCUMENTS
+        assert corpus.load_ground_truth().to_numpy().tolist() == [["Fee?", "b", "d3"]]
+        assert len(corpus.load_documents(corpus.ROOT / "data")) > 3  # an argument goes first
+        assert len(corpus.load_ground_truth(corpus.ROOT / "data")) > 1
 
 
 @pytest.mark.parametrize("base", ["cwd", "PWD", "ROOT"])
 def test_a_relative_course_data_is_found_here_in_the_shell_or_in_ROOT(tmp_path, base, monkeypatch):
-    own, elsewhere = write(tmp_path), utils.ROOT / "tests"
+    own, elsewhere = write(tmp_path), corpus.ROOT / "tests"
     monkeypatch.chdir(own.parent if base == "cwd" else elsewhere)
     monkeypatch.setenv("PWD", str(own.parent if base == "PWD" else elsewhere))
-    found = utils.ROOT / "data" if base == "ROOT" else own
+    found = corpus.ROOT / "data" if base == "ROOT" else own
     monkeypatch.setenv("COURSE_DATA", found.name)
-    assert (utils.data_folder(), utils.load_documents()) == (found, utils.load_documents(found))
+    assert (corpus.data_folder(), corpus.load_documents()) == (found, corpus.load_documents(found))
 
 
 def test_a_missing_file_is_named(tmp_path, capsys):
     with pytest.raises(FileNotFoundError, match=r"documents-with-ids\.json"):
-        utils.load_documents(tmp_path)
+        corpus.load_documents(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"ground-truth-data\.csv"):
-        utils.load_ground_truth(tmp_path)
-    assert [len(part) for part in utils.load_judged_queries(tmp_path)] == [0, 0]
+        corpus.load_ground_truth(tmp_path)
+    assert [len(part) for part in corpus.load_judged_queries(tmp_path)] == [0, 0]
     assert capsys.readouterr().out.startswith("judged-queries.csv: none in this folder")
 
 
@@ -98,17 +99,17 @@ def test_what_is_doubtful_is_warned_of_once_at_the_caller(tmp_path, message, doc
     write(tmp_path, documents, csv(lines))
     file = "documents-with-ids.json" if "documents" in message else "ground-truth-data.csv"
     with pytest.warns(UserWarning, match=f"{file}: {message}") as said:
-        read, table = utils.load_documents(tmp_path), utils.load_ground_truth(tmp_path)
+        read, table = corpus.load_documents(tmp_path), corpus.load_ground_truth(tmp_path)
     assert [warning.filename for warning in said] == [__file__]
     assert len(table) == lines.count("|") + 1
-    new = iter(utils.unique_ids([record for record in documents if not record.get("id")]))
+    new = iter(corpus.unique_ids([record for record in documents if not record.get("id")]))
     for found, raw in zip(read, documents, strict=True):
         assert found == {**raw, "id": raw.get("id") or next(new), "text": raw["text"] or ""}
-    assert utils.is_placeholder(pd.Series(UNREAL + REAL)).tolist() == [True] * 6 + [False] * 5
+    assert corpus.is_placeholder(pd.Series(UNREAL + REAL)).tolist() == [True] * 6 + [False] * 5
 
 
 BAD = {
-    ("documents", r"documents-with-ids\.json", utils.load_documents, utils.load_ground_truth): {
+    ("documents", r"documents-with-ids\.json", corpus.load_documents, corpus.load_ground_truth): {
         r"line \d+ column \d+": [JSON[:-300], b"", b"question,course\n"],
         "line 17 is not UTF-8": [JSON.replace(b"euros", b"\xe9")],
         "expected a list of records": [[]],
@@ -117,7 +118,7 @@ BAD = {
         r"record 1 \(d2\): field text": [changed(1, text=value) for value in (7, ["a"], ...)],
         r"record 2 \((12|0)\): field id": [changed(2, id=12), changed(2, id=0)],
     },
-    ("questions", r"ground-truth-data\.csv", utils.load_ground_truth): {
+    ("questions", r"ground-truth-data\.csv", corpus.load_ground_truth): {
         "not readable as CSV": [b"", csv("A,a,d1|B, b,a,d1"), csv('A,a,d1|"B, and why')],
         "no rows": [b"question,course,document\n"],
         "no column .*course.*; found": [b"question,document\nWhy?,d1\n", b"Why?,a,d1\n"],
@@ -132,7 +133,7 @@ BAD = {
         "line 3 is not UTF-8": [csv("A,a,d1|caf\u00e9,a,d1").decode().encode("latin-1")],
         ".*row [12]": [csv('A,a,d1|"How, so?",a,d2')[:-end] for end in range(2, 16)],
     },
-    ("judged", r"judged-queries\.csv", utils.load_judged_queries): {
+    ("judged", r"judged-queries\.csv", corpus.load_judged_queries): {
         "no column grade": [csv(GOOD, JUDGED.replace("grade", "pass_1"))],
         r"row 3 .line 5., column grade: '-3' is no": [csv(f"{GOOD}|q,A,b,k,d1,-3", JUDGED)],
         r"row 1 .line 5., column grade: '' is": [csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)],
@@ -156,36 +157,36 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     rows = [[word, "a", "1234e567" if word == "NA" else "00123456"] for word in words]
     numbered = changed(1, changed(0, id="00123456"), id="1234e567")
     written = write(tmp_path, numbered, csv("|".join(map(",".join, rows))))
-    assert utils.load_ground_truth(written).to_numpy().tolist() == rows
+    assert corpus.load_ground_truth(written).to_numpy().tolist() == rows
     lines = b'document,note,question,course\r\nd1,x,"Why,\r\nand ""how""?",a\r\nd2,y,Who?,a\r\n'
-    table = utils.load_ground_truth(write(tmp_path, questions=lines))
+    table = corpus.load_ground_truth(write(tmp_path, questions=lines))
     assert table.columns.tolist() == ["document", "note", "question", "course"]
     assert table["question"].tolist() == ['Why,\r\nand "how"?', "Who?"]
     for grade in "grade", "pass_1":
         written = write(tmp_path, judged=csv(GOOD, JUDGED.replace("grade", grade)))
-        queries, qrels = utils.load_judged_queries(written, grade=grade)
+        queries, qrels = corpus.load_judged_queries(written, grade=grade)
         lines = ["query_id,question,course,kind,need,split", "q1,Why?,a,typo,d1,", ""]
         lines.insert(2, "q2,How?,b,short,q2,")  # no record answers it: a need of its own
         assert queries.to_csv(index=False).split("\n") == lines
         assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
     with pytest.warns(UserWarning, match=r"judged-queries\.csv: 1 rows grade a pair again"):
-        utils.load_judged_queries(write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,k,d3,1", JUDGED)))
+        corpus.load_judged_queries(write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,k,d3,1", JUDGED)))
     derived = pd.concat([table, table]).replace("Who?", "")  # which is no file, and has no lines
     with pytest.raises(ValueError, match="ground truth: row 1, column question: '' is empty"):
         utils.evaluate(derived, lambda queries: [["d1"]] * 4, k=1)
     write(tmp_path, questions=csv("Why?,a,d7")).joinpath("documents-with-ids.json").unlink()
-    assert utils.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]  # nothing to check by
+    assert corpus.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]  # nothing to check by
 
 
 def test_rows_of_deleted_documents_are_counted_and_left_out_unless_they_are_most(tmp_path):
     gone = write(tmp_path, questions=csv("A,a,d1|B,a,d7|C,a,d2|D,b,d3"))
     with pytest.warns(UserWarning, match=r"ground-truth-data\.csv: 1 rows name a document that is"):
-        assert utils.load_ground_truth(gone)["question"].tolist() == [*"ACD"]
+        assert corpus.load_ground_truth(gone)["question"].tolist() == [*"ACD"]
     gone = write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,short,d8,2", JUDGED))
     with pytest.warns(
         UserWarning, match=r"judged-queries\.csv: 1 rows name a document that is not"
     ):
-        assert utils.load_judged_queries(gone)[1] == [{"d1": 2, "d2": 1}, {"d3": 0}]
+        assert corpus.load_judged_queries(gone)[1] == [{"d1": 2, "d2": 1}, {"d3": 0}]
 
 
 def judged_by(**qrels):
@@ -193,7 +194,7 @@ def judged_by(**qrels):
     queries = pd.DataFrame(
         {"query_id": list(qrels), "question": "q", "course": "a", "kind": "typed"}
     )
-    needs = [utils.need_of(*pair) for pair in qrels.items()]
+    needs = [corpus.need_of(*pair) for pair in qrels.items()]
     return queries.assign(need=needs, split="", document=list(qrels.values()))
 
 
@@ -203,22 +204,22 @@ def many_judged(n=300):
 
 
 def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
-    truth = utils.load_ground_truth()
-    places = dict(zip(truth["document"], utils.folds_of(truth["document"], 2), strict=True))
+    truth = corpus.load_ground_truth()
+    places = dict(zip(truth["document"], corpus.folds_of(truth["document"], 2), strict=True))
     assert 0.45 < np.mean(list(places.values())) < 0.55
-    assert utils.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]  # for all time
+    assert corpus.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]  # for all time
     new = pd.DataFrame({"question": ["q"], "course": ["c"], "document": ["new"]})
     for some in truth.sample(frac=0.9, random_state=1), pd.concat([new, truth]), truth[::-1]:
-        development, test = utils.split_by_document(some)
+        development, test = corpus.split_by_document(some)
         assert len(development) + len(test) == len(some)
         for fold, half in enumerate((development, test)):
             assert set(half["fold"]) == {fold}
             assert {places.get(id_, fold) for id_ in half["document"]} == {fold}
     qrels = many_judged()
-    before = utils.divide(judged_by(**qrels))[0].set_index("query_id")["fold"]
+    before = corpus.divide(judged_by(**qrels))[0].set_index("query_id")["fold"]
     assert set(before) == set(range(10))
     changed = {"extra": {"d3": 2, "d999": 2}, **dict(list(qrels.items())[20:])}
-    after = utils.divide(judged_by(**changed))[0].set_index("query_id")["fold"]
+    after = corpus.divide(judged_by(**changed))[0].set_index("query_id")["fold"]
     assert (after.drop("extra") == before[after.index.drop("extra")]).all()
     siblings = before.groupby([qrel["need"] for _, qrel in judged_by(**qrels).iterrows()])
     assert (siblings.nunique() == 1).all()
@@ -226,23 +227,23 @@ def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
 
 def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_kept():
     judged = judged_by(**many_judged())
-    development, test = utils.divide(judged)
+    development, test = corpus.divide(judged)
     assert development is test
-    development, test = utils.divide(judged_by(**many_judged(1_200)))
+    development, test = corpus.divide(judged_by(**many_judged(1_200)))
     assert not set(development["need"]) & set(test["need"])
     assert 0.4 < len(test) / 1_200 < 0.6
     own = judged.assign(split=["test", "dev", "train"] * 100)
-    development, test = utils.divide(own)
+    development, test = corpus.divide(own)
     assert (set(development["split"]), set(test["split"])) == ({"dev", "train"}, {"test"})
     assert len(development) + len(test) == 300
-    only_test, same = utils.divide(judged.assign(split="test"))  # nothing else to choose on
+    only_test, same = corpus.divide(judged.assign(split="test"))  # nothing else to choose on
     assert only_test is same
 
 
 def test_queries_of_one_need_share_most_of_their_records_in_our_data():
     """No query has a sibling of another need: half of their best or of their relevant records."""
     for folder in "data", "data/es":
-        queries, qrels = utils.load_judged_queries(utils.ROOT / folder)
+        queries, qrels = corpus.load_judged_queries(corpus.ROOT / folder)
         assert len(queries) > queries["need"].nunique() > 0.6 * len(queries)
         for least in 1, 2:
             records = [{id_ for id_, grade in q.items() if grade >= least} for q in qrels]
@@ -255,7 +256,7 @@ def test_queries_of_one_need_share_most_of_their_records_in_our_data():
 def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
     rows = [f"q{n},How?,a,typo,{id_},{int(n < 6)}" for n in range(10) for id_ in ("d1", "d2")]
     folder = write(tmp_path, judged=csv("|".join(rows), JUDGED))
-    _, test, unanswered = utils.load_halves(folder)
+    _, test, unanswered = corpus.load_halves(folder)
     assert unanswered["query_id"].tolist() == ["q6", "q7", "q8", "q9"]
     assert test["judged"]["query_id"].tolist() == ["q0", "q1", "q2", "q3", "q4", "q5"]
     assert all(any(qrel.values()) for qrel in test["judged"]["document"])
@@ -263,22 +264,22 @@ def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():
     document = {"course": "c", "question": "q", "text": "0123456789abc", "section": "s"}
-    assert utils.document_id(document) == "1cca40f6"  # the start of the MD5 of c-q-0123456789
+    assert corpus.document_id(document) == "1cca40f6"  # the start of the MD5 of c-q-0123456789
 
 
 @given(data=st.data(), endings=TEXTS, start=st.sampled_from(["ten ", HALF]))
 def test_unique_ids_tell_all_but_copies_apart_in_any_order(data, endings, start):
     documents = [{**DOCUMENTS[i % 2], "text": start * 10 + end} for i, end in enumerate(endings)]
     order = data.draw(st.permutations(range(len(documents))))
-    ids = utils.unique_ids(documents)
-    assert utils.unique_ids([documents[i] for i in order]) == [ids[i] for i in order]
+    ids = corpus.unique_ids(documents)
+    assert corpus.unique_ids([documents[i] for i in order]) == [ids[i] for i in order]
     assert len(set(ids)) == len({(d["question"], d["text"]) for d in documents})
-    assert utils.unique_ids(DOCUMENTS) == [utils.document_id(d) for d in DOCUMENTS]
+    assert corpus.unique_ids(DOCUMENTS) == [corpus.document_id(d) for d in DOCUMENTS]
 
 
 def test_other_right_answers_that_are_no_documents_are_counted_and_left_out(tmp_path):
     questions = csv("Why?,a,d1,d2 gone|Fee?,b,d3,", "question,course,document,also")
     with pytest.warns(UserWarning, match="1 ids in the column also are of no document"):
-        truth = utils.load_ground_truth(write(tmp_path, questions=questions))
+        truth = corpus.load_ground_truth(write(tmp_path, questions=questions))
     assert truth["also"].tolist() == ["d2", ""]
-    assert utils.right_answers(truth) == [{"d1", "d2"}, "d3"]
+    assert corpus.right_answers(truth) == [{"d1", "d2"}, "d3"]

@@ -15,6 +15,7 @@ import pytest
 from elasticsearch import helpers
 from test_elasticsearch_node import script
 
+import corpus
 import elastic
 import utils
 
@@ -24,9 +25,9 @@ TYPES = {**dict.fromkeys(FIELDS, "text"), "course": "keyword", "id": "keyword", 
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 MAPPINGS["properties"]["vector"] = {"type": "dense_vector", "dims": 4}
 BODY, HOUR, AT = elastic.match_query(FIELDS), 3600, [0, 149, 255, 256, 299]
-DOCUMENTS = utils.load_documents()
+DOCUMENTS = corpus.load_documents()
 QUESTION = DOCUMENTS[0]["question"]
-GROUND_TRUTH = utils.load_ground_truth().sample(1000, random_state=1)  # four batches
+GROUND_TRUTH = corpus.load_ground_truth().sample(1000, random_state=1)  # four batches
 ODD = ['"', "'\"", "([{<", ")]}> AND OR NOT", "\\ / * ? ~ ^ : + - && || !", "🎉 👩‍👩‍👧"]
 ODD += ["\x00", "\n\t", "\ud800", '"}}\n{"index": "x"}']
 BAD = {

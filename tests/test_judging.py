@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from notebook_cells import namespace_of
 from playwright.sync_api import sync_playwright
 
-import utils
+import corpus
 
 NAME = "06-judging"
 NB = namespace_of(NAME, "judging")
@@ -62,17 +62,17 @@ def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path)
 def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(tmp_path, capsys):
     paths = judged(tmp_path / "1.csv", "0121").path, judged(tmp_path / "2.csv", "021").path
     table = NB["side_by_side"](*paths)
-    differ = table.dropna().query("pass_1 != pass_2")[utils.JUDGED_COLUMNS]
+    differ = table.dropna().query("pass_1 != pass_2")[corpus.JUDGED_COLUMNS]
     merged = NB["merge"](table, judged(tmp_path / "3.csv", "1", differ).path)
     counts = [int(word) for word in capsys.readouterr().out.split() if word.isdigit()]
     assert counts == [2, 1, 1]  # merged, by one person only, not adjudicated
     merged.to_csv(tmp_path / "judged-queries.csv", index=False)
-    assert [*merged] == [*utils.JUDGED_COLUMNS, "grade", "pass_1", "pass_2"]
-    assert utils.load_judged_queries(tmp_path)[1] == [{"d0": 0, "d1": 1}]
+    assert [*merged] == [*corpus.JUDGED_COLUMNS, "grade", "pass_1", "pass_2"]
+    assert corpus.load_judged_queries(tmp_path)[1] == [{"d0": 0, "d1": 1}]
 
 
 def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(tmp_path, chromium):
-    notebook = nbformat.read(utils.ROOT / f"notebooks/{NAME}.ipynb", 4)
+    notebook = nbformat.read(corpus.ROOT / f"notebooks/{NAME}.ipynb", 4)
     cells = [cell for cell in notebook.cells if "tags" in cell.metadata]
     cells = [cell.source for cell in cells if {"imports", "judging"} & {*cell.metadata.tags}]
     (tmp_path / "tagged.py").write_text("\n".join(cells), "utf-8")

@@ -14,8 +14,8 @@ import pytest
 from notebook_cells import namespace_of
 from pydantic import BaseModel, Field
 
+import corpus
 import llm
-import utils
 
 JUDGE = namespace_of("04-fact-coverage", "prompt", "judge")
 
@@ -34,8 +34,8 @@ def script(folder, *words):
 def server(tmp_path_factory):
     """The variables that lead to a server, as `serve` prints them, and the script's copy."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
-    shutil.copytree(utils.ROOT / "scripts", folder)
-    shutil.copy(utils.ROOT / "docker-compose.yml", folder.parent)
+    shutil.copytree(corpus.ROOT / "scripts", folder)
+    shutil.copy(corpus.ROOT / "docker-compose.yml", folder.parent)
     with patch.dict(os.environ, LOCAL_LLM_PORT=str(node.free_port())):
         served = script(folder, "serve", models.SMOL)
         if served.returncode and not os.environ.get("REQUIRE_LOCAL_LLM"):

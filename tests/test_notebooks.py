@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from notebook_cells import NOTEBOOKS
 
-import utils
+import corpus
 
-README = (utils.ROOT / "README.md").read_text(encoding="utf-8")
+README = (corpus.ROOT / "README.md").read_text(encoding="utf-8")
 # Cells whose output is not compared, by the reason; there are no others, and none is skipped.
 UNSOLVED = ("Your turn: not solved yet.\n", "Te toca: aún sin resolver.\n")
 VOLATILE = {
@@ -142,11 +142,11 @@ def test_the_first_cell_fetches_the_course_on_colab_and_does_nothing_elsewhere(t
     assert all(cell.outputs == [] for cell in firsts)
     (pip := tmp_path / "pip").write_text('#!/bin/sh\necho "$@" > pip.txt')
     pip.chmod(0o755)
-    cell = re.sub(r"https://\S+(?=\")", utils.ROOT.as_uri(), firsts[0].source)
+    cell = re.sub(r"https://\S+(?=\")", corpus.ROOT.as_uri(), firsts[0].source)
     program = f"""
 from IPython.core.interactiveshell import InteractiveShell as Shell
 Colab = type("Shell", (Shell,), {{"__module__": "google.colab._shell"}})
-for kind, cell in (Shell, {cell!r}), (Colab, {cell!r}), (Colab, "import utils; print(utils.ROOT)"):
+for kind, cell in (Shell, {cell!r}), (Colab, {cell!r}), (Colab, "import utils; print(corpus.ROOT)"):
     Shell.clear_instance()
     kind.instance().run_cell(cell)
 """

@@ -15,6 +15,7 @@ from minsearch import Index
 from scipy import stats
 from sklearn.metrics.pairwise import cosine_similarity
 
+import corpus
 import utils
 
 FIELDS = ["question", "text", "section"]
@@ -22,7 +23,7 @@ CELLS = st.sampled_from([-np.inf, -1.0, 0.0, 0.25, 0.5, 1e-300, 7.0])
 SCORES = arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 12)), elements=CELLS)
 BOOST = {"question": 3.0, "section": 0.5}
 BOOSTS = [None, BOOST, {"question": 0.44, "section": 0}, {"question": 0, "text": 0}]
-DOCUMENTS, TRUTH = utils.load_documents(), utils.load_ground_truth()
+DOCUMENTS, TRUTH = corpus.load_documents(), corpus.load_ground_truth()
 QUERIES, INDEX = TRUTH[::6], Index(FIELDS, ["course"]).fit(DOCUMENTS)  # of all courses
 
 
@@ -67,7 +68,7 @@ def test_minsearch_in_batches_equals_its_own_search(boost):
 
 
 def test_minsearch_without_courses_with_bigrams_and_with_ties_equals_its_own_search():
-    everything = fit([{**d, "course": "all", "whole": utils.whole_text(d)} for d in DOCUMENTS])
+    everything = fit([{**d, "course": "all", "whole": corpus.whole_text(d)} for d in DOCUMENTS])
     assert_equals_minsearch(everything, QUERIES.assign(course="all"), {"section": 0.5}, k=10)
     options = {"sublinear_tf": True, "ngram_range": (1, 2)}
     bigrams = fit(everything.docs, ["whole"], vectorizer_params=options)
@@ -349,7 +350,7 @@ def test_bm25_ranks_as_bm25s_does_on_the_documents_of_a_course():
     asked = TRUTH[TRUTH["course"] == "machine-learning"].head(200)
     words = partial(bm25s.tokenize, stemmer=Stemmer.Stemmer("english"), show_progress=False)
     plain = bm25s.BM25(k1=0.9, b=0.4)
-    plain.index(words(list(map(utils.whole_text, some))), show_progress=False)
+    plain.index(words(list(map(corpus.whole_text, some))), show_progress=False)
     places, expected = plain.retrieve(words(asked["question"].tolist()), k=5, show_progress=False)
     scores = utils.bm25_scores(some, k1=0.9, b=0.4)
     found = utils.search_by_scores(scores, some, k=5, above=0)(asked)
@@ -398,9 +399,9 @@ def test_bm25_takes_documents_without_words_and_counts_a_heading_as_often_as_ask
 def test_every_right_answer_of_a_question_counts():
     truth = pd.DataFrame({"question": ["q", "r"], "course": "x", "document": ["a", "b"]})
     rankings = [["c", "a"], ["c", "b"]]
-    assert utils.right_answers(truth) == ["a", "b"]
+    assert corpus.right_answers(truth) == ["a", "b"]
     assert utils.score(truth, rankings)["mrr"].tolist() == [0.5, 0.5]
     several = truth.assign(also=["c d", ""])
-    assert utils.right_answers(several) == [{"a", "c", "d"}, "b"]
+    assert corpus.right_answers(several) == [{"a", "c", "d"}, "b"]
     assert utils.score(several, rankings)["mrr"].tolist() == [1, 0.5]
     assert utils.groups_of(several).tolist() == ["a", "b"]  # still grouped by the document

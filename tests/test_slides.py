@@ -7,7 +7,7 @@ from pathlib import Path
 from notebook_cells import NOTEBOOKS
 from playwright.sync_api import sync_playwright
 
-import utils
+import corpus
 
 SCALES = "[...document.querySelectorAll('.fit')].map((box) => Number(box.dataset.scale))"
 OVER = """Reveal.getSlides().filter((slide) => {
@@ -19,7 +19,7 @@ OVER = """Reveal.getSlides().filter((slide) => {
 
 
 def test_every_slide_fits_a_projector_and_no_network_is_needed(tmp_path, chromium):
-    make = [utils.ROOT / "scripts" / "slides" / "make", Path(sys.executable).parent, tmp_path]
+    make = [corpus.ROOT / "scripts" / "slides" / "make", Path(sys.executable).parent, tmp_path]
     subprocess.run([*make, *NOTEBOOKS], check=True, capture_output=True)
     with sync_playwright() as playwright:
         page, asked = playwright.chromium.launch(executable_path=chromium).new_page(), []

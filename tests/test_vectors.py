@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import corpus
 import utils
 import vectors
 
@@ -59,7 +60,7 @@ def train(folder, seed):
 
 
 def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
-    texts = [document["text"] for document in utils.load_documents(utils.ROOT / "data")[:20]]
+    texts = [document["text"] for document in corpus.load_documents(corpus.ROOT / "data")[:20]]
     found = utils.embed(texts + ODD_TEXTS)
     assert (found.shape, found.dtype) == ((30, 384), np.float32)
     assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
@@ -151,9 +152,9 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
 
 
 def test_words_of_english_and_spanish_that_any_text_has_are_no_content_words():
-    spanish = utils.content_words("¿Cómo puedo instalar el modelo de los datos?")
+    spanish = corpus.content_words("¿Cómo puedo instalar el modelo de los datos?")
     assert spanish == {"puedo", "instalar", "modelo", "datos"}
-    english = utils.content_words("How do I install the model for my data?")
+    english = corpus.content_words("How do I install the model for my data?")
     assert english == {"install", "model", "data"}
 
 

@@ -1,0 +1,109 @@
+"""The figures that notebooks share, in one style, each with a text for screen readers."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import display
+
+STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
+VERDICTS = {  # background and mark of a cell
+    "holds": ("#bfdcf5", "✓ "),
+    "reverses": ("#f5c1bd", "✗ "),
+    "cannot tell": ("#eeeeee", ""),
+    "not tested": ("white", ""),
+}
+COLOURS = ["#1f6fb5", "#c24a00", "#2e7d32"]  # contrast with white of 4.9 to 1 and more
+GREY = "0.55"  # 3.4 to 1
+
+
+def use_style():
+    """Colours that colour-blind people can tell apart, and large text."""
+    plt.style.use("petroff10")
+    plt.rcParams.update(STYLE)
+
+
+def show(figure, alt):
+    """Show a figure. alt: what it shows, in a sentence or two, for screen readers."""
+    display(figure, metadata={"image/png": {"alt": alt}})
+    plt.close(figure)
+
+
+def verdicts(table, claims, collections, title):
+    """Claims × collections as a grid: difference, interval, and a colour for the verdict.
+
+    table: rows with claim, collection, difference, low, high and a verdict of VERDICTS.
+    """
+    size = (2.2 * len(collections) + 3.5, 0.72 * len(claims) + 0.9)
+    figure, axis = plt.subplots(figsize=size, layout="tight")
+    for row in table[table["claim"].isin(claims)].itertuples():
+        x, y = collections.index(row.collection), claims.index(row.claim)
+        colour, mark = VERDICTS[row.verdict]
+        axis.add_patch(plt.Rectangle((x, y), 0.97, 0.92, color=colour))
+        text = f"{mark}{row.difference:+.3f}\n{row.low:+.3f} to {row.high:+.3f}"
+        if row.verdict == "not tested":
+            text = "not tested"
+        axis.text(x + 0.48, y + 0.46, text.replace("-", "−"), ha="center", va="center")
+    axis.set(xlim=(0, len(collections)), ylim=(len(claims), 0))
+    axis.set_xticks(np.arange(len(collections)) + 0.5, map(str.upper, collections))
+    axis.set_yticks(np.arange(len(claims)) + 0.5, claims)
+    axis.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    axis.set_frame_on(False)
+    axis.set_title(title, loc="left", weight="bold")
+    counts = table[table["claim"].isin(claims)]["verdict"].value_counts()
+    said = ", ".join(f"{verdict} {number}" for verdict, number in counts.items())
+    show(figure, f"{title}. {len(claims)} claims on {len(collections)} sets: {said}.")
+
+
+def slopes(boards, left, right, title):
+    """How two measures order the same searches: a panel for each board, best on top.
+
+    boards: dict of name: DataFrame, a row for each search, with the columns left and
+    right. A search that moves by three places or more is drawn strongly.
+    """
+    figure, axes = plt.subplots(2, 2, figsize=(13, 9), layout="tight")
+    for axis, (name, board) in zip(axes.flat, boards.items(), strict=True):
+        places = board[[left, right]].rank(ascending=False)
+        for search, (a, b) in places.iterrows():
+            moved = abs(a - b) >= 3
+            colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
+            axis.plot([0, 1], [a, b], color=colour, lw=width)
+            axis.text(-0.04, a, search, ha="right", va="center")
+            axis.text(1.04, b, search, ha="left", va="center")
+        axis.set_title(f"{name.upper()}: {left} | {right}")
+        axis.invert_yaxis()
+        axis.set_axis_off()
+    figure.suptitle(title, weight="bold")
+    firsts = [
+        f"{name}: {board[left].idxmax()} and {board[right].idxmax()}"
+        for name, board in boards.items()
+    ]
+    show(figure, f"{title}. First by {left} and by {right}: {'; '.join(firsts)}.")
+
+
+def forest(tables, title, xlabel):
+    """Differences with their 95 % intervals: a row for each label, a mark for each table.
+
+    tables: dict of name: DataFrame with the columns difference, low and high, indexed by
+    label, all with the same labels. An interval without 0 is drawn strongly.
+    """
+    labels = list(next(iter(tables.values())).index)
+    figure, axis = plt.subplots(figsize=(11, 0.5 * len(labels) + 1.6), layout="tight")
+    axis.axvline(0, color=GREY, lw=1)
+    for number, (name, table) in enumerate(tables.items()):
+        y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
+        sure = (table["low"] > 0) | (table["high"] < 0)
+        colours = np.where(sure, COLOURS[number], GREY)
+        axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
+        marker = "os^"[number]
+        axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
+        axis.scatter([], [], color=COLOURS[number], marker=marker, label=name)
+    axis.set_yticks(range(len(labels)), labels)
+    axis.invert_yaxis()
+    axis.set_xlabel(xlabel)
+    axis.set_title(title, loc="left", weight="bold")
+    axis.legend(frameon=False)
+    said = [
+        f"{name}, {label}: {difference:+.3f}"
+        for name, table in tables.items()
+        for label, difference in table["difference"].items()
+    ]
+    show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
