@@ -34,37 +34,131 @@ from vectors import embed
 
 FEW = 50  # queries; on fewer nothing is tuned
 BLOCK = 2**23  # scores computed at a time: 64 MiB
-QUESTION_BOOSTS, SECTION_BOOSTS = (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3), (0, 0.1, 0.5, 1)
-BOOSTS = [{"question": q, "text": 1, "section": s} for q in QUESTION_BOOSTS for s in SECTION_BOOSTS]
+QUESTION_BOOSTS, SECTION_BOOSTS = (
+    (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3),
+    (0, 0.1, 0.5, 1),
+)
+BOOSTS = [
+    {"question": q, "text": 1, "section": s}
+    for q in QUESTION_BOOSTS
+    for s in SECTION_BOOSTS
+]
 BM25 = [
     {"k1": k1, "b": b, "heading": heading}
-    for k1, b, heading in itertools.product((1.2, 0.8, 1.6, 2.0), (0.75, 0.5, 0.25), (1, 2, 3))
+    for k1, b, heading in itertools.product(
+        (1.2, 0.8, 1.6, 2.0), (0.75, 0.5, 0.25), (1, 2, 3)
+    )
 ]  # the settings that notebooks try; the first are the defaults
 
 
+# --- Metrics -------------------------------------------------------------------------
+#
+# relevance: (n_queries, k), whether each retrieved document is relevant, or its grade.
+# Each metric returns the mean over queries, or with per_query=True one value a query.
+
+
+def hit_rate(relevance, per_query=False):
+    """Share of queries with a relevant document among the first k."""
+    relevant = _grades(relevance) > 0
+    return _mean(relevant.any(axis=1).astype(float), per_query)
+
+
+def mrr(relevance, per_query=False):
+    """Mean of 1 / rank of the first relevant document, 0 without one."""
+    relevant = _grades(relevance) > 0
+    reciprocal_ranks = relevant / _ranks(relevant)
+    return _mean(reciprocal_ranks.max(axis=1, initial=0), per_query)
+
+
+def precision(relevance, per_query=False):
+    """Share of the k retrieved documents that is relevant; missing ones are not."""
+    relevant = _grades(relevance) > 0
+    return _mean(relevant.sum(axis=1) / max(relevant.shape[1], 1), per_query)
+
+
+def recall(relevance, n_relevant, per_query=False):
+    """Share of the relevant documents that was retrieved.
+
+    n_relevant: how many there are, one number for all queries or one for each."""
+    relevant = _grades(relevance) > 0
+    counts = _counts(n_relevant, relevant)
+    return _mean(_share(relevant.sum(axis=1), counts), per_query)
+
+
+def f1(relevance, n_relevant, per_query=False):
+    """Harmonic mean of precision and recall, query by query."""
+    p = precision(relevance, per_query=True)
+    r = recall(relevance, n_relevant, per_query=True)
+    return _mean(_share(2 * p * r, p + r), per_query)
+
+
+def average_precision(relevance, n_relevant, per_query=False):
+    """Precision at each relevant document, summed, divided by n_relevant. Mean: MAP."""
+    relevant = _grades(relevance) > 0
+    counts = _counts(n_relevant, relevant)
+    precision_at = relevant.cumsum(axis=1) / _ranks(relevant)
+    return _mean(_share((relevant * precision_at).sum(axis=1), counts), per_query)
+
+
+def ndcg(relevance, judged, per_query=False):
+    """Gain of a ranking as a share of the ideal one's, after Järvelin & Kekäläinen 2002.
+
+    The gain is the sum of grade / log2(rank + 1).
+    judged: for each query a list of the grades of *all* its judged documents."""
+    grades = _grades(relevance)
+    ideal = _ideal(grades, judged)
+    discounts = 1 / np.log2(_ranks(grades) + 1)
+    return _mean(_share(grades @ discounts, ideal @ discounts), per_query)
+
+
+def err(relevance, max_grade=1, per_query=False):
+    """Expected reciprocal rank of where a reader stops (Chapelle et al. 2009).
+
+    A reader stops at a document with probability (2^grade - 1) / 2^max_grade.
+    max_grade: the top of the scale, whether a document reaches it or not."""
+    grades = _grades(relevance)
+    if grades.max(initial=0) > max_grade:
+        highest = grades.max()
+        raise ValueError(
+            f"err: a grade of {highest:g} is above max_grade {max_grade:g}"
+        )
+    stops = (2.0**grades - 1) / 2.0**max_grade
+    goes_on = np.cumprod(1 - stops, axis=1)
+    arrives = np.hstack([np.ones((len(grades), 1)), goes_on])[:, :-1]
+    return _mean((arrives * stops / _ranks(grades)).sum(axis=1), per_query)
+
+
+def coverage(covered):
+    """Share of facts that any context covers. covered: bool, (n_facts, n_contexts)."""
+    if np.ndim(covered) != 2 or not len(covered):
+        shape = np.shape(covered)
+        raise ValueError(f"covered: shape {shape}, expected (n_facts, n_contexts)")
+    return float((np.asarray(covered) > 0).any(axis=1).mean())
+
+
 def _grades(relevance):
-    """Relevance as a 2-D array of floats, shape (n_queries, k)."""
+    """Relevance as a 2-D array of floats; a ValueError if it is none."""
     grades = np.asarray(relevance, dtype=float)
-    grades = grades.reshape(0, 0) if grades.shape == (0,) else grades
+    if grades.shape == (0,):
+        grades = grades.reshape(0, 0)
     if grades.ndim != 2:
         raise ValueError(f"relevance: shape {grades.shape}; expected (n_queries, k)")
-    bad = ~((grades >= 0) & np.isfinite(grades)).all(axis=1)
-    if bad.any():
-        raise ValueError(f"relevance: row {bad.argmax()} holds NaN, an infinite or negative grade")
+    good = np.isfinite(grades) & (grades >= 0)
+    if not good.all():
+        row = good.all(axis=1).argmin()
+        problem = "holds NaN, an infinite or negative grade"
+        raise ValueError(f"relevance: row {row} {problem}")
     return grades
 
 
-def _counts(n_relevant, relevant):
-    """The number of relevant documents of each query, none below how many were retrieved."""
-    counts, hits = np.broadcast_to(n_relevant, len(relevant)), relevant.sum(axis=1)
-    if (wrong := ~(counts >= hits)).any():  # so that NaN is wrong, too
-        i = wrong.argmax()
-        raise ValueError(f"query {i} has {hits[i]} relevant retrieved; n_relevant says {counts[i]}")
-    return counts
+def _ranks(relevance):
+    return np.arange(1, relevance.shape[1] + 1)
 
 
 def _mean(values, per_query):
-    return values if per_query else float(values.mean()) if len(values) else float("nan")
+    if per_query:
+        return values
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _share(part, whole):
@@ -72,94 +166,40 @@ def _share(part, whole):
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
-def hit_rate(relevance, per_query=False):
-    """Share of queries with a relevant document among the first k. relevance: (n_queries, k)."""
-    return _mean((_grades(relevance) > 0).any(axis=1).astype(float), per_query)
-
-
-def mrr(relevance, per_query=False):
-    """Mean of 1 / rank of the first relevant document, 0 without one. Later ones do not count."""
-    relevant = _grades(relevance) > 0
-    return _mean((relevant / np.arange(1, relevant.shape[1] + 1)).max(axis=1, initial=0), per_query)
-
-
-def precision(relevance, per_query=False):
-    """Share of the k retrieved documents that are relevant; missing results are not relevant."""
-    relevant = _grades(relevance) > 0
-    return _mean(relevant.sum(axis=1) / max(relevant.shape[1], 1), per_query)
-
-
-def recall(relevance, n_relevant, per_query=False):
-    """Share of the relevant documents that were retrieved. n_relevant: one count, or one each."""
-    relevant = _grades(relevance) > 0
-    return _mean(_share(relevant.sum(axis=1), _counts(n_relevant, relevant)), per_query)
-
-
-def average_precision(relevance, n_relevant, per_query=False):
-    """Precision at each relevant document, summed, divided by n_relevant; its mean is MAP."""
-    relevant = _grades(relevance) > 0
-    found = relevant * relevant.cumsum(axis=1) / np.arange(1, relevant.shape[1] + 1)
-    return _mean(_share(found.sum(axis=1), _counts(n_relevant, relevant)), per_query)
-
-
-def ndcg(relevance, judged, per_query=False):
-    """Share of the ideal ranking's sum of grade / log2(rank + 1), after Järvelin & Kekäläinen 2002.
-    judged: for each query the grades of *all* its judged documents, in any order: a list of lists.
-    """
-    grades = _grades(relevance)
-    discounts = 1 / np.log2(np.arange(2, grades.shape[1] + 2))
-    return _mean(_share(grades @ discounts, _ideal(grades, judged) @ discounts), per_query)
+def _counts(n_relevant, relevant):
+    """The number of relevant documents of each query, at least those retrieved."""
+    counts = np.broadcast_to(n_relevant, len(relevant))
+    hits = relevant.sum(axis=1)
+    enough = counts >= hits  # NaN is not
+    if not enough.all():
+        row = enough.argmin()
+        problem = f"{hits[row]} relevant retrieved; n_relevant says {counts[row]}"
+        raise ValueError(f"query {row} has {problem}")
+    return counts
 
 
 def _ideal(grades, judged):
-    """The best grades that k documents of each query can have, best first: (n_queries, k)."""
-    judged = judged.to_numpy() if isinstance(judged, pd.DataFrame) else judged
+    """The best grades that k documents of each query can have, best first."""
     if isinstance(judged, dict) or not np.iterable(judged):
         raise ValueError(f"ndcg: needs a list of grades for each query, not {judged!r}")
-    rows = [_row_of_grades(row) for row in judged]
+    rows = [*judged]
     if len(rows) != len(grades):
-        raise ValueError(f"ndcg: grades of {len(rows)} queries for {len(grades)} rankings")
-    width = max([grades.shape[1], *map(len, rows)])
+        problem = f"grades of {len(rows)} queries for {len(grades)} rankings"
+        raise ValueError(f"ndcg: {problem}")
+    for row in rows:
+        if isinstance(row, str | dict) or not np.iterable(row):
+            raise ValueError(f"ndcg: needs the grades of all judged documents: {row!r}")
+        if any(isinstance(grade, str) for grade in row):
+            raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
+    k = grades.shape[1]
+    width = max([k, *map(len, rows)])
     padded = [[*row, *[0] * (width - len(row))] for row in rows]
-    best_first = -np.sort(-_grades(np.reshape(padded, (len(rows), width))))
-    ideal = best_first[:, : grades.shape[1]]
+    best_first = -np.sort(-_grades(np.reshape(padded, (len(rows), width))), axis=1)
+    ideal = best_first[:, :k]
     if (-np.sort(-grades, axis=1) > ideal).any():
-        raise ValueError("ndcg: a query retrieves grades that none of its judged documents has")
+        problem = "a query retrieves grades that none of its judged documents has"
+        raise ValueError(f"ndcg: {problem}")
     return ideal
-
-
-def _row_of_grades(row):
-    """The grades of one query as a list; a ValueError for a count, an id or a dict."""
-    if not isinstance(row, list | tuple | np.ndarray | pd.Series):
-        raise ValueError(f"ndcg: needs the grades of each query's judged documents, not {row!r}")
-    if any(isinstance(grade, str) for grade in row):
-        raise ValueError(f"ndcg: needs the grades of all judged documents, not their ids: {row!r}")
-    return list(row)
-
-
-def err(relevance, max_grade=1, per_query=False):
-    """Expected reciprocal rank of where a reader stops (Chapelle et al. 2009): at a document with
-    probability (2^grade - 1) / 2^max_grade. max_grade: the top of the scale, reached or not.
-    """
-    grades = _grades(relevance)
-    if grades.max(initial=0) > max_grade:
-        raise ValueError(f"err: a grade of {grades.max():g} is above max_grade {max_grade:g}")
-    stops = (2.0**grades - 1) / 2.0**max_grade
-    arrives = np.cumprod(np.hstack([np.ones((len(grades), 1)), 1 - stops]), axis=1)[:, :-1]
-    return _mean((arrives * stops / np.arange(1, grades.shape[1] + 1)).sum(axis=1), per_query)
-
-
-def f1(relevance, n_relevant, per_query=False):
-    """Harmonic mean of precision and recall, query by query."""
-    p, r = precision(relevance, per_query=True), recall(relevance, n_relevant, per_query=True)
-    return _mean(_share(2 * p * r, p + r), per_query)
-
-
-def coverage(covered):
-    """Share of facts that any context covers. covered: bool, (n_facts, n_contexts)."""
-    if np.ndim(covered) != 2 or not len(covered):
-        raise ValueError(f"covered: shape {np.shape(covered)}, expected (n_facts, n_contexts)")
-    return float((np.asarray(covered) > 0).any(axis=1).mean())
 
 
 def relevance(rankings, documents):
@@ -192,7 +232,9 @@ def checked_rankings(rankings, n_queries):
     repeats = np.subtract(found, list(map(len, merged)), dtype=int)
     if repeats.any():
         where = f"{repeats.sum()} repeated ids in {(repeats > 0).sum()} rankings"
-        warnings.warn(f"{where} were merged: each counts where it first stands", stacklevel=3)
+        warnings.warn(
+            f"{where} were merged: each counts where it first stands", stacklevel=3
+        )
     return pad(merged, rankings.shape[1])
 
 
@@ -209,12 +251,16 @@ def retrieve(queries, search, k=5, documents=None):
         refuse(queries, no_text, column, "queries", "is no text")
     rankings = checked_rankings(search(queries), len(queries))
     if rankings.shape[1] < k and (rankings != "").all():
-        warnings.warn(f"search returned {rankings.shape[1]} documents, not {k}", stacklevel=3)
+        warnings.warn(
+            f"search returned {rankings.shape[1]} documents, not {k}", stacklevel=3
+        )
     if documents is not None:
         unknown = set(rankings.flat) - {document["id"] for document in documents} - {""}
         if unknown:
             some = ", ".join(sorted(unknown)[:3])
-            raise ValueError(f"{len(unknown)} ids are of no document of the corpus: {some}")
+            raise ValueError(
+                f"{len(unknown)} ids are of no document of the corpus: {some}"
+            )
     return pad(rankings.tolist(), k)
 
 
@@ -241,7 +287,10 @@ def bracket(ground_truth, rankings, k=10):
     """nDCG at k as it is, nDCG of the condensed list, share of the first k that was judged: a row
     for each query, (n_queries, 3). Rankings of 100 let the condensed list be refilled to k.
     """
-    rankings, qrels = np.asarray(rankings, dtype=object), qrels_of(right_answers(ground_truth))
+    rankings, qrels = (
+        np.asarray(rankings, dtype=object),
+        qrels_of(right_answers(ground_truth)),
+    )
     first = zip(rankings[:, :k].tolist(), qrels, strict=True)
     known = [[id_ in qrel for id_ in row if id_] for row, qrel in first]
     return pd.DataFrame(
@@ -264,7 +313,9 @@ def evaluate(ground_truth, search, k=5, documents=None):
     found = set(rankings.flat) - {""}
     if found and documents is None and not found & known:
         some = ", ".join(sorted(found)[:3])
-        warnings.warn(f"no id found is in the ground truth: {some}; other ids?", stacklevel=2)
+        warnings.warn(
+            f"no id found is in the ground truth: {some}; other ids?", stacklevel=2
+        )
     return score(ground_truth, rankings).mean().to_dict()
 
 
@@ -272,7 +323,9 @@ def compare(searches, ground_truth, k=5, by="mrr"):
     """`evaluate` for each search of a dict of name: search function: a DataFrame, best first."""
     if not searches:
         raise ValueError("nothing to compare: no search or setting is given")
-    table = pd.DataFrame({name: evaluate(ground_truth, f, k) for name, f in searches.items()}).T
+    table = pd.DataFrame(
+        {name: evaluate(ground_truth, f, k) for name, f in searches.items()}
+    ).T
     return table.sort_values([by, "hit_rate"], ascending=False, kind="stable")
 
 
@@ -298,7 +351,9 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     if not settings:
         raise ValueError("cross_fit: no setting is given")
     if len(development) < FEW:
-        print(f"{len(development)} queries are too few to tune on: the first setting is taken")
+        print(
+            f"{len(development)} queries are too few to tune on: the first setting is taken"
+        )
         settings = settings[:1]
     values, rankings = {}, np.full((len(test), depth), "", dtype=object)
     for number, setting in enumerate(settings):
@@ -345,13 +400,18 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     for name, ranking in rankings.items():
         scores = score(ground_truth, ranking, k)
         low, high = confidence_interval(scores[by], groups)
-        values[name], rows[name] = scores[by], {**scores.mean(), "low": low, "high": high}
+        values[name], rows[name] = (
+            scores[by],
+            {**scores.mean(), "low": low, "high": high},
+        )
         both = bracket(ground_truth, ranking, k) if graded else pd.DataFrame()
         for column in ("condensed", "judged_at_k"):
             rows[name][column] = both[column].mean() if graded else np.nan
     table = pd.DataFrame(rows).T.sort_values(by, ascending=False, kind="stable")
     best, *others = table.index
-    p = {name: permutation_p_value(values[name], values[best], groups) for name in others}
+    p = {
+        name: permutation_p_value(values[name], values[best], groups) for name in others
+    }
     table["p_best"] = pd.Series({best: 1.0, **holm(pd.Series(p, dtype=float))})
     return table.rename_axis("search")
 
@@ -373,7 +433,9 @@ def _by_group(values, groups):
     n_nan = values.isna().sum() + groups.isna().sum()
     if len(values) != len(groups) or n_nan or groups.nunique() < 2:
         given = f"{groups.nunique()} groups, {n_nan} NaN"
-        raise ValueError(f"{len(values)} values for {len(groups)} rows of {given}; 2 are needed")
+        raise ValueError(
+            f"{len(values)} values for {len(groups)} rows of {given}; 2 are needed"
+        )
     grouped = values.groupby(groups)
     return grouped.sum().to_numpy(), grouped.size().to_numpy()
 
@@ -435,7 +497,9 @@ def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
     return float(result.pvalue)
 
 
-POWER = 2.8  # standard errors that a test at 5 % finds four times out of five: 1.96 + 0.84
+POWER = (
+    2.8  # standard errors that a test at 5 % finds four times out of five: 1.96 + 0.84
+)
 
 
 def smallest_difference(gains, groups):
@@ -464,7 +528,9 @@ def one_by_one(search_one):
 
     def search(queries):
         pairs = zip(queries["question"], queries["course"], strict=True)
-        return pad([[document["id"] for document in search_one(*pair)] for pair in pairs])
+        return pad(
+            [[document["id"] for document in search_one(*pair)] for pair in pairs]
+        )
 
     return search
 
@@ -494,7 +560,9 @@ def top_k(scores, k):
 def blocks_of(queries, documents):
     """Yield (rows, columns): positions of some queries, and of the documents of their course."""
     courses = pd.Series([document["course"] for document in documents], dtype=str)
-    for course, rows in queries.reset_index(drop=True).groupby("course").indices.items():
+    for course, rows in (
+        queries.reset_index(drop=True).groupby("course").indices.items()
+    ):
         if len(columns := np.flatnonzero(courses == course)):
             size = max(1, BLOCK // len(columns))
             for start in range(0, len(rows), size):
@@ -530,10 +598,17 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
         for rows, columns, block in scores(queries) if len(queries) else ():
             if (nan := np.isnan(block)).any():
                 row, column = np.argwhere(nan)[0]
-                question, id_ = queries["question"].iloc[rows[row]], ids[columns[column]]
-                raise ValueError(f"the score of document {id_!r} for {question!r} is NaN")
+                question, id_ = (
+                    queries["question"].iloc[rows[row]],
+                    ids[columns[column]],
+                )
+                raise ValueError(
+                    f"the score of document {id_!r} for {question!r} is NaN"
+                )
             best = top_k(np.where(block > above, block, -np.inf), k)
-            rankings[rows] = ids[np.append(columns, -1)[best]]  # the last, -1, is no document: ""
+            rankings[rows] = ids[
+                np.append(columns, -1)[best]
+            ]  # the last, -1, is no document: ""
         return rankings
 
     return search
@@ -544,11 +619,19 @@ def field_similarities(index, queries):
     n, texts, asked = len(index.docs), {}, {}
     for field, matrix in index.text_matrices.items():
         # minsearch keeps a single stand-in row where no document has a word in the field
-        matrix = matrix if matrix.shape[0] == n else sparse.csr_matrix((n, matrix.shape[1]))
+        matrix = (
+            matrix if matrix.shape[0] == n else sparse.csr_matrix((n, matrix.shape[1]))
+        )
         texts[field] = normalize(matrix)
-        asked[field] = normalize(index.vectorizers[field].transform(queries["question"]))
+        asked[field] = normalize(
+            index.vectorizers[field].transform(queries["question"])
+        )
     for rows, columns in blocks_of(queries, index.docs):
-        yield rows, columns, {f: (asked[f][rows] @ texts[f][columns].T).toarray() for f in asked}
+        yield (
+            rows,
+            columns,
+            {f: (asked[f][rows] @ texts[f][columns].T).toarray() for f in asked},
+        )
 
 
 def minsearch_scores(index, boost=None, kept=None):
@@ -557,24 +640,38 @@ def minsearch_scores(index, boost=None, kept=None):
     """
     boost = boost or {}
     if unknown := sorted(set(boost) - set(index.text_fields)):
-        raise ValueError(f"boost: {unknown[0]} not among the index's fields {index.text_fields}")
+        raise ValueError(
+            f"boost: {unknown[0]} not among the index's fields {index.text_fields}"
+        )
 
     def scores(queries):
         for rows, columns, fields in kept or field_similarities(index, queries):
-            yield rows, columns, sum(fields[field] * boost.get(field, 1) for field in fields)
+            yield (
+                rows,
+                columns,
+                sum(fields[field] * boost.get(field, 1) for field in fields),
+            )
 
     return scores
 
 
 def minsearch_search(index, boost=None, k=5, kept=None):
     """A search function on a fitted minsearch Index: its own rankings, filtered on the course."""
-    return search_by_scores(minsearch_scores(index, boost, kept), index.docs, k, above=0)
+    return search_by_scores(
+        minsearch_scores(index, boost, kept), index.docs, k, above=0
+    )
 
 
 def tune_boosts(index, boosts, development, k=5, by="mrr"):
     """`tune` for the boosts of a minsearch Index; the similarities are computed only once."""
     kept = list(field_similarities(index, development))
-    return tune(lambda boost: minsearch_search(index, boost, k, kept), boosts, development, k, by)
+    return tune(
+        lambda boost: minsearch_search(index, boost, k, kept),
+        boosts,
+        development,
+        k,
+        by,
+    )
 
 
 def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
@@ -587,10 +684,16 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     words = partial(_words, language=course_language(), stem=stem)
     texts = [f"{d['question']} " * (heading - 1) + whole_text(d) for d in documents]
     index = bm25s.BM25(k1=k1, b=b)
-    index.index([row or [""] for row in words(texts)], show_progress=False)  # a word of each
+    index.index(
+        [row or [""] for row in words(texts)], show_progress=False
+    )  # a word of each
     parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
-    weights = sparse.csc_matrix(parts, shape=(len(documents), len(parts[-1]) - 1)).tocsr()
-    columns_of = {word: n for word, n in index.vocab_dict.items() if n < weights.shape[1]}
+    weights = sparse.csc_matrix(
+        parts, shape=(len(documents), len(parts[-1]) - 1)
+    ).tocsr()
+    columns_of = {
+        word: n for word, n in index.vocab_dict.items() if n < weights.shape[1]
+    }
     counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
 
     def scores(queries):
@@ -603,9 +706,15 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
 
 def _words(texts, language, stem):
     """The words of each text in lower case, without the language's common ones, as lists."""
-    known = language == "english" or hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    known = language == "english" or hasattr(
+        bm25s.stopwords, f"STOPWORDS_{language.upper()}"
+    )
     stemmer = Stemmer.Stemmer(language) if stem else None
-    how = {"stopwords": language if known else [], "stemmer": stemmer, "show_progress": False}
+    how = {
+        "stopwords": language if known else [],
+        "stemmer": stemmer,
+        "show_progress": False,
+    }
     return bm25s.tokenize(texts, return_ids=False, **how)
 
 
@@ -616,7 +725,9 @@ def vector_scores(vectors, documents, name=None):
         encoded = embed(queries["question"], name, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
             wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
-            raise ValueError(f"vectors of shape {vectors.shape} for {wanted}: of another model?")
+            raise ValueError(
+                f"vectors of shape {vectors.shape} for {wanted}: of another model?"
+            )
         for rows, columns in blocks_of(queries, documents):
             yield rows, columns, encoded[rows] @ vectors[columns].T
 
@@ -626,7 +737,9 @@ def vector_scores(vectors, documents, name=None):
 def standardise(scores):
     """Each row of scores with mean 0 and standard deviation 1; a row of equal scores becomes 0."""
     spread = scores.std(axis=1, keepdims=True)
-    return (scores - scores.mean(axis=1, keepdims=True)) / np.where(spread > 1e-12, spread, 1)
+    return (scores - scores.mean(axis=1, keepdims=True)) / np.where(
+        spread > 1e-12, spread, 1
+    )
 
 
 def weighted_sum(parts, weights):
@@ -634,10 +747,17 @@ def weighted_sum(parts, weights):
 
     def scores(queries):
         for blocks in zip(*(part(queries) for part in parts), strict=True):
-            positions = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
+            positions = [
+                (rows.tolist(), columns.tolist()) for rows, columns, _ in blocks
+            ]
             if positions != positions[:1] * len(parts):
-                raise ValueError("weighted_sum: the parts score other queries or documents")
+                raise ValueError(
+                    "weighted_sum: the parts score other queries or documents"
+                )
             pairs = zip(weights, blocks, strict=True)
-            yield *blocks[0][:2], sum(weight * standardise(block[2]) for weight, block in pairs)
+            yield (
+                *blocks[0][:2],
+                sum(weight * standardise(block[2]) for weight, block in pairs),
+            )
 
     return scores
