@@ -144,7 +144,7 @@ def read_qrels(path):
 
     path: lines of query, document and grade with a header (BEIR), TREC's, or SMART's
     (query, document and zeros), where what is listed is relevant."""
-    rows, lines = [], [0]
+    rows, lines = [], []
     for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
         if listed := SMART_QREL.fullmatch(line):
             line = f"{listed[1]} 0 {listed[2]} 1"
@@ -155,9 +155,8 @@ def read_qrels(path):
         elif line.strip() and number > 1:
             problem = f"no query, document and grade: {line[:100]!r}"
             raise ValueError(f"{path}: line {number}: {problem}")
-    qrels = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
-    qrels.attrs["lines"] = lambda: lines
-    return qrels
+    index = pd.Index(lines, name="line")
+    return pd.DataFrame(rows, index, ["query_id", "document", "grade"])
 
 
 def fetch_irds(name, folder):

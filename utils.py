@@ -1,8 +1,11 @@
-"""Metrics, search functions and the small plumbing that several notebooks share; data: corpus.py.
+"""Metrics and search functions, which the notebooks share.
 
-One contract carries the course: a *search function* takes a DataFrame of queries (columns question
-and course) and returns document ids, (n_queries, k), best first, padded with "" where fewer are
-found. Notebook 02 introduces all but embeddings, sums of scores (03) and `coverage` (04).
+One contract carries the course. A *search function* takes a DataFrame of queries, with
+the columns question and course. It returns document ids, (n_queries, k), best first,
+padded with "" where fewer are found.
+
+Notebook 02 introduces all but vectors and sums (03) and `coverage` (04). Data are read
+by corpus.py.
 """
 
 import itertools
@@ -34,21 +37,20 @@ from vectors import embed
 
 FEW = 50  # queries; on fewer nothing is tuned
 BLOCK = 2**23  # scores computed at a time: 64 MiB
-QUESTION_BOOSTS, SECTION_BOOSTS = (
-    (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3),
-    (0, 0.1, 0.5, 1),
-)
+BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
+
+# The settings that notebooks try. The first of BM25 is its default.
 BOOSTS = [
-    {"question": q, "text": 1, "section": s}
-    for q in QUESTION_BOOSTS
-    for s in SECTION_BOOSTS
+    {"question": question, "text": 1, "section": section}
+    for question in (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3)
+    for section in (0, 0.1, 0.5, 1)
 ]
 BM25 = [
     {"k1": k1, "b": b, "heading": heading}
-    for k1, b, heading in itertools.product(
-        (1.2, 0.8, 1.6, 2.0), (0.75, 0.5, 0.25), (1, 2, 3)
-    )
-]  # the settings that notebooks try; the first are the defaults
+    for k1 in (1.2, 0.8, 1.6, 2.0)
+    for b in (0.75, 0.5, 0.25)
+    for heading in (1, 2, 3)
+]
 
 
 # --- Metrics -------------------------------------------------------------------------
@@ -119,9 +121,7 @@ def err(relevance, max_grade=1, per_query=False):
     grades = _grades(relevance)
     if grades.max(initial=0) > max_grade:
         highest = grades.max()
-        raise ValueError(
-            f"err: a grade of {highest:g} is above max_grade {max_grade:g}"
-        )
+        raise ValueError(f"err: a grade of {highest:g} is above max_grade {max_grade:g}")
     stops = (2.0**grades - 1) / 2.0**max_grade
     goes_on = np.cumprod(1 - stops, axis=1)
     arrives = np.hstack([np.ones((len(grades), 1)), goes_on])[:, :-1]
@@ -202,12 +202,17 @@ def _ideal(grades, judged):
     return ideal
 
 
+# --- Rankings, and what they are worth -----------------------------------------------
+
+
 def relevance(rankings, documents):
-    """Which of the retrieved ids, (n_queries, k), are relevant: one id a query, or a set, or a dict
-    of id: grade (then grades come back, as floats). An id that a ranking repeats counts once: later
-    copies are removed, what follows moves up, and a warning counts them. Ids must be texts.
-    """
-    rankings, qrels = checked_rankings(rankings, len(documents)), qrels_of(documents)
+    """Which of the retrieved ids, (n_queries, k), are relevant.
+
+    documents: for each query an id, a set or list of ids, or a dict of id: grade; with
+    dicts grades come back, as floats. Ids are texts. An id that a ranking repeats
+    counts once, where it first stands, and a warning says how many there are."""
+    qrels = qrels_of(documents)
+    rankings = checked_rankings(rankings, len(qrels))
     graded = any(isinstance(wanted, dict) for wanted in documents)
     grades = np.zeros(rankings.shape, dtype=float if graded else bool)
     for found, row, qrel in zip(grades, rankings.tolist(), qrels, strict=True):
@@ -218,165 +223,168 @@ def relevance(rankings, documents):
 
 
 def checked_rankings(rankings, n_queries):
-    """The rankings as an array of texts, (n_queries, k), each id once, missing results at the end.
+    """The rankings as an array of texts, (n_queries, k), each id once, "" at the end.
 
-    Warns, with counts, of ids that a ranking repeats. ValueError for another shape or type.
-    """
+    A warning counts ids that a ranking repeats. ValueError for another shape or type."""
     rankings = np.asarray(rankings, dtype=object)
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
     check_texts(rankings.flat)
     rows = rankings.tolist()
     merged = [[id_ for id_ in dict.fromkeys(row) if id_] for row in rows]
-    found = [len(row) - row.count("") for row in rows]
-    repeats = np.subtract(found, list(map(len, merged)), dtype=int)
+    pairs = zip(rows, merged, strict=True)
+    repeats = np.array([len(row) - row.count("") - len(m) for row, m in pairs])
     if repeats.any():
         where = f"{repeats.sum()} repeated ids in {(repeats > 0).sum()} rankings"
-        warnings.warn(
-            f"{where} were merged: each counts where it first stands", stacklevel=3
-        )
+        merged_how = "were merged: each counts where it first stands"
+        warnings.warn(f"{where} {merged_how}", stacklevel=3)
     return pad(merged, rankings.shape[1])
 
 
 def retrieve(queries, search, k=5, documents=None):
-    """The first k of a search's rankings, checked and padded with "": (n_queries, k).
+    """The first k ids of a search's rankings, checked, padded with "": (n_queries, k).
 
-    documents: the corpus, if its ids are to be checked. ValueError for an id that it lacks, and for
-    questions or courses that are no texts. Warns of repeated ids, and where no query has k.
-    """
+    documents: the corpus; then an id that it lacks is a ValueError. A warning says
+    where a search returns fewer than k for every query."""
     check_k(k)
     queries = check_table(queries, ["question", "course"], "queries")
     for column in ("question", "course"):
         no_text = ~queries[column].map(lambda value: isinstance(value, str))
         refuse(queries, no_text, column, "queries", "is no text")
     rankings = checked_rankings(search(queries), len(queries))
-    if rankings.shape[1] < k and (rankings != "").all():
-        warnings.warn(
-            f"search returned {rankings.shape[1]} documents, not {k}", stacklevel=3
-        )
+    width = rankings.shape[1]
+    if width < k and (rankings != "").all():
+        warnings.warn(f"search returned {width} documents, not {k}", stacklevel=3)
     if documents is not None:
-        unknown = set(rankings.flat) - {document["id"] for document in documents} - {""}
+        known = {document["id"] for document in documents}
+        unknown = sorted(set(rankings.flat) - known - {""})
         if unknown:
-            some = ", ".join(sorted(unknown)[:3])
-            raise ValueError(
-                f"{len(unknown)} ids are of no document of the corpus: {some}"
-            )
+            problem = f"{len(unknown)} ids are of no document of the corpus"
+            raise ValueError(f"{problem}: {', '.join(unknown[:3])}")
     return pad(rankings.tolist(), k)
 
 
 def score(ground_truth, rankings, k=None):
-    """Hit rate, reciprocal rank and nDCG at k of each query: a DataFrame (n_queries, 3)."""
+    """Hit rate, reciprocal rank and nDCG at k of each query: (n_queries, 3)."""
     qrels = qrels_of(right_answers(ground_truth))
-    found = relevance(pad(np.asarray(rankings, dtype=object).tolist(), k), qrels)
+    rankings = np.asarray(rankings, dtype=object)
+    found = relevance(pad(rankings.tolist(), k), qrels)
     judged = [list(qrel.values()) for qrel in qrels]
-    values = {"hit_rate": hit_rate(found, True), "mrr": mrr(found, True)}
-    return pd.DataFrame({**values, "ndcg": ndcg(found, judged, True)})
-
-
-def condensed(rankings, documents):
-    """The rankings without what nobody judged, in order: (n_queries, depth). documents: a dict of
-    id: grade for each query. nDCG at 10 of a condensed list of 100 overrates a search that brings
-    unjudged documents, as nDCG of the list itself underrates it: the truth lies between the two.
-    """
-    rows = zip(np.asarray(rankings).tolist(), qrels_of(documents), strict=True)
-    depth = np.shape(rankings)[1]
-    return pad([[id_ for id_ in row if id_ in qrel] for row, qrel in rows], depth)
-
-
-def bracket(ground_truth, rankings, k=10):
-    """nDCG at k as it is, nDCG of the condensed list, share of the first k that was judged: a row
-    for each query, (n_queries, 3). Rankings of 100 let the condensed list be refilled to k.
-    """
-    rankings, qrels = (
-        np.asarray(rankings, dtype=object),
-        qrels_of(right_answers(ground_truth)),
-    )
-    first = zip(rankings[:, :k].tolist(), qrels, strict=True)
-    known = [[id_ in qrel for id_ in row if id_] for row, qrel in first]
     return pd.DataFrame(
         {
-            "ndcg": score(ground_truth, rankings, k)["ndcg"],
-            "condensed": score(ground_truth, condensed(rankings, qrels), k)["ndcg"],
-            "judged_at_k": [np.mean(row) if row else np.nan for row in known],
+            "hit_rate": hit_rate(found, per_query=True),
+            "mrr": mrr(found, per_query=True),
+            "ndcg": ndcg(found, judged, per_query=True),
         }
     )
 
 
 def evaluate(ground_truth, search, k=5, documents=None):
-    """Hit rate, MRR and nDCG at k of a search function on a ground truth: a dict. ground_truth:
-    question, course, document: an id, a set or list of ids, or a dict of id: grade. documents: the
-    corpus; then an id that it lacks is an error. Without it, a warning where no id at all is known.
-    """
+    """Hit rate, MRR and nDCG at k of a search function: a dict.
+
+    ground_truth: question, course and document: an id, a set or list of ids, or a dict
+    of id: grade. documents: the corpus; then an id that it lacks is a ValueError.
+    Without it, a warning says where no id that was found is known."""
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rankings = retrieve(ground_truth, search, k, documents)
     known = set().union(*qrels_of(right_answers(ground_truth)))
     found = set(rankings.flat) - {""}
     if found and documents is None and not found & known:
         some = ", ".join(sorted(found)[:3])
-        warnings.warn(
-            f"no id found is in the ground truth: {some}; other ids?", stacklevel=2
-        )
+        problem = f"no id found is in the ground truth: {some}; other ids?"
+        warnings.warn(problem, stacklevel=2)
     return score(ground_truth, rankings).mean().to_dict()
 
 
+def condensed(rankings, documents):
+    """The rankings without what nobody judged, in order: (n_queries, depth).
+
+    documents: for each query a dict of id: grade."""
+    rankings = np.asarray(rankings, dtype=object)
+    rows = zip(rankings.tolist(), qrels_of(documents), strict=True)
+    kept = [[id_ for id_ in row if id_ in qrel] for row, qrel in rows]
+    return pad(kept, rankings.shape[1])
+
+
+def bracket(ground_truth, rankings, k=10):
+    """Two bounds of nDCG at k, and the share of the first k that was judged, by query.
+
+    ndcg: as it is; it underrates a search that brings documents that nobody judged.
+    condensed: without them, refilled from below; it overrates such a search. So the
+    rankings should be deeper than k, 100 say."""
+    rankings = np.asarray(rankings, dtype=object)
+    qrels = qrels_of(right_answers(ground_truth))
+    rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
+    known = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
+    refilled = condensed(rankings, qrels)
+    return pd.DataFrame(
+        {
+            "ndcg": score(ground_truth, rankings, k)["ndcg"],
+            "condensed": score(ground_truth, refilled, k)["ndcg"],
+            "judged_at_k": [np.mean(row) if row else np.nan for row in known],
+        }
+    )
+
+
 def compare(searches, ground_truth, k=5, by="mrr"):
-    """`evaluate` for each search of a dict of name: search function: a DataFrame, best first."""
+    """`evaluate` for each search of a dict of name: search function, best first."""
     if not searches:
         raise ValueError("nothing to compare: no search or setting is given")
-    table = pd.DataFrame(
-        {name: evaluate(ground_truth, f, k) for name, f in searches.items()}
-    ).T
+    rows = {name: evaluate(ground_truth, searches[name], k) for name in searches}
+    table = pd.DataFrame(rows).T
     return table.sort_values([by, "hit_rate"], ascending=False, kind="stable")
 
 
 def tune(build, settings, development, k=5, by="mrr"):
-    """`compare` for build(setting), a search function, of each setting, with a column setting."""
+    """`compare` for build(setting), a search function, of each setting, best first."""
     settings = list(settings)
-    table = compare(dict(enumerate(map(build, settings))), development, k, by)
+    searches = dict(enumerate(map(build, settings)))
+    table = compare(searches, development, k, by)
     table.insert(0, "setting", [settings[number] for number in table.index])
     return table.reset_index(drop=True)
 
 
 def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
-    """Tune without flattering: each query is ranked with the setting that is best on other folds.
+    """Tune without flattering: rank each query with what is best on other folds.
 
-    build(setting) is a search function. development and test: ground truths with a column fold, see
-    `corpus.divide`; ten folds of one table, or two halves. With fewer than FEW queries nothing is
-    tuned: the first setting is taken, and a line says so.
-    Returns the rankings of test, (n_queries, depth or k); each fold's setting, a Series; and the
-    setting that is best on all of development: the one to ship. With a depth, the searches have to
-    take another k, as those of this module do.
-    """
-    settings, deeper, depth = list(settings), depth is not None, depth or k
+    build(setting) is a search function; with a depth it has to take another k.
+    development and test: ground truths with a column fold, see `corpus.divide`: ten
+    folds of one table, or two halves. With fewer than FEW queries nothing is tuned: the
+    first setting is taken, and a line says so.
+    Returns the rankings of test, (n_queries, depth or k); each fold's setting, a
+    Series; and the setting that is best on all of development: the one to ship."""
+    settings = list(settings)
     if not settings:
         raise ValueError("cross_fit: no setting is given")
     if len(development) < FEW:
-        print(
-            f"{len(development)} queries are too few to tune on: the first setting is taken"
-        )
+        said = "are too few to tune on: the first setting is taken"
+        print(f"{len(development)} queries {said}")
         settings = settings[:1]
-    values, rankings = {}, np.full((len(test), depth), "", dtype=object)
+    values = {}
     for number, setting in enumerate(settings):
         found = retrieve(development, build(setting), k)
         values[number] = score(development, found)[by].to_numpy()
-    values, best = pd.DataFrame(values), {}
+    values = pd.DataFrame(values)
+    best = {}
     for fold in sorted(test["fold"].unique()):
         others = (development["fold"] != fold).to_numpy()
         best[fold] = values[others].mean().idxmax()
     best = pd.Series(best)
+    rankings = np.full((len(test), depth or k), "", dtype=object)
     for number in best.unique():
-        rows = test["fold"].map(best).to_numpy() == number
         search = build(settings[number])
-        deep = partial(search, k=depth) if deeper else search
-        rankings[rows] = retrieve(test, deep, depth)[rows]
+        if depth:
+            search = partial(search, k=depth)
+        rows = test["fold"].map(best).to_numpy() == number
+        rankings[rows] = retrieve(test, search, depth or k)[rows]
     by_fold = best.map(lambda number: settings[number])
     return rankings, by_fold, settings[values.mean().idxmax()]
 
 
 def timed_rankings(searches, queries, k=10, documents=None):
-    """The rankings of each search, a dict of name: ids (n_queries, k), and the milliseconds that a
-    query took in this one batch: a Series.
-    """
+    """The rankings of each search, a dict of name: ids (n_queries, k), and its times.
+
+    Times: milliseconds that a query took in this one batch, a Series."""
     if not searches:
         raise ValueError("no search is given")
     rankings, milliseconds = {}, {}
@@ -388,76 +396,82 @@ def timed_rankings(searches, queries, k=10, documents=None):
 
 
 def leaderboard(rankings, ground_truth, k=5, by="mrr"):
-    """A row for each search of a dict of name: rankings, best first. hit_rate, mrr and ndcg at k;
-    low, high: 95 % interval of `by`; p_best: p value to the best, corrected by Holm. With grades
-    also condensed and judged_at_k, see `bracket`, for which the rankings should be 100 deep.
-    """
+    """A row for each search of a dict of name: rankings, best first.
+
+    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p value to the
+    best, corrected by Holm. With grades also condensed and judged_at_k: see `bracket`,
+    for which the rankings should be 100 deep."""
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     if not rankings:
         raise ValueError("leaderboard: no search is given")
-    groups, rows, values = groups_of(ground_truth), {}, {}
+    groups = groups_of(ground_truth)
     graded = isinstance(ground_truth["document"].iloc[0], dict)
+    values, rows = {}, {}
     for name, ranking in rankings.items():
         scores = score(ground_truth, ranking, k)
-        low, high = confidence_interval(scores[by], groups)
-        values[name], rows[name] = (
-            scores[by],
-            {**scores.mean(), "low": low, "high": high},
-        )
-        both = bracket(ground_truth, ranking, k) if graded else pd.DataFrame()
-        for column in ("condensed", "judged_at_k"):
-            rows[name][column] = both[column].mean() if graded else np.nan
-    table = pd.DataFrame(rows).T.sort_values(by, ascending=False, kind="stable")
+        values[name] = scores[by]
+        low, high = confidence_interval(values[name], groups)
+        rows[name] = {**scores.mean(), "low": low, "high": high}
+        if graded:
+            both = bracket(ground_truth, ranking, k).mean()
+            rows[name] |= both[["condensed", "judged_at_k"]].to_dict()
+    table = pd.DataFrame(rows).T
+    table = table.reindex(columns=BOARD_COLUMNS)
+    table = table.sort_values(by, ascending=False, kind="stable")
     best, *others = table.index
-    p = {
-        name: permutation_p_value(values[name], values[best], groups) for name in others
-    }
-    table["p_best"] = pd.Series({best: 1.0, **holm(pd.Series(p, dtype=float))})
+    p = [permutation_p_value(values[name], values[best], groups) for name in others]
+    p = holm(pd.Series(p, others, dtype=float))
+    table["p_best"] = pd.Series({best: 1.0, **p})
     return table.rename_axis("search")
 
 
+# --- Intervals and tests -------------------------------------------------------------
+
+
 def groups_of(queries):
-    """What an interval resamples, one label a query: the document of a generated question, the need
-    of a judged query, or where neither is known the query itself.
-    """
+    """What an interval resamples, one label a query.
+
+    The document of a generated question, the need of a judged query, or where neither
+    is known the query itself."""
     if "need" in queries:
         return queries["need"].reset_index(drop=True)
     documents = queries["document"].reset_index(drop=True)
-    by_document = documents.map(lambda document: isinstance(document, str)).all()
-    return documents if by_document else pd.Series(range(len(queries)))
+    if documents.map(lambda document: isinstance(document, str)).all():
+        return documents
+    return pd.Series(range(len(queries)))
 
 
 def _by_group(values, groups):
-    """Sum of the values and number of queries of each group, as two arrays (n_groups,)."""
-    values, groups = pd.Series(np.asarray(values, dtype=float)), pd.Series(list(groups))
+    """Sum of the values and number of queries of each group, two arrays (n_groups,)."""
+    values = pd.Series(np.asarray(values, dtype=float))
+    groups = pd.Series(list(groups))
     n_nan = values.isna().sum() + groups.isna().sum()
     if len(values) != len(groups) or n_nan or groups.nunique() < 2:
-        given = f"{groups.nunique()} groups, {n_nan} NaN"
-        raise ValueError(
-            f"{len(values)} values for {len(groups)} rows of {given}; 2 are needed"
-        )
+        given = f"{groups.nunique()} groups, {n_nan} NaN; 2 are needed"
+        raise ValueError(f"{len(values)} values for {len(groups)} rows of {given}")
     grouped = values.groupby(groups)
     return grouped.sum().to_numpy(), grouped.size().to_numpy()
 
 
 def standard_error(values, groups):
-    """Standard error of the mean of one value a query, where queries of a group go together."""
+    """Standard error of the mean of one value a query; a group's queries go together."""
     sums, sizes = _by_group(values, groups)
     away = sums - sizes * sums.sum() / sizes.sum()
     n_groups = len(sums)
-    return float(np.sqrt(n_groups / (n_groups - 1) * (away**2).sum()) / sizes.sum())
+    variance = n_groups / (n_groups - 1) * (away**2).sum()
+    return float(np.sqrt(variance) / sizes.sum())
 
 
 def confidence_interval(values, groups, n_resamples=10_000, seed=1):
-    """95 % interval (low, high) of the mean of one value a query. groups: see `groups_of`.
+    """95 % interval (low, high) of the mean of one value a query. See `groups_of`.
 
-    From 100 groups on scipy's percentile bootstrap, which draws whole groups. Below that Student's
-    t on the groups, since the bootstrap is too narrow then: notebook 02 shows by how much.
-    """
+    From 100 groups on scipy's percentile bootstrap, which draws whole groups. Below
+    that Student's t, since the bootstrap is too narrow then: notebook 02."""
     sums, sizes = _by_group(values, groups)
     if len(sums) < 100:
-        half = stats.t.ppf(0.975, len(sums) - 1) * standard_error(values, groups)
         mean = sums.sum() / sizes.sum()
+        t = stats.t.ppf(0.975, len(sums) - 1)
+        half = t * standard_error(values, groups)
         return float(mean - half), float(mean + half)
     result = stats.bootstrap(
         (sums, sizes),
@@ -472,20 +486,20 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
 
 
 def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
-    """Two-sided p value that two searches are equally good: their values are swapped at random,
-    group by group. a, b: one value a query, the same queries in the same order.
+    """Two-sided p value that two searches are equally good, by swapping their values.
 
-    With n_resamples swaps, by scipy; or with every possible one where these are fewer.
-    """
+    a, b: one value a query, the same queries in the same order. They are swapped at
+    random, group by group, n_resamples times by scipy; or in every possible way where
+    these are fewer."""
     sums, _ = _by_group(np.asarray(a) - np.asarray(b), groups)
     sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
-    rng = np.random.default_rng(seed)
     if not len(sums):
         return 1.0
     if 2 ** len(sums) <= n_resamples:
         signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
-        swapped, seen = np.abs(signs @ sums), abs(sums.sum())
-        return float(np.mean(swapped >= seen - 1e-9))
+        swapped = np.abs(signs @ sums)
+        return float(np.mean(swapped >= abs(sums.sum()) - 1e-9))
+    rng = np.random.default_rng(seed)
     result = stats.monte_carlo_test(
         sums,
         lambda size: rng.choice([-1.0, 1.0], size=size) * sums,
@@ -497,53 +511,62 @@ def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
     return float(result.pvalue)
 
 
-POWER = (
-    2.8  # standard errors that a test at 5 % finds four times out of five: 1.96 + 0.84
-)
+def holm(p_values):
+    """p values, a Series, corrected for how many they are (Holm 1979); NaN stay.
+
+    The family is every p value that one table shows (notebook 03)."""
+    p = p_values.sort_values()
+    still_to_test = np.arange(p.count(), p.count() - len(p), -1)
+    corrected = (p * still_to_test).cummax().clip(upper=1)
+    return corrected.reindex(p_values.index)
+
+
+POWER = 2.8  # standard errors that a test at 5 % finds four times in five: 1.96 + 0.84
 
 
 def smallest_difference(gains, groups):
-    """The smallest true mean gain that a test finds four times in five. gains: one a query."""
+    """The smallest true mean gain that a test finds four times in five.
+
+    gains: one a query."""
     return POWER * standard_error(gains, groups)
 
 
 def groups_needed(gains, groups, difference=0.02):
-    """How many groups (documents, needs) would show a mean gain of `difference`, four in five."""
+    """How many groups would show a mean gain of `difference`, four times in five."""
     n_groups = pd.Series(list(groups)).nunique()
-    return math.ceil(n_groups * (smallest_difference(gains, groups) / difference) ** 2)
+    ratio = smallest_difference(gains, groups) / difference
+    return math.ceil(n_groups * ratio**2)
 
 
-def holm(p_values):
-    """p values, a Series, corrected for how many they are (Holm 1979); NaN stay. Notebook 03.
-
-    The family is every p value that one table shows. A leaderboard is one table.
-    """
-    p = p_values.sort_values()
-    adjusted = (p * np.arange(p.count(), p.count() - len(p), -1)).cummax().clip(upper=1)
-    return adjusted.reindex(p_values.index)
+# --- Search functions ----------------------------------------------------------------
+#
+# A score function of queries yields blocks: positions of some queries, positions of the
+# documents of their course, and a score for each pair, (n_rows, n_columns).
 
 
 def one_by_one(search_one):
-    """Lift a function (question, course) -> list of documents, dicts with an id, to a search."""
+    """Lift a function (question, course) -> list of documents, dicts with an id."""
 
     def search(queries):
         pairs = zip(queries["question"], queries["course"], strict=True)
-        return pad(
-            [[document["id"] for document in search_one(*pair)] for pair in pairs]
-        )
+        return pad([[document["id"] for document in search_one(*pair)] for pair in pairs])
 
     return search
 
 
 def pad(rows, k=None):
-    """Lists of ids as an array (n_queries, k), filled with ""; without k as wide as the longest."""
+    """Lists of ids as an array (n_queries, k), filled with "".
+
+    Without k it is as wide as the longest list."""
     width = k or max(map(len, rows), default=0)
     filled = [[*row[:width], *[""] * (width - len(row))] for row in rows]
     return np.array(filled, dtype=object).reshape(len(rows), width)
 
 
 def top_k(scores, k):
-    """Positions of the k highest scores of each row, best first, ties in order; -1 where none."""
+    """Positions of the k highest scores of each row, best first, ties in order.
+
+    -1 where there are fewer, or where a score is -inf."""
     best = np.full((len(scores), k), -1)
     if not scores.size:
         return best
@@ -553,24 +576,48 @@ def top_k(scores, k):
     order = np.lexsort((columns, -scores[rows, columns], rows))
     rows, columns = rows[order], columns[order]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    best[rows[rank < k], rank[rank < k]] = columns[rank < k]
+    first = rank < k
+    best[rows[first], rank[first]] = columns[first]
     return best
 
 
 def blocks_of(queries, documents):
-    """Yield (rows, columns): positions of some queries, and of the documents of their course."""
+    """Yield (rows, columns): some queries, and the documents of their course."""
     courses = pd.Series([document["course"] for document in documents], dtype=str)
-    for course, rows in (
-        queries.reset_index(drop=True).groupby("course").indices.items()
-    ):
-        if len(columns := np.flatnonzero(courses == course)):
-            size = max(1, BLOCK // len(columns))
-            for start in range(0, len(rows), size):
-                yield rows[start : start + size], columns
+    by_course = queries.reset_index(drop=True).groupby("course").indices
+    for course, rows in by_course.items():
+        columns = np.flatnonzero(courses == course)
+        if not len(columns):
+            continue
+        size = max(1, BLOCK // len(columns))
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size], columns
+
+
+def search_by_scores(scores, documents, k=5, above=-np.inf):
+    """A search function that ranks by scores above a limit, ties in document order.
+
+    scores: a score function. The search takes another k: search(queries, k=100)."""
+    check_k(k)
+    ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
+
+    def search(queries, k=k):
+        rankings = np.full((len(queries), k), "", dtype=object)
+        for rows, columns, block in scores(queries) if len(queries) else ():
+            if np.isnan(block).any():
+                row, column = np.argwhere(np.isnan(block))[0]
+                question, id_ = (queries["question"].iloc[rows[row]], ids[columns[column]])
+                raise ValueError(f"the score of document {id_!r} for {question!r} is NaN")
+            best = top_k(np.where(block > above, block, -np.inf), k)
+            none = len(documents)  # the position of "" among the ids
+            rankings[rows] = ids[np.append(columns, none)[best]]
+        return rankings
+
+    return search
 
 
 def best_scores(scores, queries):
-    """The highest score of each query, (n_queries,); -inf where its course has no document."""
+    """The highest score of each query, (n_queries,); -inf without a document."""
     best = np.full(len(queries), -np.inf)
     for rows, _, block in scores(queries):
         best[rows] = block.max(axis=1)
@@ -578,122 +625,80 @@ def best_scores(scores, queries):
 
 
 def refused(answerable, unanswerable, share=0.05):
-    """Share of the unanswerable queries whose best score is below the threshold that refuses
-    `share` of the answerable ones. Both: the best score of each query, (n_queries,).
-    """
+    """Share of the unanswerable queries that a threshold refuses.
+
+    The threshold refuses `share` of the answerable ones. Both: the best score of each
+    query, (n_queries,)."""
     threshold = np.quantile(answerable, share)
     return float(np.mean(np.asarray(unanswerable) < threshold))
 
 
-def search_by_scores(scores, documents, k=5, above=-np.inf):
-    """A search function that ranks by scores above a limit, ties in document order. A *score
-    function* of queries yields rows and columns as `blocks_of`, and scores (n_rows, n_columns).
-    The search takes another k as well: search(queries, k=100).
-    """
-    check_k(k)
-    ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
-
-    def search(queries, k=k):
-        rankings = np.full((len(queries), k), "", dtype=object)
-        for rows, columns, block in scores(queries) if len(queries) else ():
-            if (nan := np.isnan(block)).any():
-                row, column = np.argwhere(nan)[0]
-                question, id_ = (
-                    queries["question"].iloc[rows[row]],
-                    ids[columns[column]],
-                )
-                raise ValueError(
-                    f"the score of document {id_!r} for {question!r} is NaN"
-                )
-            best = top_k(np.where(block > above, block, -np.inf), k)
-            rankings[rows] = ids[
-                np.append(columns, -1)[best]
-            ]  # the last, -1, is no document: ""
-        return rankings
-
-    return search
+# --- Text search ---------------------------------------------------------------------
 
 
 def field_similarities(index, queries):
-    """Yield (rows, columns, {field: cosine similarities}) of a fitted minsearch Index."""
+    """Blocks of a fitted minsearch Index with {field: cosine similarities} as scores."""
     n, texts, asked = len(index.docs), {}, {}
     for field, matrix in index.text_matrices.items():
-        # minsearch keeps a single stand-in row where no document has a word in the field
-        matrix = (
-            matrix if matrix.shape[0] == n else sparse.csr_matrix((n, matrix.shape[1]))
-        )
+        if matrix.shape[0] != n:  # one row, where no document has a word in the field
+            matrix = sparse.csr_matrix((n, matrix.shape[1]))
         texts[field] = normalize(matrix)
-        asked[field] = normalize(
-            index.vectorizers[field].transform(queries["question"])
-        )
+        asked[field] = normalize(index.vectorizers[field].transform(queries["question"]))
     for rows, columns in blocks_of(queries, index.docs):
         yield (
             rows,
             columns,
-            {f: (asked[f][rows] @ texts[f][columns].T).toarray() for f in asked},
+            {field: (asked[field][rows] @ texts[field][columns].T).toarray() for field in asked},
         )
 
 
 def minsearch_scores(index, boost=None, kept=None):
-    """Score function of a fitted minsearch Index. boost: dict of field: weight, else 1. kept: the
-    list of `field_similarities` of the very queries that will be scored, to be used again.
-    """
+    """Score function of a fitted minsearch Index. boost: dict of field: weight, else 1.
+
+    kept: the list of `field_similarities` of the very queries that will be scored."""
     boost = boost or {}
     if unknown := sorted(set(boost) - set(index.text_fields)):
-        raise ValueError(
-            f"boost: {unknown[0]} not among the index's fields {index.text_fields}"
-        )
+        known = f"not among the index's fields {index.text_fields}"
+        raise ValueError(f"boost: {unknown[0]} {known}")
 
     def scores(queries):
         for rows, columns, fields in kept or field_similarities(index, queries):
-            yield (
-                rows,
-                columns,
-                sum(fields[field] * boost.get(field, 1) for field in fields),
-            )
+            weighted = (fields[field] * boost.get(field, 1) for field in fields)
+            yield rows, columns, sum(weighted)
 
     return scores
 
 
 def minsearch_search(index, boost=None, k=5, kept=None):
-    """A search function on a fitted minsearch Index: its own rankings, filtered on the course."""
-    return search_by_scores(
-        minsearch_scores(index, boost, kept), index.docs, k, above=0
-    )
+    """A search function on a fitted minsearch Index, filtered on the course."""
+    return search_by_scores(minsearch_scores(index, boost, kept), index.docs, k, above=0)
 
 
 def tune_boosts(index, boosts, development, k=5, by="mrr"):
-    """`tune` for the boosts of a minsearch Index; the similarities are computed only once."""
+    """`tune` for boosts of a minsearch Index; similarities are computed only once."""
     kept = list(field_similarities(index, development))
-    return tune(
-        lambda boost: minsearch_search(index, boost, k, kept),
-        boosts,
-        development,
-        k,
-        by,
-    )
+
+    def build(boost):
+        return minsearch_search(index, boost, k, kept)
+
+    return tune(build, boosts, development, k, by)
 
 
 def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     """Score function of BM25, by bm25s, over heading, answer and section as one text.
 
-    k1: from where on a repeated word adds little. b: how far long texts are held back, 0 to 1.
-    heading: how many times its words count. stem: cut words to their stems, by Snowball for the
-    language of COURSE_LANGUAGE; that language's common words are left out if bm25s lists them.
-    """
+    k1: from where on a repeated word adds little. b: how far long texts are held back,
+    0 to 1. heading: how many times its words count. stem: cut words to their stems, by
+    Snowball for the language of COURSE_LANGUAGE. That language's common words are left
+    out if bm25s lists them."""
     words = partial(_words, language=course_language(), stem=stem)
     texts = [f"{d['question']} " * (heading - 1) + whole_text(d) for d in documents]
     index = bm25s.BM25(k1=k1, b=b)
-    index.index(
-        [row or [""] for row in words(texts)], show_progress=False
-    )  # a word of each
+    index.index([row or [""] for row in words(texts)], show_progress=False)
     parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
-    weights = sparse.csc_matrix(
-        parts, shape=(len(documents), len(parts[-1]) - 1)
-    ).tocsr()
-    columns_of = {
-        word: n for word, n in index.vocab_dict.items() if n < weights.shape[1]
-    }
+    shape = len(documents), len(index.scores["indptr"]) - 1
+    weights = sparse.csc_matrix(parts, shape=shape).tocsr()  # of each word in each text
+    columns_of = {word: n for word, n in index.vocab_dict.items() if n < shape[1]}
     counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
 
     def scores(queries):
@@ -705,17 +710,15 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
 
 
 def _words(texts, language, stem):
-    """The words of each text in lower case, without the language's common ones, as lists."""
-    known = language == "english" or hasattr(
-        bm25s.stopwords, f"STOPWORDS_{language.upper()}"
-    )
+    """The words of each text in lower case, without the language's common ones."""
+    known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    stopwords = language if known or language == "english" else []
     stemmer = Stemmer.Stemmer(language) if stem else None
-    how = {
-        "stopwords": language if known else [],
-        "stemmer": stemmer,
-        "show_progress": False,
-    }
-    return bm25s.tokenize(texts, return_ids=False, **how)
+    options = {"stopwords": stopwords, "stemmer": stemmer, "show_progress": False}
+    return bm25s.tokenize(texts, return_ids=False, **options)
+
+
+# --- Vectors, and sums of scores -----------------------------------------------------
 
 
 def vector_scores(vectors, documents, name=None):
@@ -725,9 +728,8 @@ def vector_scores(vectors, documents, name=None):
         encoded = embed(queries["question"], name, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
             wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
-            raise ValueError(
-                f"vectors of shape {vectors.shape} for {wanted}: of another model?"
-            )
+            given = f"vectors of shape {vectors.shape}"
+            raise ValueError(f"{given} for {wanted}: of another model?")
         for rows, columns in blocks_of(queries, documents):
             yield rows, columns, encoded[rows] @ vectors[columns].T
 
@@ -735,11 +737,10 @@ def vector_scores(vectors, documents, name=None):
 
 
 def standardise(scores):
-    """Each row of scores with mean 0 and standard deviation 1; a row of equal scores becomes 0."""
+    """Each row with mean 0 and standard deviation 1; a row of equal scores becomes 0."""
     spread = scores.std(axis=1, keepdims=True)
-    return (scores - scores.mean(axis=1, keepdims=True)) / np.where(
-        spread > 1e-12, spread, 1
-    )
+    away = scores - scores.mean(axis=1, keepdims=True)
+    return away / np.where(spread > 1e-12, spread, 1)
 
 
 def weighted_sum(parts, weights):
@@ -747,17 +748,12 @@ def weighted_sum(parts, weights):
 
     def scores(queries):
         for blocks in zip(*(part(queries) for part in parts), strict=True):
-            positions = [
-                (rows.tolist(), columns.tolist()) for rows, columns, _ in blocks
-            ]
-            if positions != positions[:1] * len(parts):
-                raise ValueError(
-                    "weighted_sum: the parts score other queries or documents"
-                )
+            places = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
+            if any(place != places[0] for place in places):
+                problem = "the parts score other queries or documents"
+                raise ValueError(f"weighted_sum: {problem}")
             pairs = zip(weights, blocks, strict=True)
-            yield (
-                *blocks[0][:2],
-                sum(weight * standardise(block[2]) for weight, block in pairs),
-            )
+            total = sum(weight * standardise(block[2]) for weight, block in pairs)
+            yield *blocks[0][:2], total
 
     return scores
