@@ -100,9 +100,10 @@ def forest(tables, title, xlabel):
     axis.invert_yaxis()
     axis.set_xlabel(xlabel)
     axis.set_title(title, loc="left", weight="bold")
-    axis.legend(frameon=False)
+    if len(tables) > 1:
+        axis.legend(frameon=False)
     said = [
-        f"{name}, {label}: {difference:+.3f}"
+        f"{name} {label}: {difference:+.3f}".strip()
         for name, table in tables.items()
         for label, difference in table["difference"].items()
     ]

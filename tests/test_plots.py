@@ -73,4 +73,4 @@ def test_forest_colours_only_intervals_without_zero(shown):
     lines = figure.axes[0].collections[0]
     assert len({tuple(colour) for colour in lines.get_colors()}) == 2
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b"]
-    assert "one, a: +0.500; one, b: +0.250; two, a: -0.500" in alt
+    assert "one a: +0.500; one b: +0.250; two a: -0.500" in alt
