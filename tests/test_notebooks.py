@@ -146,7 +146,8 @@ def test_the_first_cell_fetches_the_course_on_colab_and_does_nothing_elsewhere(t
     program = f"""
 from IPython.core.interactiveshell import InteractiveShell as Shell
 Colab = type("Shell", (Shell,), {{"__module__": "google.colab._shell"}})
-for kind, cell in (Shell, {cell!r}), (Colab, {cell!r}), (Colab, "import corpus; print(corpus.ROOT)"):
+last = "import corpus; print(corpus.ROOT)"
+for kind, cell in (Shell, {cell!r}), (Colab, {cell!r}), (Colab, last):
     Shell.clear_instance()
     kind.instance().run_cell(cell)
 """
