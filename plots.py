@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from IPython.display import display
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
@@ -108,3 +109,58 @@ def forest(tables, title, xlabel):
         for label, difference in table["difference"].items()
     ]
     show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
+
+
+def scatter(tables, title, xlabel, ylabel):
+    """Two measures of the same things: a panel for each table, with the line x = y.
+
+    tables: dict of name: DataFrame with x and y as its first two columns. A further
+    column `verdict` colours the points: "same", "opposite", or anything else for grey.
+    """
+    figure, axes = _panels(tables)
+    marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
+    said = []
+    for axis, (name, table) in zip(axes, tables.items(), strict=True):
+        x, y = table.iloc[:, 0], table.iloc[:, 1]
+        axis.axline((0, 0), slope=1, color=GREY, lw=1)
+        axis.axhline(0, color=GREY, lw=1)
+        verdicts = table.get("verdict", pd.Series("same", table.index))
+        for verdict, group in table.groupby(verdicts):
+            colour, marker = marks.get(verdict, (GREY, "."))
+            options = {"color": colour, "marker": marker, "s": 60}
+            axis.scatter(x[group.index], y[group.index], label=verdict, **options)
+        axis.set(title=name.upper(), xlabel=xlabel, ylabel=ylabel)
+        if "verdict" in table:
+            axis.legend(frameon=False)
+        said.append(f"{name}: correlation {np.corrcoef(x, y)[0, 1]:.2f}")
+    figure.suptitle(title, weight="bold")
+    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
+
+
+def histograms(tables, title, xlabel):
+    """Shares of values between 0 and 1: a panel for each name, a line for each label.
+
+    tables: dict of name: dict of label: values.
+    """
+    figure, axes = _panels(tables)
+    bins = np.linspace(0, 1, 11)
+    said = []
+    for axis, (name, groups) in zip(axes, tables.items(), strict=True):
+        for colour, (label, values) in zip(COLOURS, groups.items(), strict=False):
+            shares = np.histogram(values, bins)[0] / len(values)
+            axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
+            axis.stairs(shares, bins, color=colour, lw=2, label=label)
+            said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
+        axis.set(title=name.upper(), xlabel=xlabel, ylabel="share")
+        axis.legend(frameon=False)
+    figure.suptitle(title, weight="bold")
+    show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
+
+
+def _panels(tables):
+    """A figure with a panel for each table, two in a row, and these panels."""
+    rows = (len(tables) + 1) // 2
+    figure, axes = plt.subplots(rows, 2, figsize=(12, 4.2 * rows), layout="tight")
+    for axis in axes.flat[len(tables) :]:
+        axis.remove()
+    return figure, axes.flat[: len(tables)]

@@ -74,3 +74,26 @@ def test_forest_colours_only_intervals_without_zero(shown):
     assert len({tuple(colour) for colour in lines.get_colors()}) == 2
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b"]
     assert "one a: +0.500; one b: +0.250; two a: -0.500" in alt
+
+
+def test_scatter_colours_points_by_verdict_and_tells_the_correlation(shown):
+    table = pd.DataFrame({"x": [1.0, 2, 3], "y": [1.0, -2, 3]})
+    plain = {"one": table, "two": table * [1, -1]}
+    plots.scatter(plain, "T", "by people", "by the model")
+    table["verdict"] = ["same", "opposite", "other"]
+    plots.scatter({"three": table}, "T", "by people", "by the model")
+    (_, alt), (figure, _) = shown
+    assert "one: correlation 0.40; two: correlation -0.40" in alt
+    places = {p.get_label(): p.get_offsets().tolist() for p in figure.axes[0].collections}
+    assert places == {"same": [[1, 1]], "opposite": [[2, -2]], "other": [[3, 3]]}
+
+
+def test_histograms_draw_shares_of_each_group(shown):
+    values = {"listed": [0.95, 0.95, 0.05], "not listed": [0.05]}
+    plots.histograms({"med": values}, "T", "P(1)")
+    ((figure, alt),) = shown
+    outlines = [patch for patch in figure.axes[0].patches if not patch.get_fill()]
+    shares = [outline.get_data().values for outline in outlines]
+    assert [share[0].round(3) for share in shares] == [0.333, 1]
+    assert shares[0][-1].round(3) == 0.667
+    assert "med, listed: mean 0.65; med, not listed: mean 0.05" in alt
