@@ -174,12 +174,16 @@ def run(paths, results, in_place):
     with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
         for path, notebook in notebooks.items():
             bar.set_postfix_str(path.stem)
+            started = time.time()
             beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
             os.environ["COURSE_RESULTS"] = str(results / OWN if beside else results)
             if error := execute(notebook, bar):
                 errors[path] = error
             took[path.stem] = durations(notebook)
             nbformat.write(clean(notebook), results / path.name)
+            ended = "failed" if error else "is through"
+            tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
+            show(results, started)
     took = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
     took.to_csv(results / "durations.csv")
     if in_place and not errors:
@@ -199,13 +203,13 @@ def forget(es):
 
 
 def show(results, started):
-    """Print the leaderboard and name the reports that this run has written."""
+    """Print a leaderboard, and name a report, that was written after `started`."""
     paths = sorted(results.rglob("*"))
     new = [path for path in paths if path.stat().st_mtime >= started]
     if (board := results / "leaderboard.csv") in new:
-        print(pd.read_csv(board).round(3).to_string(index=False))
+        tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
     for report in [path for path in new if path.name == "report.html"]:
-        print(f"report: {report}")
+        tqdm.write(f"report: {report}")
 
 
 def parse():
@@ -250,7 +254,6 @@ def main():
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
     print(f"{done} in {time.time() - started:.0f} s; results in {results}")
-    show(results, started)
     if errors or not baseline:
         sys.exit(bool(errors))
     options = arguments.margin, arguments.search, arguments.non_inferior
