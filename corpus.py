@@ -73,7 +73,7 @@ def results_folder():
 # --- Reading files, with errors that say where ---------------------------------------
 
 
-def utf8(text):
+def encodable(text):
     """The text with question marks for half surrogate pairs, which UTF-8 cannot hold."""
     return text.encode(errors="replace").decode()
 
@@ -166,11 +166,11 @@ def check_table(table, columns, name):
         raise ValueError(f"{name}: no rows")
     for column in columns:
         empty = table[column].isna() | (table[column].astype(str).str.strip() == "")
-        refuse(table, empty, column, name, "is empty or NaN")
+        fail_if_any(table, empty, column, name, "is empty or NaN")
     return table
 
 
-def refuse(table, wrong, column, name, problem):
+def fail_if_any(table, wrong, column, name, problem):
     """ValueError if any row is wrong: the first one's place and value, and how many."""
     if not np.any(wrong):
         return
@@ -194,7 +194,7 @@ def read_records(path, names, needed):
         found[ours] = next((name for name in theirs if name in table), None)
     missing = [" or ".join(names[ours]) for ours in needed if found[ours] is None]
     check_table(table, missing, path)
-    texts = table.astype(object).where(table.notna(), "").map(str).map(utf8)
+    texts = table.astype(object).where(table.notna(), "").map(str).map(encodable)
     columns = {ours: "" if name is None else texts[name] for ours, name in found.items()}
     renamed = pd.DataFrame(columns, texts.index)
     return renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
@@ -225,7 +225,7 @@ def document_id(document):
 
 def short_hash(text):
     """Eight hex digits of the text's MD5."""
-    return hashlib.md5(utf8(text).encode()).hexdigest()[:8]
+    return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
 
 
 def unique_ids(documents):
@@ -344,7 +344,7 @@ def _known_rows(table, path):
         documents = load_documents(path.parent)
     unknown = ~table["document"].isin([document["id"] for document in documents])
     if unknown.mean() >= 0.5:
-        refuse(table, unknown, "document", path, "is not in documents-with-ids.json")
+        fail_if_any(table, unknown, "document", path, "is not in documents-with-ids.json")
     what = "rows name a document that is not in documents-with-ids.json"
     _warn(path, unknown.sum(), what)
     return table[~unknown].copy(), documents
@@ -367,7 +367,7 @@ def load_judged_queries(folder=None, grade="grade"):
         return pd.DataFrame(columns=QUERY_COLUMNS), []
     table = read_table(path, [*JUDGED_COLUMNS, grade])
     no_number = ~table[grade].str.fullmatch(r"\d+")
-    refuse(table, no_number, grade, path, "is no whole number from 0")
+    fail_if_any(table, no_number, grade, path, "is no whole number from 0")
     table, _ = _known_rows(table, path)
     groups = table.astype({grade: int}).groupby("query_id")
     again = table.duplicated(["query_id", "document"]).sum()

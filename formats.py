@@ -49,7 +49,7 @@ def check_ids(table, column, path):
     """ValueError for an id with a space, which a TREC file cannot hold."""
     spaced = table[column].str.contains(r"\s")
     problem = "has a space, which TREC's format forbids"
-    corpus.refuse(table, spaced, column, path, problem)
+    corpus.fail_if_any(table, spaced, column, path, problem)
 
 
 def _one_line(text):
@@ -63,7 +63,7 @@ def _documents(rows, path, what):
     documents = pd.DataFrame(rows, columns=["id", "question", "text"])
     for column in ("question", "text"):
         documents[column] = documents[column].map(_one_line)
-    corpus.refuse(documents, documents["id"].duplicated(), "id", path, "stands twice")
+    corpus.fail_if_any(documents, documents["id"].duplicated(), "id", path, "stands twice")
     return documents.assign(section="", course="all")
 
 
@@ -134,7 +134,7 @@ def read_queries(path):
     ids = enumerate(queries["query_id"], start=1)
     queries["query_id"] = [id_ or f"q{number}" for number, id_ in ids]
     again = queries["query_id"].duplicated()
-    corpus.refuse(queries, again, "query_id", path, "stands twice")
+    corpus.fail_if_any(queries, again, "query_id", path, "stands twice")
     check_ids(queries, "query_id", path)
     return corpus.check_table(queries, ["query"], path)
 
@@ -268,7 +268,7 @@ def _convert_queries(path, qrels_paths, documents, into):
         print(f"{path.name}: {problem}")
         documents["course"] = "all"
     other = ~queries["course"].isin(documents["course"])
-    corpus.refuse(queries, other, "course", path, "is no course of the documents")
+    corpus.fail_if_any(queries, other, "course", path, "is no course of the documents")
     log = queries.rename(columns={"query": "question"})
     log[["query_id", "question", "course"]].to_csv(into / LOG, index=False)
     graded = pd.DataFrame(columns=["query_id", "document", "grade", "split"])
@@ -294,10 +294,10 @@ def _known_qrels(path, queries, documents):
     qrels = read_qrels(path)
     unknown_query = ~qrels["query_id"].isin(queries["query_id"])
     stranger = "is in no other file"
-    corpus.refuse(qrels, unknown_query, "query_id", path, stranger)
+    corpus.fail_if_any(qrels, unknown_query, "query_id", path, stranger)
     unknown = ~qrels["document"].isin(documents["id"])
     if unknown.mean() > 0.5:
-        corpus.refuse(qrels, unknown, "document", path, stranger)
+        corpus.fail_if_any(qrels, unknown, "document", path, stranger)
     if unknown.any():
         what = "judgements name a document that the corpus lacks; they are left out"
         print(f"{path.name}: {unknown.sum():,} {what}")

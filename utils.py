@@ -28,8 +28,8 @@ from corpus import (
     check_table,
     check_texts,
     course_language,
+    fail_if_any,
     qrels_of,
-    refuse,
     right_answers,
     whole_text,
 )
@@ -241,7 +241,7 @@ def checked_rankings(rankings, n_queries):
     return pad(merged, rankings.shape[1])
 
 
-def retrieve(queries, search, k=5, documents=None):
+def run_search(queries, search, k=5, documents=None):
     """The first k ids of a search's rankings, checked, padded with "": (n_queries, k).
 
     documents: the corpus; then an id that it lacks is a ValueError. A warning says
@@ -250,7 +250,7 @@ def retrieve(queries, search, k=5, documents=None):
     queries = check_table(queries, ["question", "course"], "queries")
     for column in ("question", "course"):
         no_text = ~queries[column].map(lambda value: isinstance(value, str))
-        refuse(queries, no_text, column, "queries", "is no text")
+        fail_if_any(queries, no_text, column, "queries", "is no text")
     rankings = checked_rankings(search(queries), len(queries))
     width = rankings.shape[1]
     if width < k and (rankings != "").all():
@@ -286,7 +286,7 @@ def evaluate(ground_truth, search, k=5, documents=None):
     of id: grade. documents: the corpus; then an id that it lacks is a ValueError.
     Without it, a warning says where no id that was found is known."""
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
-    rankings = retrieve(ground_truth, search, k, documents)
+    rankings = run_search(ground_truth, search, k, documents)
     known = set().union(*qrels_of(right_answers(ground_truth)))
     found = set(rankings.flat) - {""}
     if found and documents is None and not found & known:
@@ -362,7 +362,7 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         settings = settings[:1]
     values = {}
     for number, setting in enumerate(settings):
-        found = retrieve(development, build(setting), k)
+        found = run_search(development, build(setting), k)
         values[number] = score(development, found)[by].to_numpy()
     values = pd.DataFrame(values)
     best = {}
@@ -376,7 +376,7 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         if depth:
             search = partial(search, k=depth)
         rows = test["fold"].map(best).to_numpy() == number
-        rankings[rows] = retrieve(test, search, depth or k)[rows]
+        rankings[rows] = run_search(test, search, depth or k)[rows]
     by_fold = best.map(lambda number: settings[number])
     return rankings, by_fold, settings[values.mean().idxmax()]
 
@@ -390,7 +390,7 @@ def timed_rankings(searches, queries, k=10, documents=None):
     rankings, milliseconds = {}, {}
     for name, search in searches.items():
         started = time.perf_counter()
-        rankings[name] = retrieve(queries, search, k, documents)
+        rankings[name] = run_search(queries, search, k, documents)
         milliseconds[name] = 1000 * (time.perf_counter() - started) / len(queries)
     return rankings, pd.Series(milliseconds)
 
@@ -747,13 +747,37 @@ def weighted_sum(parts, weights):
     """Score function: the weighted sum of several, each standardised query by query."""
 
     def scores(queries):
-        for blocks in zip(*(part(queries) for part in parts), strict=True):
-            places = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
-            if any(place != places[0] for place in places):
-                problem = "the parts score other queries or documents"
-                raise ValueError(f"weighted_sum: {problem}")
+        for rows, columns, blocks in _blocks_of_all(parts, queries):
             pairs = zip(weights, blocks, strict=True)
-            total = sum(weight * standardise(block[2]) for weight, block in pairs)
-            yield *blocks[0][:2], total
+            total = sum(weight * standardise(block) for weight, block in pairs)
+            yield rows, columns, total
 
     return scores
+
+
+def rrf_scores(parts, constant, depth=100):
+    """Score function of reciprocal rank fusion (Cormack et al. 2009).
+
+    It sums 1 / (constant + rank) over several score functions. Of each only the first
+    `depth` count, and only scores above 0: at 0 a text shares no word with the query."""
+
+    def scores(queries):
+        for rows, columns, blocks in _blocks_of_all(parts, queries):
+            total = np.zeros(blocks[0].shape)
+            for block in blocks:
+                rank = 1 + (-block).argsort(axis=1, kind="stable").argsort(axis=1)
+                counts = (rank <= depth) & (block > 0)
+                total += np.where(counts, 1 / (constant + rank), 0)
+            yield rows, columns, total
+
+    return scores
+
+
+def _blocks_of_all(parts, queries):
+    """Yield (rows, columns, blocks), where blocks has the scores of each part."""
+    for blocks in zip(*(part(queries) for part in parts), strict=True):
+        places = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
+        if any(place != places[0] for place in places):
+            raise ValueError("the parts score other queries or documents")
+        rows, columns, _ = blocks[0]
+        yield rows, columns, [scores for _, _, scores in blocks]

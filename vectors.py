@@ -14,9 +14,11 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
-from corpus import ROOT, locate, utf8
+from corpus import ROOT, encodable, locate
 
 MODELS = ROOT / ".cache" / "models"  # what `make models` fetches
+# SQLite: busy, locked, read-only, disk error, full, cannot be opened
+NO_DAMAGE = (5, 6, 8, 10, 13, 14)
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -56,46 +58,81 @@ def _load_model(name, _):
 
 
 def embed(texts, name=None, role="document"):
-    """Unit vectors of the texts, float32, (n_texts, dimension), kept by model, role and text in the
-    file EMBEDDING_CACHE, else .cache/vectors.sqlite; a damaged one is begun anew. role: document or
-    query, before which a model's configuration may put a prompt.
-    """
-    texts, (_, files) = [utf8(text) for text in texts], _model_files(name)
+    """Unit vectors of the texts, float32, (n_texts, dimension). Each text is encoded once.
+
+    The vectors are kept by model, role and text in the file EMBEDDING_CACHE, or else
+    .cache/vectors.sqlite. role: document, or query, for which a model may have a prompt."""
+    texts = [encodable(text) for text in texts]
     if not texts:
-        return np.zeros((0, embedding_model(name).get_embedding_dimension()), dtype=np.float32)
-    keys = [hashlib.sha256(f"{files}\n{role}\n{text}".encode()).hexdigest() for text in texts]
-    known = _kept_vectors(keys)
+        dimension = embedding_model(name).get_embedding_dimension()
+        return np.zeros((0, dimension), dtype=np.float32)
+    _, state = _model_files(name)
+    keys = [_key(state, role, text) for text in texts]
+    known = _with_kept(lambda kept: _read(kept, keys))
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    by_length = sorted(new, key=lambda key: -len(new[key]))
+    longest_first = sorted(new, key=lambda key: -len(new[key]))
     for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
-        some = by_length[start : start + 256]
-        # about 4,000 characters a batch: more no longer fit into the processor's cache
-        size = max(4, min(64, 4_000 // max(1, len(new[some[0]]))))
-        encode = getattr(embedding_model(name), f"encode_{role}")
-        vectors = encode([new[key] for key in some], batch_size=size, normalize_embeddings=True)
-        known |= _kept_vectors(some, dict(zip(some, vectors, strict=True)))
+        some = longest_first[start : start + 256]
+        encoded = _encode([new[key] for key in some], name, role)
+        vectors = dict(zip(some, encoded, strict=True))
+        _with_kept(lambda kept, vectors=vectors: _write(kept, vectors))
+        known |= vectors
     return np.array([known[key] for key in keys])
 
 
-def _kept_vectors(keys, new=None):
-    """The vectors of the keys that are on disk, the new ones added first: a dict of key: vector."""
+def _key(state, role, text):
+    return hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
+
+
+def _encode(texts, name, role):
+    """Unit vectors of the texts, longest first, in batches that suit their length."""
+    # about 4,000 characters a batch: more no longer fit into the processor's cache
+    batch_size = max(4, min(64, 4_000 // max(1, len(texts[0]))))
+    encode = getattr(embedding_model(name), f"encode_{role}")
+    vectors = encode(texts, batch_size=batch_size, normalize_embeddings=True)
+    return vectors.astype(np.float32)
+
+
+# --- The file of kept vectors --------------------------------------------------------
+
+
+def _with_kept(action):
+    """action(connection) on the file of kept vectors.
+
+    If the file is damaged, a warning says so, and it is deleted and begun anew."""
     path = Path(os.environ.get("EMBEDDING_CACHE") or ROOT / ".cache" / "vectors.sqlite")
     path.parent.mkdir(parents=True, exist_ok=True)
-    blobs = {key: vector.astype(np.float32).tobytes() for key, vector in (new or {}).items()}
-    rows = [(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()]
-    among = "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
     try:
-        with closing(sqlite3.connect(path, timeout=60)) as file, file:
-            file.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
-            file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-            found = file.execute(among, [json.dumps(keys)]).fetchall()
-        if any(zlib.crc32(vector) != checksum for _, vector, checksum in found):
-            raise sqlite3.DatabaseError("a vector fails its checksum")
+        return _connected(path, action)
     except (sqlite3.DatabaseError, TypeError, ValueError) as error:
-        # busy, locked, read-only, disk error, full, not to be opened: none of these is damage
-        if getattr(error, "sqlite_errorcode", 0) & 255 in (5, 6, 8, 10, 13, 14):
+        if getattr(error, "sqlite_errorcode", 0) & 255 in NO_DAMAGE:
             raise
-        warnings.warn(f"{path}: damaged ({error}); deleted and built anew", stacklevel=3)
-        path.unlink()
-        return _kept_vectors(keys, new)
-    return {key: np.frombuffer(vector, dtype=np.float32) for key, vector, _ in found}
+        message = f"{path}: damaged ({error}); deleted and built anew"
+        warnings.warn(message, stacklevel=3)
+    path.unlink()
+    return _connected(path, action)
+
+
+def _connected(path, action):
+    with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
+        kept.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
+        return action(kept)
+
+
+def _read(kept, keys):
+    """The vectors of those keys that are kept: a dict of key: vector."""
+    among = "SELECT * FROM vectors WHERE key IN (SELECT value FROM json_each(?))"
+    vectors = {}
+    for key, vector, checksum in kept.execute(among, [json.dumps(keys)]):
+        if zlib.crc32(vector) != checksum:
+            raise sqlite3.DatabaseError("a vector fails its checksum")
+        vectors[key] = np.frombuffer(vector, dtype=np.float32)
+    return vectors
+
+
+def _write(kept, vectors):
+    rows = []
+    for key, vector in vectors.items():
+        content = vector.tobytes()
+        rows.append((key, content, zlib.crc32(content)))
+    kept.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)

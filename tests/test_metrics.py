@@ -190,7 +190,7 @@ def test_any_ranking_and_any_form_of_relevance_is_scored_as_by_pytrec_eval(ranki
     queries = pd.DataFrame({"question": "q", "course": "c", "document": wanted[form]})
     expected = pytrec_of(rankings, qrels, k)
     with warnings.catch_warnings(action="ignore"):  # of short and repeated ones: tested elsewhere
-        found = utils.retrieve(queries, lambda _: utils.pad(rankings), k)
+        found = utils.run_search(queries, lambda _: utils.pad(rankings), k)
         figures = utils.evaluate(queries, lambda _: utils.pad(rankings), k)
     assert found.shape == (n, k)
     relevance = utils.relevance(found, wanted[form])
@@ -218,7 +218,7 @@ def test_repeated_and_foreign_ids_and_courses_that_are_no_texts_are_never_silent
     corpus = [{"id": id_} for id_ in "abc"]
     twice = [["a", "a", "c"], ["b", "b", "b"]]
     with pytest.warns(UserWarning, match="3 repeated ids in 2 rankings were merged"):
-        found = utils.retrieve(queries, lambda _: twice, k=3)
+        found = utils.run_search(queries, lambda _: twice, k=3)
     assert found.tolist() == [["a", "c", ""], ["b", "", ""]]
     with pytest.warns(UserWarning, match="3 repeated ids"):
         assert utils.relevance(twice, ["c", "b"]).tolist() == [[0, 1, 0], [1, 0, 0]]

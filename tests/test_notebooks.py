@@ -1,11 +1,7 @@
 """What a reader may rely on in every committed notebook, and what nbval cannot see."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -14,7 +10,6 @@ from notebook_cells import NOTEBOOKS
 
 import corpus
 
-README = (corpus.ROOT / "README.md").read_text(encoding="utf-8")
 # Cells whose output is not compared, by the reason; there are no others, and none is skipped.
 UNSOLVED = ("Your turn: not solved yet.\n", "Te toca: aún sin resolver.\n")
 VOLATILE = {
@@ -24,11 +19,8 @@ VOLATILE = {
     "a node has the analyzer of a language or not": r"ANALYZER = .(english|spanish)",
     "an approximate index, built anew with random levels": r"recalls\[",
 }
-# boosts on a node just started; 17 searches on 3,129 queries, the choice among them; a board
-SLOW = {("03-vector-evaluation", cell) for cell in (25, 31, 32)} | {("05-your-own-data", 21)}
-SETUP = 3  # cells: Colab, imports, data and model
 TAGS = {"imports", "prompt", "judge", "combinations", "ranking", "fusion", "needs-elasticsearch"}
-TAGS |= {"colab", "judging", "overlap", "pool", "exercise", "nbval-ignore-output"}
+TAGS |= {"slow", "judging", "overlap", "pool", "exercise", "nbval-ignore-output"}
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -42,11 +34,6 @@ def code_cells(notebook):
 
 def tags(cell):
     return set(cell.metadata.get("tags", []))
-
-
-def python_cells(notebook):
-    """The code cells but the one for Colab, which speaks to the shell."""
-    return [cell for cell in code_cells(notebook) if "colab" not in tags(cell)]
 
 
 def test_all_notebooks_are_there():
@@ -68,7 +55,7 @@ class WithoutTexts(ast.NodeTransformer):
 def test_the_spanish_edition_has_the_same_code_with_other_texts():
     english, spanish = (nbformat.read(NOTEBOOKS[i], as_version=4) for i in (1, -1))
     assert [c.cell_type for c in english.cells] == [c.cell_type for c in spanish.cells]
-    for ours, theirs in zip(python_cells(english), python_cells(spanish), strict=True):
+    for ours, theirs in zip(code_cells(english), code_cells(spanish), strict=True):
         trees = (WithoutTexts().visit(ast.parse(cell.source)) for cell in (ours, theirs))
         assert len(set(map(ast.dump, trees))) == 1, theirs.source
 
@@ -126,61 +113,15 @@ def test_exercises_are_several_and_unsolved(notebook):
         assert cell.outputs[0].text in UNSOLVED
 
 
-def test_no_cell_keeps_a_room_waiting():
-    """Seconds of the committed run, on two cores; the teachers' page lists what takes long."""
-    took = pd.read_csv(NOTEBOOKS[0].parent / "durations.csv", index_col=["notebook", "cell"])
-    cells = {path.stem: len(code_cells(nbformat.read(path, as_version=4))) for path in NOTEBOOKS}
-    assert took.groupby("notebook").size().to_dict() == cells
-    slow = took.index[(took["seconds"] > 10) & (took.index.get_level_values("cell") > SETUP)]
-    assert set(slow) <= SLOW
-
-
-def test_the_first_cell_fetches_the_course_on_colab_and_does_nothing_elsewhere(tmp_path):
-    """In an empty folder, in a shell that calls itself Colab's; pip only notes what it is asked."""
-    firsts = [code_cells(nbformat.read(path, as_version=4))[0] for path in NOTEBOOKS]
-    assert len({re.sub(r"# .*", "", cell.source) for cell in firsts}) == 1
-    assert all(cell.outputs == [] for cell in firsts)
-    (pip := tmp_path / "pip").write_text('#!/bin/sh\necho "$@" > pip.txt')
-    pip.chmod(0o755)
-    cell = re.sub(r"https://\S+(?=\")", corpus.ROOT.as_uri(), firsts[0].source)
-    program = f"""
-from IPython.core.interactiveshell import InteractiveShell as Shell
-Colab = type("Shell", (Shell,), {{"__module__": "google.colab._shell"}})
-last = "import corpus; print(corpus.ROOT)"
-for kind, cell in (Shell, {cell!r}), (Colab, {cell!r}), (Colab, last):
-    Shell.clear_instance()
-    kind.instance().run_cell(cell)
-"""
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    how = {"cwd": tmp_path, "env": {**os.environ, "PATH": path}, "capture_output": True}
-    said = subprocess.run([sys.executable, "-c", program], text=True, check=True, **how).stdout
-    assert said.split() == [str(tmp_path / "course")] * 2, said
-    assert (tmp_path / "pip.txt").read_text() == "install --quiet -e course\n"
-
-
-def test_the_path_of_the_readme_is_counted():
-    """Minutes of reading (150 words or 12 lines of code), of the exercises, of the machine."""
-    rows = re.findall(r"\]\(notebooks/(\S+)\) \| (\d+) \+ (\d+) \+ (\d+) \|", README)
-    assert [Path(name).stem for name, *_ in rows] == [path.stem for path in NOTEBOOKS]
-    took = pd.read_csv(NOTEBOOKS[0].parent / "durations.csv").groupby("notebook")["seconds"].sum()
-    for path, (_, reading, exercises, machine) in zip(NOTEBOOKS, rows, strict=True):
-        cells = nbformat.read(path, as_version=4).cells
-        prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-        minutes = re.findall(r"(?m)^\*\*\d\. .*\((\w+) minut", prose)
-        assert int(exercises) == sum(int(n) if n.isdigit() else 1 for n in minutes)
-        words = len(re.sub(r"(?s)<details>.*?</details>|<!--.*?-->", "", prose).split())
-        lines = sum(len(re.findall(r"(?m)^.*\S", c.source)) for c in cells if c.cell_type == "code")
-        assert abs(words / 150 + lines / 12 - int(reading)) <= 5
-        assert took[path.stem] <= 60 * int(machine)
-
-
-def test_every_command_of_the_readme_is_run_or_said_not_to_be():
-    said = re.search(r"(?s)Of the commands on this page.*?\n\n", README)[0]
-    words = r"make [a-z./-]+|docker compose|git clone|(?:uv )?pip install|jupyter lab|pytest"
-    pieces = re.findall(r"(?s)```(?:bash|yaml)\n.*?```|`[^`\n]+`", README)
-    assert {command for piece in pieces for command in re.findall(words, piece)} == set(
-        re.findall(words, said)
-    )
+def test_what_keeps_a_room_waiting_is_tagged(notebook, request):
+    """By the seconds of the committed run, on two cores. Imports and set-up may wait."""
+    path = request.node.callspec.params["notebook"]
+    took = pd.read_csv(corpus.ROOT / "notebooks" / "durations.csv", index_col="notebook")
+    seconds = took.loc[path.stem, "seconds"]
+    cells = code_cells(notebook)
+    assert len(seconds) == len(cells)
+    waits = [cell for cell, wait in zip(cells, seconds, strict=True) if wait > 10]
+    assert all({"slow", "imports"} & tags(cell) for cell in waits)
 
 
 def test_a_notebook_reads_data_only(notebook):

@@ -223,7 +223,7 @@ def test_no_queries_give_no_rankings_and_another_k_can_be_asked_for():
     assert search(QUERIES[:0]).shape == (0, 3)
     assert search(QUERIES[:4], k=7).shape == (4, 7)
     with pytest.raises(ValueError, match="queries: no rows"):
-        utils.retrieve(QUERIES[:0], search)
+        utils.run_search(QUERIES[:0], search)
 
 
 def test_refusal_at_the_same_price_for_answerable_queries():
@@ -271,6 +271,20 @@ def test_weighted_sum_adds_standardised_scores_of_equal_blocks_with_a_weight_eac
     for other, weights, message in bad:
         with pytest.raises(ValueError, match=message):
             list(utils.weighted_sum([one, other], weights)(None))
+
+
+def test_rrf_scores_sum_reciprocal_ranks_of_the_first_scores_above_zero():
+    text = part(([0], [0, 1, 2], [[0.0, 3, 1]]))
+    vectors = part(([0], [0, 1, 2], [[0.9, 0.2, 0.1]]))
+    [(_, columns, total)] = utils.rrf_scores([text, vectors], 1)(None)
+    assert columns.tolist() == [0, 1, 2]
+    # the first document has no word of the query, so that only vectors rank it
+    np.testing.assert_allclose(total, [[1 / 2, 1 / 2 + 1 / 3, 1 / 3 + 1 / 4]])
+    [(_, _, first_only)] = utils.rrf_scores([text, vectors], 60, depth=1)(None)
+    np.testing.assert_allclose(first_only, [[1 / 61, 1 / 61, 0]])
+    other = part(([0], [0, 1, 3], [[1.0, 2, 3]]))
+    with pytest.raises(ValueError, match="other queries or documents"):
+        list(utils.rrf_scores([text, other], 1)(None))
 
 
 def test_vector_scores_rank_by_cosine_within_the_course(monkeypatch):
