@@ -49,7 +49,7 @@ stop:                           ## stop what `make elasticsearch` and `make loca
 	@$(PYTHON) scripts/models.py stop
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place notebooks/0*.ipynb notebooks/es/0*.ipynb && $(BIN)/python scripts/data_card.py
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place notebooks/[01]*.ipynb notebooks/es/0*.ipynb && $(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py

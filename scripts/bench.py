@@ -14,6 +14,7 @@ from scipy import stats
 
 import corpus
 import elastic
+import intervals
 import utils
 import vectors
 
@@ -87,7 +88,7 @@ def bench_statistics():
     gains = np.random.default_rng(1).normal(0.01, 0.3, size=546)
     options = {"permutation_type": "samples", "n_resamples": 100_000, "batch": 1_000}
     slow = seconds(1, lambda: stats.permutation_test([gains], np.sum, **options))
-    fast = seconds(3, utils.permutation_p_value, gains, 0 * gains, range(546))
+    fast = seconds(3, intervals.permutation_p_value, gains, 0 * gains, range(546))
     row("100,000 swaps of 546 groups: scipy's permutations / random signs", slow, fast, 3)
 
 

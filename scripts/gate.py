@@ -11,7 +11,7 @@ import pandas as pd
 
 import corpus
 import formats
-import utils
+import intervals
 
 METRIC = {"generated": "mrr", "judged": "ndcg"}
 LABEL = {"generated": "MRR@5", "judged": "nDCG@10"}
@@ -137,7 +137,7 @@ def compare(kind, leaderboards, rows, started):
         check_written(path, started)
     gain, groups, line = paired(kind, read_trec(*old), read_trec(*new))
     how = f"paired, {len(gain):,} queries"
-    return gain.mean(), *utils.confidence_interval(gain, groups), how, line
+    return gain.mean(), *intervals.confidence_interval(gain, groups), how, line
 
 
 def verdict(low, high, margin, non_inferior):

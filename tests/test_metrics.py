@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+import intervals
 import utils
 
 METRICS = [utils.hit_rate, utils.mrr, utils.precision, partial(utils.err, max_grade=3)]
@@ -247,11 +248,11 @@ def correlated(rng, n_documents=60):
 
 
 def test_holm_multiplies_by_the_number_of_comparisons_that_are_left():
-    found = utils.holm(pd.Series({"a": 0.02, "b": 0.5, "c": np.nan, "d": 0.001}))
+    found = intervals.holm(pd.Series({"a": 0.02, "b": 0.5, "c": np.nan, "d": 0.001}))
     expected = {"a": 0.04, "b": 0.5, "c": np.nan, "d": 0.003}
     assert found.to_dict() == pytest.approx(expected, nan_ok=True)
-    assert utils.holm(pd.Series([0.04, 0.03])).tolist() == [0.06, 0.06]
-    assert utils.holm(pd.Series([0.9, 0.8, 0.6])).tolist() == [1, 1, 1]  # none is above 1
+    assert intervals.holm(pd.Series([0.04, 0.03])).tolist() == [0.06, 0.06]
+    assert intervals.holm(pd.Series([0.9, 0.8, 0.6])).tolist() == [1, 1, 1]  # none is above 1
 
 
 @pytest.mark.parametrize("data", [correlated(np.random.default_rng(2), 120), NINE_OR_ONE])
@@ -259,7 +260,7 @@ def test_interval_equals_resampling_of_whole_documents_in_plain_numpy(data):
     sums, sizes = np.bincount(data[1], data[0]), np.bincount(data[1])
     drawn = np.random.default_rng(3).integers(len(sums), size=(20_000, len(sums)))
     expected = np.quantile(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [0.025, 0.975])
-    interval = utils.confidence_interval(*data, n_resamples=20_000)
+    interval = intervals.confidence_interval(*data, n_resamples=20_000)
     np.testing.assert_allclose(interval, expected, atol=0.01)
     assert interval[0] < data[0].mean() < interval[1]
 
@@ -268,12 +269,12 @@ def test_below_a_hundred_groups_the_interval_is_students_t_on_the_groups():
     values, groups = correlated(np.random.default_rng(4), n_documents=30)
     means = values.reshape(30, 5).mean(axis=1)
     expected = stats.ttest_1samp(means, 0).confidence_interval(0.95)
-    assert utils.confidence_interval(values, groups) == pytest.approx(tuple(expected))
+    assert intervals.confidence_interval(values, groups) == pytest.approx(tuple(expected))
     unequal = [1, 1, 0, 0.5], ["a", "a", "b", "c"]  # means of groups weigh as their queries
     away = np.array([2, 0, 0.5]) - 0.625 * np.array([2, 1, 1])
     error = np.sqrt(3 / 2 * (away**2).sum()) / 4
-    assert utils.standard_error(*unequal) == pytest.approx(error)
-    low, high = utils.confidence_interval(*unequal)
+    assert intervals.standard_error(*unequal) == pytest.approx(error)
+    low, high = intervals.confidence_interval(*unequal)
     assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * error)
 
 
@@ -284,7 +285,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_promise(n_groups):
     for _ in range(300):
         groups = np.repeat(np.arange(n_groups), rng.integers(1, 4, n_groups))
         gains = rng.choice([0, 0, 0.1, -0.1, 0.4, -0.4], size=n_groups)[groups]
-        low, high = utils.confidence_interval(gains, groups, n_resamples=500)
+        low, high = intervals.confidence_interval(gains, groups, n_resamples=500)
         held.append(low <= 0 <= high)
     assert 0.91 <= np.mean(held) <= 0.99
 
@@ -293,14 +294,14 @@ def test_the_smallest_difference_is_found_four_times_in_five_and_groups_needed_i
     rng = np.random.default_rng(6)
     world = np.repeat(rng.normal(0, 0.3, size=4_000), 3) + rng.normal(0, 0.1, size=12_000)
     gains, groups = world[:600], np.repeat(np.arange(200), 3)
-    smallest, found = utils.smallest_difference(gains, groups), []
+    smallest, found = intervals.smallest_difference(gains, groups), []
     for _ in range(400):
         drawn = rng.integers(0, 4_000, size=200)
         sample = world.reshape(-1, 3)[drawn].ravel() - world.mean() + smallest
-        found.append(abs(sample.mean()) > 1.96 * utils.standard_error(sample, groups))
+        found.append(abs(sample.mean()) > 1.96 * intervals.standard_error(sample, groups))
     assert 0.72 <= np.mean(found) <= 0.88
-    assert utils.groups_needed(gains, groups, smallest) in (200, 201)
-    assert utils.groups_needed(gains, groups, smallest / 2) in (800, 801)
+    assert intervals.groups_needed(gains, groups, smallest) in (200, 201)
+    assert intervals.groups_needed(gains, groups, smallest / 2) in (800, 801)
 
 
 def test_a_p_value_of_many_groups_is_that_of_scipys_permutation_test():
@@ -308,14 +309,14 @@ def test_a_p_value_of_many_groups_is_that_of_scipys_permutation_test():
     gains = rng.normal(0.05, 0.3, size=60)
     many = {"permutation_type": "samples", "n_resamples": 100_000, "batch": 1_000, "rng": 1}
     test = stats.permutation_test([gains], np.sum, **many)
-    found = utils.permutation_p_value(gains, 0 * gains, np.arange(60))
+    found = intervals.permutation_p_value(gains, 0 * gains, np.arange(60))
     assert found == pytest.approx(test.pvalue, abs=0.01)
-    again = utils.permutation_p_value(gains, 0 * gains, np.arange(60))
+    again = intervals.permutation_p_value(gains, 0 * gains, np.arange(60))
     assert found == again  # seeded
     with_ties = np.concatenate([gains, np.zeros(500)])  # where nothing differs, nothing changes
-    same = utils.permutation_p_value(with_ties, 0 * with_ties, np.arange(560))
+    same = intervals.permutation_p_value(with_ties, 0 * with_ties, np.arange(560))
     assert same == pytest.approx(found, abs=0.01)
-    smallest = utils.permutation_p_value(np.ones(60), np.zeros(60), np.arange(60))
+    smallest = intervals.permutation_p_value(np.ones(60), np.zeros(60), np.arange(60))
     assert 1 / 200_000 < smallest <= 2 / 100_000  # at least 100,000 resamples
 
 
@@ -323,19 +324,21 @@ def test_p_value_and_interval_of_known_cases_in_any_order_of_rows():
     rng = np.random.default_rng(5)
     values, documents = correlated(rng)
     other, order = values + rng.normal(size=len(values)) + 0.1, rng.permutation(len(values))
-    interval = utils.confidence_interval(values, documents)
-    assert utils.confidence_interval(values[order], documents[order]) == pytest.approx(interval)
-    shuffled = utils.permutation_p_value(values[order], other[order], documents[order])
-    assert shuffled == pytest.approx(utils.permutation_p_value(values, other, documents))
+    interval = intervals.confidence_interval(values, documents)
+    assert intervals.confidence_interval(values[order], documents[order]) == pytest.approx(interval)
+    shuffled = intervals.permutation_p_value(values[order], other[order], documents[order])
+    assert shuffled == pytest.approx(intervals.permutation_p_value(values, other, documents))
     assert 0 < shuffled < 1
-    assert utils.confidence_interval([0.5] * 6, list("aabbcc")) == (0.5, 0.5)
-    assert utils.permutation_p_value(values, values.copy(), documents) == 1.0
-    assert utils.permutation_p_value(values + 0.5, values, documents) < 0.01
-    assert utils.permutation_p_value(values, values + 0.5, documents) < 0.01
+    assert intervals.confidence_interval([0.5] * 6, list("aabbcc")) == (0.5, 0.5)
+    assert intervals.permutation_p_value(values, values.copy(), documents) == 1.0
+    assert intervals.permutation_p_value(values + 0.5, values, documents) < 0.01
+    assert intervals.permutation_p_value(values, values + 0.5, documents) < 0.01
     better, one = np.repeat([1, 0], 30), [0] * 30 + [*range(1, 31)]
-    assert utils.permutation_p_value(better, np.zeros(60), np.arange(60)) < 0.001
-    assert utils.permutation_p_value(better, np.zeros(60), one) > 0.9
-    assert utils.permutation_p_value([1] * 15, [0] * 15, [*"abcde"] * 3) == pytest.approx(2 / 2**5)
+    assert intervals.permutation_p_value(better, np.zeros(60), np.arange(60)) < 0.001
+    assert intervals.permutation_p_value(better, np.zeros(60), one) > 0.9
+    assert intervals.permutation_p_value([1] * 15, [0] * 15, [*"abcde"] * 3) == pytest.approx(
+        2 / 2**5
+    )
 
 
 MISFITS = {"3 values .* 2 ": ([1, 0, 1], "ab"), "1 groups": ([1, 0, 1], "aaa")}
@@ -344,8 +347,8 @@ MISFITS |= {", 1 NaN": ([1, 0, 1], ["a", np.nan, "b"]), "3 .* 1 NaN": ([1, np.na
 
 @pytest.mark.parametrize("message", MISFITS)
 def test_documents_that_do_not_fit_the_values_are_an_error(message):
-    for test in utils.confidence_interval, partial(utils.permutation_p_value, [0, 0, 1]):
+    for test in intervals.confidence_interval, partial(intervals.permutation_p_value, [0, 0, 1]):
         with pytest.raises(ValueError, match=message):
             test(*MISFITS[message])
     with pytest.raises(ValueError, match=r"\(3,\).*\(2,\)"):
-        utils.permutation_p_value([1, 0, 1], [0, 0], ["a", "b", "c"])
+        intervals.permutation_p_value([1, 0, 1], [0, 0], ["a", "b", "c"])

@@ -16,6 +16,8 @@ from scipy import stats
 from sklearn.metrics.pairwise import cosine_similarity
 
 import corpus
+import intervals
+import searches
 import utils
 
 FIELDS = ["question", "text", "section"]
@@ -341,9 +343,9 @@ def test_a_leaderboard_resamples_groups_and_corrects_its_p_values():
     hard = np.repeat(rng.random(n // 5) < 0.5, 5)
     rows = [["x" if h else id_] for h, id_ in zip(hard, documents, strict=True)]
     board = utils.leaderboard({"it": utils.pad(rows)}, queries, k=1)
-    low, high = utils.confidence_interval(~hard, documents)
+    low, high = intervals.confidence_interval(~hard, documents)
     assert board.loc["it", ["low", "high"]].tolist() == pytest.approx([low, high])
-    alone = utils.confidence_interval(~hard, range(n))
+    alone = intervals.confidence_interval(~hard, range(n))
     assert high - low > 1.8 * (alone[1] - alone[0])
     needs = queries.assign(need=documents, document=[{id_: 1} for id_ in documents])
     board = utils.leaderboard({"it": utils.pad(rows)}, needs, k=1)
@@ -355,8 +357,8 @@ def test_a_leaderboard_resamples_groups_and_corrects_its_p_values():
     board = utils.leaderboard(others, queries, k=1)
     best, *rest = board.index
     reached = {name: utils.score(queries, others[name], 1)["mrr"] for name in board.index}
-    p = [utils.permutation_p_value(reached[name], reached[best], documents) for name in rest]
-    assert board["p_best"].iloc[1:].tolist() == pytest.approx(utils.holm(pd.Series(p)).tolist())
+    p = [intervals.permutation_p_value(reached[name], reached[best], documents) for name in rest]
+    assert board["p_best"].iloc[1:].tolist() == pytest.approx(intervals.holm(pd.Series(p)).tolist())
 
 
 def test_bm25_ranks_as_bm25s_does_on_the_documents_of_a_course():
@@ -418,4 +420,14 @@ def test_every_right_answer_of_a_question_counts():
     several = truth.assign(also=["c d", ""])
     assert corpus.right_answers(several) == [{"a", "c", "d"}, "b"]
     assert utils.score(several, rankings)["mrr"].tolist() == [1, 0.5]
-    assert utils.groups_of(several).tolist() == ["a", "b"]  # still grouped by the document
+    assert intervals.groups_of(several).tolist() == ["a", "b"]  # still grouped by the document
+
+
+def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
+    documents = corpus.load_documents(corpus.ROOT / "data")[:60]
+    asked = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
+    ten = searches.ten_searches(documents)
+    assert len(ten) == 10
+    for name, search in ten.items():
+        found = utils.run_search(asked, search, 10)
+        assert (found[:, 0] == asked["id"]).mean() > 0.95, name
