@@ -12,6 +12,7 @@ import pytest
 from hypothesis import configuration, settings
 from nbval.plugin import IPyNbCell, NbCellError
 
+import corpus
 import elastic
 
 TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
@@ -113,15 +114,31 @@ def prepare(item):
 
 
 def answered(item):
-    """An exercise with each wrong answer of its task, which must fail and help, then the right one.
+    """An exercise with each wrong answer, which must fail and help, and then the right one.
 
-    In the task's code blocks the first is right; a blank line separates the stub from the check."""
-    cells, check = item.parent.nb.cells, item.cell.source.rsplit("\n\n", 1)[1]
-    task = cells[cells.index(item.cell) - 1].source
-    answers = re.findall(r"```python\n(.*?)```", task, re.DOTALL)
-    right, *wrong = (f"{answer}\n{check}\n" for answer in answers)
-    assert len(wrong) >= 2, task
-    return TRIAL.format(wrong) + right
+    They are cells of a file in notebooks/solutions, in the order of the exercises. A blank
+    line separates an exercise's stub from its check."""
+    cells = item.parent.nb.cells
+    before = cells[: cells.index(item.cell)]
+    number = 1 + sum("exercise" in cell.metadata.get("tags", []) for cell in before)
+    answers = answers_of(item.path.stem, number)
+    check = item.cell.source.rsplit("\n\n", 1)[1]
+    wrong = [f"{answer}\n{check}\n" for answer in answers["wrong"]]
+    assert len(wrong) >= 2, f"{item.path.stem}: exercise {number} has {len(wrong)} wrong answers"
+    [right] = answers["solution"]
+    return f"{TRIAL.format(wrong)}{right}\n{check}\n"
+
+
+def answers_of(stem, number):
+    """The solution and the wrong answers of an exercise: {"solution": [code], "wrong": [...]}."""
+    path = corpus.ROOT / "notebooks" / "solutions" / f"{stem}.py"
+    answers = {"solution": [], "wrong": []}
+    for cell in path.read_text(encoding="utf-8").split("# %% ")[1:]:
+        title, code = cell.split("\n", 1)
+        of_exercise, kind = title.split()
+        if int(of_exercise) == number:
+            answers[kind].append(code)
+    return answers
 
 
 def without_widgets(outputs):

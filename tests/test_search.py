@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 import corpus
 import intervals
-import searches
+import transfer
 import utils
 
 FIELDS = ["question", "text", "section"]
@@ -426,7 +426,7 @@ def test_every_right_answer_of_a_question_counts():
 def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
     documents = corpus.load_documents(corpus.ROOT / "data")[:60]
     asked = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
-    ten = searches.ten_searches(documents)
+    ten = transfer.ten_searches(documents)
     assert len(ten) == 10
     for name, search in ten.items():
         found = utils.run_search(asked, search, 10)

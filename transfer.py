@@ -1,4 +1,6 @@
-"""Ten searches that notebooks 08, 09 and 10 compare. Notebooks 02 and 03 explain them."""
+"""What notebooks 08 to 10 share: collections that people judged, and ten searches.
+
+Notebooks 02 and 03 explain the searches."""
 
 from minsearch import Index
 
