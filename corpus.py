@@ -195,7 +195,9 @@ def read_records(path, names, needed):
     missing = [" or ".join(names[ours]) for ours in needed if found[ours] is None]
     check_table(table, missing, path)
     texts = table.astype(object).where(table.notna(), "").map(str).map(encodable)
-    columns = {ours: "" if name is None else texts[name] for ours, name in found.items()}
+    columns = {
+        ours: "" if name is None else texts[name] for ours, name in found.items()
+    }
     renamed = pd.DataFrame(columns, texts.index)
     return renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
 
@@ -344,7 +346,9 @@ def _known_rows(table, path):
         documents = load_documents(path.parent)
     unknown = ~table["document"].isin([document["id"] for document in documents])
     if unknown.mean() >= 0.5:
-        fail_if_any(table, unknown, "document", path, "is not in documents-with-ids.json")
+        fail_if_any(
+            table, unknown, "document", path, "is not in documents-with-ids.json"
+        )
     what = "rows name a document that is not in documents-with-ids.json"
     _warn(path, unknown.sum(), what)
     return table[~unknown].copy(), documents
@@ -377,7 +381,9 @@ def load_judged_queries(folder=None, grade="grade"):
     _warn(path, several, what)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=QUERY_COLUMNS, fill_value="")
-    qrels = [dict(zip(part["document"], part[grade], strict=True)) for _, part in groups]
+    qrels = [
+        dict(zip(part["document"], part[grade], strict=True)) for _, part in groups
+    ]
     computed = [need_of(*row) for row in zip(queries["query_id"], qrels, strict=True)]
     queries["need"] = queries["need"].where(queries["need"] != "", computed)
     return queries, qrels

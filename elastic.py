@@ -23,7 +23,9 @@ def connect_elasticsearch():
     with REQUIRE_ELASTICSEARCH a RuntimeError."""
     urls = re.findall(r"[^,\s]+", os.environ.get("ELASTICSEARCH_URL") or NODE)
     key = os.environ.get("ELASTICSEARCH_API_KEY") or None
-    es = Elasticsearch(urls, api_key=key, request_timeout=60, max_retries=3, retry_on_timeout=True)
+    es = Elasticsearch(
+        urls, api_key=key, request_timeout=60, max_retries=3, retry_on_timeout=True
+    )
     quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
     try:
         found = quick.cluster.health()["status"]
@@ -128,7 +130,11 @@ def elasticsearch_scores(es, index, query, documents, size=100):
         for rows, columns in utils.blocks_of(queries, documents):
             ids = [documents[column]["id"] for column in columns]
             found = [{_id_of(hit): hit["_score"] for hit in hits[row]} for row in rows]
-            yield rows, columns, np.array([[f.get(id_, 0) for id_ in ids] for f in found])
+            yield (
+                rows,
+                columns,
+                np.array([[f.get(id_, 0) for id_ in ids] for f in found]),
+            )
 
     return scores
 
@@ -140,7 +146,11 @@ def _id_of(hit):
 def _hits_of(es, index, query, queries, size):
     """The first hits of each query, with their ids only: 5 times as fast as all fields."""
     only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
-    pairs = zip(queries["question"].map(encodable), queries["course"].map(encodable), strict=True)
+    pairs = zip(
+        queries["question"].map(encodable),
+        queries["course"].map(encodable),
+        strict=True,
+    )
     return elasticsearch_hits(es, index, [{**query(*pair), **only} for pair in pairs])
 
 

@@ -29,7 +29,8 @@ TOPIC = re.compile(rf"{NUMBER}.*?{TITLE}\s*<", re.S)
 DOC = re.compile(r"<DOC>\s*<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>", re.S)
 SMART_RECORD = re.compile(r"^\.I[ \t]+(\S+)[ \t]*\n(.*?)(?=^\.I[ \t]|\Z)", re.S | re.M)
 SMART_FIELD = re.compile(r"^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)", re.S | re.M)
-SMART_QREL = re.compile(r"\s*(\S+)\s+(\S+)\s+0\s+0\.0+\s*")  # no grade: all are relevant
+# no grade: all are relevant
+SMART_QREL = re.compile(r"\s*(\S+)\s+(\S+)\s+0\s+0\.0+\s*")
 CITATIONS = re.compile(r"(?m)^[\d\s]+$")  # what a page of CACM ends with
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
@@ -63,7 +64,9 @@ def _documents(rows, path, what):
     documents = pd.DataFrame(rows, columns=["id", "question", "text"])
     for column in ("question", "text"):
         documents[column] = documents[column].map(_one_line)
-    corpus.fail_if_any(documents, documents["id"].duplicated(), "id", path, "stands twice")
+    corpus.fail_if_any(
+        documents, documents["id"].duplicated(), "id", path, "stands twice"
+    )
     return documents.assign(section="", course="all")
 
 
@@ -90,14 +93,17 @@ def read_pages(path):
     Tags go, and the lines of citations at the end."""
     rows = []
     if not tarfile.is_tarfile(path):
-        raise ValueError(f"{path}: no archive (.tar.gz) of pages; unpack other .gz files")
+        raise ValueError(
+            f"{path}: no archive (.tar.gz) of pages; unpack other .gz files"
+        )
     with tarfile.open(path) as archive:
         for member in archive:
             if member.name.endswith(".html"):
                 page = archive.extractfile(member).read().decode("latin-1")
                 page = html.unescape(re.sub(r"<[^>]*>", "", page)).strip()
                 title, _, text = page.partition("\n\n")
-                id_ = re.sub("-0+", "-", Path(member.name).stem)  # as the qrels write it
+                # as the qrels write it
+                id_ = re.sub("-0+", "-", Path(member.name).stem)
                 rows.append((id_, title, CITATIONS.sub("", text)))
     return _documents(rows, path, "pages (*.html)")
 

@@ -8,7 +8,8 @@ import corpus
 import formats
 import utils
 
-OUR_SETTING = {"k1": 1.6, "b": 0.25, "heading": 3}  # of utils.BM25, on our typed queries
+# of utils.BM25, on our typed queries
+OUR_SETTING = {"k1": 1.6, "b": 0.25, "heading": 3}
 TF_IDF = {"one field": {}, "logarithm": {"sublinear_tf": True}}
 
 
@@ -39,7 +40,9 @@ def ten_scores(documents):
 def ten_searches(documents):
     """A dict of name: search function, which returns ten ids."""
     scores = ten_scores(documents)
-    return {name: utils.search_by_scores(scores[name], documents, k=10) for name in scores}
+    return {
+        name: utils.search_by_scores(scores[name], documents, k=10) for name in scores
+    }
 
 
 def read_collection(folder):

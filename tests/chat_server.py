@@ -11,20 +11,30 @@ from types import SimpleNamespace
 def raw(body, status=200, delay=0, **headers):
     """A reply with this text for its JSON; retry_after=1 becomes the header Retry-After: 1."""
     body = body.encode()
-    headers = {"Content_Type": "application/json", "Content_Length": len(body), **headers}
+    headers = {
+        "Content_Type": "application/json",
+        "Content_Length": len(body),
+        **headers,
+    }
     return SimpleNamespace(body=body, status=status, delay=delay, headers=headers)
 
 
 def error(status, message="scripted", **options):
     """A reply of another status."""
-    return raw(json.dumps({"error": {"message": message, "type": "scripted"}}), status, **options)
+    return raw(
+        json.dumps({"error": {"message": message, "type": "scripted"}}),
+        status,
+        **options,
+    )
 
 
 def answer(*contents, refusal=None, finish_reason="stop", top_logprobs=None, delay=0):
     """A reply with a choice for each content: text, None, or an object that is sent as JSON text;
     top_logprobs: a dict of token: log probability, for the one token of the answer."""
     if top_logprobs is not None:
-        top = [{"token": t, "logprob": p, "bytes": None} for t, p in top_logprobs.items()]
+        top = [
+            {"token": t, "logprob": p, "bytes": None} for t, p in top_logprobs.items()
+        ]
         top_logprobs = {"content": [{**top[0], "top_logprobs": top}], "refusal": None}
     choices = []
     for index, text in enumerate(contents):
@@ -32,7 +42,12 @@ def answer(*contents, refusal=None, finish_reason="stop", top_logprobs=None, del
         message = {"role": "assistant", "content": text, "refusal": refusal}
         rest = {"finish_reason": finish_reason, "logprobs": top_logprobs}
         choices.append({"index": index, "message": message, **rest})
-    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "test"}
+    head = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "test",
+    }
     return raw(json.dumps({**head, "choices": choices}), delay=delay)
 
 
@@ -48,7 +63,9 @@ def chat_server(script):
 
     script: the reply to every request, or a function that makes one of a request's body."""
     stop, state = threading.Event(), SimpleNamespace(requests=[])
-    state.asked = lambda: Counter(prompt_of(request.body) for request in list(state.requests))
+    state.asked = lambda: Counter(
+        prompt_of(request.body) for request in list(state.requests)
+    )
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

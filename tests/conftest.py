@@ -27,7 +27,8 @@ TRIAL = """for wrong in {}:
     except AssertionError as error:
         assert len(str(error).split()) > 3, f"{{error}} is no sentence that helps: {{wrong}}"
 """
-configuration.set_hypothesis_home_dir(os.devnull)  # no folder .hypothesis, database or not
+# no folder .hypothesis, database or not
+configuration.set_hypothesis_home_dir(os.devnull)
 settings.register_profile("course", deadline=None, derandomize=True, database=None)
 settings.load_profile("course")
 
@@ -38,15 +39,23 @@ def pytest_configure(config):
         os.environ.pop(name, None)
     config.results = tempfile.TemporaryDirectory()
     os.environ["COURSE_RESULTS"] = config.results.name
-    os.environ.setdefault("COURSE_RUN", f"tests-{os.getpid()}")  # xdist's workers inherit it
-    if workers := getattr(config, "workerinput", {}).get("workercount"):  # they share the cores
+    # xdist's workers inherit it
+    os.environ.setdefault("COURSE_RUN", f"tests-{os.getpid()}")
+    # they share the cores
+    if workers := getattr(config, "workerinput", {}).get("workercount"):
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // workers)))
 
 
 def pytest_unconfigure(config):
     config.results.cleanup()
-    if not hasattr(config, "workerinput") and elasticsearch_problem.cache_info().currsize:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(RuntimeError):
+    if (
+        not hasattr(config, "workerinput")
+        and elasticsearch_problem.cache_info().currsize
+    ):
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.suppress(RuntimeError),
+        ):
             if es := elastic.connect_elasticsearch():
                 elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
 
@@ -100,7 +109,8 @@ def prepare(item):
         try:
             run()
         except NbCellError as error:
-            if "outputs differ" not in str(error):  # such a cell ran, and breaks nothing after it
+            # such a cell ran, and breaks nothing after it
+            if "outputs differ" not in str(error):
                 item.parent.broken = item.name
             raise
 
@@ -124,7 +134,9 @@ def answered(item):
     answers = answers_of(item.path.stem, number)
     check = item.cell.source.rsplit("\n\n", 1)[1]
     wrong = [f"{answer}\n{check}\n" for answer in answers["wrong"]]
-    assert len(wrong) >= 2, f"{item.path.stem}: exercise {number} has {len(wrong)} wrong answers"
+    assert len(wrong) >= 2, (
+        f"{item.path.stem}: exercise {number} has {len(wrong)} wrong answers"
+    )
     [right] = answers["solution"]
     return f"{TRIAL.format(wrong)}{right}\n{check}\n"
 
@@ -158,5 +170,7 @@ def close(test, reference):
 def close_text(new, old):
     if DECIMAL.sub("#", new).split() != DECIMAL.sub("#", old).split():
         return new
-    pairs = zip(map(float, DECIMAL.findall(new)), map(float, DECIMAL.findall(old)), strict=True)
+    pairs = zip(
+        map(float, DECIMAL.findall(new)), map(float, DECIMAL.findall(old)), strict=True
+    )
     return old if all(abs(a - b) <= TOLERANCE for a, b in pairs) else new

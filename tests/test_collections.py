@@ -30,7 +30,10 @@ FILE = {
     "bytes": len(CONTENT),
     "sha256": hashlib.sha256(CONTENT).hexdigest(),
 }
-FOLDERS = [os.environ.get("COLLECTIONS", ""), corpus.ROOT.parent / "shared" / "collections"]
+FOLDERS = [
+    os.environ.get("COLLECTIONS", ""),
+    corpus.ROOT.parent / "shared" / "collections",
+]
 COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
 
 
@@ -70,7 +73,10 @@ def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
 def test_a_short_file_is_continued(site, tmp_path, capsys):
     site.content = CONTENT[:700]
     assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 1
-    assert f"700 of {len(CONTENT):,} bytes; the next try goes on" in capsys.readouterr().out
+    assert (
+        f"700 of {len(CONTENT):,} bytes; the next try goes on"
+        in capsys.readouterr().out
+    )
     assert not (tmp_path / "one" / "a.txt").exists()
     site.content = CONTENT
     assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
@@ -101,7 +107,9 @@ def test_a_broken_file_is_not_kept_and_others_still_come(site, tmp_path, capsys)
     assert (tmp_path / "two" / "a.txt").exists()
 
 
-def test_a_folder_of_ones_own_is_checked_and_nothing_is_fetched(tmp_path, monkeypatch, capsys):
+def test_a_folder_of_ones_own_is_checked_and_nothing_is_fetched(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("COLLECTIONS", str(tmp_path))
     (tmp_path / "a.txt").write_bytes(CONTENT)
     files = {"a.txt": FILE, "b.txt": FILE}
@@ -132,7 +140,9 @@ QUERIES = ".I 1\n.W\nlight\nat night\n.I 2\n.T\nA title\n.W\nand a text\n"
 def test_smarts_form_is_read(tmp_path, capsys):
     (tmp_path / "X.ALL").write_text(SMART)
     (tmp_path / "X.QRY").write_text(QUERIES)
-    (tmp_path / "X.REL").write_text("     1     1\t0\t0.000000\n     2      2\t0\t0.000000\n")
+    (tmp_path / "X.REL").write_text(
+        "     1     1\t0\t0.000000\n     2      2\t0\t0.000000\n"
+    )
     folder = formats.convert(tmp_path, tmp_path / "into")
     one, two = corpus.load_documents(folder)
     assert "none of them 0: what is not listed counts" in capsys.readouterr().out
@@ -148,19 +158,23 @@ def test_smarts_form_is_read(tmp_path, capsys):
 
 
 def test_pages_and_trecs_documents_are_read(tmp_path):
-    page = (
-        "<html>\n<pre>\n\nA Title\nin two lines\n\nThe text &amp; more.\n\n12\t5\t7\n</pre></html>"
-    )
+    text = "A Title\nin two lines\n\nThe text &amp; more.\n\n12\t5\t7"
+    page = f"<html>\n<pre>\n\n{text}\n</pre></html>"
     with tarfile.open(tmp_path / "pages.tar.gz", "w:gz") as archive:
         member = tarfile.TarInfo("CACM-0012.html")
         member.size = len(page.encode())
         archive.addfile(member, io.BytesIO(page.encode()))
-    (tmp_path / "topics.txt").write_text("<DOC>\n<DOCNO> 7 </DOCNO>\n\nwhat is\nmore\n</DOC>\n")
+    (tmp_path / "topics.txt").write_text(
+        "<DOC>\n<DOCNO> 7 </DOCNO>\n\nwhat is\nmore\n</DOC>\n"
+    )
     (tmp_path / "qrels.txt").write_text("7 Q0 CACM-12 1\n")
     folder = formats.convert(tmp_path, tmp_path / "into")
     (document,) = corpus.load_documents(folder)
     assert document["id"] == "CACM-12"
-    assert (document["question"], document["text"]) == ("A Title in two lines", "The text & more.")
+    assert (document["question"], document["text"]) == (
+        "A Title in two lines",
+        "The text & more.",
+    )
     queries, qrels = corpus.load_judged_queries(folder)
     assert queries["question"].tolist() == ["what is more"]
     assert qrels == [{"CACM-12": 1}]
@@ -201,7 +215,9 @@ def irds(tmp_path):
 
 def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds, tmp_path, capsys):
     folder = formats.convert(irds, tmp_path / "into")
-    texts = {document["id"]: document["text"] for document in corpus.load_documents(folder)}
+    texts = {
+        document["id"]: document["text"] for document in corpus.load_documents(folder)
+    }
     assert texts == {"d1": "a red lamp", "d2": "a green door", "d3": "a cat"}
     queries, qrels = corpus.load_judged_queries(folder)
     assert queries["question"].tolist() == ["which lamp", "any door"]
@@ -210,11 +226,14 @@ def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds, tmp_path, capsy
 
 
 def test_a_name_that_ir_datasets_does_not_know_is_an_error_that_names_it(tmp_path):
-    with pytest.raises(ValueError, match="irds:no/such: ir_datasets knows no collection"):
+    with pytest.raises(
+        ValueError, match="irds:no/such: ir_datasets knows no collection"
+    ):
         formats.convert("irds:no/such", tmp_path / "into")
 
 
-PUBLISHED = {  # documents, judged queries, judgements; MAP as published, and ours at least
+# documents, judged queries, judgements; MAP as published, and ours at least
+PUBLISHED = {
     "med": (1_033, 30, 696, None, 0.50),
     "cisi": (1_460, 76, 3_114, None, 0.20),
     "cacm": (3_204, 52, 796, 0.3123, 0.31),
@@ -222,7 +241,9 @@ PUBLISHED = {  # documents, judged queries, judgements; MAP as published, and ou
 }
 
 
-@pytest.mark.skipif(not COLLECTIONS, reason="no collections here; COLLECTIONS names a folder")
+@pytest.mark.skipif(
+    not COLLECTIONS, reason="no collections here; COLLECTIONS names a folder"
+)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tmp_path):
     n_documents, n_queries, n_grades, published, least = PUBLISHED[name]
@@ -232,7 +253,9 @@ def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tm
     assert (len(documents), len(queries)) == (n_documents, n_queries)
     assert sum(map(len, qrels)) == n_grades
     assert not [document["id"] for document in documents if not document["text"]]
-    search = utils.search_by_scores(utils.bm25_scores(documents), documents, k=1_000, above=0)
+    search = utils.search_by_scores(
+        utils.bm25_scores(documents), documents, k=1_000, above=0
+    )
     rankings = search(queries)
     found = utils.relevance(rankings, qrels)
     ours = utils.average_precision(found, [sum(qrel.values()) for qrel in qrels])

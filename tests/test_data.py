@@ -35,10 +35,14 @@ def read(name):
 def test_ids_are_the_recipe_and_records_have_exactly_the_fields(recwarn):
     corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
     assert not recwarn.list
-    assert [corpus.document_id(document) for document in DOCUMENTS] == [d["id"] for d in DOCUMENTS]
+    assert [corpus.document_id(document) for document in DOCUMENTS] == [
+        d["id"] for d in DOCUMENTS
+    ]
     for document in DOCUMENTS:
         assert list(document) == ["text", "section", "question", "course", "id"]
-        assert all(value == value.strip() and value for value in document.values()), document["id"]
+        assert all(value == value.strip() and value for value in document.values()), (
+            document["id"]
+        )
 
 
 def test_size_and_shape_are_those_of_a_real_faq():
@@ -48,13 +52,19 @@ def test_size_and_shape_are_those_of_a_real_faq():
     assert not {435, 33} & {*frame["course"].value_counts(), frame["section"].nunique()}
     assert frame.groupby(["course", "section"]).size().max() >= 90
     lengths = frame["text"].str.split().str.len()
-    assert np.all(np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 9)
+    assert np.all(
+        np.abs(np.percentile(lengths, [5, 25, 50, 75]) - [10, 31, 57, 92]) <= 9
+    )
     assert lengths.max() >= 250
     text = frame["text"]
     least = {r"\b(?:I|my|My)\b": 0.12, "http": 0.10, "\n": 0.45}
     most = {";": 0.20, r"(?i)\b(?:nothing|nobody)\b": 0.05}
-    assert all(text.str.contains(pattern).mean() >= share for pattern, share in least.items())
-    assert all(text.str.contains(pattern).mean() <= share for pattern, share in most.items())
+    assert all(
+        text.str.contains(pattern).mean() >= share for pattern, share in least.items()
+    )
+    assert all(
+        text.str.contains(pattern).mean() <= share for pattern, share in most.items()
+    )
 
 
 def test_no_text_or_heading_stands_twice_in_a_course_but_problems_do():
@@ -83,7 +93,9 @@ def test_fences_are_closed_and_snippets_parse():
         assert len(marks) == 2 * len(fences), document["id"]
         for language, code in fences:
             checked[language] += 1
-            {"python": ast.parse, "sql": bigquery, "json": json.loads}.get(language, str)(code)
+            {"python": ast.parse, "sql": bigquery, "json": json.loads}.get(
+                language, str
+            )(code)
     assert checked["python"] > 50
     assert checked["sql"] > 15
 
@@ -93,12 +105,20 @@ def test_generated_questions_are_those_of_people():
     assert document.value_counts().between(3, 5).all()
     assert document.nunique() == len(DOCUMENTS)
     assert not corpus.is_placeholder(asked).any()
-    assert not pd.DataFrame([asked.str.lower(), GROUND_TRUTH["course"]]).T.duplicated().any()
+    assert (
+        not pd.DataFrame([asked.str.lower(), GROUND_TRUTH["course"]])
+        .T.duplicated()
+        .any()
+    )
     assert 10 <= asked.str.split().str.len().mean() <= 14
-    openings = asked.str.lower().str.split().str[:2].str.join(" ").value_counts(normalize=True)
+    openings = (
+        asked.str.lower().str.split().str[:2].str.join(" ").value_counts(normalize=True)
+    )
     assert openings.iloc[0] <= 0.06
     texts = document.map({d["id"]: corpus.whole_text(d) for d in DOCUMENTS})
-    heading = corpus.shared_words(asked, document.map({d["id"]: d["question"] for d in DOCUMENTS}))
+    heading = corpus.shared_words(
+        asked, document.map({d["id"]: d["question"] for d in DOCUMENTS})
+    )
     assert 0.27 <= heading.mean() <= 0.40
     assert (heading == 0).mean() <= 0.22
     assert 0.50 <= corpus.shared_words(asked, texts).mean() <= 0.70
@@ -107,7 +127,12 @@ def test_generated_questions_are_those_of_people():
     index = Index(["question", "text", "section"], ["course"]).fit(DOCUMENTS)
     none, copied = utils.minsearch_search(index), {"question": 3.0, "section": 0.5}
     rate = utils.evaluate(GROUND_TRUTH, none)["hit_rate"]
-    lost = rate - utils.evaluate(GROUND_TRUTH, utils.minsearch_search(index, copied))["hit_rate"]
+    lost = (
+        rate
+        - utils.evaluate(GROUND_TRUTH, utils.minsearch_search(index, copied))[
+            "hit_rate"
+        ]
+    )
     assert 0.01 <= lost <= 0.09
     assert 0.70 <= rate <= 0.92
 
@@ -118,7 +143,10 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
     answers = llm.ask(prompts, notebook["Questions"], DATA / "recorded-questions.jsonl")
     gate = {(row.question, row.document): row for row in read("gate.csv").itertuples()}
     assert {row.decision for row in gate.values()} == {"keep", "mend"}
-    assert all(row.reason and bool(row.mended) == (row.decision == "mend") for row in gate.values())
+    assert all(
+        row.reason and bool(row.mended) == (row.decision == "mend")
+        for row in gate.values()
+    )
     pairs = zip(DOCUMENTS, answers, strict=True)
     rows = [(q, d["course"], d["id"]) for d, answer in pairs for q in answer.questions]
     assert set(gate) <= {(question, id_) for question, _, id_ in rows}
@@ -129,7 +157,9 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
             expected.append(((decided and decided.mended) or question, course, id_))
     ours = GROUND_TRUTH[corpus.GROUND_TRUTH_COLUMNS]
     assert expected == list(ours.itertuples(index=False, name=None))
-    assert set(read("first-prompt-questions.csv")["document"]) <= {d["id"] for d in DOCUMENTS}
+    assert set(read("first-prompt-questions.csv")["document"]) <= {
+        d["id"] for d in DOCUMENTS
+    }
 
 
 def test_other_right_answers_are_other_records_of_the_same_course():
@@ -143,8 +173,12 @@ def test_other_right_answers_are_other_records_of_the_same_course():
         assert {courses[id_] for id_ in also} == {row.course}
 
 
-@pytest.mark.parametrize("name", ["recorded-questions", "recorded-facts", "recorded-verdicts"])
-def test_recorded_responses_say_who_gave_them_and_only_a_model_has_log_probabilities(name):
+@pytest.mark.parametrize(
+    "name", ["recorded-questions", "recorded-facts", "recorded-verdicts"]
+)
+def test_recorded_responses_say_who_gave_them_and_only_a_model_has_log_probabilities(
+    name,
+):
     text = (DATA / f"{name}.jsonl").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in text.splitlines()]
     assert len({line["key"] for line in lines}) == len(lines)
@@ -174,7 +208,12 @@ def test_contexts_overlap_and_every_stated_fact_is_of_a_set():
 
 def test_hard_pairs_are_eight_edits_of_eighty_facts():
     hard = read("hard-pairs.csv")
-    labels = {"paraphrase": "support", "implied": "support", "partial": "partial", "modal": "none"}
+    labels = {
+        "paraphrase": "support",
+        "implied": "support",
+        "partial": "partial",
+        "modal": "none",
+    }
     labels |= dict.fromkeys(["number", "name", "negated", "other words"], "contradict")
     labels["own words"] = "support"
     assert (hard["edit"].map(labels) == hard["label"]).all()
@@ -197,19 +236,43 @@ def test_word_overlap_alone_does_not_tell_what_supports_a_fact():
 
 
 def test_judged_queries_are_of_every_kind_and_keep_both_passes():
-    judged = read("judged-queries.csv").astype({"grade": int, "pass_1": int, "pass_2": int})
+    judged = read("judged-queries.csv").astype(
+        {"grade": int, "pass_1": int, "pass_2": int}
+    )
     queries = judged.drop_duplicates("query_id")
     assert len(queries) >= 460
-    kinds = {"keywords", "error", "typo", "vague", "double", "natural", "broad", "paste", "short"}
+    kinds = {
+        "keywords",
+        "error",
+        "typo",
+        "vague",
+        "double",
+        "natural",
+        "broad",
+        "paste",
+        "short",
+    }
     assert set(queries["kind"]) == kinds
     assert queries["kind"].value_counts().min() >= 30
-    assert not queries[["query", "course"]].apply(lambda text: text.str.lower()).duplicated().any()
+    assert (
+        not queries[["query", "course"]]
+        .apply(lambda text: text.str.lower())
+        .duplicated()
+        .any()
+    )
     assert queries.loc[queries["kind"] == "paste", "query"].str.count("\n").min() >= 2
-    assert queries.loc[queries["kind"] == "short", "query"].str.split().str.len().max() <= 3
-    typed = queries[queries["kind"] != "error"]  # a pasted message is the same for everybody
-    assert not set(typed["query"].str.lower()) & set(GROUND_TRUTH["question"].str.lower())
+    assert (
+        queries.loc[queries["kind"] == "short", "query"].str.split().str.len().max()
+        <= 3
+    )
+    # a pasted message is the same for everybody
+    typed = queries[queries["kind"] != "error"]
+    assert not set(typed["query"].str.lower()) & set(
+        GROUND_TRUTH["question"].str.lower()
+    )
     assert not judged.duplicated(["query_id", "document"]).any()
-    assert judged.groupby("query_id").size().min() >= 10  # ten of every search, at the least
+    # ten of every search, at the least
+    assert judged.groupby("query_id").size().min() >= 10
     courses = {document["id"]: document["course"] for document in DOCUMENTS}
     assert (judged["document"].map(courses) == judged["course"]).all()
     passes = judged[["pass_1", "pass_2"]]
@@ -217,7 +280,9 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     between = judged["grade"].between(passes.min(axis=1), passes.max(axis=1))
     assert (~between).sum() == 5  # corrected later; the passes stay as they were
     assert (judged["pass_1"] != judged["pass_2"]).sum() > 100
-    relevant = judged.groupby("query_id")["grade"].apply(lambda grades: (grades > 0).sum())
+    relevant = judged.groupby("query_id")["grade"].apply(
+        lambda grades: (grades > 0).sum()
+    )
     assert (relevant == 0).sum() >= 60
     assert (relevant > 1).mean() > 0.4
 
@@ -225,7 +290,10 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
 def test_the_spanish_data_are_whole_and_keep_both_passes():
     folder = DATA / "es"
     with warnings.catch_warnings(action="error"):
-        documents, asked = corpus.load_documents(folder), corpus.load_ground_truth(folder)
+        documents, asked = (
+            corpus.load_documents(folder),
+            corpus.load_ground_truth(folder),
+        )
         queries, qrels = corpus.load_judged_queries(folder)
     assert len(documents) >= 300
     assert (asked.groupby("document").size() == 3).all()
@@ -243,4 +311,6 @@ def test_the_spanish_data_are_whole_and_keep_both_passes():
 
 
 def test_counts_and_leaderboard_are_those_of_data_and_notebooks():
-    subprocess.run([sys.executable, corpus.ROOT / "scripts/data_card.py", "--check"], check=True)
+    subprocess.run(
+        [sys.executable, corpus.ROOT / "scripts/data_card.py", "--check"], check=True
+    )

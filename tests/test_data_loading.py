@@ -24,7 +24,11 @@ JSON = json.dumps(DOCUMENTS, indent=1).encode()
 
 def changed(number, documents=DOCUMENTS, **fields):
     """The documents with some fields of one changed, or taken out where the value is ..."""
-    record = {key: value for key, value in {**documents[number], **fields}.items() if value != ...}
+    record = {
+        key: value
+        for key, value in {**documents[number], **fields}.items()
+        if value != ...
+    }
     return [*documents[:number], record, *documents[number + 1 :]]
 
 
@@ -32,20 +36,40 @@ def csv(lines, header="question,course,document"):
     return "\n".join([header, *lines.split("|"), ""]).encode()
 
 
-UNREAL = ["question1", "questions", "Question 3:", "question_4", '"question5"', "QUESTION 12."]
-REAL = ["Where to ask questions?", "Question 3 of homework", "questionnaire", "question1 or 2", "?"]
+UNREAL = [
+    "question1",
+    "questions",
+    "Question 3:",
+    "question_4",
+    '"question5"',
+    "QUESTION 12.",
+]
+REAL = [
+    "Where to ask questions?",
+    "Question 3 of homework",
+    "questionnaire",
+    "question1 or 2",
+    "?",
+]
 JUDGED = "query_id,query,course,kind,document,grade"
 GOOD = "q1,Why?,a,typo,d1,2|q2,How?,b,short,d3,0|q1,Why?,a,typo,d2,1"
 FEE, TYPO = csv("Fee?,b,d3"), csv(GOOD, JUDGED)
-TWINS = [{**DOCUMENTS[0], "id": None, "text": f"Yes, until week {number}."} for number in (4, 5)]
-EMPTY = [{**d, "text": text} for d, text in zip(DOCUMENTS, ["", " \n", None], strict=True)]
+TWINS = [
+    {**DOCUMENTS[0], "id": None, "text": f"Yes, until week {number}."}
+    for number in (4, 5)
+]
+EMPTY = [
+    {**d, "text": text} for d, text in zip(DOCUMENTS, ["", " \n", None], strict=True)
+]
 HALF = "\ud83d"  # of a surrogate pair: a text like any other
 TEXTS = st.lists(st.sampled_from(["", "x", "y", HALF, HALF + "x"]), max_size=6)
 
 
 def write(folder, documents=JSON, questions=FEE, judged=TYPO):
     """Writes the three files, of bytes or documents, and returns their folder."""
-    documents = documents if isinstance(documents, bytes) else json.dumps(documents).encode()
+    documents = (
+        documents if isinstance(documents, bytes) else json.dumps(documents).encode()
+    )
     (folder / "documents-with-ids.json").write_bytes(documents)
     (folder / "ground-truth-data.csv").write_bytes(questions)
     (folder / "judged-queries.csv").write_bytes(judged)
@@ -53,25 +77,33 @@ def write(folder, documents=JSON, questions=FEE, judged=TYPO):
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_files_and_results_are_in_the_named_folders_without_a_warning(tmp_path, mark, monkeypatch):
+def test_files_and_results_are_in_the_named_folders_without_a_warning(
+    tmp_path, mark, monkeypatch
+):
     monkeypatch.setenv("COURSE_DATA", str(write(tmp_path, mark + JSON, mark + FEE)))
     monkeypatch.setenv("COURSE_RESULTS", str(tmp_path / "new" / "results"))
     assert corpus.results_folder().samefile(tmp_path / "new" / "results")
     with warnings.catch_warnings(action="error"):
         assert corpus.load_documents() == DOCUMENTS
         assert corpus.load_ground_truth().to_numpy().tolist() == [["Fee?", "b", "d3"]]
-        assert len(corpus.load_documents(corpus.ROOT / "data")) > 3  # an argument goes first
+        # an argument goes first
+        assert len(corpus.load_documents(corpus.ROOT / "data")) > 3
         assert len(corpus.load_ground_truth(corpus.ROOT / "data")) > 1
 
 
 @pytest.mark.parametrize("base", ["cwd", "PWD", "ROOT"])
-def test_a_relative_course_data_is_found_here_in_the_shell_or_in_ROOT(tmp_path, base, monkeypatch):
+def test_a_relative_course_data_is_found_here_in_the_shell_or_in_ROOT(
+    tmp_path, base, monkeypatch
+):
     own, elsewhere = write(tmp_path), corpus.ROOT / "tests"
     monkeypatch.chdir(own.parent if base == "cwd" else elsewhere)
     monkeypatch.setenv("PWD", str(own.parent if base == "PWD" else elsewhere))
     found = corpus.ROOT / "data" if base == "ROOT" else own
     monkeypatch.setenv("COURSE_DATA", found.name)
-    assert (corpus.data_folder(), corpus.load_documents()) == (found, corpus.load_documents(found))
+    assert (corpus.data_folder(), corpus.load_documents()) == (
+        found,
+        corpus.load_documents(found),
+    )
 
 
 def test_a_missing_file_is_named(tmp_path, capsys):
@@ -84,68 +116,135 @@ def test_a_missing_file_is_named(tmp_path, capsys):
 
 
 DOUBTFUL = [
-    ("2 documents without an id", changed(1, id="", documents=changed(0, id=...)), "A,b,d3"),
+    (
+        "2 documents without an id",
+        changed(1, id="", documents=changed(0, id=...)),
+        "A,b,d3",
+    ),
     ("2 documents without an id, computed here", [*TWINS, DOCUMENTS[2]], "A,b,d3"),
-    (r"2 documents repeat .*\({d}, {d}\)", [{**d, "id": "{d}"} for d in DOCUMENTS], "A,b,{d}"),
+    (
+        r"2 documents repeat .*\({d}, {d}\)",
+        [{**d, "id": "{d}"} for d in DOCUMENTS],
+        "A,b,{d}",
+    ),
     ("3 documents with an empty text", EMPTY, "A,b,d3"),
-    ("6 questions are placeholders", DOCUMENTS, "|".join(f"{q},a,d1" for q in UNREAL + REAL)),
+    (
+        "6 questions are placeholders",
+        DOCUMENTS,
+        "|".join(f"{q},a,d1" for q in UNREAL + REAL),
+    ),
     ("2 rows repeat an earlier row", DOCUMENTS, "A,a,d1|B,a,d1|A,a,d1|A,a,d2|A,a,d1"),
     ("1 rows name another course", DOCUMENTS, "A,a,d1|Why?,b,d1"),
 ]
 
 
 @pytest.mark.parametrize(("message", "documents", "lines"), DOUBTFUL)
-def test_what_is_doubtful_is_warned_of_once_at_the_caller(tmp_path, message, documents, lines):
+def test_what_is_doubtful_is_warned_of_once_at_the_caller(
+    tmp_path, message, documents, lines
+):
     write(tmp_path, documents, csv(lines))
-    file = "documents-with-ids.json" if "documents" in message else "ground-truth-data.csv"
+    file = (
+        "documents-with-ids.json" if "documents" in message else "ground-truth-data.csv"
+    )
     with pytest.warns(UserWarning, match=f"{file}: {message}") as said:
-        read, table = corpus.load_documents(tmp_path), corpus.load_ground_truth(tmp_path)
+        read, table = (
+            corpus.load_documents(tmp_path),
+            corpus.load_ground_truth(tmp_path),
+        )
     assert [warning.filename for warning in said] == [__file__]
     assert len(table) == lines.count("|") + 1
-    new = iter(corpus.unique_ids([record for record in documents if not record.get("id")]))
+    new = iter(
+        corpus.unique_ids([record for record in documents if not record.get("id")])
+    )
     for found, raw in zip(read, documents, strict=True):
-        assert found == {**raw, "id": raw.get("id") or next(new), "text": raw["text"] or ""}
-    assert corpus.is_placeholder(pd.Series(UNREAL + REAL)).tolist() == [True] * 6 + [False] * 5
+        assert found == {
+            **raw,
+            "id": raw.get("id") or next(new),
+            "text": raw["text"] or "",
+        }
+    assert (
+        corpus.is_placeholder(pd.Series(UNREAL + REAL)).tolist()
+        == [True] * 6 + [False] * 5
+    )
 
 
 BAD = {
-    ("documents", r"documents-with-ids\.json", corpus.load_documents, corpus.load_ground_truth): {
+    (
+        "documents",
+        r"documents-with-ids\.json",
+        corpus.load_documents,
+        corpus.load_ground_truth,
+    ): {
         r"line \d+ column \d+": [JSON[:-300], b"", b"question,course\n"],
         "line 17 is not UTF-8": [JSON.replace(b"euros", b"\xe9")],
         "expected a list of records": [[]],
         r"record \d is no object": ["text", [*DOCUMENTS, "text"], [DOCUMENTS]],
         r"record 0 \(None\): field text": [{"documents": DOCUMENTS}, [{"course": "a"}]],
-        r"record 1 \(d2\): field text": [changed(1, text=value) for value in (7, ["a"], ...)],
+        r"record 1 \(d2\): field text": [
+            changed(1, text=value) for value in (7, ["a"], ...)
+        ],
         r"record 2 \((12|0)\): field id": [changed(2, id=12), changed(2, id=0)],
     },
     ("questions", r"ground-truth-data\.csv", corpus.load_ground_truth): {
-        "not readable as CSV": [b"", csv("A,a,d1|B, b,a,d1"), csv('A,a,d1|"B, and why')],
+        "not readable as CSV": [
+            b"",
+            csv("A,a,d1|B, b,a,d1"),
+            csv('A,a,d1|"B, and why'),
+        ],
         "no rows": [b"question,course,document\n"],
-        "no column .*course.*; found": [b"question,document\nWhy?,d1\n", b"Why?,a,d1\n"],
-        r"row 1 .line 3., column question: '(  )?'": [csv("A,a,d1|,a,d1"), csv("A,a,d1|  ,a,d1")],
-        r"row 0 .line 2., column course: '' is empty or NaN; 2 such": [csv("A,,d1|B,,d1")],
-        r"row 1 .line 3., column document: .* is empty": [csv("A,a,d1|B,a,"), csv("A,a,d1|B,a")],
+        "no column .*course.*; found": [
+            b"question,document\nWhy?,d1\n",
+            b"Why?,a,d1\n",
+        ],
+        r"row 1 .line 3., column question: '(  )?'": [
+            csv("A,a,d1|,a,d1"),
+            csv("A,a,d1|  ,a,d1"),
+        ],
+        r"row 0 .line 2., column course: '' is empty or NaN; 2 such": [
+            csv("A,,d1|B,,d1")
+        ],
+        r"row 1 .line 3., column document: .* is empty": [
+            csv("A,a,d1|B,a,"),
+            csv("A,a,d1|B,a"),
+        ],
         r"row 1 .line 3., column course: .* is empty": [csv("A,a,d1|B")],
-        r"row 1 .line 3., column document: 'd7' is not in .*; 2": [csv("A,a,d1|B,a,d7|C,a,d")],
-        r"row 1 .line 4., column question": [csv('"A,\nb",a,d1|,a,d1'), csv("A,a,d1||,a,d1")],
+        r"row 1 .line 3., column document: 'd7' is not in .*; 2": [
+            csv("A,a,d1|B,a,d7|C,a,d")
+        ],
+        r"row 1 .line 4., column question": [
+            csv('"A,\nb",a,d1|,a,d1'),
+            csv("A,a,d1||,a,d1"),
+        ],
         r"row 1 .line 5., column document": [csv('"A,\r\nB",a,d1|  |A,a,d7')],
         r"row 0 .line 2. has more fields than the header": [csv("A, b,a,d1|B,a,d1")],
-        "line 3 is not UTF-8": [csv("A,a,d1|caf\u00e9,a,d1").decode().encode("latin-1")],
+        "line 3 is not UTF-8": [
+            csv("A,a,d1|caf\u00e9,a,d1").decode().encode("latin-1")
+        ],
         ".*row [12]": [csv('A,a,d1|"How, so?",a,d2')[:-end] for end in range(2, 16)],
     },
     ("judged", r"judged-queries\.csv", corpus.load_judged_queries): {
         "no column grade": [csv(GOOD, JUDGED.replace("grade", "pass_1"))],
-        r"row 3 .line 5., column grade: '-3' is no": [csv(f"{GOOD}|q,A,b,k,d1,-3", JUDGED)],
-        r"row 1 .line 5., column grade: '' is": [csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)],
-        r"row 0 .line 2., column document: 'd9' is not": [csv("q,How?,b,short,d9,0", JUDGED)],
-        r"row 0 .line 2., column query_id: '' is empty": [csv(",How?,b,short,d1,0", JUDGED)],
+        r"row 3 .line 5., column grade: '-3' is no": [
+            csv(f"{GOOD}|q,A,b,k,d1,-3", JUDGED)
+        ],
+        r"row 1 .line 5., column grade: '' is": [
+            csv('q,"A\n\nB",a,k,d1,2|p,B,b,k,d3,', JUDGED)
+        ],
+        r"row 0 .line 2., column document: 'd9' is not": [
+            csv("q,How?,b,short,d9,0", JUDGED)
+        ],
+        r"row 0 .line 2., column query_id: '' is empty": [
+            csv(",How?,b,short,d1,0", JUDGED)
+        ],
     },
 }
 CASES = [(file, *case) for file, cases in BAD.items() for case in cases.items()]
 
 
 @pytest.mark.parametrize(("file", "message", "bad"), CASES)
-def test_bad_content_is_an_error_that_names_file_line_and_column(tmp_path, file, message, bad):
+def test_bad_content_is_an_error_that_names_file_line_and_column(
+    tmp_path, file, message, bad
+):
     kind, name, *loads = file
     for content, load in product(bad, loads):
         with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
@@ -153,7 +252,18 @@ def test_bad_content_is_an_error_that_names_file_line_and_column(tmp_path, file,
 
 
 def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
-    words = ["NA", "null", "None", "nan", "N/A", "-", "007", "1e5", "True", "long " * 30_000]
+    words = [
+        "NA",
+        "null",
+        "None",
+        "nan",
+        "N/A",
+        "-",
+        "007",
+        "1e5",
+        "True",
+        "long " * 30_000,
+    ]
     rows = [[word, "a", "1234e567" if word == "NA" else "00123456"] for word in words]
     numbered = changed(1, changed(0, id="00123456"), id="1234e567")
     written = write(tmp_path, numbered, csv("|".join(map(",".join, rows))))
@@ -166,21 +276,36 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
         written = write(tmp_path, judged=csv(GOOD, JUDGED.replace("grade", grade)))
         queries, qrels = corpus.load_judged_queries(written, grade=grade)
         lines = ["query_id,question,course,kind,need,split", "q1,Why?,a,typo,d1,", ""]
-        lines.insert(2, "q2,How?,b,short,q2,")  # no record answers it: a need of its own
+        # no record answers it: a need of its own
+        lines.insert(2, "q2,How?,b,short,q2,")
         assert queries.to_csv(index=False).split("\n") == lines
         assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
-    with pytest.warns(UserWarning, match=r"judged-queries\.csv: 1 rows grade a pair again"):
-        corpus.load_judged_queries(write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,k,d3,1", JUDGED)))
-    derived = pd.concat([table, table]).replace("Who?", "")  # which is no file, and has no lines
-    with pytest.raises(ValueError, match="ground truth: row 1, column question: '' is empty"):
+    with pytest.warns(
+        UserWarning, match=r"judged-queries\.csv: 1 rows grade a pair again"
+    ):
+        corpus.load_judged_queries(
+            write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,k,d3,1", JUDGED))
+        )
+    # which is no file, and has no lines
+    derived = pd.concat([table, table]).replace("Who?", "")
+    with pytest.raises(
+        ValueError, match="ground truth: row 1, column question: '' is empty"
+    ):
         utils.evaluate(derived, lambda queries: [["d1"]] * 4, k=1)
-    write(tmp_path, questions=csv("Why?,a,d7")).joinpath("documents-with-ids.json").unlink()
-    assert corpus.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]  # nothing to check by
+    write(tmp_path, questions=csv("Why?,a,d7")).joinpath(
+        "documents-with-ids.json"
+    ).unlink()
+    # nothing to check by
+    assert corpus.load_ground_truth(tmp_path)["document"].tolist() == ["d7"]
 
 
-def test_rows_of_deleted_documents_are_counted_and_left_out_unless_they_are_most(tmp_path):
+def test_rows_of_deleted_documents_are_counted_and_left_out_unless_they_are_most(
+    tmp_path,
+):
     gone = write(tmp_path, questions=csv("A,a,d1|B,a,d7|C,a,d2|D,b,d3"))
-    with pytest.warns(UserWarning, match=r"ground-truth-data\.csv: 1 rows name a document that is"):
+    with pytest.warns(
+        UserWarning, match=r"ground-truth-data\.csv: 1 rows name a document that is"
+    ):
         assert corpus.load_ground_truth(gone)["question"].tolist() == [*"ACD"]
     gone = write(tmp_path, judged=csv(f"{GOOD}|q2,How?,b,short,d8,2", JUDGED))
     with pytest.warns(
@@ -200,16 +325,25 @@ def judged_by(**qrels):
 
 def many_judged(n=300):
     """Queries on 150 records; each record is the best of two."""
-    return {f"q{i:03}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)}
+    return {
+        f"q{i:03}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)
+    }
 
 
 def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
     truth = corpus.load_ground_truth()
-    places = dict(zip(truth["document"], corpus.folds_of(truth["document"], 2), strict=True))
+    places = dict(
+        zip(truth["document"], corpus.folds_of(truth["document"], 2), strict=True)
+    )
     assert 0.45 < np.mean(list(places.values())) < 0.55
-    assert corpus.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]  # for all time
+    # for all time
+    assert corpus.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]
     new = pd.DataFrame({"question": ["q"], "course": ["c"], "document": ["new"]})
-    for some in truth.sample(frac=0.9, random_state=1), pd.concat([new, truth]), truth[::-1]:
+    for some in (
+        truth.sample(frac=0.9, random_state=1),
+        pd.concat([new, truth]),
+        truth[::-1],
+    ):
         development, test = corpus.split_by_document(some)
         assert len(development) + len(test) == len(some)
         for fold, half in enumerate((development, test)):
@@ -221,7 +355,9 @@ def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
     changed = {"extra": {"d3": 2, "d999": 2}, **dict(list(qrels.items())[20:])}
     after = corpus.divide(judged_by(**changed))[0].set_index("query_id")["fold"]
     assert (after.drop("extra") == before[after.index.drop("extra")]).all()
-    siblings = before.groupby([qrel["need"] for _, qrel in judged_by(**qrels).iterrows()])
+    siblings = before.groupby(
+        [qrel["need"] for _, qrel in judged_by(**qrels).iterrows()]
+    )
     assert (siblings.nunique() == 1).all()
 
 
@@ -234,9 +370,13 @@ def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_
     assert 0.4 < len(test) / 1_200 < 0.6
     own = judged.assign(split=["test", "dev", "train"] * 100)
     development, test = corpus.divide(own)
-    assert (set(development["split"]), set(test["split"])) == ({"dev", "train"}, {"test"})
+    assert (set(development["split"]), set(test["split"])) == (
+        {"dev", "train"},
+        {"test"},
+    )
     assert len(development) + len(test) == 300
-    only_test, same = corpus.divide(judged.assign(split="test"))  # nothing else to choose on
+    # nothing else to choose on
+    only_test, same = corpus.divide(judged.assign(split="test"))
     assert only_test is same
 
 
@@ -246,7 +386,9 @@ def test_queries_of_one_need_share_most_of_their_records_in_our_data():
         queries, qrels = corpus.load_judged_queries(corpus.ROOT / folder)
         assert len(queries) > queries["need"].nunique() > 0.6 * len(queries)
         for least in 1, 2:
-            records = [{id_ for id_, grade in q.items() if grade >= least} for q in qrels]
+            records = [
+                {id_ for id_, grade in q.items() if grade >= least} for q in qrels
+            ]
             for one, other in combinations(range(len(qrels)), 2):
                 a, b = records[one], records[other]
                 if a & b and len(a & b) >= 0.5 * len(a | b):
@@ -254,7 +396,11 @@ def test_queries_of_one_need_share_most_of_their_records_in_our_data():
 
 
 def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
-    rows = [f"q{n},How?,a,typo,{id_},{int(n < 6)}" for n in range(10) for id_ in ("d1", "d2")]
+    rows = [
+        f"q{n},How?,a,typo,{id_},{int(n < 6)}"
+        for n in range(10)
+        for id_ in ("d1", "d2")
+    ]
     folder = write(tmp_path, judged=csv("|".join(rows), JUDGED))
     _, test, unanswered = corpus.load_halves(folder)
     assert unanswered["query_id"].tolist() == ["q6", "q7", "q8", "q9"]
@@ -264,12 +410,15 @@ def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():
     document = {"course": "c", "question": "q", "text": "0123456789abc", "section": "s"}
-    assert corpus.document_id(document) == "1cca40f6"  # the start of the MD5 of c-q-0123456789
+    # the start of the MD5 of c-q-0123456789
+    assert corpus.document_id(document) == "1cca40f6"
 
 
 @given(data=st.data(), endings=TEXTS, start=st.sampled_from(["ten ", HALF]))
 def test_unique_ids_tell_all_but_copies_apart_in_any_order(data, endings, start):
-    documents = [{**DOCUMENTS[i % 2], "text": start * 10 + end} for i, end in enumerate(endings)]
+    documents = [
+        {**DOCUMENTS[i % 2], "text": start * 10 + end} for i, end in enumerate(endings)
+    ]
     order = data.draw(st.permutations(range(len(documents))))
     ids = corpus.unique_ids(documents)
     assert corpus.unique_ids([documents[i] for i in order]) == [ids[i] for i in order]

@@ -20,8 +20,16 @@ import elastic
 import utils
 
 pytestmark = pytest.mark.elasticsearch
-FIELDS, MATCH_ALL = ["question", "text", "section"], {"query": {"match_all": {}}, "size": 50}
-TYPES = {**dict.fromkeys(FIELDS, "text"), "course": "keyword", "id": "keyword", "date": "date"}
+FIELDS, MATCH_ALL = (
+    ["question", "text", "section"],
+    {"query": {"match_all": {}}, "size": 50},
+)
+TYPES = {
+    **dict.fromkeys(FIELDS, "text"),
+    "course": "keyword",
+    "id": "keyword",
+    "date": "date",
+}
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 MAPPINGS["properties"]["vector"] = {"type": "dense_vector", "dims": 4}
 BODY, HOUR, AT = elastic.match_query(FIELDS), 3600, [0, 149, 255, 256, 299]
@@ -32,7 +40,9 @@ ODD = ['"', "'\"", "([{<", ")]}> AND OR NOT", "\\ / * ? ~ ^ : + - && || !", "ðŸŽ
 ODD += ["\x00", "\n\t", "\ud800", '"}}\n{"index": "x"}']
 BAD = {
     "unknown query": {"query": {"nonsense": {}}},
-    "fuzziness cannot be": {"query": {"match": {"text": {"query": "a", "fuzziness": "no"}}}},
+    "fuzziness cannot be": {
+        "query": {"match": {"text": {"query": "a", "fuzziness": "no"}}}
+    },
     "phrase prefix": {"query": {"match_phrase_prefix": {"course": "a"}}},
     "Unknown key": {"no_such_key": 1},
     "Fielddata is disabled": {"sort": ["text"]},
@@ -57,24 +67,40 @@ def indices(es, name):
 
 
 def ids(es, index, *bodies):
-    found = elastic.elasticsearch_hits(es, index, [{**body, "fields": ["id"]} for body in bodies])
+    found = elastic.elasticsearch_hits(
+        es, index, [{**body, "fields": ["id"]} for body in bodies]
+    )
     return [[hit["fields"]["id"][0] for hit in hits] for hits in found]
 
 
 def ask(es, index, question):
-    questions = ["How do I submit my homework?", question, "Can I still join the course?"]
-    queries = pd.DataFrame({"question": questions, "course": DOCUMENTS[0]["course"]}, dtype=object)
+    questions = [
+        "How do I submit my homework?",
+        question,
+        "Can I still join the course?",
+    ]
+    queries = pd.DataFrame(
+        {"question": questions, "course": DOCUMENTS[0]["course"]}, dtype=object
+    )
     return elastic.elasticsearch_search(es, index, BODY)(queries)
 
 
 @pytest.mark.parametrize("kind", ["best_fields", "most_fields", "combined_fields"])
 def test_batches_rank_as_single_searches_do(es, index, kind):
     queries = GROUND_TRUTH.head(300)  # two batches
-    batched = elastic.elasticsearch_search(es, index, elastic.match_query(FIELDS, kind))(queries)
+    batched = elastic.elasticsearch_search(
+        es, index, elastic.match_query(FIELDS, kind)
+    )(queries)
     rows, name = [], kind if kind == "combined_fields" else "multi_match"
     for question, course in zip(queries.question, queries.course, strict=True):
-        match = {"query": question, "fields": FIELDS, **({} if name == kind else {"type": kind})}
-        query = {"bool": {"must": {name: match}, "filter": {"term": {"course": course}}}}
+        match = {
+            "query": question,
+            "fields": FIELDS,
+            **({} if name == kind else {"type": kind}),
+        }
+        query = {
+            "bool": {"must": {name: match}, "filter": {"term": {"course": course}}}
+        }
         hits = es.search(index=index, query=query, size=5)["hits"]["hits"]
         rows.append([hit["_source"]["id"] for hit in hits])
     assert utils.pad(rows, 5).tolist() == batched.tolist()
@@ -97,12 +123,22 @@ def test_numbers_of_results_and_of_words_and_errors(es, index):
     plain = ask(es, index, QUESTION)
     for extra in ODD:
         odd = ask(es, index, f"{extra} {QUESTION} {extra}")
-        assert [odd[1][0], *odd[::2].flat] == [plain[1][0], *plain[::2].flat], ascii(extra)
+        assert [odd[1][0], *odd[::2].flat] == [plain[1][0], *plain[::2].flat], ascii(
+            extra
+        )
     assert ask(es, index, "?!")[1].tolist() == [""] * 5
-    assert (ask(es, index, " ".join((QUESTION.split() * 10_000)[:10_000])) != "").any(axis=1).all()
+    assert (
+        (ask(es, index, " ".join((QUESTION.split() * 10_000)[:10_000])) != "")
+        .any(axis=1)
+        .all()
+    )
     with pytest.raises(RuntimeError, match=r"query 0 failed: .*no such index"):
-        utils.evaluate(GROUND_TRUTH, elastic.elasticsearch_search(es, "no-such-index", BODY))
-    answer = {"responses": [{}, {"error": {"reason": None, "root_cause": [{"reason": None}]}}]}
+        utils.evaluate(
+            GROUND_TRUTH, elastic.elasticsearch_search(es, "no-such-index", BODY)
+        )
+    answer = {
+        "responses": [{}, {"error": {"reason": None, "root_cause": [{"reason": None}]}}]
+    }
     stub = SimpleNamespace(msearch=lambda **_: answer)
     with pytest.raises(RuntimeError, match=r"query 1 failed: .*None.*\n.*match_all"):
         elastic.elasticsearch_hits(stub, "any", [{}, MATCH_ALL])
@@ -115,17 +151,25 @@ def test_an_invalid_request_names_its_position(es, index, reason, position):
         elastic.elasticsearch_hits(es, index, bodies)
 
 
-@pytest.mark.parametrize(("field", "value"), [("date", "next week"), ("vector", [1] * 5)])
+@pytest.mark.parametrize(
+    ("field", "value"), [("date", "next week"), ("vector", [1] * 5)]
+)
 def test_a_build_that_fails_leaves_nothing(es, name, monkeypatch, field, value):
     good = elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS)
     bad = [*DOCUMENTS[:7], {**DOCUMENTS[7], "id": "misfit", field: value}]
     with pytest.raises(helpers.BulkIndexError) as caught:
         elastic.index_documents(es, name, bad, MAPPINGS)
     ((_, error),) = caught.value.errors[0].items()
-    assert (len(caught.value.errors), error["_id"], error["data"]["id"]) == (1, "7", "misfit")
+    assert (len(caught.value.errors), error["_id"], error["data"]["id"]) == (
+        1,
+        "7",
+        "misfit",
+    )
     assert f"[{field}]" in error["error"]["reason"]
     assert sorted(ids(es, good, MATCH_ALL)[0]) == sorted(d["id"] for d in DOCUMENTS[:3])
-    monkeypatch.setattr(helpers, "bulk", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(
+        helpers, "bulk", lambda *_, **__: signal.raise_signal(signal.SIGINT)
+    )
     with pytest.raises(KeyboardInterrupt):
         elastic.index_documents(es, name, DOCUMENTS, MAPPINGS)
     assert indices(es, name) == {good}
@@ -134,12 +178,20 @@ def test_a_build_that_fails_leaves_nothing(es, name, monkeypatch, field, value):
 def test_builds_stay_apart_and_ties_come_in_order_of_id(es, name):
     es.indices.create(index=name)
     parts = [DOCUMENTS[5 * n : 5 * n + 5] for n in range(6)]
-    parts.append([DOCUMENTS[0], DOCUMENTS[0], {**DOCUMENTS[1], "id": DOCUMENTS[0]["id"]}])
+    parts.append(
+        [DOCUMENTS[0], DOCUMENTS[0], {**DOCUMENTS[1], "id": DOCUMENTS[0]["id"]}]
+    )
     with ThreadPoolExecutor(2) as pool:
-        made = [*pool.map(lambda part: elastic.index_documents(es, name, part, MAPPINGS), parts)]
+        made = [
+            *pool.map(
+                lambda part: elastic.index_documents(es, name, part, MAPPINGS), parts
+            )
+        ]
     assert indices(es, name) == {name, *made}
     found = [sorted(ids(es, index, MATCH_ALL)[0]) for index in [name, *made]]
-    assert found == [sorted(document["id"] for document in part) for part in [[], *parts]]
+    assert found == [
+        sorted(document["id"] for document in part) for part in [[], *parts]
+    ]
     order = np.random.default_rng(1).permutation(20)
     copies = [{**DOCUMENTS[0], "id": f"copy-{n:02}"} for n in order]
     found = ask(es, elastic.index_documents(es, name, copies, MAPPINGS), QUESTION)[1]
@@ -159,9 +211,17 @@ def test_only_old_indexes_or_those_of_a_run_are_deleted(es, name, monkeypatch):
         meta = {"by": by, "at": time.time() - HOUR * hours, "run": f"run-{hours}"}
         es.indices.create(index=f"{name}-{hours}", mappings={"_meta": meta})
     es.indices.create(index=f"{name}-plain")
-    new, left = elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS), [1, 23, 99, "plain"]
-    assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}  # a day is the limit
-    for step in ("run", "run-99", 0), ("older_than", 24 * HOUR, 0), ("older_than", 2 * HOUR, 23):
+    new, left = (
+        elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS),
+        [1, 23, 99, "plain"],
+    )
+    # a day is the limit
+    assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}
+    for step in (
+        ("run", "run-99", 0),
+        ("older_than", 24 * HOUR, 0),
+        ("older_than", 2 * HOUR, 23),
+    ):
         elastic.delete_indexes(es, **dict([step[:2]]))
         left = [kind for kind in left if kind != step[2]]
         assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}
@@ -170,16 +230,26 @@ def test_only_old_indexes_or_those_of_a_run_are_deleted(es, name, monkeypatch):
 
 
 def test_no_node_and_one_of_two_addresses(es, monkeypatch, capsys):
-    good = os.environ.get("ELASTICSEARCH_URL") or f"http://127.0.0.1:{script.DEFAULT_PORT}"
-    monkeypatch.setenv("ELASTICSEARCH_URL", url := f"http://127.0.0.1:{script.free_port()}")
+    good = (
+        os.environ.get("ELASTICSEARCH_URL") or f"http://127.0.0.1:{script.DEFAULT_PORT}"
+    )
+    monkeypatch.setenv(
+        "ELASTICSEARCH_URL", url := f"http://127.0.0.1:{script.free_port()}"
+    )
     monkeypatch.delenv("REQUIRE_ELASTICSEARCH", raising=False)
-    assert (elastic.connect_elasticsearch(), capsys.readouterr().out.count("\n")) == (None, 1)
+    assert (elastic.connect_elasticsearch(), capsys.readouterr().out.count("\n")) == (
+        None,
+        1,
+    )
     monkeypatch.setenv("REQUIRE_ELASTICSEARCH", "1")
     with pytest.raises(RuntimeError, match=f"no healthy node at {url}"):
         elastic.connect_elasticsearch()
     monkeypatch.setenv("ELASTICSEARCH_URL", f"{url}, {good}")
     for _ in range(4):  # the client begins with either
-        assert elastic.connect_elasticsearch().cluster.health()["status"] in ("green", "yellow")
+        assert elastic.connect_elasticsearch().cluster.health()["status"] in (
+            "green",
+            "yellow",
+        )
 
 
 @pytest.fixture
@@ -188,7 +258,10 @@ def cluster(request, monkeypatch):
     ports, nodes = [script.free_port() for _ in range(request.param)], []
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
     common = {"discovery.type": "multi-node", "discovery.seed_hosts": hosts}
-    common |= {"cluster.name": f"test-{uuid4().hex}", "cluster.initial_master_nodes": "node-0"}
+    common |= {
+        "cluster.name": f"test-{uuid4().hex}",
+        "cluster.initial_master_nodes": "node-0",
+    }
     try:
         for n, port in enumerate(ports):
             common |= {"node.name": f"node-{n}", "transport.port": port}
@@ -204,13 +277,17 @@ def cluster(request, monkeypatch):
             script.stop_node(node)
 
 
-@pytest.mark.parametrize(("cluster", "victim"), [(1, 0), (2, 0), (2, 1)], indirect=["cluster"])
+@pytest.mark.parametrize(
+    ("cluster", "victim"), [(1, 0), (2, 0), (2, 1)], indirect=["cluster"]
+)
 def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, victim):
     """Node 0 is the elected one. SIGKILL comes just before the third batch goes out."""
     nodes, client = cluster
     make = partial(elastic.index_documents, client, "killed", DOCUMENTS, MAPPINGS)
     copied = make({"number_of_replicas": len(nodes) - 1})
-    assert client.cluster.health(wait_for_status="green")["number_of_nodes"] == len(nodes)
+    assert client.cluster.health(wait_for_status="green")["number_of_nodes"] == len(
+        nodes
+    )
     search = elastic.elasticsearch_search(client, copied, BODY)
     before, figures = search(GROUND_TRUTH), utils.evaluate(GROUND_TRUTH, search)
     assert figures["hit_rate"] > 0
@@ -232,5 +309,7 @@ def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, v
     assert utils.evaluate(GROUND_TRUTH, search) == figures
     assert len(batches) > 3
     with ThreadPoolExecutor(2) as pool:
-        assert [*pool.map(partial(utils.evaluate, GROUND_TRUTH), [search] * 2)] == [figures] * 2
+        assert [*pool.map(partial(utils.evaluate, GROUND_TRUTH), [search] * 2)] == [
+            figures
+        ] * 2
     assert (search(GROUND_TRUTH) == before).all()

@@ -15,7 +15,9 @@ from notebook_cells import namespace_of
 import llm
 import utils
 
-NOTEBOOK = namespace_of("04-fact-coverage", "prompt", "judge", "combinations", "ranking")
+NOTEBOOK = namespace_of(
+    "04-fact-coverage", "prompt", "judge", "combinations", "ranking"
+)
 combinations, combined_scores = NOTEBOOK["combinations"], NOTEBOOK["combined_scores"]
 
 
@@ -31,7 +33,9 @@ def judge(folder, reply, samples=None):
 
 def digit(top):
     """A reply whose one token has these probabilities."""
-    return answer(next(iter(top)), top_logprobs={token: math.log(top[token]) for token in top})
+    return answer(
+        next(iter(top)), top_logprobs={token: math.log(top[token]) for token in top}
+    )
 
 
 P_AND_MASS = [
@@ -45,18 +49,26 @@ P_AND_MASS = [
 NO_VERDICT = [
     (answer("1"), None, f"{llm.model()} returned no log probabilities.*samples=20"),
     (digit({"Yes": 0.9, "No": 0.1}), None, "no digit among the likeliest tokens"),
-    (answer(None, refusal="No!", top_logprobs={"I": -0.1}), None, "the model refused: No!"),
+    (
+        answer(None, refusal="No!", top_logprobs={"I": -0.1}),
+        None,
+        "the model refused: No!",
+    ),
     (answer("yes", "no"), 2, "no sample is a digit"),
 ]
 
 
 @pytest.mark.parametrize(("reply", "samples", "p", "mass"), P_AND_MASS)
-def test_p_is_that_of_the_digits_among_the_top_tokens_or_samples(tmp_path, reply, samples, p, mass):
+def test_p_is_that_of_the_digits_among_the_top_tokens_or_samples(
+    tmp_path, reply, samples, p, mass
+):
     response, body = judge(tmp_path, reply, samples)
     how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
     how = {"n": 4, "temperature": 1} if samples else how
     assert NOTEBOOK["p_of"](response) == pytest.approx(p, abs=1e-4)
-    assert NOTEBOOK["digit_probabilities"](response).sum() == pytest.approx(mass, abs=1e-4)
+    assert NOTEBOOK["digit_probabilities"](response).sum() == pytest.approx(
+        mass, abs=1e-4
+    )
     assert set(response) == ({"samples", "asked"} if samples else {"logprobs"})
     assert body.items() >= {**how, "max_tokens": 1}.items()
 
@@ -69,7 +81,14 @@ def test_no_verdict_is_made_up(tmp_path, reply, samples, message):
 
 
 def test_number_of_combinations_and_too_many_are_refused_before_anything_is_allocated():
-    for n, least, count in [(7, 2, 120), (7, 1, 127), (2, 2, 1), (1, 1, 1), (1, 2, 0), (0, 1, 0)]:
+    for n, least, count in [
+        (7, 2, 120),
+        (7, 1, 127),
+        (2, 2, 1),
+        (1, 1, 1),
+        (1, 2, 0),
+        (0, 1, 0),
+    ]:
         members = combinations(n, least)
         assert members.shape == (count, n)
         assert len({tuple(row) for row in members}) == count
@@ -80,10 +99,17 @@ def test_number_of_combinations_and_too_many_are_refused_before_anything_is_allo
     assert len(combinations(17, smallest=0, most=2**20)) == 2**17
 
 
-@given(arrays(float, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.floats(0, 1)))
+@given(
+    arrays(
+        float, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.floats(0, 1)
+    )
+)
 def test_combined_scores_against_brute_force(scores):
     members = combinations(scores.shape[1], smallest=1)
-    hard, soft = combined_scores(scores, members), combined_scores(scores, members, soft=True)
+    hard, soft = (
+        combined_scores(scores, members),
+        combined_scores(scores, members, soft=True),
+    )
     for row, a, b in zip(members, hard, soft, strict=True):
         none = [math.prod(1 - p for p in fact) for fact in scores[:, row]]
         assert a == pytest.approx(utils.coverage(scores[:, row] >= 0.5))

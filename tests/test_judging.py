@@ -29,12 +29,17 @@ def judged(path, keys="", pairs=PAIRS):
 
 
 def test_a_file_cut_at_any_byte_is_resumed_and_no_whole_row_is_lost(tmp_path, capsys):
-    content, path = judged(tmp_path / "all.csv", "0120").path.read_bytes(), tmp_path / "cut.csv"
+    content, path = (
+        judged(tmp_path / "all.csv", "0120").path.read_bytes(),
+        tmp_path / "cut.csv",
+    )
     for size in range(len(content)):
         path.write_bytes(content[:size])
         whole = max(0, content[:size].count(b"\n") - 1)
         assert repr(judged(path)) == f"cut.csv: {whole} of 4 judged"
-        assert ("is cut off" in capsys.readouterr().out) == (content[:size][-1:] not in b"\n")
+        assert ("is cut off" in capsys.readouterr().out) == (
+            content[:size][-1:] not in b"\n"
+        )
         assert judged(path, "0120"[whole:]).path.read_bytes() == content
         capsys.readouterr()
 
@@ -42,11 +47,16 @@ def test_a_file_cut_at_any_byte_is_resumed_and_no_whole_row_is_lost(tmp_path, ca
 def test_u_goes_back_and_the_later_row_counts(tmp_path):
     judging = judged(tmp_path / "a.csv", "u01xu2uu1")
     assert [row[-1] for row in judging.path.read_text().splitlines()[1:]] == [*"0121"]
-    assert [*judged(judging.path).done.values()] == [*judging.done.values()] == ["2", "1"]
+    assert (
+        [*judged(judging.path).done.values()] == [*judging.done.values()] == ["2", "1"]
+    )
 
 
 def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path):
-    items, path = PAIRS[["document"]][:3].assign(question=[*"abc"]), tmp_path / "gone" / "a.csv"
+    items, path = (
+        PAIRS[["document"]][:3].assign(question=[*"abc"]),
+        tmp_path / "gone" / "a.csv",
+    )
     view = NB["panel"](NB["Judging"](items, path, "decision"), DOCUMENTS)
     view.buttons["k"].click()
     assert view.page.value.startswith("<b>Not stored")
@@ -56,11 +66,20 @@ def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path)
     view.buttons["m"].click()
     view.typed.value = " better "
     view.buttons["d"].click()
-    assert path.read_text().splitlines()[1:] == ["d0,a,keep,", "d1,b,mend,better", "d2,c,drop,"]
+    assert path.read_text().splitlines()[1:] == [
+        "d0,a,keep,",
+        "d1,b,mend,better",
+        "d2,c,drop,",
+    ]
 
 
-def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(tmp_path, capsys):
-    paths = judged(tmp_path / "1.csv", "0121").path, judged(tmp_path / "2.csv", "021").path
+def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(
+    tmp_path, capsys
+):
+    paths = (
+        judged(tmp_path / "1.csv", "0121").path,
+        judged(tmp_path / "2.csv", "021").path,
+    )
     table = NB["side_by_side"](*paths)
     differ = table.dropna().query("pass_1 != pass_2")[corpus.JUDGED_COLUMNS]
     merged = NB["merge"](table, judged(tmp_path / "3.csv", "1", differ).path)
@@ -71,19 +90,36 @@ def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(tmp_path,
     assert corpus.load_judged_queries(tmp_path)[1] == [{"d0": 0, "d1": 1}]
 
 
-def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(tmp_path, chromium):
+def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(
+    tmp_path, chromium
+):
     notebook = nbformat.read(corpus.ROOT / f"notebooks/{NAME}.ipynb", 4)
     cells = [cell for cell in notebook.cells if "tags" in cell.metadata]
-    cells = [cell.source for cell in cells if {"imports", "judging"} & {*cell.metadata.tags}]
+    cells = [
+        cell.source for cell in cells if {"imports", "judging"} & {*cell.metadata.tags}
+    ]
     (tmp_path / "tagged.py").write_text("\n".join(cells), "utf-8")
     judging = f"Judging(pd.DataFrame({PAIRS.to_dict('records')}), 'a.csv')"
-    source = f"from tagged import *\ndisplay(panel({judging}, {DOCUMENTS}))\nos.getpid()"
+    source = (
+        f"from tagged import *\ndisplay(panel({judging}, {DOCUMENTS}))\nos.getpid()"
+    )
     notebook = new_notebook(cells=[new_code_cell(source)])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(notebook, tmp_path / "a.ipynb")
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--port=0",
+    ]
     command += ["--ip=127.0.0.1", "--IdentityProvider.token=t"]
-    env = {**os.environ, "HOME": str(tmp_path), "JUPYTER_RUNTIME_DIR": str(tmp_path / "run")}
+    env = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "run"),
+    }
     server = subprocess.Popen(command, cwd=tmp_path, env=env)
     try:
         while server.poll() is None and not list(tmp_path.glob("run/jpserver-*.json")):

@@ -29,15 +29,38 @@ CODE = "from test_language_model import *; print(llm.ask(MANY, Words, PATH, WORK
 WORKERS, SCRIPT = 4, [sys.executable, "-c", CODE]  # another process
 PATH, LIVE = Path("data/responses.jsonl"), Path("data/live-responses.jsonl")
 ENVIRONMENT = {"COURSE_LLM": "live", "PYTHONPATH": os.pathsep.join(sys.path)}
-ENVIRONMENT |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "test-key", "OPENAI_MODEL": "test-model"}
-INVALID = ["a, b", '{"words": ["a", ', {"questions": ["a"]}, {"words": "a"}, {"words": ["\ud800"]}]
+ENVIRONMENT |= {
+    "NO_PROXY": "127.0.0.1",
+    "OPENAI_API_KEY": "test-key",
+    "OPENAI_MODEL": "test-model",
+}
+INVALID = [
+    "a, b",
+    '{"words": ["a", ',
+    {"questions": ["a"]},
+    {"words": "a"},
+    {"words": ["\ud800"]},
+]
 UNUSABLE = [(answer(content), "ValidationError") for content in INVALID]
-UNUSABLE += [(answer('{"words": ["a", ', finish_reason="length"), "LengthFinishReasonError")]
-UNUSABLE += [(answer("", finish_reason="content_filter"), "ContentFilterFinishReasonError")]
-UNUSABLE += [(answer(None, refusal="I cannot"), "no answer: I cannot"), (answer(), "IndexError")]
-UNUSABLE += [(answer(""), "no answer: empty message"), (raw('{"id": "chatcmpl-1", "choi'), "")]
+UNUSABLE += [
+    (answer('{"words": ["a", ', finish_reason="length"), "LengthFinishReasonError")
+]
+UNUSABLE += [
+    (answer("", finish_reason="content_filter"), "ContentFilterFinishReasonError")
+]
+UNUSABLE += [
+    (answer(None, refusal="I cannot"), "no answer: I cannot"),
+    (answer(), "IndexError"),
+]
+UNUSABLE += [
+    (answer(""), "no answer: empty message"),
+    (raw('{"id": "chatcmpl-1", "choi'), ""),
+]
 UNUSABLE += [(error(429, retry_after_ms=5), "RateLimitError")]
-GLUED = ['{"key": "k{"key": "l", "response": 1}', '{"key": "k", "response": 1}{"key": "l']
+GLUED = [
+    '{"key": "k{"key": "l", "response": 1}',
+    '{"key": "k", "response": 1}{"key": "l',
+]
 DAMAGE = ["", "[]", "7", '{"key": "k"}', "\0\0", "garbage", '{"id": "k', *GLUED]
 
 
@@ -57,7 +80,9 @@ def environment(monkeypatch, tmp_path):
 def ask(prompts, server, workers=WORKERS, schema=Words, **options):
     os.environ["OPENAI_BASE_URL"] = server.url
     answers = llm.ask(prompts, schema, PATH, workers, **options)
-    assert all(answer is None or answer == schema(words=answer.words) for answer in answers)
+    assert all(
+        answer is None or answer == schema(words=answer.words) for answer in answers
+    )
     return [answer and " ".join(answer.words) for answer in answers]
 
 
@@ -77,7 +102,9 @@ def slowly(path, mode, **options):
 
 
 IMPORTS = "import json, sys, time, warnings; from pathlib import Path; import llm\n"
-ANSWER = f"llm.respond(json.loads(sys.argv[1]), 'Words', Path({str(PATH)!r}), str.upper)\n"
+ANSWER = (
+    f"llm.respond(json.loads(sys.argv[1]), 'Words', Path({str(PATH)!r}), str.upper)\n"
+)
 WRITER = f"{IMPORTS}{inspect.getsource(slowly)}llm.open = slowly\n{ANSWER}"
 READER = f"""{IMPORTS}
 warnings.simplefilter("ignore")
@@ -125,7 +152,11 @@ def words(body, **options):
 def line(prompt, response=None, model="test-model"):
     """A recorded line; unlike those of live responses it is not ASCII."""
     response = response or {"words": prompt.split(), "day": "2024-02-29"}
-    record = {"key": llm.request_key(model, prompt, "Words"), "model": model, "response": response}
+    record = {
+        "key": llm.request_key(model, prompt, "Words"),
+        "model": model,
+        "response": response,
+    }
     return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
@@ -135,7 +166,11 @@ def test_only_live_is_called_and_its_good_answers_are_recorded_and_replayed():
         for os.environ["COURSE_LLM"] in ("", "1", "LIVE"):
             assert ask(["à", *MANY], server) == ["re\u2028corded", *[None] * 30]
         del os.environ["COURSE_LLM"]
-        assert llm.respond(MANY, "Words", PATH, pytest.fail) == ask(MANY, server) == [None] * 30
+        assert (
+            llm.respond(MANY, "Words", PATH, pytest.fail)
+            == ask(MANY, server)
+            == [None] * 30
+        )
         assert subprocess.check_output(SCRIPT, text=True) == f"{[None] * 30}\n"
         assert (server.requests, list(PATH.parent.iterdir())) == ([], [PATH])
         os.environ["COURSE_LLM"] = "live"
@@ -169,12 +204,24 @@ def test_the_environment_names_endpoint_key_and_model():
     def client(environment, **options):
         with patch.dict(os.environ, environment, clear=True):
             client, model = llm.client(**options)
-        return client.api_key, str(client.base_url), model, client.max_retries, client.timeout
+        return (
+            client.api_key,
+            str(client.base_url),
+            model,
+            client.max_retries,
+            client.timeout,
+        )
 
     openai, local = "https://api.openai.com/v1/", "http://127.0.0.1:11434/v1/"
     assert client({"OPENAI_API_KEY": "k"}) == ("k", openai, "gpt-4o-mini", 5, 60)
     names = {"OPENAI_BASE_URL": local, "OPENAI_MODEL": "llama3.2"}
-    assert client(names, timeout=3, max_retries=0) == ("not needed", local, "llama3.2", 0, 3)
+    assert client(names, timeout=3, max_retries=0) == (
+        "not needed",
+        local,
+        "llama3.2",
+        0,
+        3,
+    )
     with pytest.raises(OpenAIError, match="OPENAI_API_KEY"):
         client({"COURSE_LLM": "live"})
 
@@ -182,22 +229,34 @@ def test_the_environment_names_endpoint_key_and_model():
 @pytest.mark.parametrize("workers", [1, 8])
 def test_after_too_many_failures_no_call_is_made_and_answers_are_recorded(workers):
     with chat_server(error(401, "Bad key")) as server:
-        with pytest.raises(RuntimeError, match=r"of 30 calls .*AuthenticationError.*Bad key"):
+        with pytest.raises(
+            RuntimeError, match=r"of 30 calls .*AuthenticationError.*Bad key"
+        ):
             ask(MANY, server, workers)
         assert 10 <= len(server.requests) < 10 + workers  # those that were on their way
     assert LIVE.read_bytes() == b""
-    with pytest.raises(RuntimeError, match=r"3 of 30 .*ZeroDivisionError: .* prompt 'prompt 1'"):
-        llm.respond(MANY, "", PATH, lambda prompt: 1 / (prompt in MANY[::2]), 1, max_failures=3)
+    with pytest.raises(
+        RuntimeError, match=r"3 of 30 .*ZeroDivisionError: .* prompt 'prompt 1'"
+    ):
+        llm.respond(
+            MANY, "", PATH, lambda prompt: 1 / (prompt in MANY[::2]), 1, max_failures=3
+        )
     assert llm.recorded(MANY, "", PATH) == [1, None] * 3 + [None] * 24
 
 
 @pytest.mark.parametrize(("reply", "message"), UNUSABLE)
 def test_an_unusable_answer_is_an_error_and_only_it_is_asked_again(reply, message):
-    message = f"(?s)1 of 30 calls failed; run again.*{message}.*for the prompt 'prompt 7'"
-    with chat_server(lambda body: reply if prompt_of(body) == MANY[7] else words(body)) as server:
+    message = (
+        f"(?s)1 of 30 calls failed; run again.*{message}.*for the prompt 'prompt 7'"
+    )
+    with chat_server(
+        lambda body: reply if prompt_of(body) == MANY[7] else words(body)
+    ) as server:
         with pytest.raises(RuntimeError, match=message):
             ask(MANY, server)
-        assert server.asked() == Counter(MANY + MANY[7:8] * (5 if reply.status == 429 else 0))
+        assert server.asked() == Counter(
+            MANY + MANY[7:8] * (5 if reply.status == 429 else 0)
+        )
         assert len(llm.load_responses(LIVE)) == 29
     with chat_server(words) as server:
         assert ask(MANY, server) == MANY
@@ -212,7 +271,10 @@ def test_an_interrupt_starts_no_call_and_records_those_on_their_way(in_call):
             os.kill(os.getpid(), SIGINT)
         time.sleep(0.1)
 
-    made, bar = [], llm.tqdm if in_call else lambda calls, **_: [next(calls), raise_signal(SIGINT)]
+    made, bar = (
+        [],
+        llm.tqdm if in_call else lambda calls, **_: [next(calls), raise_signal(SIGINT)],
+    )
     with patch.object(llm, "tqdm", bar), pytest.raises(KeyboardInterrupt):
         llm.respond(MANY, "Words", PATH, call, WORKERS)
     assert len(llm.load_responses(LIVE)) == len(made) <= 5 + WORKERS
@@ -227,7 +289,9 @@ def test_a_killed_process_repeats_no_recorded_call_and_loses_no_answer():
             process.kill()
         time.sleep(0.3)
         asked = server.asked()
-        recorded = [" ".join(known["words"]) for known in llm.load_responses(LIVE).values()]
+        recorded = [
+            " ".join(known["words"]) for known in llm.load_responses(LIVE).values()
+        ]
         assert 14 - WORKERS <= len(recorded) < 30
         assert sum(asked.values()) - len(recorded) <= WORKERS
         assert ask(MANY, server) == MANY
@@ -250,13 +314,16 @@ def test_a_killed_writer_and_a_killed_reader_lose_no_record():
             for process in chance.sample([reader, writer], 2):
                 content = watch(content, chance.uniform(0, 0.1))
                 process.kill()
-                assert process.wait() == -SIGKILL  # it had not ended or failed by itself
+                # it had not ended or failed by itself
+                assert process.wait() == -SIGKILL
             content = watch(content, 0)
     whole, asked = [], []
     for record in content.splitlines():
         with suppress(ValueError):
             whole.append(json.loads(record)["key"])
-    missing = [p for p in prompts if llm.request_key("test-model", p, "Words") not in whole]
+    missing = [
+        p for p in prompts if llm.request_key("test-model", p, "Words") not in whole
+    ]
     assert 0 < len(missing) == len(prompts) - len(whole)  # none was recorded twice
 
     def call(prompt):
@@ -311,11 +378,17 @@ def test_a_last_line_that_is_cut_off_is_skipped_and_asked_again(path, left):
 
 
 def test_half_a_record_is_skipped_wherever_it_ends():
-    odd = {"a": [1.5e-10, -0.25, True, None, float("-inf")], "b": 'é\ud83d "\n{[', "c": [{}]}
+    odd = {
+        "a": [1.5e-10, -0.25, True, None, float("-inf")],
+        "b": 'é\ud83d "\n{[',
+        "c": [{}],
+    }
     for record in json.dumps({"key": "k", "response": odd}).encode(), line("ç🚀")[:-1]:
         for end in range(1, len(record)):
             half = record[:end]
-            PATH.write_bytes(half + b"\n" + line("a") + half + b"\r\n" + line("b") + half)
+            PATH.write_bytes(
+                half + b"\n" + line("a") + half + b"\r\n" + line("b") + half
+            )
             with pytest.warns(UserWarning, match="3 cut-off") as said:
                 assert len(llm.load_responses(PATH)) == 2
             assert len(said) == 1
@@ -333,21 +406,35 @@ def test_a_whole_record_counts_without_a_newline_which_the_next_writer_adds():
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_another_damaged_line_is_an_error_that_names_it_and_is_kept(damage, number):
-    content = line("a") * (number - 1) + f"{damage}\n".encode() + line("b") * (3 - number)
+    content = (
+        line("a") * (number - 1) + f"{damage}\n".encode() + line("b") * (3 - number)
+    )
     PATH.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"responses\.jsonl: line {number} is no recorded"):
+    with pytest.raises(
+        ValueError, match=rf"responses\.jsonl: line {number} is no recorded"
+    ):
         llm.respond("abc", "Words", PATH, pytest.fail)
     assert PATH.read_bytes() == content
-    PATH.write_bytes(content := line("a") + (damage or " ").encode())  # without a newline
+    # without a newline
+    PATH.write_bytes(content := line("a") + (damage or " ").encode())
     with pytest.raises(ValueError, match=r"responses\.jsonl: line 2 is no recorded"):
         llm.load_responses(PATH)
     assert PATH.read_bytes() == content
 
 
 def test_responses_count_for_the_model_the_prompt_and_the_schemas_name():
-    assert len({llm.request_key(*request) for request in ("méS", "néS", "meS", "méT")}) == 4
-    assert llm.request_key(*"méS") == "4fa70068cc52a26b8656d9c9646784b5"  # or data/ is worthless
-    known = [("a", llm.RECORDED), ("b", llm.RECORDED), ("b", "test-model"), ("c", "other")]
+    assert (
+        len({llm.request_key(*request) for request in ("méS", "néS", "meS", "méT")})
+        == 4
+    )
+    # or data/ is worthless
+    assert llm.request_key(*"méS") == "4fa70068cc52a26b8656d9c9646784b5"
+    known = [
+        ("a", llm.RECORDED),
+        ("b", llm.RECORDED),
+        ("b", "test-model"),
+        ("c", "other"),
+    ]
     PATH.write_bytes(b"".join(line(prompt, model, model) for prompt, model in known))
     assert llm.recorded("abc", "Words", PATH) == [None, "test-model", None]
     assert llm.respond("abc", "Words", PATH, str.upper) == ["A", "test-model", "C"]

@@ -50,7 +50,12 @@ def server(tmp_path_factory):
 def live(server, tmp_path):
     """A client, model and folder for responses, with live calls switched on."""
     names, _ = server
-    environment = {**names, "COURSE_LLM": "live", "OPENAI_API_KEY": "", "NO_PROXY": "127.0.0.1"}
+    environment = {
+        **names,
+        "COURSE_LLM": "live",
+        "OPENAI_API_KEY": "",
+        "NO_PROXY": "127.0.0.1",
+    }
     with patch.dict(os.environ, environment):
         yield *llm.client(max_retries=0), tmp_path
 
@@ -58,15 +63,22 @@ def live(server, tmp_path):
 def test_serve_finds_its_server_again_and_says_what_to_set(server):
     names, folder = server
     assert names["OPENAI_MODEL"] == models.SMOL
-    assert names["OPENAI_BASE_URL"] == f"http://127.0.0.1:{os.environ['LOCAL_LLM_PORT']}/v1"
+    assert (
+        names["OPENAI_BASE_URL"]
+        == f"http://127.0.0.1:{os.environ['LOCAL_LLM_PORT']}/v1"
+    )
     assert names["OPENAI_BASE_URL"] in script(folder, "serve", models.SMOL).stdout
     assert len(node.processes(f"{folder}/models.py host ")) == 1
 
 
 def test_ask_returns_an_object_of_the_schema_and_asks_once(live):
-    prompts, path = ["What colour is the sky?", "What colour is grass?"], live[-1] / "r.jsonl"
+    prompts, path = (
+        ["What colour is the sky?", "What colour is grass?"],
+        live[-1] / "r.jsonl",
+    )
     first = llm.ask(prompts, Answer, path, max_retries=0)
-    assert all(isinstance(answer, Answer) for answer in first)  # what it says is left to chance
+    # what it says is left to chance
+    assert all(isinstance(answer, Answer) for answer in first)
     with patch.dict(os.environ, OPENAI_BASE_URL="http://127.0.0.1:9/v1"):
         assert llm.ask(prompts, Answer, path, max_retries=0) == first
 
@@ -75,7 +87,9 @@ def test_the_judge_records_the_log_probabilities_of_the_model(live):
     client, model, folder = live
     context = "The bridge was opened in 1890."
     facts = ["The bridge was opened in 1890.", "The bridge was opened in 1980."]
-    prompts = [JUDGE["JUDGE_PROMPT"].format(context=context, fact=fact) for fact in facts]
+    prompts = [
+        JUDGE["JUDGE_PROMPT"].format(context=context, fact=fact) for fact in facts
+    ]
     call = JUDGE["judge_call"](client, model)
     for response in llm.respond(prompts, "digit", folder / "v.jsonl", call):
         p = JUDGE["digit_probabilities"](response)

@@ -11,7 +11,9 @@ import plots
 def shown(monkeypatch):
     """The figures that are shown, as a list of (figure, alt text)."""
     figures = []
-    monkeypatch.setattr(plots, "show", lambda figure, alt: figures.append((figure, alt)))
+    monkeypatch.setattr(
+        plots, "show", lambda figure, alt: figures.append((figure, alt))
+    )
     yield figures
     plt.close("all")
 
@@ -23,7 +25,9 @@ def texts(figure):
 
 def test_show_gives_the_picture_a_text_and_closes_it(monkeypatch):
     given = {}
-    monkeypatch.setattr(plots, "display", lambda figure, metadata: given.update(metadata))
+    monkeypatch.setattr(
+        plots, "display", lambda figure, metadata: given.update(metadata)
+    )
     figure = plt.figure()
     plots.show(figure, "a line that rises")
     assert given == {"image/png": {"alt": "a line that rises"}}
@@ -53,7 +57,9 @@ def test_verdicts_write_difference_and_interval_into_the_right_cell(shown):
 
 
 def test_slopes_draw_strongly_what_moves_by_three_places(shown):
-    board = pd.DataFrame({"left": [4.0, 3, 2, 1], "right": [1.0, 4, 3, 2]}, index=list("abcd"))
+    board = pd.DataFrame(
+        {"left": [4.0, 3, 2, 1], "right": [1.0, 4, 3, 2]}, index=list("abcd")
+    )
     plots.slopes(dict.fromkeys("1234", board), "left", "right", "T")
     ((figure, alt),) = shown
     lines = figure.axes[0].lines
@@ -65,14 +71,18 @@ def test_slopes_draw_strongly_what_moves_by_three_places(shown):
 
 def test_forest_colours_only_intervals_without_zero(shown):
     table = pd.DataFrame(
-        {"difference": [0.5, 0.25], "low": [0.25, -0.25], "high": [0.75, 0.5]}, ["a", "b"]
+        {"difference": [0.5, 0.25], "low": [0.25, -0.25], "high": [0.75, 0.5]},
+        ["a", "b"],
     )
     turned = -table.rename(columns={"low": "high", "high": "low"})
     plots.forest({"one": table, "two": turned}, "T", "x")
     ((figure, alt),) = shown
     lines = figure.axes[0].collections[0]
     assert len({tuple(colour) for colour in lines.get_colors()}) == 2
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "a",
+        "b",
+    ]
     assert "one a: +0.500; one b: +0.250; two a: -0.500" in alt
 
 
@@ -84,7 +94,9 @@ def test_scatter_colours_points_by_verdict_and_tells_the_correlation(shown):
     plots.scatter({"three": table}, "T", "by people", "by the model")
     (_, alt), (figure, _) = shown
     assert "one: correlation 0.40; two: correlation -0.40" in alt
-    places = {p.get_label(): p.get_offsets().tolist() for p in figure.axes[0].collections}
+    places = {
+        p.get_label(): p.get_offsets().tolist() for p in figure.axes[0].collections
+    }
     assert places == {"same": [[1, 1]], "opposite": [[2, -2]], "other": [[3, 3]]}
 
 

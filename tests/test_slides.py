@@ -9,7 +9,9 @@ from playwright.sync_api import sync_playwright
 
 import corpus
 
-SCALES = "[...document.querySelectorAll('.fit')].map((box) => Number(box.dataset.scale))"
+SCALES = (
+    "[...document.querySelectorAll('.fit')].map((box) => Number(box.dataset.scale))"
+)
 OVER = """Reveal.getSlides().filter((slide) => {
   const { h, v } = Reveal.getIndices(slide);
   Reveal.slide(h, v);
@@ -19,10 +21,17 @@ OVER = """Reveal.getSlides().filter((slide) => {
 
 
 def test_every_slide_fits_a_projector_and_no_network_is_needed(tmp_path, chromium):
-    make = [corpus.ROOT / "scripts" / "slides" / "make", Path(sys.executable).parent, tmp_path]
+    make = [
+        corpus.ROOT / "scripts" / "slides" / "make",
+        Path(sys.executable).parent,
+        tmp_path,
+    ]
     subprocess.run([*make, *NOTEBOOKS], check=True, capture_output=True)
     with sync_playwright() as playwright:
-        page, asked = playwright.chromium.launch(executable_path=chromium).new_page(), []
+        page, asked = (
+            playwright.chromium.launch(executable_path=chromium).new_page(),
+            [],
+        )
         page.set_viewport_size({"width": 1280, "height": 720})
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: asked.append(str(error)))

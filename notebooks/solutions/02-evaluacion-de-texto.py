@@ -75,7 +75,9 @@ n_queries = (1.96 * gains[DECIDES].std() / 0.01) ** 2
 def bm25(k1, b):
     settings = {"similarity": {"default": {"type": "BM25", "k1": k1, "b": b}}}
     name = elastic.index_documents(es, "course-bm25", documents, MAPPING, settings)
-    search = elastic.elasticsearch_search(es, name, elastic.match_query(FIELDS, "combined_fields"))
+    search = elastic.elasticsearch_search(
+        es, name, elastic.match_query(FIELDS, "combined_fields")
+    )
     return utils.evaluate(development["generated"], search)["mrr"]
 
 
@@ -90,7 +92,9 @@ better_pair = 1.2, 0.9
 # Sin sus ajustes, cualquier par da la cifra de los valores por defecto.
 def bm25(k1, b):
     name = elastic.index_documents(es, "course-bm25", documents, MAPPING)
-    search = elastic.elasticsearch_search(es, name, elastic.match_query(FIELDS, "combined_fields"))
+    search = elastic.elasticsearch_search(
+        es, name, elastic.match_query(FIELDS, "combined_fields")
+    )
     return utils.evaluate(development["generated"], search)["mrr"]
 
 

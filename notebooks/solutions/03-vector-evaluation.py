@@ -51,7 +51,9 @@ def unpaired(a, b):
 # mean is.
 def unpaired(a, b):
     rng = np.random.default_rng(1)
-    return np.quantile(rng.choice(a, size=2_000) - rng.choice(b, size=2_000), [0.025, 0.975])
+    return np.quantile(
+        rng.choice(a, size=2_000) - rng.choice(b, size=2_000), [0.025, 0.975]
+    )
 
 
 # %% 3 solution

@@ -9,7 +9,11 @@ from onnxruntime_extensions import get_library_path
 from sentence_transformers.base.modules import InputModule
 from tokenizers import Tokenizer
 
-INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+INPUTS = {
+    "input_ids": "ids",
+    "attention_mask": "attention_mask",
+    "token_type_ids": "type_ids",
+}
 
 
 class OnnxEncoder(InputModule):
@@ -17,7 +21,10 @@ class OnnxEncoder(InputModule):
 
     def __init__(self, folder):
         super().__init__()
-        options, tokenizer = onnxruntime.SessionOptions(), Path(folder, "tokenizer.json")
+        options, tokenizer = (
+            onnxruntime.SessionOptions(),
+            Path(folder, "tokenizer.json"),
+        )
         options.register_custom_ops_library(get_library_path())
         self.session = onnxruntime.InferenceSession(Path(folder, "model.onnx"), options)
         if tokenizer.exists():
@@ -34,7 +41,9 @@ class OnnxEncoder(InputModule):
         texts, run = features["texts"], self.session.run
         if hasattr(self, "tokenizer"):
             parts = self.tokenizer.encode_batch(texts)
-            given = {name: [getattr(part, n) for part in parts] for name, n in INPUTS.items()}
+            given = {
+                name: [getattr(part, n) for part in parts] for name, n in INPUTS.items()
+            }
             vectors = run(None, given)[0][:, 0]
         else:  # one by one: its integers are scaled over all texts of a call
             vectors = np.vstack([run(None, {"inputs": [text]})[0] for text in texts])
