@@ -74,7 +74,7 @@ def results_folder():
 
 
 def encodable(text):
-    """The text with question marks for half surrogate pairs, which UTF-8 cannot hold."""
+    """Replace half surrogate pairs, which UTF-8 cannot hold, with question marks."""
     return text.encode(errors="replace").decode()
 
 
@@ -157,7 +157,9 @@ def check_k(k):
 
 
 def check_table(table, columns, name):
-    """The table as a DataFrame; ValueError if a column, all rows, or a cell is missing."""
+    """Return the table as a DataFrame, if it is complete.
+
+    A missing column, a missing cell or a table without rows is a ValueError."""
     table = pd.DataFrame(table)
     if missing := [column for column in columns if column not in table]:
         found = ", ".join(map(str, table.columns)) or "none"
@@ -281,7 +283,9 @@ def is_placeholder(questions):
 
 
 def content_words(text):
-    """The set of words of a text, lower case, without English and Spanish stop words."""
+    """Return the set of words of a text, in lower case.
+
+    English and Spanish stop words are left out."""
     return set(re.findall(r"\b\w\w+\b", text.lower())) - STOP_WORDS
 
 
@@ -412,10 +416,10 @@ def right_answers(queries):
 
 
 def qrels_of(documents):
-    """The judgements of each query, one dict of id: grade a query.
+    """Return the judgements of each query as a dict of id: grade.
 
-    An id, a set or a list of ids has grade 1; a dict stays. ValueError for an id that is
-    no text, or a grade that is no number from 0."""
+    An id, a set or a list of ids has grade 1. A dict stays as it is. An id that is no
+    text, or a grade that is no number from 0, is a ValueError."""
     qrels = []
     for wanted in documents:
         if isinstance(wanted, set):
@@ -443,7 +447,9 @@ def check_texts(ids):
 
 
 def folds_of(groups, n_folds=N_FOLDS):
-    """The fold of each group's id, from 0, by a hash of it: another group moves none."""
+    """Return the fold of each group, counted from 0.
+
+    A hash of the group's id gives its fold, so another group moves none."""
     hashes = [int(short_hash(str(group)), 16) for group in groups]
     return np.array([number % n_folds for number in hashes], dtype=int)
 

@@ -17,10 +17,11 @@ DAY = 86_400  # seconds
 
 
 def connect_elasticsearch():
-    """A client for ELASTICSEARCH_URL, one or several with commas; else for this machine.
+    """Return a client for the nodes in ELASTICSEARCH_URL, or for one on this machine.
 
-    ELASTICSEARCH_API_KEY is its key. Where no healthy node answers: None and a line, or
-    with REQUIRE_ELASTICSEARCH a RuntimeError."""
+    ELASTICSEARCH_URL names one node, or several with commas between them.
+    ELASTICSEARCH_API_KEY is the key. Where no healthy node answers, a line is printed
+    and None returned. With REQUIRE_ELASTICSEARCH that is a RuntimeError."""
     urls = re.findall(r"[^,\s]+", os.environ.get("ELASTICSEARCH_URL") or NODE)
     key = os.environ.get("ELASTICSEARCH_API_KEY") or None
     es = Elasticsearch(
@@ -144,7 +145,9 @@ def _id_of(hit):
 
 
 def _hits_of(es, index, query, queries, size):
-    """The first hits of each query, with their ids only: 5 times as fast as all fields."""
+    """Return the first hits of each query, with their ids only.
+
+    This is 5 times as fast as with all fields."""
     only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
     pairs = zip(
         queries["question"].map(encodable),

@@ -119,7 +119,9 @@ def read_documents(path, names):
 
 
 def read_queries(path):
-    """Queries: a table, TREC topics, SMART's, or one a line, or an id, a tab and one."""
+    """Read queries from a table, from topics of TREC or SMART, or from lines of text.
+
+    A line of text is a query, or an id, a tab and a query."""
     if path.suffix != ".parquet":
         check_rows(path)
     if path.suffix in corpus.TABLES:
@@ -166,10 +168,11 @@ def read_qrels(path):
 
 
 def fetch_irds(name, folder):
-    """A collection of ir_datasets, such as beir/nfcorpus/test, as files in BEIR's layout.
+    """Write a collection of ir_datasets as files in BEIR's layout.
 
-    ir_datasets downloads what it does not have yet. Raises ValueError for a name that
-    it does not know, and for a collection without documents."""
+    A name is for example beir/nfcorpus/test. ir_datasets downloads what it does not
+    have yet. A name that it does not know is a ValueError, and so is a collection
+    without documents."""
     try:
         import ir_datasets
     except ImportError as error:

@@ -37,7 +37,9 @@ def _by_group(values, groups):
 
 
 def standard_error(values, groups):
-    """Standard error of the mean of one value a query; a group's queries go together."""
+    """Return the standard error of the mean of the values, one for each query.
+
+    The queries of a group go together."""
     sums, sizes = _by_group(values, groups)
     away = sums - sizes * sums.sum() / sizes.sum()
     n_groups = len(sums)

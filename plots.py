@@ -1,4 +1,4 @@
-"""The figures that notebooks share, in one style, each with a text for screen readers."""
+"""The figures that notebooks share, each with a text for screen readers."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +29,7 @@ def show(figure, alt):
 
 
 def verdicts(table, claims, collections, title):
-    """Claims × collections as a grid: difference, interval, and a colour for the verdict.
+    """Claims × collections as a grid of differences, coloured by verdict.
 
     table: rows with claim, collection, difference, low, high and a verdict of VERDICTS.
     """
@@ -81,10 +81,10 @@ def slopes(boards, left, right, title):
 
 
 def forest(tables, title, xlabel):
-    """Differences with their 95 % intervals: a row for each label, a mark for each table.
+    """Differences with 95 % intervals: a row for each label, a mark for each table.
 
-    tables: dict of name: DataFrame with the columns difference, low and high, indexed by
-    label, all with the same labels. An interval without 0 is drawn strongly.
+    tables: dict of name: DataFrame with the columns difference, low and high. Its index
+    is the labels, the same in each. An interval without 0 is drawn strongly.
     """
     labels = list(next(iter(tables.values())).index)
     figure, axis = plt.subplots(figsize=(11, 0.5 * len(labels) + 1.6), layout="tight")

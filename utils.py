@@ -102,9 +102,9 @@ def average_precision(relevance, n_relevant, per_query=False):
 
 
 def ndcg(relevance, judged, per_query=False):
-    """Gain of a ranking as a share of the ideal one's, after Järvelin & Kekäläinen 2002.
+    """Return the gain of a ranking as a share of the ideal one's.
 
-    The gain is the sum of grade / log2(rank + 1).
+    The gain is the sum of grade / log2(rank + 1) (Järvelin & Kekäläinen 2002).
     judged: for each query a list of the grades of *all* its judged documents."""
     grades = _grades(relevance)
     ideal = _ideal(grades, judged)
@@ -226,7 +226,8 @@ def relevance(rankings, documents):
 def checked_rankings(rankings, n_queries):
     """The rankings as an array of texts, (n_queries, k), each id once, "" at the end.
 
-    A warning counts ids that a ranking repeats. ValueError for another shape or type."""
+    A warning counts ids that a ranking repeats. Another shape or type is a
+    ValueError."""
     rankings = np.asarray(rankings, dtype=object)
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
@@ -532,7 +533,9 @@ def refused(answerable, unanswerable, share=0.05):
 
 
 def field_similarities(index, queries):
-    """Blocks of a fitted minsearch Index with {field: cosine similarities} as scores."""
+    """Yield blocks of a fitted minsearch Index.
+
+    The scores of a block are {field: cosine similarities}."""
     n, texts, asked = len(index.docs), {}, {}
     for field, matrix in index.text_matrices.items():
         if matrix.shape[0] != n:  # one row, where no document has a word in the field
@@ -624,7 +627,9 @@ def _words(texts, language, stem):
 
 
 def vector_scores(vectors, documents, name=None):
-    """Score function of exact cosines. vectors: (n_documents, dimension), by `embed`."""
+    """Return a score function of exact cosines.
+
+    vectors: (n_documents, dimension), by `embed`."""
 
     def scores(queries):
         encoded = embed(queries["question"], name, "query")
@@ -639,7 +644,9 @@ def vector_scores(vectors, documents, name=None):
 
 
 def standardise(scores):
-    """Each row with mean 0 and standard deviation 1; a row of equal scores becomes 0."""
+    """Give each row mean 0 and standard deviation 1.
+
+    A row of equal scores becomes 0."""
     spread = scores.std(axis=1, keepdims=True)
     away = scores - scores.mean(axis=1, keepdims=True)
     return away / np.where(spread > 1e-12, spread, 1)
@@ -658,10 +665,11 @@ def weighted_sum(parts, weights):
 
 
 def rrf_scores(parts, constant, depth=100):
-    """Score function of reciprocal rank fusion (Cormack et al. 2009).
+    """Return a score function of reciprocal rank fusion (Cormack et al. 2009).
 
     It sums 1 / (constant + rank) over several score functions. Of each only the first
-    `depth` count, and only scores above 0: at 0 a text shares no word with the query."""
+    `depth` count, and only scores above 0. With a score of 0 a text shares no word with
+    the query."""
 
     def scores(queries):
         for rows, columns, blocks in _blocks_of_all(parts, queries):

@@ -1,4 +1,6 @@
-"""Embedding models, and the vectors that are kept on disk. Notebook 03 introduces them."""
+"""Load embedding models, and keep their vectors on disk.
+
+Notebook 03 introduces them."""
 
 import hashlib
 import json
@@ -37,12 +39,16 @@ def bundled_model():
 
 
 def embedding_model(name=None):
-    """The sentence-transformers model of a folder or name, else EMBEDDING_MODEL, else ours."""
+    """Return the sentence-transformers model of a folder or name.
+
+    Without a name it is EMBEDDING_MODEL, or else ours."""
     return _load_model(*_model_files(name))
 
 
 def _model_files(name=None):
-    """The model's folder, or its name on the hub, and what changes when the folder's files do."""
+    """Return the model's folder, or its name on the hub, and the state of its files.
+
+    The state changes when the folder's files do."""
     name = str(name or os.environ.get("EMBEDDING_MODEL") or bundled_model())
     folder = MODELS / name if (MODELS / name).exists() else locate(name)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
@@ -67,10 +73,11 @@ def _load_model(name, _):
 
 
 def embed(texts, name=None, role="document"):
-    """Unit vectors of the texts, float32, (n_texts, dimension). Each text is encoded once.
+    """Return unit vectors of the texts, float32, (n_texts, dimension).
 
-    The vectors are kept by model, role and text in the file EMBEDDING_CACHE, or else
-    .cache/vectors.sqlite. role: document, or query, for which a model may have a prompt."""
+    Each text is encoded once. The vectors are kept by model, role and text in the file
+    EMBEDDING_CACHE, or else .cache/vectors.sqlite.
+    role: document, or query, for which a model may have a prompt."""
     texts = [encodable(text) for text in texts]
     if not texts:
         dimension = embedding_model(name).get_embedding_dimension()

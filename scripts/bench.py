@@ -1,4 +1,6 @@
-"""Ratios of speed, measured in one run: `make bench`. Seconds are the best of a few repetitions."""
+"""Measure ratios of speed in one run: `make bench`.
+
+Seconds are the best of a few repetitions."""
 
 import os
 import tempfile
@@ -24,12 +26,16 @@ MAPPING = {"properties": {field: {"type": kind} for field, kind in TYPES.items()
 
 
 def seconds(times, function, *given):
-    """Best wall time of several calls, with garbage collected as usual, which timeit turns off."""
+    """Return the best wall time of several calls.
+
+    Garbage is collected as usual. timeit by itself turns that off."""
     return min(timeit.Timer(lambda: function(*given), "gc.enable()").repeat(times, 1))
 
 
 def row(what, slow, fast, goal):
-    """Print the seconds of the slow and the fast way, and whether their ratio meets the goal."""
+    """Print the seconds of the slow and the fast way.
+
+    The line also says whether their ratio meets the goal."""
     end = f"goal {goal:>4}x  {'met' if slow / fast >= goal else 'NOT MET'}"
     print(
         f"{what:<66} {slow:>9.3f} {fast:>9.4f} {slow / fast:>8.1f}x   {end}", flush=True
@@ -107,7 +113,9 @@ def bench_vectors(documents, ground_truth):
 
 
 def bench_statistics():
-    """A permutation test of the size of our largest comparison: 100,000 swaps of 546 groups."""
+    """Time a permutation test of the size of our largest comparison.
+
+    It makes 100,000 swaps of 546 groups."""
     gains = np.random.default_rng(1).normal(0.01, 0.3, size=546)
     options = {"permutation_type": "samples", "n_resamples": 100_000, "batch": 1_000}
     slow = seconds(1, lambda: stats.permutation_test([gains], np.sum, **options))
@@ -121,7 +129,9 @@ def bench_statistics():
 
 
 def bench_elasticsearch(es, documents, ground_truth, label, n_loop):
-    """Indexing and searching; one by one only n_loop documents, their seconds scaled to all."""
+    """Time indexing and searching, one by one and in bulk.
+
+    One by one, only n_loop documents are indexed. Their seconds are scaled to all."""
     some, few = ground_truth[:n_loop], documents[:n_loop]
     index_one = partial(
         es.index, index=elastic.index_documents(es, "course-loop", [], MAPPING)

@@ -1,6 +1,8 @@
-"""Write the counts of data/README.md, the leaderboard of README.md and the machine time of
-notebooks/README.md between their marks, so that no figure is typed by hand. Called by
-`make notebooks`; --check only says whether they are right."""
+"""Write the figures of three README files, so that none is typed by hand.
+
+They are the counts of data/README.md, the leaderboard of README.md and the machine time
+of notebooks/README.md. Each has its place between two marks. `make notebooks` calls
+this script. With --check it only says whether the figures are right."""
 
 import base64
 import re
@@ -30,19 +32,28 @@ def counts():
     )
     sections = frame.groupby(["course", "section"]).size()
     sizes = f"in {len(sections)} sections of {sections.min()} to {sections.max()}"
-    yield f"- **Records**: {len(frame):,} ({listed(frame['course'].value_counts())}) {sizes}."
+    yield (
+        f"- **Records**: {len(frame):,} ({listed(frame['course'].value_counts())}) "
+        f"{sizes}."
+    )
     words, asked = (
         texts.str.split().str.len() for texts in (frame["text"], generated["question"])
     )
     shares = " / ".join(f"{q:.0f}" for q in np.percentile(words, [5, 25, 50, 75]))
-    lengths = f"{shares} at 5, 25, 50 and 75 %, mean {words.mean():.0f}, longest {words.max()}"
+    lengths = (
+        f"{shares} at 5, 25, 50 and 75 %, "
+        f"mean {words.mean():.0f}, longest {words.max()}"
+    )
     yield f"- **Answer length** in words: {lengths}."
     decided = listed(pd.read_csv(DATA / "gate.csv")["decision"].value_counts())
     length = f"{len(generated):,}, {asked.mean():.1f} words in the mean"
     yield f"- **Generated questions**: {length}; read at the gate: {decided}."
     table = pd.read_csv(DATA / "judged-queries.csv")
     kinds = table.drop_duplicates("query_id")["kind"].value_counts().sort_index()
-    yield f"- **Judged queries**: {kinds.sum()} ({listed(kinds)}), {len(table):,} judgements."
+    yield (
+        f"- **Judged queries**: {kinds.sum()} ({listed(kinds)}), "
+        f"{len(table):,} judgements."
+    )
     relevant = (table["grade"] > 0).groupby(table["query_id"]).sum()
     none, mean = (relevant == 0).sum(), relevant[relevant > 0].mean()
     needs = table.loc[table["grade"] > 0, "need"].nunique()
@@ -53,11 +64,16 @@ def counts():
 
 
 def agreement(table):
-    """How far the two passes agree, with κ and its interval by kind of query, as lines."""
+    """Yield lines that say how far the two passes agree.
+
+    They have κ and its interval, by kind of query too."""
     relevant = table[(table["pass_1"] > 0) | (table["pass_2"] > 0)]
     same = relevant["pass_1"] == relevant["pass_2"]
     of = f"of {len(same):,} pairs that either calls relevant got the same grade"
-    yield f"- **Two passes**: {same.mean():.0%} {of}. Over all pairs, most of them 0 for both,"
+    yield (
+        f"- **Two passes**: {same.mean():.0%} {of}. "
+        "Over all pairs, most of them 0 for both,"
+    )
     yield f"  κ is {kappa(table)}, with a 95 % interval that draws whole queries."
     share, by_kind = same.groupby(relevant["kind"]).mean(), table.groupby("kind")
     parts = [f"{kind} {share[kind]:.0%}, {kappa(part)}" for kind, part in by_kind]
@@ -78,7 +94,9 @@ def kappa(table):
 
 
 def cohen(counts):
-    """Cohen's κ of tables of counts, (..., 3, 3): a row for each grade of the first pass."""
+    """Return Cohen's κ of tables of counts, (..., 3, 3).
+
+    A table has a row for each grade of the first pass."""
     shares = counts / counts.sum(axis=(-1, -2), keepdims=True)
     chance = (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1)
     return (np.trace(shares, axis1=-2, axis2=-1) - chance) / (1 - chance)
@@ -90,7 +108,10 @@ def further_counts():
     questions = corpus.load_ground_truth(DATA / "es")
     queries, qrels = corpus.load_judged_queries(DATA / "es")
     judged = f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements"
-    yield f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, {judged}."
+    yield (
+        f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, "
+        f"{judged}."
+    )
     facts, hard = (
         pd.read_csv(DATA / "fact-annotations.csv"),
         pd.read_csv(DATA / "hard-pairs.csv"),
@@ -120,14 +141,19 @@ def leaderboard():
     """The last leaderboard that notebook 03 displays, as a Markdown table."""
     page = [page for page in outputs("text/html") if "<th>chosen</th>" in page][-1]
     cells = re.findall(r"<t[hd]>([^<]*)</t[hd]>", page.split("<tbody>")[1])
-    yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | refused | chosen on |"
+    yield (
+        "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % "
+        "| refused | chosen on |"
+    )
     yield "|---|---|---|---|---|---|---|"
     for row in np.reshape(cells, (-1, 7)):
         yield f"| {' | '.join(row)} |"
 
 
 def machine_time():
-    """The seconds of each notebook, and of its cells above 2 s by their number, as a table."""
+    """Yield a table of the seconds of each notebook.
+
+    It also has the seconds of the cells above 2 s, by their number."""
     yield "| notebook | all cells, s | cells above 2 s: [number] seconds |"
     yield "|---|---|---|"
     for name, took in pd.read_csv(DURATIONS, index_col="cell").groupby("notebook")[
@@ -138,7 +164,9 @@ def machine_time():
 
 
 def main(check):
-    """Write the files and the picture, or with --check only say which file is not up to date."""
+    """Write the files and the picture.
+
+    With --check, only say which file is not up to date."""
     if not check and (path := corpus.results_folder() / "durations.csv").exists():
         new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
         both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
@@ -160,7 +188,8 @@ def main(check):
             (folder / "README.md").write_text(new, encoding="utf-8")
         elif new != old:
             sys.exit(
-                f"{folder}/README.md: not what the data give; run python scripts/data_card.py"
+                f"{folder}/README.md: not what the data give; "
+                "run python scripts/data_card.py"
             )
     if not check:
         PICTURE.write_bytes(base64.b64decode(outputs("image/png")[-1]))

@@ -1,4 +1,6 @@
-"""Fetch the collections that collections.toml lists, resume what broke off, check each file."""
+"""Fetch the collections that collections.toml lists.
+
+A download that broke off is resumed, and each file is checked."""
 
 import hashlib
 import os

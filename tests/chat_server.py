@@ -1,4 +1,6 @@
-"""A chat-completions server on loopback that answers as told, and keeps what it was asked."""
+"""This is a chat-completions server on loopback.
+
+It answers as told, and keeps what it was asked."""
 
 import json
 import threading
@@ -9,7 +11,9 @@ from types import SimpleNamespace
 
 
 def raw(body, status=200, delay=0, **headers):
-    """A reply with this text for its JSON; retry_after=1 becomes the header Retry-After: 1."""
+    """Return a reply with this text for its JSON.
+
+    retry_after=1 becomes the header Retry-After: 1."""
     body = body.encode()
     headers = {
         "Content_Type": "application/json",
@@ -29,7 +33,9 @@ def error(status, message="scripted", **options):
 
 
 def answer(*contents, refusal=None, finish_reason="stop", top_logprobs=None, delay=0):
-    """A reply with a choice for each content: text, None, or an object that is sent as JSON text;
+    """Return a reply with a choice for each content.
+
+    A content is text, None, or an object, which is sent as JSON text.
     top_logprobs: a dict of token: log probability, for the one token of the answer."""
     if top_logprobs is not None:
         top = [
@@ -58,10 +64,14 @@ def prompt_of(body):
 
 @contextmanager
 def chat_server(script):
-    """A server: its `url`, the `requests` so far (path, headers, body) and how often each prompt
-    was `asked()`. A delayed reply ends with the server.
+    """Run a server, and yield its state.
 
-    script: the reply to every request, or a function that makes one of a request's body."""
+    The state has the server's `url` and the `requests` so far (path, headers, body).
+    `asked()` says how often each prompt was asked. A delayed reply ends with the
+    server.
+
+    script: the reply to every request, or a function that makes one of a request's
+    body."""
     stop, state = threading.Event(), SimpleNamespace(requests=[])
     state.asked = lambda: Counter(
         prompt_of(request.body) for request in list(state.requests)

@@ -1,4 +1,6 @@
-"""How nbval runs the notebooks: nodes, exercises, tolerances; and that nothing is left behind."""
+"""This file says how nbval runs the notebooks: nodes, exercises and tolerances.
+
+It also sees that nothing is left behind."""
 
 import contextlib
 import io
@@ -26,7 +28,7 @@ TRIAL = """for wrong in {}:
         raise RuntimeError("this wrong answer passes: " + wrong)
     except AssertionError as error:
         assert len(str(error).split()) > 3, f"{{error}} is no sentence that helps: {{wrong}}"
-"""
+"""  # noqa: E501
 # no folder .hypothesis, database or not
 configuration.set_hypothesis_home_dir(os.devnull)
 settings.register_profile("course", deadline=None, derandomize=True, database=None)
@@ -34,7 +36,10 @@ settings.load_profile("course")
 
 
 def pytest_configure(config):
-    """No test reads what the user has set, makes a call, or writes to the user's results/."""
+    """Keep the tests apart from what is the user's.
+
+    No test reads what the user has set, or writes to the user's results/. No test makes
+    a call."""
     for name in ("COURSE_DATA", "COURSE_LLM", "EMBEDDING_MODEL", "OPENAI_MODEL"):
         os.environ.pop(name, None)
     config.results = tempfile.TemporaryDirectory()
@@ -62,7 +67,9 @@ def pytest_unconfigure(config):
 
 @pytest.fixture
 def chromium():
-    """The browser's program; the test is skipped without one unless REQUIRE_CHROMIUM is set."""
+    """Return the path of the browser's program.
+
+    Without one the test is skipped, unless REQUIRE_CHROMIUM is set."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if not browser and not os.environ.get("REQUIRE_CHROMIUM"):
         pytest.skip("no Chromium; on Debian: apt-get install chromium")
@@ -97,7 +104,9 @@ def tags(item):
 
 
 def prepare(item):
-    """Put the answers in the place of an exercise's stub; wrap how a cell runs and compares."""
+    """Put the answers in the place of an exercise's stub.
+
+    How a cell runs and how it compares are wrapped."""
     item.output_timeout = OUTPUT_TIMEOUT
     if "exercise" in tags(item):
         item.cell.source = answered(item)
@@ -124,10 +133,11 @@ def prepare(item):
 
 
 def answered(item):
-    """An exercise with each wrong answer, which must fail and help, and then the right one.
+    """Return the code of an exercise with each wrong answer, and then the right one.
 
-    They are cells of a file in notebooks/solutions, in the order of the exercises. A blank
-    line separates an exercise's stub from its check."""
+    A wrong answer must fail and help. The answers are cells of a file in
+    notebooks/solutions, in the order of the exercises. A blank line separates an
+    exercise's stub from its check."""
     cells = item.parent.nb.cells
     before = cells[: cells.index(item.cell)]
     number = 1 + sum("exercise" in cell.metadata.get("tags", []) for cell in before)
@@ -142,7 +152,9 @@ def answered(item):
 
 
 def answers_of(stem, number):
-    """The solution and the wrong answers of an exercise: {"solution": [code], "wrong": [...]}."""
+    """Return the solution and the wrong answers of an exercise.
+
+    They come as {"solution": [code], "wrong": [...]}."""
     path = corpus.ROOT / "notebooks" / "solutions" / f"{stem}.py"
     answers = {"solution": [], "wrong": []}
     for cell in path.read_text(encoding="utf-8").split("# %% ")[1:]:
@@ -158,7 +170,9 @@ def without_widgets(outputs):
 
 
 def close(test, reference):
-    """The outputs of the test, with the reference's decimals where they differ by the tolerance."""
+    """Return the outputs of the test, with decimals of the reference.
+
+    These replace decimals that differ by no more than the tolerance."""
     for new, old in zip(test, reference, strict=False):
         for mine, theirs in (new, old), (new.get("data", {}), old.get("data", {})):
             for kind in mine.keys() & theirs.keys():

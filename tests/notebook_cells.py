@@ -1,4 +1,6 @@
-"""Code of the notebooks for the tests: what only one notebook uses stands, and is tested, there."""
+"""This module gives the tests the code of the notebooks.
+
+What only one notebook uses stands in that notebook, and is tested there."""
 
 import nbformat
 
@@ -9,7 +11,9 @@ NOTEBOOKS += sorted((corpus.ROOT / "notebooks" / "es").glob("[0-9]*.ipynb"))
 
 
 def namespace_of(name, *tags):
-    """What the import cell and the cells with one of the tags define, when run in order."""
+    """Return what some cells define, when run in order.
+
+    They are the import cell and the cells with one of the tags."""
     notebook, namespace = (
         nbformat.read(f"{NOTEBOOKS[0].parent}/{name}.ipynb", as_version=4),
         {},

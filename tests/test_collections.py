@@ -1,4 +1,6 @@
-"""Collections that people judged: fetched from a local server, read, scored as published."""
+"""Test the collections that people judged.
+
+They are fetched from a local server, read, and scored as published."""
 
 import gzip
 import hashlib
@@ -39,7 +41,9 @@ COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
 
 @pytest.fixture
 def site():
-    """A local server; `site.content` is what it has, `site.asked` the ranges asked for."""
+    """Run a local server.
+
+    `site.content` is what it has, and `site.asked` has the ranges asked for."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -202,7 +206,9 @@ def test_an_id_that_stands_twice_is_an_error(tmp_path):
 
 @pytest.fixture
 def irds(tmp_path):
-    """A small collection that ir_datasets reads from disk, under the name course/small."""
+    """Register a small collection under the name course/small.
+
+    ir_datasets reads it from disk."""
     (tmp_path / "docs.tsv").write_text("d1\ta red lamp\nd2\ta green door\nd3\ta cat\n")
     (tmp_path / "queries.tsv").write_text("1\twhich lamp\n2\tany door\n")
     (tmp_path / "qrels.txt").write_text("1 0 d1 2\n1 0 d3 0\n2 0 d2 1\n")

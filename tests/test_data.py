@@ -122,7 +122,10 @@ def test_generated_questions_are_those_of_people():
     assert 0.27 <= heading.mean() <= 0.40
     assert (heading == 0).mean() <= 0.22
     assert 0.50 <= corpus.shared_words(asked, texts).mean() <= 0.70
-    yes_no = r"(?i)(?:is|are|was|do|does|did|can|could|should|would|will|may|must|has|have|am)\b"
+    yes_no = (
+        r"(?i)(?:is|are|was|do|does|did|can|could"
+        r"|should|would|will|may|must|has|have|am)\b"
+    )
     assert asked.str.match(yes_no).mean() <= 0.24
     index = Index(["question", "text", "section"], ["course"]).fit(DOCUMENTS)
     none, copied = utils.minsearch_search(index), {"question": 3.0, "section": 0.5}

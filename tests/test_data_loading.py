@@ -1,4 +1,6 @@
-"""Reading files: errors that name file, row, line and column, warnings with a count; and ids."""
+"""Test how files are read, and ids.
+
+Errors name file, row, line and column. Warnings have a count."""
 
 import json
 import warnings
@@ -23,7 +25,9 @@ JSON = json.dumps(DOCUMENTS, indent=1).encode()
 
 
 def changed(number, documents=DOCUMENTS, **fields):
-    """The documents with some fields of one changed, or taken out where the value is ..."""
+    """Return the documents with some fields of one changed.
+
+    A field is taken out where the value is `...`."""
     record = {
         key: value
         for key, value in {**documents[number], **fields}.items()
@@ -268,7 +272,10 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     numbered = changed(1, changed(0, id="00123456"), id="1234e567")
     written = write(tmp_path, numbered, csv("|".join(map(",".join, rows))))
     assert corpus.load_ground_truth(written).to_numpy().tolist() == rows
-    lines = b'document,note,question,course\r\nd1,x,"Why,\r\nand ""how""?",a\r\nd2,y,Who?,a\r\n'
+    lines = (
+        b"document,note,question,course\r\n"
+        b'd1,x,"Why,\r\nand ""how""?",a\r\nd2,y,Who?,a\r\n'
+    )
     table = corpus.load_ground_truth(write(tmp_path, questions=lines))
     assert table.columns.tolist() == ["document", "note", "question", "course"]
     assert table["question"].tolist() == ['Why,\r\nand "how"?', "Who?"]
@@ -381,7 +388,9 @@ def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_
 
 
 def test_queries_of_one_need_share_most_of_their_records_in_our_data():
-    """No query has a sibling of another need: half of their best or of their relevant records."""
+    """No query has a sibling of another need.
+
+    Siblings share half of their best records, or half of their relevant ones."""
     for folder in "data", "data/es":
         queries, qrels = corpus.load_judged_queries(corpus.ROOT / folder)
         assert len(queries) > queries["need"].nunique() > 0.6 * len(queries)

@@ -1,4 +1,6 @@
-"""The Elasticsearch part of utils.py on a real node, and on nodes of our own where one dies."""
+"""Test elastic.py on a real node, and on nodes of our own.
+
+One of our own nodes dies."""
 
 import os
 import signal
@@ -254,7 +256,9 @@ def test_no_node_and_one_of_two_addresses(es, monkeypatch, capsys):
 
 @pytest.fixture
 def cluster(request, monkeypatch):
-    """Nodes of one cluster of our own, and a client; skip where this machine cannot have them."""
+    """Yield the nodes of one cluster of our own, and a client.
+
+    The test is skipped where this machine cannot have such nodes."""
     ports, nodes = [script.free_port() for _ in range(request.param)], []
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
     common = {"discovery.type": "multi-node", "discovery.seed_hosts": hosts}

@@ -1,4 +1,6 @@
-"""Judging in notebook 06: what stands in the files, and the keyboard in a real JupyterLab."""
+"""Test judging in notebook 06.
+
+The tests see what stands in the files, and use the keyboard in a real JupyterLab."""
 
 import json
 import os
@@ -17,8 +19,15 @@ import corpus
 NAME = "06-judging"
 NB = namespace_of(NAME, "judging")
 DOCUMENTS = [{"id": f"d{n}", "question": "<b>", "text": "é\n{}"} for n in range(4)]
-PAIRS = pd.DataFrame({"query_id": "q1", "query": 'a "b",\nc', "course": "c", "kind": "vague",
-                      "document": [f"d{n}" for n in range(4)]})  # fmt: skip
+PAIRS = pd.DataFrame(
+    {
+        "query_id": "q1",
+        "query": 'a "b",\nc',
+        "course": "c",
+        "kind": "vague",
+        "document": [f"d{n}" for n in range(4)],
+    }
+)
 
 
 def judged(path, keys="", pairs=PAIRS):

@@ -1,4 +1,6 @@
-"""Language model calls: the real openai client against a server that fails as providers do."""
+"""Test calls of a language model.
+
+The real openai client meets a server that fails as providers do."""
 
 import datetime
 import inspect
@@ -87,7 +89,9 @@ def ask(prompts, server, workers=WORKERS, schema=Words, **options):
 
 
 def slowly(path, mode, **options):
-    """`open`, but what is written goes to the file in parts, with a pause after each."""
+    """Open a file as `open` does, but write to it in parts.
+
+    A pause comes after each part."""
     file = open(path, mode, **options)  # noqa: SIM115  whoever calls this closes it
     write = file.write
 
@@ -127,7 +131,9 @@ def running(code, prompts=()):
 
 
 def watch(content, seconds):
-    """The live responses after some seconds, in which nothing was changed or removed."""
+    """Return the live responses after some seconds.
+
+    In these seconds nothing may be changed or removed."""
     until = time.monotonic() + seconds
     while True:
         now = LIVE.read_bytes() if LIVE.exists() else b""

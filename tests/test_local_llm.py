@@ -1,4 +1,6 @@
-"""A real language model behind a real server: SmolLM2, fetched and served by scripts/models.py."""
+"""Test a real language model behind a real server.
+
+The model is SmolLM2. scripts/models.py fetches it and serves it."""
 
 import hashlib
 import os
@@ -25,14 +27,18 @@ class Answer(BaseModel):
 
 
 def script(folder, *words):
-    """Run a copy of the script, whose `stop` does not see the servers of this checkout."""
+    """Run a copy of the script.
+
+    Its `stop` does not see the servers of this checkout."""
     command = [sys.executable, folder / "models.py", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The variables that lead to a server, as `serve` prints them, and the script's copy."""
+    """Yield the variables that lead to a server, and the folder of the script's copy.
+
+    The variables are as `serve` prints them."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
     shutil.copytree(corpus.ROOT / "scripts", folder)
     shutil.copy(corpus.ROOT / "docker-compose.yml", folder.parent)

@@ -1,4 +1,6 @@
-"""Metrics against trec_eval and their definitions; relevance, coverage, intervals and p values."""
+"""Test metrics against trec_eval and against their definitions.
+
+Relevance, coverage, intervals and p values are tested too."""
 
 import warnings
 from functools import partial
@@ -35,7 +37,9 @@ NINE_OR_ONE = (
 
 @st.composite
 def cases(draw, grades):
-    """Grades of retrieved documents, (n_queries, k); numbers of relevant ones; grades of all."""
+    """Draw grades of retrieved documents, numbers of relevant ones, and grades of all.
+
+    The grades of retrieved documents are (n_queries, k)."""
     shape = draw(st.integers(1, 4)), draw(st.integers(1, 8))
     found = draw(arrays(int, shape, elements=st.integers(0, grades)))
     missed = [draw(st.lists(st.integers(1, grades), max_size=12)) for _ in found]
@@ -226,7 +230,9 @@ def pytrec_of(rankings, qrels, k):
 def test_any_ranking_and_any_form_of_relevance_is_scored_as_by_pytrec_eval(
     rankings, k, form, data
 ):
-    """Short, long, empty rankings and repeated ids; relevance as an id, a set, a dict of grades."""
+    """Rankings are short, long or empty, and some repeat ids.
+
+    Relevance is an id, a set or a dict of grades."""
     n = len(rankings)
     qrels = data.draw(st.lists(GRADED, min_size=n, max_size=n))
     if form == "id":
@@ -306,7 +312,9 @@ def test_coverage_is_the_share_of_facts_that_any_context_covers():
 
 
 def correlated(rng, n_documents=60):
-    """Values, of mean 0 in the long run and five a document, which share most; the documents."""
+    """Return values, and the document of each.
+
+    In the long run their mean is 0. A document has five values that are much alike."""
     values = rng.normal(size=(n_documents, 1)) + 0.5 * rng.normal(size=(n_documents, 5))
     return values.ravel(), np.repeat(np.arange(n_documents), 5)
 
@@ -352,7 +360,9 @@ def test_below_a_hundred_groups_the_interval_is_students_t_on_the_groups():
 
 @pytest.mark.parametrize("n_groups", [6, 25, 50, 186])
 def test_intervals_hold_the_truth_about_as_often_as_they_promise(n_groups):
-    """Gains, many of them 0, in groups of one to three queries, as judged queries have them."""
+    """The gains are like those of judged queries.
+
+    Many of them are 0, and a group has one to three queries."""
     rng, held = np.random.default_rng(n_groups), []
     for _ in range(300):
         groups = np.repeat(np.arange(n_groups), rng.integers(1, 4, n_groups))
@@ -362,7 +372,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_promise(n_groups):
     assert 0.91 <= np.mean(held) <= 0.99
 
 
-def test_the_smallest_difference_is_found_four_times_in_five_and_groups_needed_inverts_it():
+def test_smallest_difference_is_found_four_times_in_five_and_groups_needed_inverts_it():
     rng = np.random.default_rng(6)
     world = np.repeat(rng.normal(0, 0.3, size=4_000), 3) + rng.normal(
         0, 0.1, size=12_000

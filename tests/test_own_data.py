@@ -1,4 +1,6 @@
-"""Notebook 05: overlap and rank-biased overlap of two rankings, short and padded ones too."""
+"""Test overlap and rank-biased overlap of two rankings, in notebook 05.
+
+Short and padded rankings are tested too."""
 
 import numpy as np
 import pytest
@@ -29,7 +31,9 @@ def test_overlaps_are_symmetric_and_between_disjoint_and_the_same(a, b):
 
 
 def test_rank_biased_overlap_by_hand():
-    """Two lists of two, agreeing at the second rank: 0.1 (0 + 0.9 · 1) and 0.81 beyond, p = 0.9."""
+    """Two lists of two agree at the second rank, and p is 0.9.
+
+    The ranks of the lists add 0.1 (0 + 0.9 · 1), and what lies beyond adds 0.81."""
     assert RBO("ab", "ba") == pytest.approx(0.1 / 0.9 * 0.81 + 0.81)
     assert RBO("abc", "abd") > RBO("abc", "dbc")  # the top counts most
     assert OVERLAP("abc", "abd") == pytest.approx(2 / 3)

@@ -13,7 +13,9 @@ MINE, OTHER = (
 
 
 def test_only_what_the_others_lack_counts_as_not_judged():
-    """a is found by mine alone; deep, found by neither, stays judged and stays in the ideal."""
+    """Only mine finds a, so a is no longer judged.
+
+    Neither search finds deep, which stays judged and stays in the ideal."""
     found = NB["without_those"](QUERIES, MINE, [MINE], [OTHER])
     log3 = np.log2(3)
     first = (1 / log3) / (1 + 1 / log3)  # b at rank 2; the ideal is b and deep

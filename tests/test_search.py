@@ -1,4 +1,6 @@
-"""Searches: minsearch against its own, top k against a sort, sums of scores, bad input, boards."""
+"""Test searches, sums of scores, bad input and boards.
+
+Our minsearch is tested against its own search, and top k against a sort."""
 
 import warnings
 from functools import partial
@@ -53,7 +55,9 @@ LOG3 = np.log2(3)
 
 
 def assert_equals_minsearch(index, queries, boost=None, k=5):
-    """Ranks as minsearch's own search does, but for ties, which come in document order."""
+    """Assert that our search ranks as minsearch's own does, but for ties.
+
+    Ties come in document order."""
     boost, scores, courses = boost or {}, 0, np.array([d["course"] for d in index.docs])
     for field in index.text_fields:
         asked = index.vectorizers[field].transform(queries["question"])
@@ -164,7 +168,7 @@ def fixed(*rankings):
     return lambda queries: utils.pad([list(ranking) for ranking in rankings])
 
 
-def test_evaluate_gives_three_metrics_warns_of_rankings_narrower_than_k_and_counts_grades():
+def test_evaluate_gives_three_metrics_warns_of_narrow_rankings_and_counts_grades():
     search = fixed("axy", "xyb", "xyz")
     figures = utils.evaluate(THREE, search, k=3)
     assert figures == pytest.approx({"hit_rate": 2 / 3, "mrr": 4 / 9, "ndcg": 1.5 / 3})
@@ -300,7 +304,9 @@ def test_refusal_at_the_same_price_for_answerable_queries():
 
 
 def test_unjudged_results_are_bracketed_by_raw_and_condensed_lists():
-    """b and c answer; x, y were never judged, so the truth lies between the two figures."""
+    """b and c answer the query, and x and y were never judged.
+
+    So the truth lies between the two figures."""
     queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
     found = np.array([["x", "b", "y", "n", "c"]], dtype=object)
     assert utils.condensed(found, queries["document"]).tolist() == [

@@ -1,4 +1,6 @@
-"""Slides of the committed notebooks in a browser: each fits, has notes, and needs no network."""
+"""Test the slides of the committed notebooks in a browser.
+
+Each fits, has notes, and needs no network."""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""A sentence-transformers module for models in ONNX; models.py puts it beside their files."""
+"""This is a sentence-transformers module for models in ONNX.
+
+models.py puts it beside their files."""
 
 from pathlib import Path
 
@@ -17,7 +19,9 @@ INPUTS = {
 
 
 class OnnxEncoder(InputModule):
-    """Texts to the vector of their first token, or to what a model with its own tokenizer gives."""
+    """Turn each text into the vector of its first token.
+
+    A model with its own tokenizer gives the vector of the text itself."""
 
     def __init__(self, folder):
         super().__init__()
