@@ -87,7 +87,8 @@ def forest(tables, title, xlabel):
     is the labels, the same in each. An interval without 0 is drawn strongly.
     """
     labels = list(next(iter(tables.values())).index)
-    figure, axis = plt.subplots(figsize=(11, 0.5 * len(labels) + 1.6), layout="tight")
+    size = (11, 0.5 * len(labels) + 1.9)
+    figure, axis = plt.subplots(figsize=size, layout="constrained")
     axis.axvline(0, color=GREY, lw=1)
     for number, (name, table) in enumerate(tables.items()):
         y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
@@ -102,7 +103,7 @@ def forest(tables, title, xlabel):
     axis.set_xlabel(xlabel)
     axis.set_title(title, loc="left", weight="bold")
     if len(tables) > 1:
-        axis.legend(frameon=False)
+        figure.legend(loc="outside lower left", ncols=len(tables), frameon=False)
     said = [
         f"{name} {label}: {difference:+.3f}".strip()
         for name, table in tables.items()

@@ -10,7 +10,7 @@ from notebook_cells import NOTEBOOKS
 
 import corpus
 
-# Cells whose output is not compared, by the reason; there are no others, and none is skipped.
+# Cells whose output is not compared, by the reason. There are no others.
 UNSOLVED = ("Your turn: not solved yet.\n", "Te toca: aún sin resolver.\n")
 VOLATILE = {
     "versions of what is installed": r"version\(package\)",
@@ -45,7 +45,7 @@ def tags(cell):
 
 
 def test_all_notebooks_are_there():
-    expected = [f"{number:02}" for number in range(1, 9)]
+    expected = [f"{number:02}" for number in range(1, 10)]
     assert [path.stem[:2] for path in NOTEBOOKS] == [*expected, "02"]
 
 
@@ -101,7 +101,7 @@ def test_most_code_cells_have_prose_before_them(notebook):
 
 
 def test_prose_states_no_measured_number(notebook):
-    """Decimals in prose are figures, which a cell has to print; quoted parameters are code."""
+    """Decimals in prose are figures, which a cell has to print."""
     outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
     printed = "".join(
         o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in outputs
@@ -115,7 +115,7 @@ def test_prose_states_no_measured_number(notebook):
 
 
 def test_exercises_are_several_and_unsolved(notebook):
-    """That solutions pass and wrong answers do not is in conftest, which tries each of them."""
+    """conftest tries their solutions and wrong answers."""
     places = [i for i, cell in enumerate(notebook.cells) if "exercise" in tags(cell)]
     assert 3 <= len(places) <= 5
     for number, place in enumerate(places, 1):
@@ -125,7 +125,7 @@ def test_exercises_are_several_and_unsolved(notebook):
 
 
 def test_what_keeps_a_room_waiting_is_tagged(notebook, request):
-    """By the seconds of the committed run, on two cores. Imports and set-up may wait."""
+    """By the seconds of the committed run. Imports and set-up may wait."""
     path = request.node.callspec.params["notebook"]
     took = pd.read_csv(
         corpus.ROOT / "notebooks" / "durations.csv", index_col="notebook"
@@ -141,3 +141,12 @@ def test_a_notebook_reads_data_only(notebook):
     source = "\n".join(cell.source for cell in code_cells(notebook))
     assert not re.search(r"read_\w+\([^)]*results_folder", source)
     assert "requests.get" not in source
+
+
+def test_notebook_09_asks_with_the_prompt_of_notebook_01():
+    prompts = []
+    for path in (NOTEBOOKS[0], NOTEBOOKS[8]):
+        sources = [c.source for c in code_cells(nbformat.read(path, as_version=4))]
+        prompts += [source for source in sources if source.startswith("PROMPT = ")]
+    assert len(prompts) == 2
+    assert prompts[0] == prompts[1]
