@@ -80,11 +80,12 @@ def slopes(boards, left, right, title):
     show(figure, f"{title}. First by {left} and by {right}: {'; '.join(firsts)}.")
 
 
-def forest(tables, title, xlabel):
+def forest(tables, title, xlabel, grey=True):
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
     tables: dict of name: DataFrame with the columns difference, low and high. Its index
-    is the labels, the same in each. An interval without 0 is drawn strongly.
+    is the labels, the same in each.
+    grey: whether an interval that includes 0 is drawn in grey.
     """
     labels = list(next(iter(tables.values())).index)
     size = (11, 0.5 * len(labels) + 1.9)
@@ -93,7 +94,7 @@ def forest(tables, title, xlabel):
     for number, (name, table) in enumerate(tables.items()):
         y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
         sure = (table["low"] > 0) | (table["high"] < 0)
-        colours = np.where(sure, COLOURS[number], GREY)
+        colours = np.where(sure | (not grey), COLOURS[number], GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         marker = "os^"[number]
         axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
@@ -113,28 +114,31 @@ def forest(tables, title, xlabel):
 
 
 def scatter(tables, title, xlabel, ylabel):
-    """Two measures of the same things: a panel for each table, with the line x = y.
+    """Two measures of the same things: a panel for each table.
 
     tables: dict of name: DataFrame with x and y as its first two columns. A further
     column `verdict` colours the points: "same", "opposite", or anything else for grey.
+    Without it the line x = y is drawn.
     """
     figure, axes = _panels(tables)
     marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
     said = []
     for axis, (name, table) in zip(axes, tables.items(), strict=True):
         x, y = table.iloc[:, 0], table.iloc[:, 1]
-        axis.axline((0, 0), slope=1, color=GREY, lw=1)
-        axis.axhline(0, color=GREY, lw=1)
+        if "verdict" in table:
+            axis.axhline(0, color=GREY, lw=1)
+        else:
+            axis.axline((0, 0), slope=1, color=GREY, lw=1)
         verdicts = table.get("verdict", pd.Series("same", table.index))
         for verdict, group in table.groupby(verdicts):
             colour, marker = marks.get(verdict, (GREY, "."))
             options = {"color": colour, "marker": marker, "s": 60}
             axis.scatter(x[group.index], y[group.index], label=verdict, **options)
         axis.set(title=name.upper(), xlabel=xlabel, ylabel=ylabel)
-        if "verdict" in table:
-            axis.legend(frameon=False)
         said.append(f"{name}: correlation {np.corrcoef(x, y)[0, 1]:.2f}")
     figure.suptitle(title, weight="bold")
+    if "verdict" in table:
+        _legend_below(figure)
     show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
 
 
@@ -153,15 +157,26 @@ def histograms(tables, title, xlabel):
             axis.stairs(shares, bins, color=colour, lw=2, label=label)
             said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
         axis.set(title=name.upper(), xlabel=xlabel, ylabel="share")
-        axis.legend(frameon=False)
     figure.suptitle(title, weight="bold")
+    _legend_below(figure)
     show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
 
 
 def _panels(tables):
     """A figure with a panel for each table, two in a row, and these panels."""
     rows = (len(tables) + 1) // 2
-    figure, axes = plt.subplots(rows, 2, figsize=(12, 4.2 * rows), layout="tight")
+    figure, axes = plt.subplots(rows, 2, figsize=(12, 4.2 * rows), layout="constrained")
     for axis in axes.flat[len(tables) :]:
         axis.remove()
     return figure, axes.flat[: len(tables)]
+
+
+def _legend_below(figure):
+    """One legend below the panels, with each label once."""
+    by_label = {}
+    for axis in figure.axes:
+        handles, labels = axis.get_legend_handles_labels()
+        by_label |= dict(zip(labels, handles, strict=True))
+    figure.legend(
+        by_label.values(), by_label, loc="outside lower left", ncols=3, frameon=False
+    )
