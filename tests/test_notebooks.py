@@ -45,7 +45,7 @@ def tags(cell):
 
 
 def test_all_notebooks_are_there():
-    expected = [f"{number:02}" for number in range(1, 10)]
+    expected = [f"{number:02}" for number in range(1, 11)]
     assert [path.stem[:2] for path in NOTEBOOKS] == [*expected, "02"]
 
 
