@@ -470,7 +470,8 @@ def _halves(queries, folds):
 def divide(judged):
     """Judged queries that choose a setting, and those that report, with a column fold.
 
-    A query is ranked with what is best on queries of *other* folds: `utils.cross_fit`.
+    A query is ranked with what is best on queries of *other* folds: see
+    `experiments.cross_fit`.
     Fewer than MANY queries all do both, in ten folds of whole needs. More are cut into
     halves of whole needs. What a collection calls train, dev and test stays that."""
     own = judged["split"].map({"train": 0, "dev": 0, "test": 1})

@@ -180,3 +180,148 @@ def _legend_below(figure):
     figure.legend(
         by_label.values(), by_label, loc="outside lower left", ncols=3, frameon=False
     )
+
+
+def searches(boards, title, baseline=None):
+    """Searches with their 95 % intervals: a panel for each kind of queries.
+
+    boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a row for
+    each search and the columns value, low and high. The first board gives the order.
+    baseline: a search whose values are drawn as grey lines.
+    """
+    order = list(next(iter(boards.values())).sort_values("value").index)
+    size = (4 + 4.5 * len(boards), 0.42 * len(order) + 1.6)
+    figure, axes = plt.subplots(
+        1, len(boards), figsize=size, sharey=True, squeeze=False, layout="constrained"
+    )
+    said = []
+    for axis, (label, board) in zip(axes.flat, boards.items(), strict=True):
+        rows = board.reindex(order)
+        if baseline:
+            axis.axvline(rows.loc[baseline, "value"], color=GREY, lw=1)
+        axis.hlines(order, rows["low"], rows["high"], color=COLOURS[0], lw=2)
+        axis.scatter(rows["value"], order, color=COLOURS[0], zorder=3)
+        axis.set_xlabel(label)
+        parts = [f"{name} {value:.3f}" for name, value in rows["value"][::-1].items()]
+        said.append(f"{label}: {', '.join(parts)}")
+    figure.suptitle(title, weight="bold")
+    show(figure, f"{title}. {'; '.join(said)}.")
+
+
+def bars(values, title, xlabel, strong=()):
+    """Horizontal bars with their values beside them, from top to bottom.
+
+    values: a Series of label: value. strong: the labels that are drawn in colour; else
+    all are.
+    """
+    figure, axis = _one_panel(title, 0.45 * len(values) + 1.6)
+    labels = list(map(str, values.index))
+    strong = [*map(str, strong)] or labels
+    colours = [COLOURS[0] if label in strong else GREY for label in labels]
+    drawn = axis.barh(labels, values, color=colours)
+    axis.bar_label(drawn, [f"{value:.3g}" for value in values], padding=4)
+    axis.invert_yaxis()
+    axis.set_xlabel(xlabel)
+    said = ", ".join(f"{label} {value:.3g}" for label, value in values.items())
+    show(figure, f"{title}. {xlabel}: {said}.")
+
+
+def stacked_bars(table, title, xlabel):
+    """What a sum is made of: a bar for each row, a part of it for each column.
+
+    table: DataFrame with at most three columns of values from 0.
+    """
+    figure, axis = _one_panel(title, 0.7 * len(table) + 1.8)
+    labels = list(map(str, table.index))
+    left = np.zeros(len(table))
+    for colour, (name, values) in zip(COLOURS, table.items(), strict=False):
+        drawn = axis.barh(labels, values, left=left, color=colour, label=name)
+        texts = [f"{value:.2f}" if value >= 0.05 else "" for value in values]
+        axis.bar_label(drawn, texts, label_type="center", color="white")
+        left += values.to_numpy()
+    for y, total in enumerate(left):
+        axis.text(total, y, f" {total:.2f}", va="center", weight="bold")
+    axis.invert_yaxis()
+    axis.set_xlabel(xlabel)
+    _legend_below(figure)
+    said = [f"{label} {total:.2f}" for label, total in zip(labels, left, strict=True)]
+    show(figure, f"{title}. {xlabel}: {', '.join(said)}.")
+
+
+def curves(lines, title, xlabel, ylabel, logarithmic=False):
+    """One line for each name, labelled at its end, with its highest point marked.
+
+    lines: dict of name: Series of x: y.
+    """
+    figure, axis = _one_panel(title, 4.5)
+    said = []
+    marks = zip(COLOURS, "os^", lines.items(), strict=False)
+    for colour, marker, (name, line) in marks:
+        axis.plot(line.index, line, color=colour, marker=marker, ms=4)
+        best = line.idxmax()
+        axis.scatter(best, line[best], s=160, facecolor="none", edgecolor=colour, lw=2)
+        end = (line.index[-1], line.iloc[-1])
+        style = {"color": colour, "textcoords": "offset points", "va": "center"}
+        axis.annotate(name, end, xytext=(8, 0), annotation_clip=False, **style)
+        said.append(f"{name}: highest, {line[best]:.3f}, at {best}")
+    if logarithmic:
+        axis.set_xscale("log")
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    show(figure, f"{title}. {'; '.join(said)}.")
+
+
+def histogram(values, title, xlabel, marks=None):
+    """How often which value occurs. marks: dict of label: value, drawn as lines."""
+    figure, axis = _one_panel(title, 4.2)
+    axis.hist(values, bins=40, color=COLOURS[0], alpha=0.6)
+    top = axis.get_ylim()[1]
+    marks = marks or {}
+    for label, value in marks.items():
+        axis.axvline(value, color=COLOURS[1], lw=2)
+        axis.text(value, top, f" {label}", color=COLOURS[1], va="top")
+    axis.set(xlabel=xlabel, ylabel="how many")
+    said = "".join(f", {label} {value:.3g}" for label, value in marks.items())
+    low, high = np.min(values), np.max(values)
+    show(figure, f"{title}. {xlabel}: {low:.3g} to {high:.3g}{said}.")
+
+
+def heat_map(table, title, number="{:.2f}", low=None, high=None):
+    """A table of numbers as a grid, darker for higher ones.
+
+    low, high: which values are the lightest and the darkest; else those of the table.
+    """
+    figure, axis = plt.subplots(
+        figsize=(1.5 * table.shape[1] + 4, 0.5 * len(table) + 1.8), layout="constrained"
+    )
+    values = table.to_numpy(dtype=float)
+    axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
+    middle = (axis.images[0].norm.vmin + axis.images[0].norm.vmax) / 2
+    for (y, x), value in np.ndenumerate(values):
+        colour = "white" if value > middle else "black"
+        text = "" if np.isnan(value) else number.format(value)
+        axis.text(x, y, text, ha="center", va="center", color=colour)
+    axis.set_xticks(range(table.shape[1]), map(str, table.columns))
+    axis.set_yticks(range(len(table)), map(str, table.index))
+    axis.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    axis.spines[:].set_visible(False)
+    axis.set_title(title, loc="left", weight="bold")
+    rows = zip(table.index, values, strict=True)
+    said = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
+    show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(said)}.")
+
+
+def points(table, title, xlabel="", ylabel=""):
+    """Labelled points. table: columns x and y; its index has the labels."""
+    figure, axis = _one_panel(title, 5.5)
+    axis.scatter(table["x"], table["y"], color=COLOURS[0], s=60)
+    for label, row in table.iterrows():
+        axis.annotate(label, (row["x"], row["y"]), (7, 4), textcoords="offset points")
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.margins(0.2)
+    show(figure, f"{title}. {', '.join(map(str, table.index))}.")
+
+
+def _one_panel(title, height):
+    figure, axis = plt.subplots(figsize=(11, height), layout="constrained")
+    axis.set_title(title, loc="left", weight="bold")
+    return figure, axis

@@ -8,7 +8,7 @@ import corpus
 import formats
 import utils
 
-# of utils.BM25, on our typed queries
+# of experiments.BM25, on our typed queries
 OUR_SETTING = {"k1": 1.6, "b": 0.25, "heading": 3}
 TF_IDF = {"one field": {}, "logarithm": {"sublinear_tf": True}}
 

@@ -18,6 +18,7 @@ from scipy import stats
 from sklearn.metrics.pairwise import cosine_similarity
 
 import corpus
+import experiments
 import intervals
 import transfer
 import utils
@@ -123,14 +124,14 @@ def test_what_matches_nothing_is_padding_and_a_field_without_any_word_does_not_c
 def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(
     monkeypatch,
 ):
-    expected = utils.tune(
+    expected = experiments.tune(
         lambda b: utils.minsearch_search(INDEX, b, 7), BOOSTS, QUERIES, 7, "ndcg"
     )
     calls, similarities = [], utils.field_similarities
     monkeypatch.setattr(
         utils, "field_similarities", lambda *a: calls.append(a) or similarities(*a)
     )
-    tuned = utils.tune_boosts(INDEX, BOOSTS, QUERIES, 7, "ndcg")
+    tuned = experiments.tune_boosts(INDEX, BOOSTS, QUERIES, 7, "ndcg")
     pd.testing.assert_frame_equal(tuned, expected)
     assert len(calls) == 1
 
@@ -202,7 +203,11 @@ def test_a_wrong_k_or_boost_and_nothing_to_evaluate_are_errors():
         utils.minsearch_search(INDEX, {"title": 2})
     with pytest.raises(ValueError, match="ground truth: no rows"):
         utils.evaluate(THREE[:0], fixed())
-    for compare in utils.compare, utils.leaderboard, partial(utils.tune, fixed):
+    for compare in (
+        experiments.compare,
+        experiments.leaderboard,
+        partial(experiments.tune, fixed),
+    ):
         with pytest.raises(ValueError, match=r"no search .*is given"):
             compare({}, THREE)
 
@@ -211,7 +216,7 @@ def test_a_wrong_k_or_boost_and_nothing_to_evaluate_are_errors():
 def test_a_missing_column_or_an_empty_cell_is_an_error_that_names_it(column):
     for function in (
         utils.evaluate,
-        lambda rows, search: utils.leaderboard({"it": [["a"]] * 3}, rows),
+        lambda rows, search: experiments.leaderboard({"it": [["a"]] * 3}, rows),
     ):
         with pytest.raises(ValueError, match=f"ground truth: no column {column}"):
             function(THREE.drop(columns=column), fixed("a", "b", "c"))
@@ -239,7 +244,7 @@ def test_cross_fitting_ranks_each_query_by_what_is_best_on_the_other_folds(capsy
 
         return search
 
-    rankings, by_fold, best = utils.cross_fit(
+    rankings, by_fold, best = experiments.cross_fit(
         build, right, queries, queries, 2, "hit_rate"
     )
     assert (best, by_fold.tolist()) == ("high", ["high"] * 3)
@@ -248,21 +253,21 @@ def test_cross_fitting_ranks_each_query_by_what_is_best_on_the_other_folds(capsy
     assert utils.score(queries, rankings)["hit_rate"].mean() == 35 / 60
     # what is best on the fold itself must not be chosen for it
     right |= {"own fold": range(0, 60, 3), "low": [], "high": []}
-    _, by_fold, _ = utils.cross_fit(build, right, queries, queries, 2, "hit_rate")
+    _, by_fold, _ = experiments.cross_fit(build, right, queries, queries, 2, "hit_rate")
     assert by_fold.to_dict() == {0: "low", 1: "own fold", 2: "own fold"}
     halves = queries.assign(fold=0), queries[:9].assign(fold=1)
     right["high"] = range(60)
-    rankings, by_fold, _ = utils.cross_fit(build, right, *halves, 2, depth=2)
+    rankings, by_fold, _ = experiments.cross_fit(build, right, *halves, 2, depth=2)
     assert (rankings[:, 1].tolist(), by_fold.to_dict()) == (["high"] * 9, {1: "high"})
     few = queries[:49]
-    rankings, by_fold, best = utils.cross_fit(build, right, few, few, 2)
+    rankings, by_fold, best = experiments.cross_fit(build, right, few, few, 2)
     assert (best, set(by_fold)) == ("low", {"low"})
     assert (
         "49 queries are too few to tune on: the first setting"
         in capsys.readouterr().out
     )
     with pytest.raises(ValueError, match="no setting is given"):
-        utils.cross_fit(build, [], queries, queries)
+        experiments.cross_fit(build, [], queries, queries)
 
 
 def test_scores_of_several_blocks_of_a_course_are_all_ranked(monkeypatch):
@@ -296,11 +301,11 @@ def test_no_queries_give_no_rankings_and_another_k_can_be_asked_for():
 
 def test_refusal_at_the_same_price_for_answerable_queries():
     scores = part(([1, 0], [0, 2], [[0.2, 0.7], [0.1, 0.3]]))
-    best = utils.best_scores(scores, ask("x", "y", "z"))
+    best = experiments.best_scores(scores, ask("x", "y", "z"))
     assert best.tolist() == [0.3, 0.7, -np.inf]
     answerable = np.arange(100) / 100  # the lowest five of a hundred are refused
-    assert utils.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
-    assert utils.refused(answerable, [0.1, 0.4], share=0.2) == 0.5
+    assert experiments.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
+    assert experiments.refused(answerable, [0.1, 0.4], share=0.2) == 0.5
 
 
 def test_unjudged_results_are_bracketed_by_raw_and_condensed_lists():
@@ -309,11 +314,11 @@ def test_unjudged_results_are_bracketed_by_raw_and_condensed_lists():
     So the truth lies between the two figures."""
     queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
     found = np.array([["x", "b", "y", "n", "c"]], dtype=object)
-    assert utils.condensed(found, queries["document"]).tolist() == [
+    assert experiments.condensed(found, queries["document"]).tolist() == [
         ["b", "n", "c", "", ""]
     ]
     ideal = 2 + 1 / LOG3
-    both = utils.bracket(queries, found, k=3).loc[0]
+    both = experiments.bracket(queries, found, k=3).loc[0]
     assert both["ndcg"] == pytest.approx(2 / LOG3 / ideal)
     # refilled from below
     assert both["condensed"] == pytest.approx((2 + 1 / 2) / ideal)
@@ -396,21 +401,21 @@ def test_rankings_that_are_too_short_are_scored_at_k_and_not_at_their_length():
     pd.testing.assert_frame_equal(
         utils.score(JUDGED, short, 3), utils.score(JUDGED, full, 3)
     )
-    board = utils.leaderboard({"it": short}, JUDGED, 3, "ndcg")
+    board = experiments.leaderboard({"it": short}, JUDGED, 3, "ndcg")
     assert board["ndcg"].item() == pytest.approx(
         utils.score(JUDGED, full, 3)["ndcg"].mean()
     )
 
 
 def found_by(searches, queries, k=2):
-    return utils.timed_rankings(searches, queries, k)
+    return experiments.timed_rankings(searches, queries, k)
 
 
 def test_leaderboards_of_plain_and_of_judged_queries_by_hand():
     searches = {"poor": fixed("xa", "xb", "xy"), "good": fixed("ax", "bx", "xc")}
     rankings, ms = found_by(searches, THREE)
     assert (ms > 0).all()
-    board = utils.leaderboard(rankings, THREE, k=2)
+    board = experiments.leaderboard(rankings, THREE, k=2)
     assert (board.index.name, *board.index) == ("search", "good", "poor")
     expected = [[1, 5 / 6, (2 + 1 / LOG3) / 3], [2 / 3, 1 / 3, 2 / LOG3 / 3]]
     np.testing.assert_allclose(board[["hit_rate", "mrr", "ndcg"]], expected)
@@ -425,7 +430,9 @@ def test_leaderboards_of_plain_and_of_judged_queries_by_hand():
         "ndcg": fixed("ab", "dc"),
         "none": fixed("xy", "xy"),
     }
-    board = utils.leaderboard(found_by(searches, JUDGED)[0], JUDGED, k=2, by="ndcg")
+    board = experiments.leaderboard(
+        found_by(searches, JUDGED)[0], JUDGED, k=2, by="ndcg"
+    )
     assert board.index.tolist() == ["ndcg", "mrr", "none"]
     assert board["judged_at_k"].tolist() == pytest.approx([1, 3 / 4, 0])
     assert board["ndcg"].tolist() == pytest.approx(
@@ -441,19 +448,19 @@ def test_a_leaderboard_resamples_groups_and_corrects_its_p_values():
     queries = ask(*map(str, range(n)), document=documents)
     hard = np.repeat(rng.random(n // 5) < 0.5, 5)
     rows = [["x" if h else id_] for h, id_ in zip(hard, documents, strict=True)]
-    board = utils.leaderboard({"it": utils.pad(rows)}, queries, k=1)
+    board = experiments.leaderboard({"it": utils.pad(rows)}, queries, k=1)
     low, high = intervals.confidence_interval(~hard, documents)
     assert board.loc["it", ["low", "high"]].tolist() == pytest.approx([low, high])
     alone = intervals.confidence_interval(~hard, range(n))
     assert high - low > 1.8 * (alone[1] - alone[0])
     needs = queries.assign(need=documents, document=[{id_: 1} for id_ in documents])
-    board = utils.leaderboard({"it": utils.pad(rows)}, needs, k=1)
+    board = experiments.leaderboard({"it": utils.pad(rows)}, needs, k=1)
     assert board.loc["it", ["low", "high"]].tolist() == pytest.approx([low, high])
     others = {
         f"s{i}": utils.pad([[d if rng.random() < 0.5 else "x"] for d in documents])
         for i in range(3)
     }
-    board = utils.leaderboard(others, queries, k=1)
+    board = experiments.leaderboard(others, queries, k=1)
     best, *rest = board.index
     reached = {
         name: utils.score(queries, others[name], 1)["mrr"] for name in board.index
