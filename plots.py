@@ -164,8 +164,12 @@ def histograms(tables, title, xlabel):
 
 def _panels(tables):
     """A figure with a panel for each table, two in a row, and these panels."""
+    columns = min(2, len(tables))
     rows = (len(tables) + 1) // 2
-    figure, axes = plt.subplots(rows, 2, figsize=(12, 4.2 * rows), layout="constrained")
+    size = (12, 4.2 * rows)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=size, squeeze=False, layout="constrained"
+    )
     for axis in axes.flat[len(tables) :]:
         axis.remove()
     return figure, axes.flat[: len(tables)]
@@ -248,24 +252,30 @@ def stacked_bars(table, title, xlabel):
     show(figure, f"{title}. {xlabel}: {', '.join(said)}.")
 
 
-def curves(lines, title, xlabel, ylabel, logarithmic=False):
-    """One line for each name, labelled at its end, with its highest point marked.
+def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
+    """One line for each name, with the name beside its last point.
 
-    lines: dict of name: Series of x: y.
-    """
+    lines: dict of name: Series of x: y. best: whether the highest point of each line is
+    marked. label_at: beside which point the name stands, 0 for the first."""
     figure, axis = _one_panel(title, 4.5)
     said = []
     marks = zip(COLOURS, "os^", lines.items(), strict=False)
     for colour, marker, (name, line) in marks:
-        axis.plot(line.index, line, color=colour, marker=marker, ms=4)
-        best = line.idxmax()
-        axis.scatter(best, line[best], s=160, facecolor="none", edgecolor=colour, lw=2)
-        end = (line.index[-1], line.iloc[-1])
+        axis.plot(line.index, line, color=colour, marker=marker, ms=5)
+        x = line.idxmax()
+        if best:
+            ring = {"s": 160, "facecolor": "none", "edgecolor": colour, "lw": 2}
+            axis.scatter(x, line[x], **ring)
+        place = (line.index[label_at], line.iloc[label_at])
         style = {"color": colour, "textcoords": "offset points", "va": "center"}
-        axis.annotate(name, end, xytext=(8, 0), annotation_clip=False, **style)
-        said.append(f"{name}: highest, {line[best]:.3f}, at {best}")
+        away = (8, 0) if label_at else (8, 8)
+        axis.annotate(name, place, xytext=away, annotation_clip=False, **style)
+        ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
+        said.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:
         axis.set_xscale("log")
+        axis.set_xticks(line.index, [f"{number:,g}" for number in line.index])
+        axis.minorticks_off()
     axis.set(xlabel=xlabel, ylabel=ylabel)
     show(figure, f"{title}. {'; '.join(said)}.")
 
@@ -314,8 +324,9 @@ def points(table, title, xlabel="", ylabel=""):
     """Labelled points. table: columns x and y; its index has the labels."""
     figure, axis = _one_panel(title, 5.5)
     axis.scatter(table["x"], table["y"], color=COLOURS[0], s=60)
-    for label, row in table.iterrows():
-        axis.annotate(label, (row["x"], row["y"]), (7, 4), textcoords="offset points")
+    for number, (label, row) in enumerate(table.sort_values("x").iterrows()):
+        away = (7, 5) if number % 2 else (7, -14)  # neighbours' labels stay apart
+        axis.annotate(label, (row["x"], row["y"]), away, textcoords="offset points")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.margins(0.2)
     show(figure, f"{title}. {', '.join(map(str, table.index))}.")
@@ -325,3 +336,18 @@ def _one_panel(title, height):
     figure, axis = plt.subplots(figsize=(11, height), layout="constrained")
     axis.set_title(title, loc="left", weight="bold")
     return figure, axis
+
+
+def misses(intervals, truth, title, xlabel):
+    """Many intervals, one below the other; those that miss the truth are coloured.
+
+    intervals: DataFrame with the columns low and high."""
+    missed = (intervals["low"] > truth) | (intervals["high"] < truth)
+    figure, axis = _one_panel(title, 6)
+    places = np.arange(len(intervals))
+    widths = np.where(missed, 3, 1)
+    colours = np.where(missed, COLOURS[1], GREY)
+    axis.hlines(places, intervals["low"], intervals["high"], colors=colours, lw=widths)
+    axis.axvline(truth, color="black", lw=1)
+    axis.set(xlabel=xlabel, yticks=[])
+    show(figure, f"{title}. {missed.sum()} of {len(missed)} do not hold {truth:.3f}.")
