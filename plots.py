@@ -216,17 +216,19 @@ def bars(values, title, xlabel, strong=()):
     """Horizontal bars with their values beside them, from top to bottom.
 
     values: a Series of label: value. strong: the labels that are drawn in colour; else
-    all are.
-    """
+    all are."""
     figure, axis = _one_panel(title, 0.45 * len(values) + 1.6)
     labels = list(map(str, values.index))
     strong = [*map(str, strong)] or labels
     colours = [COLOURS[0] if label in strong else GREY for label in labels]
     drawn = axis.barh(labels, values, color=colours)
-    axis.bar_label(drawn, [f"{value:.3g}" for value in values], padding=4)
+    form = "{:,.0f}" if (values % 1 == 0).all() else "{:.3f}"
+    texts = [form.format(value) for value in values]
+    axis.bar_label(drawn, texts, padding=4)
     axis.invert_yaxis()
     axis.set_xlabel(xlabel)
-    said = ", ".join(f"{label} {value:.3g}" for label, value in values.items())
+    pairs = zip(labels, texts, strict=True)
+    said = ", ".join(f"{label} {text}" for label, text in pairs)
     show(figure, f"{title}. {xlabel}: {said}.")
 
 
