@@ -30,22 +30,34 @@ DEFAULT_PORT, TIMEOUT, FREE_BYTES = 9200, 120, 2e9
 IS_ROOT = POSIX and os.geteuid() == 0
 CHECKOUT = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]  # whose nodes are ours
 USAGE = "say start, start -- COMMAND, stop, check or run -- COMMAND"
+ERRORS = (RuntimeError, OSError, subprocess.SubprocessError)
+ASK = build_opener(ProxyHandler({})).open  # a proxy does not know this machine
 SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 
 
 def find_java():
     """The home of Java 17 or newer: JAVA_HOME's, else that of PATH's java."""
-    home = os.environ.get("JAVA_HOME")
-    java = POSIX and shutil.which("java", path=f"{home}/bin" if home else None)
+    home, path, where = os.environ.get("JAVA_HOME"), None, "PATH"
+    if home:
+        path, where = f"{home}/bin", f"JAVA_HOME={home}"
+    java = POSIX and shutil.which("java", path=path)
     if not java:
-        where = f"JAVA_HOME={home}" if home else "PATH"
         raise RuntimeError(f"no Java in {where}; {NEEDS}")
     said = subprocess.getoutput(f"'{java}' -XshowSettings:properties -version")
-    version = re.search(r'version "(1\.)?(\d+).*|$', said)
-    if int(version[2] or 0) < 17:
-        found = version[0] or said.splitlines()[:1]
+    version = re.search(r'version "(?:1\.)?(\d+).*', said)
+    if not version or int(version[1]) < 17:
+        found = version[0] if version else said.splitlines()[:1]
         raise RuntimeError(f"{java} is no Java 17+: {found}; {NEEDS}")
     return re.search("java.home = (.+)", said)[1]
+
+
+def sha256(path):
+    """The SHA-256 of a file, which need not fit into memory."""
+    found = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(2**20):
+            found.update(block)
+    return found.hexdigest()
 
 
 def cache(name):
@@ -72,15 +84,14 @@ def address(node):
 
 def known_url(port=None):
     """Where a healthy node answers: ELASTICSEARCH_URL, one of `start`, a port."""
+    named = os.environ.get("ELASTICSEARCH_URL", "").split(",")
     started = map(address, cache("nodes").glob("start-*"))
-    urls = [os.environ.get("ELASTICSEARCH_URL", ""), *started]
-    urls.append(f"http://127.0.0.1:{port or DEFAULT_PORT}")
     key = os.environ.get("ELASTICSEARCH_API_KEY")
     headers = {"Authorization": f"ApiKey {key}"} if key else {}
-    for url in ",".join(urls).split(","):
+    for url in [*named, *started, f"http://127.0.0.1:{port or DEFAULT_PORT}"]:
         with contextlib.suppress(Exception):  # any program may answer
             request = Request(f"{url.strip()}/_cluster/health", headers=headers)
-            with build_opener(ProxyHandler({})).open(request, timeout=5) as answer:
+            with ASK(request, timeout=5) as answer:
                 if json.load(answer)["status"] in ("green", "yellow"):
                     return url
 
@@ -88,16 +99,19 @@ def known_url(port=None):
 def processes(mark):
     """The pids of processes whose commands show this mark; no reused pid does."""
     listing = "ps -Aww -o pid=,command= || grep -as . /proc/[0-9]*/cmdline"  # if no ps
-    options = {"capture_output": True, "text": True, "errors": "replace"}
-    said = subprocess.run(["sh", "-c", listing], **options).stdout
-    found = re.findall(rf"(?m)^(?:/proc/| *)(\d+).*{re.escape(mark)}", said)
-    return [int(pid) for pid in found]
+    if not POSIX:
+        return []
+    said = subprocess.run(["sh", "-c", listing], stdout=subprocess.PIPE).stdout
+    found = re.findall(
+        rf"(?m)^(?:/proc/| *)(\d+).*{re.escape(mark)}", os.fsdecode(said)
+    )
+    return list(map(int, found))
 
 
 def stop_node(node):
     """End the node, by force after 20 s, and remove its folder."""
     began = time.monotonic()
-    while POSIX and (pids := processes(f"={node}/")):
+    while pids := processes(f"={node}/"):
         patient = time.monotonic() < began + 20
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
@@ -113,7 +127,7 @@ def sweep(stop=False):
     for node in cache("nodes").glob("*-*-*"):
         kind, *_, owner = node.name.split("-")
         unused = kind == "run" or not processes(f"={node}/")
-        left = POSIX and unused and int(owner) not in processes("ython")
+        left = unused and int(owner) not in processes("ython")
         if left or (stop and node.name.startswith(f"start-{CHECKOUT}-")):
             stop_node(node)
             print(f"Ended the node of {address(node)}", file=sys.stderr)
@@ -121,11 +135,10 @@ def sweep(stop=False):
 
 def maven(artifact, folder):
     """Fetch an artifact of Maven, group:name:version, into this folder."""
-    command = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={artifact} 2>&1"
-    options = {"cwd": folder, "capture_output": True, "text": True}
-    done = subprocess.run(["sh", "-c", command], **options)
-    if done.returncode:
-        problem = re.search(".*(ERROR|not found).*|$", done.stdout)[0]
+    copy = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={artifact}"
+    code, said = subprocess.getstatusoutput(f"cd '{folder}' && {copy}")
+    if code:
+        problem = re.search(".*(ERROR|not found).*|$", said)[0]
         raise RuntimeError(f"Maven failed: {problem}")
 
 
@@ -137,7 +150,7 @@ def distribution(folder):
     print(f"Fetching Elasticsearch {VERSION} with Maven, 107 MB ...", file=sys.stderr)
     maven(f"{ARTIFACT}:{VERSION}:zip", folder)
     archive = folder / f"{home.name}.zip"
-    found = hashlib.sha256(archive.read_bytes()).hexdigest()
+    found = sha256(archive)
     if found != SHA256:
         advice = "zip deleted; if again, empty ~/.m2"
         raise RuntimeError(f"SHA-256 {found}, not {SHA256}: {advice}")
@@ -150,25 +163,33 @@ def distribution(folder):
 
 def launch(node, settings):
     """Configure and start Elasticsearch; return when it is up."""
-    java_home, home = find_java(), distribution(node)
+    environment = {
+        "ES_JAVA_OPTS": "-Xms1g -Xmx1g",
+        **os.environ,
+        "ES_JAVA_HOME": find_java(),
+        "ES_PATH_CONF": f"{node}/config",
+        "ES_TMPDIR": f"{node}/tmp",
+        "JDK_JAVA_OPTIONS": f'"-Djava.io.tmpdir={node}/tmp"',
+    }
+    settings = {
+        **SETTINGS,
+        "path.data": f"{node}/data",
+        "path.logs": f"{node}/logs",
+        "network.host": "127.0.0.1",
+        "http.port": address(node).split(":")[-1],
+        **settings,
+    }
+    home = distribution(node)
     shutil.copytree(home / "config", node / "config")
-    own = {"path.data": node / "data", "path.logs": node / "logs"}
-    own.update({"network.host": "127.0.0.1", "http.port": node.name.split("-")[-2]})
-    own = {**SETTINGS, **own, **settings}
     command = ["bash", home / "bin/elasticsearch", "-d"]
-    command += [f"-E{name}={value}" for name, value in own.items()]
-    environment = {"ES_JAVA_OPTS": "-Xms1g -Xmx1g", **os.environ}
-    environment.update(ES_PATH_CONF=f"{node}/config", ES_TMPDIR=f"{node}/tmp")
-    environment["JDK_JAVA_OPTIONS"] = f'"-Djava.io.tmpdir={node}/tmp"'
-    environment["ES_JAVA_HOME"] = java_home
-    options = {"env": environment, "start_new_session": True, "timeout": TIMEOUT}
+    command += [f"-E{name}={value}" for name, value in settings.items()]
+    options = {"env": environment, "timeout": TIMEOUT, "start_new_session": True}
     if IS_ROOT:  # as whom Elasticsearch refuses to run
         subprocess.run(["chown", "-R", "65534:65534", node], check=True)
         options.update(user=65534, group=65534, extra_groups=[])
     log = node / "log"
     with open(log, "w") as file, contextlib.suppress(subprocess.SubprocessError):
-        options.update(stdout=file, stderr=file, check=True)
-        return subprocess.run(command, **options)
+        return subprocess.run(command, stdout=file, stderr=file, check=True, **options)
     said = re.sub(r"(?m)^(\s+at |.*\]\[(INFO|WARN)).*\n", "", log.read_text())[-2000:]
     raise RuntimeError(f"Elasticsearch did not start; the end of its log:\n{said}")
 
@@ -207,14 +228,16 @@ def run(command):
     """The exit code of a command, with ELASTICSEARCH_URL set.
 
     It gets a node of its own if none answers, or none if none can be started."""
-    url, own = os.environ.get("ELASTICSEARCH_URL") or known_url() or "", None
+    url, own = os.environ.get("ELASTICSEARCH_URL") or known_url(), None
     try:
-        own = None if url else start_node()
-    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        if not url:
+            own = start_node()
+            url = address(own)
+    except ERRORS as error:
         if os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise
         print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
-    environment = {**os.environ, "ELASTICSEARCH_URL": address(own) if own else url}
+    environment = {**os.environ, "ELASTICSEARCH_URL": url or ""}
     try:
         code = subprocess.run(command, env=environment).returncode
         return 128 - code if code < 0 else code
@@ -223,27 +246,31 @@ def run(command):
             stop_node(own)
 
 
+def say(what, there, advice):
+    """Print a line of `check`."""
+    print(f"ok  {what}" if there else f"no  {what}: {advice}")
+
+
 def check():
     """Say what this machine has, and what to do about what it lacks."""
-    disk, memory = shutil.disk_usage(ROOT).free / 1e9, 8
+    python = f"Python {sys.version.split()[0]}"
+    say(python, sys.version_info >= (3, 11), "3.11 is the oldest")
+    disk = shutil.disk_usage(ROOT).free / 1e9
+    advice = "torch needs 6 with CUDA, 1 without: see README.md"
+    say(f"{disk:.0f} GB of disk", disk > 8, advice)
+    memory = 8
     if POSIX:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    docker = subprocess.run("docker compose ls", shell=True, capture_output=True)
-    url, java = known_url(), ""
+    say(f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4")
+    url, docker = known_url(), subprocess.getstatusoutput("docker compose ls")[0] == 0
+    java = False
     with contextlib.suppress(RuntimeError):
         java = find_java() and shutil.which("mvn")
+    say("Elasticsearch", url or docker or java, f"optional; {NEEDS}")
     with socket.socket() as server:
         unused = server.connect_ex(("127.0.0.1", DEFAULT_PORT))
-    python, torch = sys.version.split()[0], "torch needs 6 with CUDA, 1 without"
-    another = "another program has it: set ELASTICSEARCH_PORT"
-    for what, there, advice in (
-        (f"Python {python}", sys.version_info >= (3, 11), "3.11 is the oldest"),
-        (f"{disk:.0f} GB of disk", disk > 8, f"{torch}: see README.md"),
-        (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
-        ("Elasticsearch", url or java or not docker.returncode, f"optional; {NEEDS}"),
-        (f"port {DEFAULT_PORT}", url or unused, another),
-    ):
-        print(f"ok  {what}" if there else f"no  {what}: {advice}")
+    advice = "another program has it: set ELASTICSEARCH_PORT"
+    say(f"port {DEFAULT_PORT}", url or unused, advice)
 
 
 def leave(number, _):
@@ -255,14 +282,15 @@ def leave(number, _):
 
 def main(action="", *command):
     """Do what the command line says; the exit code, or an error's one line."""
-    to_run = command[1:] if command[:1] == ("--",) else ()
     alone = action in ("start", "stop", "check") and not command
-    if not alone and not (to_run and action in ("start", "run")):
+    mark, *to_run = command or [""]
+    with_command = action in ("start", "run") and mark == "--" and to_run
+    if not alone and not with_command:
         return USAGE
     port = os.environ.get("ELASTICSEARCH_PORT") or "0"
-    if not re.fullmatch("0|[1-9][0-9]{0,4}", port) or int(port) > 65535:
-        range_ = "a port is a number from 1 to 65535 (0 = any)"
-        return f"error: ELASTICSEARCH_PORT={port}: {range_}"
+    if port not in map(str, range(65536)):
+        problem = "a port is a number from 1 to 65535 (0 = any)"
+        return f"error: ELASTICSEARCH_PORT={port}: {problem}"
     for number in SIGNALS:
         under_nohup = signal.getsignal(number) == signal.SIG_IGN
         if number == signal.SIGINT or not under_nohup:
@@ -275,7 +303,7 @@ def main(action="", *command):
             check()
         if action == "run":
             return run(to_run)
-    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+    except ERRORS as error:
         return f"error: {error}"
 
 

@@ -25,12 +25,20 @@ import utils
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
 FIRST, OWN = "01-ground-truth", "05-your-own-data"
-KERNEL = {"language": "python", "name": "python3"}
-KERNEL["display_name"] = "Python 3 (ipykernel)"
-LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"}
-LANGUAGE["pygments_lexer"] = "ipython3"
-PYTHON = {"kernelspec": KERNEL, "language_info": LANGUAGE}
-KEPT = ("tags", "slideshow")  # of a cell's metadata
+PYTHON = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "pygments_lexer": "ipython3",
+    },
+}
+KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FEWEST = 20  # documents with generated questions that two halves can do with
 
@@ -39,33 +47,29 @@ def clean(notebook):
     """What readers and tests need: tags, slides, a kernelspec, no widget views."""
     notebook.metadata = PYTHON
     for cell in notebook.cells:
-        kept = cell.metadata.keys() & KEPT
-        cell.metadata = {key: cell.metadata[key] for key in sorted(kept)}
+        kept = sorted(KEPT & cell.metadata.keys())
+        cell.metadata = {key: cell.metadata[key] for key in kept}
         if cell.cell_type == "code":  # the ids of widget views are random
             outputs = cell.outputs
-            cell.outputs = [o for o in outputs if WIDGET not in o.get("data", {})]
+            cell.outputs = [one for one in outputs if WIDGET not in one.get("data", {})]
     return notebook
-
-
-def is_code(cell):
-    return cell.cell_type == "code" and bool(cell.source.strip())
 
 
 def durations(notebook):
     """Seconds that the kernel was busy with each code cell, by its number."""
-    cells = filter(is_code, notebook.cells)
-    times = [cell.metadata.get("execution", {}) for cell in cells]
-    busy, idle = ([t.get(f"iopub.status.{s}") for t in times] for s in ("busy", "idle"))
-    took = pd.to_datetime(idle) - pd.to_datetime(busy)
-    return pd.Series(took.total_seconds(), range(1, len(times) + 1)).round(2)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    times = pd.DataFrame([cell.metadata.get("execution", {}) for cell in cells])
+    times.index += 1
+    times = times.reindex(columns=["iopub.status.busy", "iopub.status.idle"])
+    busy, idle = (pd.to_datetime(times[column]) for column in times)
+    return (idle - busy).dt.total_seconds().round(2)
 
 
-def execute(notebook, bar):
+def execute(notebook):
     """Run one notebook in a kernel of its own; the error, or None."""
-    options = {"timeout": 1800, "coalesce_streams": True, "kernel_name": "python3"}
+    options = {"kernel_name": "python3", "timeout": 1800, "coalesce_streams": True}
     client = NotebookClient(notebook, **options)
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
-    client.on_cell_complete = lambda cell, **_: bar.update(is_code(cell))
     try:
         client.execute(cwd=str(NOTEBOOKS))
     except (CellExecutionError, DeadKernelError, TimeoutError) as error:
@@ -91,104 +95,89 @@ def results_folder():
 
 
 def check_tables(folder):
-    """ValueError for tables of queries that no notebook can use."""
+    """ValueError for tables of queries that are empty or have an id with a space."""
     for name in (formats.GENERATED, formats.JUDGED, formats.LOG):
-        if (folder / name).exists():
-            formats.check_rows(folder / name)
-    if (judged := folder / formats.JUDGED).exists():
-        table = corpus.read_table(judged, ["query_id"])
-        formats.check_ids(table, "query_id", judged)
-    if (generated := folder / formats.GENERATED).exists():
-        with warnings.catch_warnings(action="ignore"):  # load_halves says them
-            n = corpus.load_ground_truth(folder)["document"].nunique()
-        if n < FEWEST:
-            problem = f"questions on {n} documents, and halves need {FEWEST}"
-            advice = "write more questions with notebook 01, or take this file out"
-            without = "notebook 05 then runs on documents alone or judged queries"
-            raise ValueError(f"{generated}: {problem}; {advice}: {without}")
+        path = folder / name
+        if path.exists():
+            formats.check_rows(path)
+        if path.exists() and name == formats.JUDGED:
+            table = corpus.read_table(path, ["query_id"])
+            formats.check_ids(table, "query_id", path)
+
+
+def check_enough(halves, path):
+    """ValueError for generated questions on too few documents."""
+    n = pd.concat(halves)["document"].nunique()
+    if n < FEWEST:
+        problem = f"questions on {n} documents, and halves need {FEWEST}"
+        advice = "write more questions with notebook 01, or take this file out"
+        without = "notebook 05 then runs on documents alone or judged queries"
+        raise ValueError(f"{path}: {problem}; {advice}: {without}")
 
 
 def count_queries(development, test):
     """How many queries each kind has; both tables may be the same one."""
-    n = {kind: len(half) for kind, half in test.items()}
-    for kind, half in development.items():
-        n[kind] += 0 if half is test[kind] else len(half)
-    return n
+    counts = {}
+    for kind, half in test.items():
+        other = development[kind]
+        counts[kind] = len(half) if other is half else len(half) + len(other)
+    return counts
 
 
 def check_data(results):
     """Read or convert the data before any notebook; whether it has questions."""
     source = folder = corpus.data_folder()
-    check_tables(source)
     if os.environ.get("COURSE_DATA"):
         folder = formats.convert(source, results / "converted")
         os.environ["COURSE_DATA"] = str(folder)
-    if folder != source:
-        check_tables(folder)
+    check_tables(folder)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         documents = corpus.load_documents()
         development, test, _ = corpus.load_halves()
     formats.check_ids(pd.DataFrame(documents), "id", folder / formats.DOCUMENTS)
-    n = count_queries(development, test)
-    found = ", ".join(f"{number:,} {kind} queries" for kind, number in n.items())
+    counts = count_queries(development, test)
+    found = ", ".join(f"{n:,} {kind} queries" for kind, n in counts.items())
     print(f"{len(documents):,} documents, {found or 'no queries'} in {source}")
     for warning in caught:
         print(f"warning: {warning.message}")
-    if "generated" not in n:  # may take long, and here it has a bar
+    if "generated" in test:
+        halves = development["generated"], test["generated"]
+        check_enough(halves, folder / formats.GENERATED)
+    else:  # may take long, and here it has a bar
         utils.embed(map(corpus.heading_and_text, documents))
-    return "generated" in n
+    return "generated" in test
 
 
 def check_baseline(arguments, results):
     """ValueError for a baseline that is of no use, or would be overwritten."""
-    if not arguments.baseline:
-        if arguments.search or arguments.non_inferior:
-            raise ValueError("--search and --non-inferior need --baseline")
-        return
-    gate.picked(arguments.baseline, arguments.search)
-    if arguments.baseline.resolve().parent == results.resolve():
-        raise ValueError(f"{arguments.baseline}: this run writes there; name a copy")
+    baseline = arguments.baseline
+    if baseline:
+        gate.picked(baseline, arguments.search)
+        if baseline.resolve().parent == results.resolve():
+            raise ValueError(f"{baseline}: this run writes there; name a copy")
+    elif arguments.search or arguments.non_inferior:
+        raise ValueError("--search and --non-inferior need --baseline")
 
 
-def check(arguments, paths):
-    """What a run needs: notebooks, the folder of results, a node or None.
-
-    OSError, ValueError or RuntimeError for what would only fail later."""
-    check_notebooks(paths)
-    results = results_folder()
-    check_baseline(arguments, results)
-    if not check_data(results) and not arguments.notebooks:
-        wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
-        paths = [path for path in paths if path.stem in wanted]
-        print("no generated questions, which 01 to 04 are about: only 05 is run")
-    return paths, results, elastic.connect_elasticsearch()
-
-
-def run(paths, results, in_place):
+def run(paths, results):
     """Execute the notebooks into results; the errors, by path."""
-    notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
     errors, took = {}, {}
-    cells = [cell for notebook in notebooks.values() for cell in notebook.cells]
-    n_cells = sum(map(is_code, cells))
-    with tqdm(total=n_cells, desc="cells", unit="cell") as bar:
-        for path, notebook in notebooks.items():
-            bar.set_postfix_str(path.stem)
-            started = time.time()
-            beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
-            os.environ["COURSE_RESULTS"] = str(results / OWN if beside else results)
-            if error := execute(notebook, bar):
-                errors[path] = error
-            took[path.stem] = durations(notebook)
-            nbformat.write(clean(notebook), results / path.name)
-            ended = "failed" if error else "is through"
-            tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
-            show(results, started)
-    took = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
-    took.to_csv(results / "durations.csv")
-    if in_place and not errors:
-        for path in paths:
-            shutil.copyfile(results / path.name, path)
+    for path in tqdm(paths, desc="notebooks"):
+        started = time.time()
+        beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
+        os.environ["COURSE_RESULTS"] = str(results / OWN if beside else results)
+        notebook = nbformat.read(path, as_version=4)
+        error = execute(notebook)
+        if error:
+            errors[path] = error
+        took[path.stem] = durations(notebook)
+        nbformat.write(clean(notebook), results / path.name)
+        ended = "failed" if error else "is through"
+        tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
+        show(results, started)
+    seconds = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
+    seconds.to_csv(results / "durations.csv")
     return errors
 
 
@@ -204,12 +193,12 @@ def forget(es):
 
 def show(results, started):
     """Print a leaderboard, and name a report, that was written after `started`."""
-    paths = sorted(results.rglob("*"))
-    new = [path for path in paths if path.stat().st_mtime >= started]
-    if (board := results / "leaderboard.csv") in new:
+    board = results / "leaderboard.csv"
+    if gate.is_written(board, started):
         tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
-    for report in [path for path in new if path.name == "report.html"]:
-        tqdm.write(f"report: {report}")
+    for report in results.rglob("report.html"):
+        if gate.is_written(report, started):
+            tqdm.write(f"report: {report}")
 
 
 def parse():
@@ -226,41 +215,53 @@ def parse():
     return parser.parse_args()
 
 
-def main():
-    arguments = parse()
-    named = arguments.notebooks or sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
-    paths, baseline = [path.resolve() for path in named], arguments.baseline
-    if arguments.in_place:  # outputs without Elasticsearch are not what is committed
-        os.environ["REQUIRE_ELASTICSEARCH"] = "1"
-    model = corpus.locate(os.environ.get("EMBEDDING_MODEL") or "")
-    if os.environ.get("EMBEDDING_MODEL") and model.exists():
-        os.environ["EMBEDDING_MODEL"] = str(model)  # kernels start in another folder
+def work(arguments):
+    """Check what a run needs, run, and compare; whether something failed.
+
+    OSError, ValueError or RuntimeError for what would only fail later."""
     started = time.time()
-    os.environ["COURSE_RUN"] = f"{os.getpid()}-{started}"
+    named = arguments.notebooks or sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+    paths = [path.resolve() for path in named]
+    check_notebooks(paths)
+    if arguments.clean:
+        for path in paths:
+            nbformat.write(clean(nbformat.read(path, as_version=4)), path)
+        return False
+    results = results_folder()
+    check_baseline(arguments, results)
+    if not check_data(results) and not arguments.notebooks:
+        wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
+        paths = [path for path in paths if path.stem in wanted]
+        print("no generated questions, which 01 to 04 are about: only 05 is run")
+    es = elastic.connect_elasticsearch()
     try:
-        if arguments.clean:
-            check_notebooks(paths)
-            for path in paths:
-                nbformat.write(clean(nbformat.read(path, as_version=4)), path)
-            return
-        paths, results, es = check(arguments, paths)
-    except (OSError, ValueError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
-    try:
-        errors = run(paths, results, arguments.in_place)
+        errors = run(paths, results)
     finally:
         forget(es)
+    if arguments.in_place and not errors:
+        for path in paths:
+            shutil.copyfile(results / path.name, path)
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
     print(f"{done} in {time.time() - started:.0f} s; results in {results}")
-    if errors or not baseline:
-        sys.exit(bool(errors))
+    if errors or not arguments.baseline:
+        return bool(errors)
     options = arguments.margin, arguments.search, arguments.non_inferior
+    return gate.fails(arguments.baseline, results, started, *options)
+
+
+def main():
+    arguments = parse()
+    os.environ["PWD"] = os.getcwd()  # kernels start in another folder: see locate
+    os.environ["COURSE_RUN"] = f"{os.getpid()}-{time.time()}"
+    if arguments.in_place:  # outputs without Elasticsearch are not what is committed
+        os.environ["REQUIRE_ELASTICSEARCH"] = "1"
     try:
-        sys.exit(gate.fails(baseline, results, started, *options))
-    except (OSError, ValueError) as error:
-        sys.exit(f"error: {error}")
+        failed = work(arguments)
+    except (OSError, ValueError, RuntimeError) as error:
+        failed = f"error: {error}"
+    sys.exit(failed)
 
 
 if __name__ == "__main__":
