@@ -4,12 +4,15 @@ A model is called only if the environment says COURSE_LLM=live.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import string
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import pandas as pd
 from filelock import FileLock
 from tqdm.auto import tqdm
 
@@ -178,3 +181,97 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
 
     responses = respond(prompts, schema.__name__, path, call, workers, by=by)
     return [None if r is None else schema.model_validate(r) for r in responses]
+
+
+# --- A judge that answers with a digit: notebook 04 shows it, and 12 measures it -----
+
+
+def digit_probabilities(response):
+    """P of each digit, (10,): of the likeliest tokens, or the shares of the samples."""
+    if response is None:
+        raise RuntimeError("no answer is recorded for this prompt: set COURSE_LLM=live")
+    found = [(token, np.exp(p)) for token, p in response.get("logprobs", {}).items()]
+    found += [(text, 1 / response["asked"]) for text in response.get("samples", [])]
+    digits = string.digits
+    return np.array([sum(p for text, p in found if text.strip() == d) for d in digits])
+
+
+def p_of(response):
+    """P(1) / (P(0) + P(1)) of a response; ZeroDivisionError if it has neither."""
+    p0, p1 = map(float, digit_probabilities(response)[:2])
+    return p1 / (p0 + p1)
+
+
+def judge_call(client, model, samples=None):
+    """A function for `respond` that asks for one digit.
+
+    The response has log probabilities of digits, or the digits of so many samples."""
+    how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
+    if samples:
+        how = {"n": samples, "temperature": 1}
+
+    def call(prompt):
+        messages = [{"role": "user", "content": prompt}]
+        request = {"messages": messages, "max_tokens": 1, **how}
+        choices = client.chat.completions.create(model=model, **request).choices
+        if not samples:
+            return _from_logprobs(choices[0], model)
+        texts = [str(choice.message.content) for choice in choices]
+        digits = [text for text in texts if _is_digit(text)]
+        if not digits:
+            raise ValueError("no sample is a digit")
+        return {"samples": digits, "asked": samples}
+
+    return call
+
+
+def _is_digit(text):
+    return len(text.strip()) == 1 and text.strip() in string.digits
+
+
+def _from_logprobs(choice, model):
+    """The log probabilities of the digits among the likeliest tokens."""
+    if choice.message.refusal:
+        raise ValueError(f"the model refused: {choice.message.refusal}")
+    if not choice.logprobs or not choice.logprobs.content:
+        message = f"{model} returned no log probabilities: take another, or samples=20"
+        raise ValueError(message)
+    top = choice.logprobs.content[0].top_logprobs
+    found = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
+    if not found:
+        likeliest = [t.token for t in top][:5]
+        raise ValueError(f"no digit among the likeliest tokens {likeliest}")
+    return {"logprobs": found}
+
+
+def essay_contexts(folder):
+    """The contexts of notebook 04, a dict of name: text, chunks of essays first."""
+    contexts = {}
+    for path in sorted(folder.glob("essays/*.md")):
+        text = path.read_text("utf-8")
+        for start in range(0, len(text), 2_000):
+            contexts[f"{path.stem}-{start // 2_000}"] = text[start : start + 2_000]
+    return contexts | json.loads((folder / "essay-contexts.json").read_text("utf-8"))
+
+
+def fact_pairs(folder):
+    """Each fact of the golden answers with each context: a row for each pair.
+
+    Columns: essay, fact, context, text; own, whether the context is one of the seven
+    of its essay; stated, whether the readers say that it states the fact."""
+    contexts = essay_contexts(folder)
+    sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))
+    records = pd.read_json(folder / "recorded-facts.jsonl", lines=True)
+    written = records["response"][records["model"] == RECORDED]
+    lists = [response["facts"] for response in written if "reasoning" in response]
+    annotations = pd.read_csv(folder / "fact-annotations.csv")
+    stated = set(zip(annotations["fact"], annotations["context"], strict=True))
+    rows = []
+    for entry, facts in zip(sets, lists, strict=True):
+        own = entry["golden"] + entry["others"]
+        others = [name for name in contexts if name not in own]
+        for fact, name in itertools.product(facts, own + others):
+            row = (entry["essay"], fact, name, contexts[name])
+            rows.append((*row, name in own, (fact, name) in stated))
+    columns = ["essay", "fact", "context", "text", "own", "stated"]
+    return pd.DataFrame(rows, columns=columns)

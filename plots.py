@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
+from scipy import stats
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
 VERDICTS = {  # background and mark of a cell
@@ -353,3 +354,31 @@ def misses(intervals, truth, title, xlabel):
     axis.axvline(truth, color="black", lw=1)
     axis.set(xlabel=xlabel, yticks=[])
     show(figure, f"{title}. {missed.sum()} of {len(missed)} do not hold {truth:.3f}.")
+
+
+def reliability(tables, title):
+    """Probabilities against how often they came true: a panel for each table.
+
+    tables: dict of name: DataFrame, a row for each range of probabilities, with their
+    mean p, how many there are (n) and how many came true (yes). Larger marks have more;
+    the lines are Wilson's 95 % intervals."""
+    figure, axes = _panels(tables)
+    said = []
+    for axis, (name, table) in zip(axes, tables.items(), strict=True):
+        axis.axline((0, 0), slope=1, color=GREY, lw=1)
+        share = table["yes"] / table["n"]
+        for p, n, yes in table[["p", "n", "yes"]].itertuples(index=False):
+            limits = stats.binomtest(yes, n).proportion_ci(method="wilson")
+            axis.vlines(p, *limits, color=COLOURS[0], lw=2)
+        size = 30 + 400 * table["n"] / table["n"].sum()
+        axis.scatter(table["p"], share, s=size, color=COLOURS[0], zorder=3)
+        for x, y, n in zip(table["p"], share, table["n"], strict=True):
+            axis.annotate(f"{n}", (x, y), (12, -4), textcoords="offset points")
+        limit = (-0.05, 1.1)
+        axis.set(title=name, xlabel="probability given", ylabel="share that is true")
+        axis.set(xlim=limit, ylim=limit)
+        points = zip(table["p"], share, strict=True)
+        shares = [f"{y:.2f} at {x:.2f}" for x, y in points]
+        said.append(f"{name}: {', '.join(shares)}")
+    figure.suptitle(title, weight="bold")
+    show(figure, f"{title}. Share that is true at each probability. {'; '.join(said)}.")

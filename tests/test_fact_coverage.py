@@ -21,6 +21,11 @@ NOTEBOOK = namespace_of(
 combinations, combined_scores = NOTEBOOK["combinations"], NOTEBOOK["combined_scores"]
 
 
+def test_notebook_12_judges_with_the_prompt_of_notebook_04():
+    of_12 = namespace_of("12-judging-the-judge", "judge")
+    assert of_12["JUDGE_PROMPT"] == NOTEBOOK["JUDGE_PROMPT"]
+
+
 def judge(folder, reply, samples=None):
     """The response of the notebook's judge to a prompt, and the body of the request."""
     prompt = NOTEBOOK["JUDGE_PROMPT"].format(fact="a fact", context="a context")

@@ -6,7 +6,7 @@ def confirmed(covered):
     return float((np.asarray(covered).sum(axis=1) >= 2).mean())
 
 
-# The 42 % printed above: each of these facts survives when any one context is lost.
+# 42 % of the facts: each of these survives when any one context is lost.
 
 
 # %% 1 wrong
@@ -22,48 +22,54 @@ def confirmed(covered):
 
 
 # %% 2 solution
-def careful(p, stated):
-    return p[~stated].quantile(0.98)
+def only_here(covered, column):
+    alone = covered.sum(axis=1) == 1
+    return int((alone & covered[:, column]).sum())
 
 
-# On the held half the threshold keeps its word: 0.021 of what is not stated gets a
-# yes (0.055 at 0.5), and 0.918 of what is stated is found (0.986 at 0.5). Which of
-# the two is better is a matter of what each error costs, and not of statistics.
-
-
-# %% 2 wrong
-# A quantile of all pairs: 2 % of everything says yes, and little that is stated is
-# found.
-def careful(p, stated):
-    return p.quantile(0.98)
+# None: the digest states most facts, and other contexts state each of them, too.
 
 
 # %% 2 wrong
-# The other end: 2 % of what is not stated lie *below* this, and nearly all of it gets
-# a yes.
-def careful(p, stated):
-    return p[~stated].quantile(0.02)
+# All facts of this context, whether others state them or not.
+def only_here(covered, column):
+    return int(covered[:, column].sum())
+
+
+# %% 2 wrong
+# The facts that exactly one context states, whichever it is.
+def only_here(covered, column):
+    return int((covered.sum(axis=1) == 1).sum())
+
+
+# %% 2 wrong
+# That no other context states them is not enough: this one has to.
+def only_here(covered, column):
+    return int((~np.delete(covered, column, axis=1).any(axis=1)).sum())
 
 
 # %% 3 solution
-def true_share(yes, sensitivity, specificity):
-    false_yes = 1 - specificity
-    return (yes - false_yes) / (sensitivity - false_yes)
+def soft_or(p):
+    return 1 - np.prod(1 - np.asarray(p))
 
 
-# On the held half 0.242 of the pairs get a yes at 0.5; corrected that is 0.208, and
-# 0.201 are stated. The two rates come from the first half and have an uncertainty of
-# their own, which an interval would have to include. The estimate with a hundred
-# labels above needs no rates.
+# Seven doubts of 0.3 make a yes that is almost sure. Are seven contexts that share
+# their sources independent? They are not, so the soft OR says too much.
 
 
 # %% 3 wrong
-# That counts the stated pairs that were found, and no false yes is taken away.
-def true_share(yes, sensitivity, specificity):
-    return yes / sensitivity
+# Probabilities of events that can happen together do not add up.
+def soft_or(p):
+    return sum(p)
 
 
 # %% 3 wrong
-# The false yeses are gone, but what the judge missed is not put back.
-def true_share(yes, sensitivity, specificity):
-    return yes - (1 - specificity)
+# The probability that all are a yes: an AND.
+def soft_or(p):
+    return np.prod(p)
+
+
+# %% 3 wrong
+# The best of them: further contexts add nothing.
+def soft_or(p):
+    return max(p)
