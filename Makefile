@@ -5,6 +5,8 @@ DOCKER = docker compose ls >/dev/null 2>&1
 PROJECT = COMPOSE_PROJECT_NAME=course-make
 # which does nothing where a node answers already
 START = $(PROJECT) $(PYTHON) scripts/node.py start
+# tests that start a node, a model server, a browser or all notebooks
+SLOW = run slides judging local_llm elasticsearch elasticsearch_node
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets
@@ -18,6 +20,10 @@ help:            ## list the targets
 
 run: .venv/installed            ## execute all notebooks into results/ and print the leaderboard
 	@$(BIN)/python scripts/run.py
+
+check-code: .venv/tested        ## ruff and the quick tests, in about a minute
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests $(SLOW:%=--ignore=tests/test_%.py)
 
 test: .venv/tested              ## ruff, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -61,4 +67,4 @@ slides: .venv/installed         ## the committed notebooks as slides in results/
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run test check lab elasticsearch local-llm models collections stop notebooks bench slides clean
+.PHONY: help run test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides clean

@@ -1,6 +1,5 @@
 """Elasticsearch: connect, index documents, search. Notebooks 02 and 03 introduce it."""
 
-import json
 import os
 import re
 import time
@@ -9,11 +8,10 @@ import numpy as np
 from elasticsearch import BadRequestError, Elasticsearch, helpers
 
 import utils
-from corpus import check_k, encodable
+from corpus import encodable
 
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
-DAY = 86_400  # seconds
 
 
 def connect_elasticsearch():
@@ -22,20 +20,21 @@ def connect_elasticsearch():
     ELASTICSEARCH_URL names one node, or several with commas between them.
     ELASTICSEARCH_API_KEY is the key. Where no healthy node answers, a line is printed
     and None returned. With REQUIRE_ELASTICSEARCH that is a RuntimeError."""
-    urls = re.findall(r"[^,\s]+", os.environ.get("ELASTICSEARCH_URL") or NODE)
-    key = os.environ.get("ELASTICSEARCH_API_KEY") or None
+    urls = re.findall(r"[^,\s]+", os.getenv("ELASTICSEARCH_URL") or NODE)
     es = Elasticsearch(
-        urls, api_key=key, request_timeout=60, max_retries=3, retry_on_timeout=True
+        urls,
+        api_key=os.getenv("ELASTICSEARCH_API_KEY") or None,
+        request_timeout=60,
+        retry_on_timeout=True,
     )
-    quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
     try:
-        found = quick.cluster.health()["status"]
+        found = es.options(request_timeout=5).cluster.health()["status"]
     except Exception as error:  # whatever the reason, the course goes on without it
         found = type(error).__name__
     if found in ("green", "yellow"):
         return es
     message = f"Elasticsearch: no healthy node at {', '.join(urls)} ({found})"
-    if os.environ.get("REQUIRE_ELASTICSEARCH"):
+    if os.getenv("REQUIRE_ELASTICSEARCH"):
         raise RuntimeError(message)
     print(f"{message}. Its part is left out; start one with `make elasticsearch`.")
 
@@ -43,14 +42,14 @@ def connect_elasticsearch():
 def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
+    mappings: with a keyword `id`. settings: more of the index, or others.
     What the course left on the node a day ago is deleted. BulkIndexError, which leaves
     no index, names documents."""
-    delete_indexes(es, older_than=DAY)
+    delete_indexes(es, older_than=86_400)  # seconds
     new = f"{name}-{time.time_ns():x}"
-    origin = {"by": MADE_BY, "at": time.time(), "run": os.environ.get("COURSE_RUN")}
-    options = {"number_of_shards": 1, "number_of_replicas": 0}
-    if "id" in mappings["properties"]:
-        options["sort.field"] = "id"  # equal scores in the same order from every copy
+    origin = {"by": MADE_BY, "at": time.time(), "run": os.getenv("COURSE_RUN")}
+    # sorted: equal scores come in the same order from every copy
+    options = {"sort.field": "id", "number_of_replicas": 0}
     es.indices.create(
         index=new,
         mappings={"_meta": origin, **mappings},
@@ -60,26 +59,26 @@ def index_documents(es, name, documents, mappings, settings=None):
     try:
         # the position as _id: a request sent again overwrites, and documents that share
         # an id stay
-        rows = enumerate(documents)
-        helpers.bulk(es, ({"_index": new, "_id": i, "_source": d} for i, d in rows))
+        rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
+        helpers.bulk(es, rows, index=new)
         es.indices.refresh(index=new)
         es.indices.forcemerge(index=new, max_num_segments=1)
     except BaseException:  # also an interrupted kernel
-        es.options(ignore_status=404).indices.delete(index=new)
+        es.indices.delete(index=new)
         raise
     return new
 
 
 def delete_indexes(es, older_than=0, run=None):
-    """Delete what `index_documents` made.
+    """Delete what `index_documents` made over older_than seconds ago.
 
-    Either in a run (COURSE_RUN), or over older_than seconds ago."""
+    run: only what it made in that run (COURSE_RUN)."""
     for index, mapping in es.indices.get_mapping().items():
         origin = mapping["mappings"].get("_meta", {})
-        old = time.time() - origin.get("at", 0) > older_than
-        chosen = origin.get("run") == run if run else old
-        if origin.get("by") == MADE_BY and chosen:
-            es.options(ignore_status=404).indices.delete(index=index)
+        ours = origin.get("by") == MADE_BY and run in (None, origin["run"])
+        if ours and time.time() - origin["at"] > older_than:
+            # perhaps another process has just deleted it
+            es.indices.delete(index=index, ignore_unavailable=True)
 
 
 def elasticsearch_hits(es, index, bodies):
@@ -87,8 +86,12 @@ def elasticsearch_hits(es, index, bodies):
 
     RuntimeError where one fails: it names the query and the reason."""
     header = {"index": index, "allow_partial_search_results": False}
-    hits = ["responses.hits.hits._score", "responses.hits.hits.fields"]
-    kept = ["responses.status", *hits, "responses.error"]
+    kept = [
+        "responses.status",
+        "responses.error",
+        "responses.hits.hits._score",
+        "responses.hits.hits.fields",
+    ]
     found = []
     for start in range(0, len(bodies), 256):
         some = bodies[start : start + 256]
@@ -96,15 +99,16 @@ def elasticsearch_hits(es, index, bodies):
             parts = [part for body in some for part in (header, body)]
             responses = es.msearch(searches=parts, filter_path=kept)["responses"]
         except BadRequestError:  # an unreadable body fails the call: ask one by one
-            single = es.options(ignore_status=[400, 404])
-            responses = (single.search(**header, body=body) for body in some)
-        for body, response in zip(some, responses, strict=True):
-            if error := response.get("error"):
-                causes = [cause.get("reason") for cause in error["root_cause"]]
-                reasons = [error.get("reason"), *causes]
-                problem = f"query {len(found)} failed: {reasons}"
-                body = json.dumps(body)[:500]
-                raise RuntimeError(f"Elasticsearch: {problem}\n{body}")
+            responses = (
+                es.options(ignore_status=400).search(**header, body=body)
+                for body in some
+            )
+        for number, response in enumerate(responses, start):
+            if "error" in response:
+                raise RuntimeError(
+                    f"Elasticsearch: query {number} failed: {response['error']}\n"
+                    f"{str(bodies[number])[:500]}"
+                )
             found.append(response.get("hits", {}).get("hits", []))
     return found
 
@@ -114,11 +118,10 @@ def elasticsearch_search(es, index, query, k=5):
 
     query: (question, course) -> the body of a request. The search takes another k:
     search(queries, k=100)."""
-    check_k(k)
 
     def search(queries, k=k):
-        rows = _hits_of(es, index, query, queries, k)
-        return utils.pad([[_id_of(hit) for hit in hits] for hits in rows], k)
+        found = _scores_by_id(es, index, query, queries, k)
+        return utils.pad([list(scores) for scores in found], k)
 
     return search
 
@@ -127,34 +130,24 @@ def elasticsearch_scores(es, index, query, documents, size=100):
     """Score function of the first hits of a query; every other document has 0."""
 
     def scores(queries):
-        hits = _hits_of(es, index, query, queries, size)
+        found = _scores_by_id(es, index, query, queries, size)
         for rows, columns in utils.blocks_of(queries, documents):
             ids = [documents[column]["id"] for column in columns]
-            found = [{_id_of(hit): hit["_score"] for hit in hits[row]} for row in rows]
-            yield (
-                rows,
-                columns,
-                np.array([[f.get(id_, 0) for id_ in ids] for f in found]),
-            )
+            block = [[found[row].get(id_, 0) for id_ in ids] for row in rows]
+            yield rows, columns, np.array(block)
 
     return scores
 
 
-def _id_of(hit):
-    return hit["fields"]["id"][0]
+def _scores_by_id(es, index, query, queries, size):
+    """Return a dict of id: score for each query: its first hits, best first.
 
-
-def _hits_of(es, index, query, queries, size):
-    """Return the first hits of each query, with their ids only.
-
-    This is 5 times as fast as with all fields."""
+    The hits come with their ids only: this is 5 times as fast as with all fields."""
     only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
-    pairs = zip(
-        queries["question"].map(encodable),
-        queries["course"].map(encodable),
-        strict=True,
-    )
-    return elasticsearch_hits(es, index, [{**query(*pair), **only} for pair in pairs])
+    pairs = queries[["question", "course"]].map(encodable).to_numpy()
+    bodies = [query(*pair) | only for pair in pairs]
+    rows = elasticsearch_hits(es, index, bodies)
+    return [{hit["fields"]["id"][0]: hit["_score"] for hit in hits} for hits in rows]
 
 
 def match_query(fields, kind="best_fields"):
@@ -162,12 +155,13 @@ def match_query(fields, kind="best_fields"):
 
     fields: names; "question^3" weighs one thrice. Filtered on the course. kind:
     combined_fields, or a type of multi_match."""
-    name, more = "multi_match", {"type": kind}
-    if kind == "combined_fields":
-        name, more = "combined_fields", {}
 
     def query(question, course):
-        must = {name: {"query": question, "fields": fields, **more}}
+        match = {"query": question, "fields": fields}
+        if kind == "combined_fields":
+            must = {"combined_fields": match}
+        else:
+            must = {"multi_match": match | {"type": kind}}
         only = {"term": {"course": course}}
         return {"query": {"bool": {"must": must, "filter": only}}}
 

@@ -18,17 +18,17 @@ from tqdm.auto import tqdm
 
 LIVE = "live-responses.jsonl"
 RECORDED = "written while the course was made"  # no model's name: none was called
-START = '{"key": "'  # how each record begins
+START = b'{"key": "'  # how each record begins
 
 
 def is_live():
     """Whether calls are switched on, by COURSE_LLM=live."""
-    return os.environ.get("COURSE_LLM") == "live"
+    return os.getenv("COURSE_LLM") == "live"
 
 
 def model():
     """The model's name: what OPENAI_MODEL says now, or gpt-4o-mini."""
-    return os.environ.get("OPENAI_MODEL") or "gpt-4o-mini"
+    return os.getenv("OPENAI_MODEL") or "gpt-4o-mini"
 
 
 def client(**options):
@@ -38,11 +38,10 @@ def client(**options):
     """
     from openai import OpenAI
 
-    key = os.environ.get("OPENAI_API_KEY")
-    if not key and os.environ.get("OPENAI_BASE_URL"):
-        key = "not needed"
-    options = {"max_retries": 5, "timeout": 60, **options}
-    return OpenAI(api_key=key, **options), model()
+    defaults = {"max_retries": 5, "timeout": 60}
+    if os.getenv("OPENAI_BASE_URL") and not os.getenv("OPENAI_API_KEY"):
+        defaults["api_key"] = "not needed"
+    return OpenAI(**defaults | options), model()
 
 
 def request_key(model, prompt, schema):
@@ -64,32 +63,23 @@ def load_responses(path):
         try:
             record = json.loads(line)
             responses[record["key"]] = record["response"]
-        except (ValueError, TypeError, KeyError) as error:
-            if not _is_cut_off(line):
-                message = f"{path}: line {number} is no recorded response: {error}"
-                raise ValueError(message) from error
-            cut_off += 1
+        except Exception as error:
+            if isinstance(error, ValueError) and _begins_one_record(line):
+                cut_off += 1
+                continue
+            raise ValueError(
+                f"{path}: line {number} is no recorded response: {error}"
+            ) from error
     if cut_off:
         message = f"{path}: {cut_off} cut-off line(s) skipped; they will be asked again"
         warnings.warn(message, stacklevel=2)
     return responses
 
 
-def _is_cut_off(line):
-    """Whether a line is half a record: it begins like one, and its JSON ends too early.
-
-    Too early: up to its last character there is no mistake, but more must follow.
-    """
-    text = line.decode(errors="replace")
-    if not text or not START.startswith(text[: len(START)]):
-        return False
-    # the last word, number or escape may be cut off itself: without it
-    text = text.rstrip(string.ascii_letters + string.digits + ".+-\\")
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        return error.pos == len(text) or error.msg.startswith("Unterminated string")
-    return False
+def _begins_one_record(line):
+    """Whether a line begins as a record does, and no second record begins in it."""
+    beginning = line[: len(START)]
+    return beginning and START.startswith(beginning) and line.count(START) < 2
 
 
 def _append(record, path):
@@ -98,13 +88,11 @@ def _append(record, path):
     Only one thread of one process writes at a time. Half a line, left by a writer that
     was killed, is ended first.
     """
-    line = json.dumps(record).encode() + b"\n"
-    size = len(line) + 1  # of the buffer, so that all is written at once
-    with FileLock(f"{path}.lock"), open(path, "a+b", buffering=size) as file:
+    with FileLock(f"{path}.lock"), open(path, "a+b") as file:
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
-            line = b"\n" + line
-        file.write(line)
+            file.write(b"\n")
+        file.write(json.dumps(record).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -116,12 +104,12 @@ def recorded(prompts, schema, path, by=RECORDED):
     responses beside it. If calls are live, only those of the model count.
     """
     responses = load_responses(path) | load_responses(path.with_name(LIVE))
-    models = [model()] if is_live() else [model(), by]
     found = []
     for prompt in prompts:
-        keys = [request_key(name, prompt, schema) for name in models]
-        known = [responses[key] for key in keys if key in responses]
-        found.append(known[0] if known else None)
+        response = responses.get(request_key(model(), prompt, schema))
+        if response is None and not is_live():
+            response = responses.get(request_key(by, prompt, schema))
+        found.append(response)
     return found
 
 
@@ -133,13 +121,13 @@ def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED
     """
     known = recorded(prompts, schema, path, by)
     pairs = zip(prompts, known, strict=True)
-    missing = [prompt for prompt, response in pairs if response is None]
-    missing = list(dict.fromkeys(missing))  # a prompt given twice is asked once
+    # a dict: a prompt given twice is asked once
+    missing = dict.fromkeys(prompt for prompt, response in pairs if response is None)
     if not missing or not is_live():
         return known
-    name = model()
     live = path.with_name(LIVE)
     open(live, "ab").close()  # where this fails, no call has been made
+    name = model()
     failures = []
 
     def ask_one(prompt):
@@ -149,17 +137,20 @@ def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED
             key = request_key(name, prompt, schema)
             _append({"key": key, "model": name, "response": call(prompt)}, live)
         except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
-            failures.append(f"{problem}, for the prompt {prompt[:200]!r}")
+            failures.append(
+                f"{type(error).__name__}: {error}, for the prompt {prompt[:200]!r}"
+            )
 
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
-        finally:  # when interrupted, too: calls under way are recorded, no more made
-            pool.shutdown(cancel_futures=True)
+    pool = ThreadPoolExecutor(workers)
+    try:
+        list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
+    finally:  # when interrupted, too: calls under way are recorded, no more made
+        pool.shutdown(cancel_futures=True)
     if failures:
-        failed = f"{len(failures)} of {len(missing)} calls failed"
-        raise RuntimeError(f"{failed}; run again to ask only those. {failures[0]}")
+        raise RuntimeError(
+            f"{len(failures)} of {len(missing)} calls failed; run again to ask only "
+            f"those. {failures[0]}"
+        )
     return recorded(prompts, schema, path, by)
 
 
@@ -168,14 +159,17 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
 
     options: of the client.
     """
-    openai, name = client(**options) if is_live() else (None, None)
+    if is_live():
+        openai, name = client(**options)
 
     def call(prompt):
-        messages = [{"role": "user", "content": prompt}]
-        parse = openai.chat.completions.parse
-        completion = parse(model=name, messages=messages, response_format=schema)
+        completion = openai.chat.completions.parse(
+            model=name,
+            messages=[{"role": "user", "content": prompt}],
+            response_format=schema,
+        )
         message = completion.choices[0].message
-        if message.parsed is None:
+        if not message.parsed:
             raise ValueError(f"no answer: {message.refusal or 'empty message'}")
         return message.parsed.model_dump(mode="json")
 
@@ -212,8 +206,10 @@ def judge_call(client, model, samples=None):
 
     def call(prompt):
         messages = [{"role": "user", "content": prompt}]
-        request = {"messages": messages, "max_tokens": 1, **how}
-        choices = client.chat.completions.create(model=model, **request).choices
+        completion = client.chat.completions.create(
+            model=model, messages=messages, max_tokens=1, **how
+        )
+        choices = completion.choices
         if not samples:
             return _from_logprobs(choices[0], model)
         texts = [str(choice.message.content) for choice in choices]
@@ -226,7 +222,7 @@ def judge_call(client, model, samples=None):
 
 
 def _is_digit(text):
-    return len(text.strip()) == 1 and text.strip() in string.digits
+    return text.strip() in set(string.digits)
 
 
 def _from_logprobs(choice, model):
@@ -234,8 +230,9 @@ def _from_logprobs(choice, model):
     if choice.message.refusal:
         raise ValueError(f"the model refused: {choice.message.refusal}")
     if not choice.logprobs or not choice.logprobs.content:
-        message = f"{model} returned no log probabilities: take another, or samples=20"
-        raise ValueError(message)
+        raise ValueError(
+            f"{model} returned no log probabilities: take another, or samples=20"
+        )
     top = choice.logprobs.content[0].top_logprobs
     found = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
     if not found:
@@ -271,7 +268,13 @@ def fact_pairs(folder):
         own = entry["golden"] + entry["others"]
         others = [name for name in contexts if name not in own]
         for fact, name in itertools.product(facts, own + others):
-            row = (entry["essay"], fact, name, contexts[name])
-            rows.append((*row, name in own, (fact, name) in stated))
-    columns = ["essay", "fact", "context", "text", "own", "stated"]
-    return pd.DataFrame(rows, columns=columns)
+            row = {
+                "essay": entry["essay"],
+                "fact": fact,
+                "context": name,
+                "text": contexts[name],
+                "own": name in own,
+                "stated": (fact, name) in stated,
+            }
+            rows.append(row)
+    return pd.DataFrame(rows)
