@@ -27,8 +27,9 @@ def connect_elasticsearch():
         request_timeout=60,
         retry_on_timeout=True,
     )
+    quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
     try:
-        found = es.options(request_timeout=5).cluster.health()["status"]
+        found = quick.cluster.health()["status"]
     except Exception as error:  # whatever the reason, the course goes on without it
         found = type(error).__name__
     if found in ("green", "yellow"):

@@ -45,7 +45,7 @@ def client(**options):
 
 
 def request_key(model, prompt, schema):
-    """The key of a response: a hash of the model, the prompt and the schema's name."""
+    """The key of a response: a hash of model, prompt and the schema's name."""
     request = json.dumps([model, prompt, schema])
     return hashlib.sha256(request.encode()).hexdigest()[:32]
 
@@ -53,8 +53,8 @@ def request_key(model, prompt, schema):
 def load_responses(path):
     """The responses in a file, by key. The file is read once and never changed.
 
-    A line that is cut off is skipped: its writer was killed, or is still at work. One
-    warning counts these lines. ValueError names any other line that is no record.
+    A line that is cut off is skipped: its writer was killed, or is still at work.
+    One warning counts these lines. ValueError names any other line that is no record.
     """
     content = path.read_bytes() if path.exists() else b""
     responses = {}
@@ -77,7 +77,7 @@ def load_responses(path):
 
 
 def _begins_one_record(line):
-    """Whether a line begins as a record does, and no second record begins in it."""
+    """Whether a line begins as a record does, and holds no second beginning."""
     beginning = line[: len(START)]
     return beginning and START.startswith(beginning) and line.count(START) < 2
 
@@ -85,8 +85,8 @@ def _begins_one_record(line):
 def _append(record, path):
     """Write a record as the last line of a file, and wait until it is on the disk.
 
-    Only one thread of one process writes at a time. Half a line, left by a writer that
-    was killed, is ended first.
+    Only one thread of one process writes at a time. Half a line, left by a writer
+    that was killed, is ended first.
     """
     with FileLock(f"{path}.lock"), open(path, "a+b") as file:
         file.seek(max(0, file.tell() - 1))
@@ -155,9 +155,9 @@ def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED
 
 
 def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
-    """For each prompt an object of the Pydantic model `schema`, or None; see `respond`.
+    """For each prompt an object of the Pydantic model `schema`, or None.
 
-    options: of the client.
+    It asks as `respond` does. options: of the client.
     """
     if is_live():
         openai, name = client(**options)
@@ -181,7 +181,7 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
 
 
 def digit_probabilities(response):
-    """P of each digit, (10,): of the likeliest tokens, or the shares of the samples."""
+    """P of each digit, (10,): of the likeliest tokens, or shares of the samples."""
     if response is None:
         raise RuntimeError("no answer is recorded for this prompt: set COURSE_LLM=live")
     found = [(token, np.exp(p)) for token, p in response.get("logprobs", {}).items()]

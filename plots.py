@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from IPython.display import display
 from scipy import stats
 
@@ -24,156 +23,50 @@ def use_style():
 
 
 def show(figure, alt):
-    """Show a figure. alt: what it shows, in a sentence or two, for screen readers."""
+    """Show a figure. alt: what it shows, in a sentence, for screen readers."""
     display(figure, metadata={"image/png": {"alt": alt}})
     plt.close(figure)
 
 
-def verdicts(table, claims, collections, title):
-    """Claims × collections as a grid of differences, coloured by verdict.
+def _panel(title, height, xlabel="", ylabel="", width=11):
+    """A figure with one panel, and this panel."""
+    figure, axis = plt.subplots(figsize=(width, height), layout="constrained")
+    axis.set_title(title, loc="left", weight="bold")
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    return figure, axis
 
-    table: rows with claim, collection, difference, low, high and a verdict of VERDICTS.
-    """
-    size = (2.2 * len(collections) + 3.5, 0.72 * len(claims) + 0.9)
-    figure, axis = plt.subplots(figsize=size, layout="tight")
-    for row in table[table["claim"].isin(claims)].itertuples():
-        x, y = collections.index(row.collection), claims.index(row.claim)
-        colour, mark = VERDICTS[row.verdict]
-        axis.add_patch(plt.Rectangle((x, y), 0.97, 0.92, color=colour))
-        text = f"{mark}{row.difference:+.3f}\n{row.low:+.3f} to {row.high:+.3f}"
-        if row.verdict == "not tested":
-            text = "not tested"
-        axis.text(x + 0.48, y + 0.46, text.replace("-", "−"), ha="center", va="center")
-    axis.set(xlim=(0, len(collections)), ylim=(len(claims), 0))
-    axis.set_xticks(np.arange(len(collections)) + 0.5, map(str.upper, collections))
-    axis.set_yticks(np.arange(len(claims)) + 0.5, claims)
-    axis.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+
+def _grid(title, height, width, rows, columns, middle=0):
+    """A figure with one panel for a table of cells, its columns' names on top.
+
+    middle: where the middle of the first cell is."""
+    figure, axis = _panel(title, height, width=width)
+    axis.set_xticks(np.arange(len(columns)) + middle, columns)
+    axis.set_yticks(np.arange(len(rows)) + middle, rows)
+    axis.xaxis.tick_top()
+    axis.tick_params(length=0)
     axis.set_frame_on(False)
-    axis.set_title(title, loc="left", weight="bold")
-    counts = table[table["claim"].isin(claims)]["verdict"].value_counts()
-    said = ", ".join(f"{verdict} {number}" for verdict, number in counts.items())
-    show(figure, f"{title}. {len(claims)} claims on {len(collections)} sets: {said}.")
+    return figure, axis
 
 
-def slopes(boards, left, right, title):
-    """How two measures order the same searches: a panel for each board, best on top.
+def _panels(tables, title, height=4.2, width=12, sharey=False):
+    """A figure with a panel for each table, two in a row.
 
-    boards: dict of name: DataFrame, a row for each search, with the columns left and
-    right. A search that moves by three places or more is drawn strongly.
-    """
-    figure, axes = plt.subplots(2, 2, figsize=(13, 9), layout="tight")
-    for axis, (name, board) in zip(axes.flat, boards.items(), strict=True):
-        places = board[[left, right]].rank(ascending=False)
-        for search, (a, b) in places.iterrows():
-            moved = abs(a - b) >= 3
-            colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
-            axis.plot([0, 1], [a, b], color=colour, lw=width)
-            axis.text(-0.04, a, search, ha="right", va="center")
-            axis.text(1.04, b, search, ha="left", va="center")
-        axis.set_title(f"{name.upper()}: {left} | {right}")
-        axis.invert_yaxis()
-        axis.set_axis_off()
-    figure.suptitle(title, weight="bold")
-    firsts = [
-        f"{name}: {board[left].idxmax()} and {board[right].idxmax()}"
-        for name, board in boards.items()
-    ]
-    show(figure, f"{title}. First by {left} and by {right}: {'; '.join(firsts)}.")
-
-
-def forest(tables, title, xlabel, grey=True):
-    """Differences with 95 % intervals: a row for each label, a mark for each table.
-
-    tables: dict of name: DataFrame with the columns difference, low and high. Its index
-    is the labels, the same in each.
-    grey: whether an interval that includes 0 is drawn in grey.
-    """
-    labels = list(next(iter(tables.values())).index)
-    size = (11, 0.5 * len(labels) + 1.9)
-    figure, axis = plt.subplots(figsize=size, layout="constrained")
-    axis.axvline(0, color=GREY, lw=1)
-    for number, (name, table) in enumerate(tables.items()):
-        y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
-        sure = (table["low"] > 0) | (table["high"] < 0)
-        colours = np.where(sure | (not grey), COLOURS[number], GREY)
-        axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
-        marker = "os^"[number]
-        axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
-        axis.scatter([], [], color=COLOURS[number], marker=marker, label=name)
-    axis.set_yticks(range(len(labels)), labels)
-    axis.invert_yaxis()
-    axis.set_xlabel(xlabel)
-    axis.set_title(title, loc="left", weight="bold")
-    if len(tables) > 1:
-        figure.legend(loc="outside lower left", ncols=len(tables), frameon=False)
-    said = [
-        f"{name} {label}: {difference:+.3f}".strip()
-        for name, table in tables.items()
-        for label, difference in table["difference"].items()
-    ]
-    show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
-
-
-def scatter(tables, title, xlabel, ylabel):
-    """Two measures of the same things: a panel for each table.
-
-    tables: dict of name: DataFrame with x and y as its first two columns. A further
-    column `verdict` colours the points: "same", "opposite", or anything else for grey.
-    Without it the line x = y is drawn.
-    """
-    figure, axes = _panels(tables)
-    marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
-    said = []
-    for axis, (name, table) in zip(axes, tables.items(), strict=True):
-        x, y = table.iloc[:, 0], table.iloc[:, 1]
-        if "verdict" in table:
-            axis.axhline(0, color=GREY, lw=1)
-        else:
-            axis.axline((0, 0), slope=1, color=GREY, lw=1)
-        verdicts = table.get("verdict", pd.Series("same", table.index))
-        for verdict, group in table.groupby(verdicts):
-            colour, marker = marks.get(verdict, (GREY, "."))
-            options = {"color": colour, "marker": marker, "s": 60}
-            axis.scatter(x[group.index], y[group.index], label=verdict, **options)
-        axis.set(title=name.upper(), xlabel=xlabel, ylabel=ylabel)
-        said.append(f"{name}: correlation {np.corrcoef(x, y)[0, 1]:.2f}")
-    figure.suptitle(title, weight="bold")
-    if "verdict" in table:
-        _legend_below(figure)
-    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
-
-
-def histograms(tables, title, xlabel):
-    """Shares of values between 0 and 1: a panel for each name, a line for each label.
-
-    tables: dict of name: dict of label: values.
-    """
-    figure, axes = _panels(tables)
-    bins = np.linspace(0, 1, 11)
-    said = []
-    for axis, (name, groups) in zip(axes, tables.items(), strict=True):
-        for colour, (label, values) in zip(COLOURS, groups.items(), strict=False):
-            shares = np.histogram(values, bins)[0] / len(values)
-            axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
-            axis.stairs(shares, bins, color=colour, lw=2, label=label)
-            said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
-        axis.set(title=name.upper(), xlabel=xlabel, ylabel="share")
-    figure.suptitle(title, weight="bold")
-    _legend_below(figure)
-    show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
-
-
-def _panels(tables):
-    """A figure with a panel for each table, two in a row, and these panels."""
+    height: of each row. Returns also an iterator of (panel, (name, table))."""
     columns = min(2, len(tables))
     rows = (len(tables) + 1) // 2
-    size = (12, 4.2 * rows)
     figure, axes = plt.subplots(
-        rows, columns, figsize=size, squeeze=False, layout="constrained"
+        rows,
+        columns,
+        figsize=(width, height * rows),
+        sharey=sharey,
+        squeeze=False,
+        layout="constrained",
     )
+    figure.suptitle(title, weight="bold")
     for axis in axes.flat[len(tables) :]:
         axis.remove()
-    return figure, axes.flat[: len(tables)]
+    return figure, zip(axes.flat, tables.items(), strict=False)
 
 
 def _legend_below(figure):
@@ -187,29 +80,154 @@ def _legend_below(figure):
     )
 
 
-def searches(boards, title, baseline=None):
+def _said(values, form="{:.3f}"):
+    """A Series as text: label value, label value."""
+    return ", ".join(f"{label} {form.format(value)}" for label, value in values.items())
+
+
+def verdicts(table, claims, collections, title):
+    """Claims × collections as a grid of differences, coloured by verdict.
+
+    table: rows with claim, collection, difference, low, high and a verdict of VERDICTS.
+    """
+    height, width = 0.72 * len(claims) + 0.9, 2.2 * len(collections) + 3.5
+    columns = [name.upper() for name in collections]
+    figure, axis = _grid(title, height, width, claims, columns, middle=0.5)
+    chosen = table[table["claim"].isin(claims)]
+    for row in chosen.itertuples():
+        x, y = collections.index(row.collection), claims.index(row.claim)
+        colour, mark = VERDICTS[row.verdict]
+        axis.add_patch(plt.Rectangle((x, y), 0.97, 0.92, color=colour))
+        text = f"{mark}{row.difference:+.3f}\n{row.low:+.3f} to {row.high:+.3f}"
+        if row.verdict == "not tested":
+            text = "not tested"
+        axis.text(x + 0.48, y + 0.46, text.replace("-", "−"), ha="center", va="center")
+    axis.set(xlim=(0, len(collections)), ylim=(len(claims), 0))
+    counts = _said(chosen["verdict"].value_counts(), "{}")
+    show(figure, f"{title}. {len(claims)} claims on {len(collections)} sets: {counts}.")
+
+
+def slopes(boards, left, right, title):
+    """How two measures order the same searches: a panel for each board, best on top.
+
+    boards: dict of name: DataFrame, a row for each search, with the columns left and
+    right. A search that moves by three places or more is drawn strongly.
+    """
+    figure, panels = _panels(boards, title, height=4.5, width=13)
+    firsts = []
+    for axis, (name, board) in panels:
+        places = board[[left, right]].rank(ascending=False)
+        for search, (a, b) in places.iterrows():
+            moved = abs(a - b) >= 3
+            colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
+            axis.plot([0, 1], [a, b], color=colour, lw=width)
+            axis.text(-0.04, a, search, ha="right", va="center")
+            axis.text(1.04, b, search, ha="left", va="center")
+        axis.set_title(f"{name.upper()}: {left} | {right}")
+        axis.invert_yaxis()
+        axis.set_axis_off()
+        firsts.append(f"{name}: {board[left].idxmax()} and {board[right].idxmax()}")
+    show(figure, f"{title}. First by {left} and by {right}: {'; '.join(firsts)}.")
+
+
+def forest(tables, title, xlabel, grey=True):
+    """Differences with 95 % intervals: a row for each label, a mark for each table.
+
+    tables: dict of name: DataFrame with the columns difference, low and high. Its index
+    is the labels, the same in each.
+    grey: whether an interval that includes 0 is drawn in grey.
+    """
+    labels = next(iter(tables.values())).index
+    figure, axis = _panel(title, 0.5 * len(labels) + 1.9, xlabel)
+    axis.axvline(0, color=GREY, lw=1)
+    said = []
+    for number, (name, table) in enumerate(tables.items()):
+        y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
+        sure = table["low"] * table["high"] > 0  # both ends on one side of 0
+        colours = np.where(sure | (not grey), COLOURS[number], GREY)
+        axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
+        marker = "os^"[number]
+        axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
+        axis.scatter([], [], color=COLOURS[number], marker=marker, label=name)
+        for label, difference in table["difference"].items():
+            said.append(f"{name} {label}: {difference:+.3f}".strip())
+    axis.set_yticks(range(len(labels)), labels)
+    axis.invert_yaxis()
+    if len(tables) > 1:
+        _legend_below(figure)
+    show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
+
+
+def scatter(tables, title, xlabel, ylabel):
+    """Two measures of the same things: a panel for each table.
+
+    tables: dict of name: DataFrame with x and y as its first two columns. A further
+    column `verdict` colours the points: "same", "opposite", or anything else for grey.
+    Without it the line x = y is drawn.
+    """
+    figure, panels = _panels(tables, title)
+    marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
+    said = []
+    for axis, (name, table) in panels:
+        x, y = table.columns[:2]
+        has_verdicts = "verdict" in table
+        if has_verdicts:
+            axis.axhline(0, color=GREY, lw=1)
+        else:
+            axis.axline((0, 0), slope=1, color=GREY, lw=1)
+            table = table.assign(verdict="same")
+        for verdict, group in table.groupby("verdict"):
+            colour, marker = marks.get(verdict, (GREY, "."))
+            axis.scatter(
+                group[x], group[y], s=60, color=colour, marker=marker, label=verdict
+            )
+        axis.set(title=name.upper(), xlabel=xlabel, ylabel=ylabel)
+        said.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
+    if has_verdicts:
+        _legend_below(figure)
+    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
+
+
+def histograms(tables, title, xlabel):
+    """Shares of values between 0 and 1: a panel for each name, a line for each label.
+
+    tables: dict of name: dict of label: values.
+    """
+    figure, panels = _panels(tables, title)
+    bins = np.linspace(0, 1, 11)
+    said = []
+    for axis, (name, groups) in panels:
+        for colour, (label, values) in zip(COLOURS, groups.items(), strict=False):
+            shares = np.histogram(values, bins)[0] / len(values)
+            axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
+            axis.stairs(shares, bins, color=colour, lw=2, label=label)
+            said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
+        axis.set(title=name.upper(), xlabel=xlabel, ylabel="share")
+    _legend_below(figure)
+    show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
+
+
+def searches(boards, title, baseline=None, file=None):
     """Searches with their 95 % intervals: a panel for each kind of queries.
 
     boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a row for
     each search and the columns value, low and high. The first board gives the order.
-    baseline: a search whose values are drawn as grey lines.
+    baseline: a search whose values are drawn as grey lines. file: where to save it.
     """
-    order = list(next(iter(boards.values())).sort_values("value").index)
-    size = (4 + 4.5 * len(boards), 0.42 * len(order) + 1.6)
-    figure, axes = plt.subplots(
-        1, len(boards), figsize=size, sharey=True, squeeze=False, layout="constrained"
-    )
+    order = next(iter(boards.values())).sort_values("value").index
+    height, width = 0.42 * len(order) + 1.6, 4 + 4.5 * len(boards)
+    figure, panels = _panels(boards, title, height, width, sharey=True)
     said = []
-    for axis, (label, board) in zip(axes.flat, boards.items(), strict=True):
+    for axis, (label, board) in panels:
         rows = board.reindex(order)
         if baseline:
             axis.axvline(rows.loc[baseline, "value"], color=GREY, lw=1)
         axis.hlines(order, rows["low"], rows["high"], color=COLOURS[0], lw=2)
         axis.scatter(rows["value"], order, color=COLOURS[0], zorder=3)
         axis.set_xlabel(label)
-        parts = [f"{name} {value:.3f}" for name, value in rows["value"][::-1].items()]
-        said.append(f"{label}: {', '.join(parts)}")
-    figure.suptitle(title, weight="bold")
+        said.append(f"{label}: {_said(rows['value'][::-1])}")
+    if file:
+        figure.savefig(file, dpi=110)
     show(figure, f"{title}. {'; '.join(said)}.")
 
 
@@ -218,19 +236,14 @@ def bars(values, title, xlabel, strong=()):
 
     values: a Series of label: value. strong: the labels that are drawn in colour; else
     all are."""
-    figure, axis = _one_panel(title, 0.45 * len(values) + 1.6)
-    labels = list(map(str, values.index))
-    strong = [*map(str, strong)] or labels
-    colours = [COLOURS[0] if label in strong else GREY for label in labels]
-    drawn = axis.barh(labels, values, color=colours)
+    figure, axis = _panel(title, 0.45 * len(values) + 1.6, xlabel)
+    strong = list(strong) or values.index
+    colours = np.where(values.index.isin(strong), COLOURS[0], GREY)
+    drawn = axis.barh(values.index.astype(str), values, color=colours)
     form = "{:,.0f}" if (values % 1 == 0).all() else "{:.3f}"
-    texts = [form.format(value) for value in values]
-    axis.bar_label(drawn, texts, padding=4)
+    axis.bar_label(drawn, fmt=form, padding=4)
     axis.invert_yaxis()
-    axis.set_xlabel(xlabel)
-    pairs = zip(labels, texts, strict=True)
-    said = ", ".join(f"{label} {text}" for label, text in pairs)
-    show(figure, f"{title}. {xlabel}: {said}.")
+    show(figure, f"{title}. {xlabel}: {_said(values, form)}.")
 
 
 def stacked_bars(table, title, xlabel):
@@ -238,21 +251,18 @@ def stacked_bars(table, title, xlabel):
 
     table: DataFrame with at most three columns of values from 0.
     """
-    figure, axis = _one_panel(title, 0.7 * len(table) + 1.8)
-    labels = list(map(str, table.index))
-    left = np.zeros(len(table))
+    figure, axis = _panel(title, 0.7 * len(table) + 1.8, xlabel)
+    labels = table.index.astype(str)
+    totals = 0
     for colour, (name, values) in zip(COLOURS, table.items(), strict=False):
-        drawn = axis.barh(labels, values, left=left, color=colour, label=name)
+        drawn = axis.barh(labels, values, left=totals, color=colour, label=name)
         texts = [f"{value:.2f}" if value >= 0.05 else "" for value in values]
         axis.bar_label(drawn, texts, label_type="center", color="white")
-        left += values.to_numpy()
-    for y, total in enumerate(left):
-        axis.text(total, y, f" {total:.2f}", va="center", weight="bold")
+        totals = totals + values
+    axis.bar_label(drawn, map(" {:.2f}".format, totals), weight="bold")
     axis.invert_yaxis()
-    axis.set_xlabel(xlabel)
     _legend_below(figure)
-    said = [f"{label} {total:.2f}" for label, total in zip(labels, left, strict=True)]
-    show(figure, f"{title}. {xlabel}: {', '.join(said)}.")
+    show(figure, f"{title}. {xlabel}: {_said(totals, '{:.2f}')}.")
 
 
 def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
@@ -260,42 +270,37 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
 
     lines: dict of name: Series of x: y. best: whether the highest point of each line is
     marked. label_at: beside which point the name stands, 0 for the first."""
-    figure, axis = _one_panel(title, 4.5)
+    figure, axis = _panel(title, 4.5, xlabel, ylabel)
     said = []
     marks = zip(COLOURS, "os^", lines.items(), strict=False)
     for colour, marker, (name, line) in marks:
-        axis.plot(line.index, line, color=colour, marker=marker, ms=5)
+        axis.plot(line, color=colour, marker=marker, ms=5)
         x = line.idxmax()
         if best:
-            ring = {"s": 160, "facecolor": "none", "edgecolor": colour, "lw": 2}
-            axis.scatter(x, line[x], **ring)
+            axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
         place = (line.index[label_at], line.iloc[label_at])
-        style = {"color": colour, "textcoords": "offset points", "va": "center"}
-        away = (8, 0) if label_at else (8, 8)
-        axis.annotate(name, place, xytext=away, annotation_clip=False, **style)
+        height = "center" if label_at else "bottom"
+        axis.text(*place, f"  {name}", color=colour, va=height)
         ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
         said.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:
         axis.set_xscale("log")
-        axis.set_xticks(line.index, [f"{number:,g}" for number in line.index])
+        axis.set_xticks(line.index, map("{:,g}".format, line.index))
         axis.minorticks_off()
-    axis.set(xlabel=xlabel, ylabel=ylabel)
     show(figure, f"{title}. {'; '.join(said)}.")
 
 
 def histogram(values, title, xlabel, marks=None):
     """How often which value occurs. marks: dict of label: value, drawn as lines."""
-    figure, axis = _one_panel(title, 4.2)
+    figure, axis = _panel(title, 4.2, xlabel, "how many")
     axis.hist(values, bins=40, color=COLOURS[0], alpha=0.6)
     top = axis.get_ylim()[1]
-    marks = marks or {}
-    for label, value in marks.items():
+    said = f"{np.min(values):.3g} to {np.max(values):.3g}"
+    for label, value in (marks or {}).items():
         axis.axvline(value, color=COLOURS[1], lw=2)
         axis.text(value, top, f" {label}", color=COLOURS[1], va="top")
-    axis.set(xlabel=xlabel, ylabel="how many")
-    said = "".join(f", {label} {value:.3g}" for label, value in marks.items())
-    low, high = np.min(values), np.max(values)
-    show(figure, f"{title}. {xlabel}: {low:.3g} to {high:.3g}{said}.")
+        said += f", {label} {value:.3g}"
+    show(figure, f"{title}. {xlabel}: {said}.")
 
 
 def heat_map(table, title, number="{:.2f}", low=None, high=None):
@@ -303,56 +308,42 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
 
     low, high: which values are the lightest and the darkest; else those of the table.
     """
-    figure, axis = plt.subplots(
-        figsize=(1.5 * table.shape[1] + 4, 0.5 * len(table) + 1.8), layout="constrained"
-    )
+    height, width = 0.5 * len(table) + 1.8, 1.5 * len(table.columns) + 4
+    figure, axis = _grid(title, height, width, table.index, table.columns)
     values = table.to_numpy(dtype=float)
-    axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
-    middle = (axis.images[0].norm.vmin + axis.images[0].norm.vmax) / 2
+    image = axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
     for (y, x), value in np.ndenumerate(values):
-        colour = "white" if value > middle else "black"
+        colour = "white" if image.norm(value) > 0.5 else "black"
         text = "" if np.isnan(value) else number.format(value)
         axis.text(x, y, text, ha="center", va="center", color=colour)
-    axis.set_xticks(range(table.shape[1]), map(str, table.columns))
-    axis.set_yticks(range(len(table)), map(str, table.index))
-    axis.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    axis.spines[:].set_visible(False)
-    axis.set_title(title, loc="left", weight="bold")
-    rows = zip(table.index, values, strict=True)
+    rows = table.iterrows()
     said = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(said)}.")
 
 
 def points(table, title, xlabel="", ylabel=""):
     """Labelled points. table: columns x and y; its index has the labels."""
-    figure, axis = _one_panel(title, 5.5)
+    figure, axis = _panel(title, 5.5, xlabel, ylabel)
     axis.scatter(table["x"], table["y"], color=COLOURS[0], s=60)
-    for number, (label, row) in enumerate(table.sort_values("x").iterrows()):
+    for number, (label, x, y) in enumerate(table.sort_values("x").itertuples()):
         away = (7, 5) if number % 2 else (7, -14)  # neighbours' labels stay apart
-        axis.annotate(label, (row["x"], row["y"]), away, textcoords="offset points")
-    axis.set(xlabel=xlabel, ylabel=ylabel)
+        axis.annotate(label, (x, y), away, textcoords="offset points")
     axis.margins(0.2)
     show(figure, f"{title}. {', '.join(map(str, table.index))}.")
-
-
-def _one_panel(title, height):
-    figure, axis = plt.subplots(figsize=(11, height), layout="constrained")
-    axis.set_title(title, loc="left", weight="bold")
-    return figure, axis
 
 
 def misses(intervals, truth, title, xlabel):
     """Many intervals, one below the other; those that miss the truth are coloured.
 
     intervals: DataFrame with the columns low and high."""
-    missed = (intervals["low"] > truth) | (intervals["high"] < truth)
-    figure, axis = _one_panel(title, 6)
-    places = np.arange(len(intervals))
+    low, high = intervals["low"], intervals["high"]
+    missed = (low > truth) | (high < truth)
+    figure, axis = _panel(title, 6, xlabel)
     widths = np.where(missed, 3, 1)
     colours = np.where(missed, COLOURS[1], GREY)
-    axis.hlines(places, intervals["low"], intervals["high"], colors=colours, lw=widths)
+    axis.hlines(range(len(intervals)), low, high, colors=colours, lw=widths)
     axis.axvline(truth, color="black", lw=1)
-    axis.set(xlabel=xlabel, yticks=[])
+    axis.set_yticks([])
     show(figure, f"{title}. {missed.sum()} of {len(missed)} do not hold {truth:.3f}.")
 
 
@@ -362,23 +353,21 @@ def reliability(tables, title):
     tables: dict of name: DataFrame, a row for each range of probabilities, with their
     mean p, how many there are (n) and how many came true (yes). Larger marks have more;
     the lines are Wilson's 95 % intervals."""
-    figure, axes = _panels(tables)
+    figure, panels = _panels(tables, title)
     said = []
-    for axis, (name, table) in zip(axes, tables.items(), strict=True):
+    for axis, (name, table) in panels:
         axis.axline((0, 0), slope=1, color=GREY, lw=1)
-        share = table["yes"] / table["n"]
+        sizes = 30 + 400 * table["n"] / table["n"].sum()
+        axis.scatter(
+            table["p"], table["yes"] / table["n"], sizes, color=COLOURS[0], zorder=3
+        )
+        shares = []
         for p, n, yes in table[["p", "n", "yes"]].itertuples(index=False):
             limits = stats.binomtest(yes, n).proportion_ci(method="wilson")
             axis.vlines(p, *limits, color=COLOURS[0], lw=2)
-        size = 30 + 400 * table["n"] / table["n"].sum()
-        axis.scatter(table["p"], share, s=size, color=COLOURS[0], zorder=3)
-        for x, y, n in zip(table["p"], share, table["n"], strict=True):
-            axis.annotate(f"{n}", (x, y), (12, -4), textcoords="offset points")
-        limit = (-0.05, 1.1)
+            axis.annotate(f"{n}", (p, yes / n), (12, -4), textcoords="offset points")
+            shares.append(f"{yes / n:.2f} at {p:.2f}")
         axis.set(title=name, xlabel="probability given", ylabel="share that is true")
-        axis.set(xlim=limit, ylim=limit)
-        points = zip(table["p"], share, strict=True)
-        shares = [f"{y:.2f} at {x:.2f}" for x, y in points]
+        axis.axis([-0.05, 1.1, -0.05, 1.1])
         said.append(f"{name}: {', '.join(shares)}")
-    figure.suptitle(title, weight="bold")
     show(figure, f"{title}. Share that is true at each probability. {'; '.join(said)}.")

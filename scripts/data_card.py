@@ -1,22 +1,24 @@
-"""Write the figures of three README files, so that none is typed by hand.
+"""Write the figures of two README files, so that none is typed by hand.
 
-They are the counts of data/README.md, the leaderboard of README.md and the machine time
+They are the counts of data/README.md, and the leaderboard and the machine time
 of notebooks/README.md. Each has its place between two marks. `make notebooks` calls
-this script. With --check it only says whether the figures are right."""
+this script. First it copies what a run has left in the folder of results: the times and
+the leaderboard to notebooks/, the picture to .github/. With --check it changes no file,
+and only says whether the figures are right."""
 
-import base64
-import re
+import shutil
 import sys
 
-import nbformat
 import numpy as np
 import pandas as pd
 
 import corpus
 
-DATA, PICTURE = corpus.ROOT / "data", corpus.ROOT / ".github" / "quality-and-time.png"
-NOTEBOOKS = corpus.ROOT / "notebooks"
+DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
 DURATIONS = NOTEBOOKS / "durations.csv"  # of the committed run, in seconds
+LEADERBOARD = NOTEBOOKS / "leaderboard.csv"
+PICTURE = corpus.ROOT / ".github" / "quality-and-time.png"
+HEADINGS = ["search", "nDCG@10, judged", "95 %", "MRR@5, generated", "95 %"]
 
 
 def listed(counts):
@@ -26,80 +28,79 @@ def listed(counts):
 
 def counts():
     """The measured shape of the data, file by file, as lines of Markdown."""
-    frame, generated = (
-        pd.DataFrame(corpus.load_documents(DATA)),
-        corpus.load_ground_truth(DATA),
-    )
-    sections = frame.groupby(["course", "section"]).size()
-    sizes = f"in {len(sections)} sections of {sections.min()} to {sections.max()}"
+    documents = pd.DataFrame(corpus.load_documents(DATA))
+    courses = listed(documents["course"].value_counts())
+    sections = documents.groupby(["course", "section"]).size()
     yield (
-        f"- **Records**: {len(frame):,} ({listed(frame['course'].value_counts())}) "
-        f"{sizes}."
+        f"- **Records**: {len(documents):,} ({courses}) in {len(sections)} sections "
+        f"of {sections.min()} to {sections.max()}."
     )
-    words, asked = (
-        texts.str.split().str.len() for texts in (frame["text"], generated["question"])
+    words = documents["text"].str.split().str.len()
+    shares = " / ".join(f"{n:.0f}" for n in np.percentile(words, [5, 25, 50, 75]))
+    yield (
+        f"- **Answer length** in words: {shares} at 5, 25, 50 and 75 %, "
+        f"mean {words.mean():.0f}, longest {words.max()}."
     )
-    shares = " / ".join(f"{q:.0f}" for q in np.percentile(words, [5, 25, 50, 75]))
-    lengths = (
-        f"{shares} at 5, 25, 50 and 75 %, "
-        f"mean {words.mean():.0f}, longest {words.max()}"
+    questions = corpus.load_ground_truth(DATA)["question"]
+    n_words = questions.str.split().str.len().mean()
+    decisions = listed(pd.read_csv(DATA / "gate.csv")["decision"].value_counts())
+    yield (
+        f"- **Generated questions**: {len(questions):,}, {n_words:.1f} words in the "
+        f"mean; read at the gate: {decisions}."
     )
-    yield f"- **Answer length** in words: {lengths}."
-    decided = listed(pd.read_csv(DATA / "gate.csv")["decision"].value_counts())
-    length = f"{len(generated):,}, {asked.mean():.1f} words in the mean"
-    yield f"- **Generated questions**: {length}; read at the gate: {decided}."
-    table = pd.read_csv(DATA / "judged-queries.csv")
-    kinds = table.drop_duplicates("query_id")["kind"].value_counts().sort_index()
+    yield from judgements(pd.read_csv(DATA / "judged-queries.csv"))
+    yield from further_counts()
+
+
+def judgements(table):
+    """The counts of judged queries and their judgements, as lines."""
+    kinds = table.groupby("kind")["query_id"].nunique()
     yield (
         f"- **Judged queries**: {kinds.sum()} ({listed(kinds)}), "
         f"{len(table):,} judgements."
     )
-    relevant = (table["grade"] > 0).groupby(table["query_id"]).sum()
-    none, mean = (relevant == 0).sum(), relevant[relevant > 0].mean()
-    needs = table.loc[table["grade"] > 0, "need"].nunique()
+    relevant = table[table["grade"] > 0]
+    n_relevant = relevant.groupby("query_id").size()
+    needs = relevant["need"].nunique()
     yield f"- **Needs**: {needs} among the queries that have an answer."
-    yield f"- **Relevant records**: none for {none} queries, else {mean:.1f} (mean)."
-    yield from agreement(table)
-    yield from further_counts()
-
-
-def agreement(table):
-    """Yield lines that say how far the two passes agree.
-
-    They have κ and its interval, by kind of query too."""
-    relevant = table[(table["pass_1"] > 0) | (table["pass_2"] > 0)]
-    same = relevant["pass_1"] == relevant["pass_2"]
-    of = f"of {len(same):,} pairs that either calls relevant got the same grade"
     yield (
-        f"- **Two passes**: {same.mean():.0%} {of}. "
-        "Over all pairs, most of them 0 for both,"
+        f"- **Relevant records**: none for {kinds.sum() - len(n_relevant)} queries, "
+        f"else {n_relevant.mean():.1f} (mean)."
+    )
+    either = table[(table["pass_1"] > 0) | (table["pass_2"] > 0)]
+    same = either["pass_1"] == either["pass_2"]
+    yield (
+        f"- **Two passes**: {same.mean():.0%} of {len(same):,} pairs that either calls "
+        "relevant got the same grade. Over all pairs, most of them 0 for both,"
     )
     yield f"  κ is {kappa(table)}, with a 95 % interval that draws whole queries."
-    share, by_kind = same.groupby(relevant["kind"]).mean(), table.groupby("kind")
-    parts = [f"{kind} {share[kind]:.0%}, {kappa(part)}" for kind, part in by_kind]
+    shares = same.groupby(either["kind"]).mean()
+    parts = [
+        f"{kind} {shares[kind]:.0%}, {kappa(part)}"
+        for kind, part in table.groupby("kind")
+    ]
     yield f"- **By kind**, the same share and κ: {'; '.join(parts)}."
 
 
 def kappa(table):
     """Cohen's κ of the two passes with its 95 % interval, as text."""
-    cells = 3 * table["pass_1"] + table["pass_2"]
-    counts = pd.crosstab(table["query_id"], cells).reindex(
-        columns=range(9), fill_value=0
-    )
-    counts = counts.to_numpy().reshape(-1, 3, 3)
-    even = np.full(len(counts), 1 / len(counts))
-    times_drawn = np.random.default_rng(1).multinomial(len(counts), even, size=10_000)
-    low, high = np.quantile(cohen(np.tensordot(times_drawn, counts, 1)), [0.025, 0.975])
-    return f"{cohen(counts.sum(axis=0)):.2f} ({low:.2f} to {high:.2f})"
+    passes = [table["pass_1"], table["pass_2"]]
+    counts = pd.crosstab(table["query_id"], passes, dropna=False)
+    n = len(counts)
+    each_once = np.ones(n)
+    drawn = np.random.default_rng(1).multinomial(n, each_once / n, size=10_000)
+    tables = np.vstack([each_once, drawn]) @ counts.to_numpy()
+    found, *others = cohen(tables.reshape(-1, 3, 3))
+    low, high = np.quantile(others, [0.025, 0.975])
+    return f"{found:.2f} ({low:.2f} to {high:.2f})"
 
 
-def cohen(counts):
-    """Return Cohen's κ of tables of counts, (..., 3, 3).
-
-    A table has a row for each grade of the first pass."""
-    shares = counts / counts.sum(axis=(-1, -2), keepdims=True)
-    chance = (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1)
-    return (np.trace(shares, axis1=-2, axis2=-1) - chance) / (1 - chance)
+def cohen(tables):
+    """Cohen's κ of tables of counts, a row for each grade of the first pass."""
+    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
+    same = np.trace(shares, axis1=1, axis2=2)
+    by_chance = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
+    return (same - by_chance) / (1 - by_chance)
 
 
 def further_counts():
@@ -107,92 +108,96 @@ def further_counts():
     documents = corpus.load_documents(DATA / "es")
     questions = corpus.load_ground_truth(DATA / "es")
     queries, qrels = corpus.load_judged_queries(DATA / "es")
-    judged = f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements"
     yield (
         f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, "
-        f"{judged}."
+        f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements."
     )
-    facts, hard = (
-        pd.read_csv(DATA / "fact-annotations.csv"),
-        pd.read_csv(DATA / "hard-pairs.csv"),
-    )
-    stated = (
-        f"{facts['fact'].nunique()} that some context states, in {len(facts)} pairs"
-    )
-    yield f"- **Facts**: {stated}."
-    yield f"- **Hard pairs**: {len(hard)} ({listed(hard['edit'].value_counts())})."
+    facts = pd.read_csv(DATA / "fact-annotations.csv")
+    n_facts = facts["fact"].nunique()
+    yield f"- **Facts**: {n_facts} that some context states, in {len(facts)} pairs."
+    edits = pd.read_csv(DATA / "hard-pairs.csv")["edit"].value_counts()
+    yield f"- **Hard pairs**: {edits.sum()} ({listed(edits)})."
     for name in ("questions", "facts", "verdicts"):
-        recorded = pd.DataFrame(corpus.read_json(DATA / f"recorded-{name}.jsonl"))
+        recorded = pd.read_json(DATA / f"recorded-{name}.jsonl", lines=True)
         yield f"- **Recorded {name}**: {listed(recorded['model'].value_counts())}."
 
 
-def outputs(kind):
-    """The outputs of one media type in the committed notebook 03, in order."""
-    notebook = nbformat.read(NOTEBOOKS / "03-vector-evaluation.ipynb", as_version=4)
-    data = [
-        output.get("data", {})
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-    ]
-    return [one[kind] for one in data if kind in one]
+def line(cells):
+    """A line of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def interval(row):
+    return f"{row['low']:.3f} to {row['high']:.3f}"
 
 
 def leaderboard():
-    """The last leaderboard that notebook 03 displays, as a Markdown table."""
-    page = [page for page in outputs("text/html") if "<th>chosen</th>" in page][-1]
-    cells = re.findall(r"<t[hd]>([^<]*)</t[hd]>", page.split("<tbody>")[1])
-    yield (
-        "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % "
-        "| refused | chosen on |"
-    )
-    yield "|---|---|---|---|---|---|---|"
-    for row in np.reshape(cells, (-1, 7)):
-        yield f"| {' | '.join(row)} |"
+    """The leaderboard of the committed run, as lines of a Markdown table."""
+    board = pd.read_csv(LEADERBOARD, index_col="search")
+    refused = ["refused"] if "refused" in board else []
+    headings = [*HEADINGS, *refused, "chosen on"]
+    yield line(headings)
+    yield f"|{'---|' * len(headings)}"
+    chosen = board[board["chosen"]]["queries"]
+    generated = board[board["queries"] == "generated"]
+    for search, row in board[board["queries"] == "judged"].iterrows():
+        other = generated.loc[search]
+        cells = [search, f"{row['ndcg']:.3f}", interval(row)]
+        cells += [f"{other['mrr']:.3f}", interval(other)]
+        cells += [f"{row[column]:.3f}" for column in refused]
+        yield line([*cells, ", ".join(chosen[chosen.index == search])])
 
 
 def machine_time():
-    """Yield a table of the seconds of each notebook.
-
-    It also has the seconds of the cells above 2 s, by their number."""
+    """The seconds of each notebook, and of its slow cells, as lines of a table."""
     yield "| notebook | all cells, s | cells above 2 s: [number] seconds |"
     yield "|---|---|---|"
-    for name, took in pd.read_csv(DURATIONS, index_col="cell").groupby("notebook")[
-        "seconds"
-    ]:
-        slow = ", ".join(f"[{n}] {s:.0f}" for n, s in took[took > 2].items())
-        yield f"| {name} | {took.sum():.0f} | {slow} |"
+    durations = pd.read_csv(DURATIONS, index_col="cell")
+    for name, seconds in durations.groupby("notebook")["seconds"]:
+        slow = seconds[seconds > 2].items()
+        slow_cells = ", ".join(f"[{number}] {took:.0f}" for number, took in slow)
+        yield line([name, f"{seconds.sum():.0f}", slow_cells])
+
+
+def copy_results():
+    """Copy what a run has left. A notebook that it left out keeps its old times."""
+    results = corpus.results_folder()
+    if (results / DURATIONS.name).exists():
+        new, old = pd.read_csv(results / DURATIONS.name), pd.read_csv(DURATIONS)
+        kept = old[~old["notebook"].isin(new["notebook"])]
+        both = pd.concat([kept, new]).sort_values(["notebook", "cell"])
+        both.to_csv(DURATIONS, index=False)
+    for path in (LEADERBOARD, PICTURE):
+        if (results / path.name).exists():
+            shutil.copy(results / path.name, path)
+
+
+def updated(text, what, lines):
+    """The text of a README with these lines between their two marks."""
+    begin = f"<!-- {what}: written by scripts/data_card.py -->"
+    end = f"<!-- end of {what} -->"
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
+    return "\n".join([before + begin, *lines, end + after])
 
 
 def main(check):
-    """Write the files and the picture.
-
-    With --check, only say which file is not up to date."""
-    if not check and (path := corpus.results_folder() / "durations.csv").exists():
-        new, old = pd.read_csv(path), pd.read_csv(DURATIONS)
-        both = pd.concat([old[~old["notebook"].isin(new["notebook"])], new])
-        both.sort_values(["notebook", "cell"]).to_csv(DURATIONS, index=False)
-    for folder, make in (
-        (DATA, counts),
-        (corpus.ROOT, leaderboard),
-        (NOTEBOOKS, machine_time),
-    ):
-        what = make.__name__.replace("_", " ")
-        begin, end = (
-            f"<!-- {what}: written by scripts/data_card.py -->",
-            f"<!-- end of {what} -->",
-        )
-        old = (folder / "README.md").read_text(encoding="utf-8")
-        head, rest = old.split(begin)
-        new = head + "\n".join([begin, *make(), end]) + rest.split(end)[1]
-        if not check:
-            (folder / "README.md").write_text(new, encoding="utf-8")
-        elif new != old:
-            sys.exit(
-                f"{folder}/README.md: not what the data give; "
-                "run python scripts/data_card.py"
-            )
+    """Write the figures. With --check, only say which file is not up to date."""
     if not check:
-        PICTURE.write_bytes(base64.b64decode(outputs("image/png")[-1]))
+        copy_results()
+    for folder, what, lines in (
+        (DATA, "counts", counts()),
+        (NOTEBOOKS, "leaderboard", leaderboard()),
+        (NOTEBOOKS, "machine time", machine_time()),
+    ):
+        path = folder / "README.md"
+        old = path.read_text(encoding="utf-8")
+        new = updated(old, what, lines)
+        if not check:
+            path.write_text(new, encoding="utf-8")
+        elif new != old:
+            advice = "run python scripts/data_card.py"
+            sys.exit(f"{path}: not what the data give; {advice}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,155 @@
+"""Test how searches are compared and tuned, and leaderboards."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from minsearch import Index
+
+import corpus
+import experiments
+import intervals
+import utils
+
+
+def ask(*questions, **columns):
+    return pd.DataFrame({"question": questions, "course": "c", **columns})
+
+
+THREE = ask("one", "two", "three", document=["a", "b", "c"])
+
+
+def fixed(*rankings):
+    """A search function that always returns these rankings."""
+    return lambda queries: utils.pad([list(ranking) for ranking in rankings])
+
+
+def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(
+    monkeypatch,
+):
+    boosts = [None, {"question": 3, "text": 0.5}, {"question": 0}]
+    queries = corpus.load_ground_truth()[::20]
+    index = Index(["question", "text"], ["course"]).fit(corpus.load_documents())
+    expected = experiments.tune(
+        lambda boost: utils.minsearch_search(index, boost, 7), boosts, queries, 7
+    )
+    once = iter([list(utils.field_similarities(index, queries))])
+    monkeypatch.setattr(utils, "field_similarities", lambda *_: next(once))
+    tuned = experiments.tune_boosts(index, boosts, queries, 7)
+    pd.testing.assert_frame_equal(tuned, expected)
+
+
+@pytest.fixture
+def cross_fit():
+    """`cross_fit` of two searches: one finds nothing, one all of fold 0."""
+
+    def build(setting):
+        def search(some, k=2):
+            right = (some["question"].astype(int) % 3 == 0) & (setting == "right")
+            return utils.pad([["a" if row else "x", setting] for row in right], k)
+
+        return search
+
+    return lambda *tables, **more: experiments.cross_fit(
+        build, ["wrong", "right"], *tables, k=2, **more
+    )
+
+
+NUMBERED = ask(*map(str, range(60)), document="a").assign(fold=np.arange(60) % 3)
+
+
+def test_cross_fitting_ranks_each_query_by_what_is_best_on_the_other_folds(cross_fit):
+    rankings, by_fold, best = cross_fit(NUMBERED, NUMBERED)
+    # what is best on the fold itself must not be chosen for it
+    assert by_fold.to_dict() == {0: "wrong", 1: "right", 2: "right"}
+    assert rankings[:, 1].tolist() == ["wrong", "right", "right"] * 20
+    assert best == "right"
+
+
+def test_cross_fitting_takes_two_halves_and_another_depth(cross_fit):
+    halves = NUMBERED.assign(fold=0), NUMBERED[:2].assign(fold=1)
+    rankings, by_fold, _ = cross_fit(*halves, depth=3)
+    assert by_fold.to_dict() == {1: "right"}
+    assert rankings.tolist() == [["a", "right", ""], ["x", "right", ""]]
+
+
+def test_on_few_queries_nothing_is_tuned(cross_fit, capsys):
+    _, by_fold, best = cross_fit(NUMBERED[:49], NUMBERED)
+    assert {best, *by_fold} == {"wrong"}
+    assert "49 queries are too few to tune on" in capsys.readouterr().out
+
+
+def test_nothing_to_compare_is_an_error():
+    for compare in experiments.compare, experiments.leaderboard:
+        with pytest.raises(ValueError, match=r"no search .*is given"):
+            compare({}, THREE)
+    with pytest.raises(ValueError, match="no setting is given"):
+        experiments.cross_fit(fixed, [], THREE, THREE)
+
+
+def test_refusal_at_the_same_price_for_answerable_queries():
+    def scores(queries):
+        yield [1, 0], [0, 2], np.array([[0.2, 0.7], [0.1, 0.3]])
+
+    best = experiments.best_scores(scores, THREE)
+    assert best.tolist() == [0.3, 0.7, -np.inf]
+    answerable = np.arange(100) / 100  # the lowest five of a hundred are refused
+    assert experiments.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
+
+
+def test_unjudged_results_are_bracketed_by_raw_and_condensed_lists():
+    """b and c answer the query, and x and y were never judged.
+
+    So the truth lies between the two figures."""
+    queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
+    both = experiments.bracket(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
+    raw = utils.score(queries, [["x", "b", "y"]])["ndcg"].item()
+    # refilled from below
+    refilled = utils.score(queries, [["b", "n", "c"]])["ndcg"].item()
+    assert both.tolist() == pytest.approx([raw, refilled, 1 / 3])
+
+
+def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
+    searches = {
+        "poor": fixed("xay", "xby", "xyc"),
+        "good": fixed("axy", "bxy", "xcy"),
+        "none": fixed("xba", "xab", "xyz"),
+    }
+    rankings, _ = experiments.timed_rankings(searches, THREE, k=3)
+    board = experiments.leaderboard(rankings, THREE, k=2)
+    assert board.index.tolist() == ["good", "poor", "none"]
+    compared = experiments.compare(searches, THREE, k=2)
+    pd.testing.assert_frame_equal(board[[*compared]], compared, check_names=False)
+    # all three differences have the same sign in two of eight cases; two p values
+    assert board["p_best"].tolist() == pytest.approx([1, 2 * 2 / 8, 2 * 2 / 8])
+
+
+def test_a_leaderboard_of_judged_queries_is_sorted_by_what_is_asked_for():
+    queries = ask("one", "two", document=[{"a": 3, "b": 1, "n": 0}] * 2)
+    rankings = {"mrr": [["b", "x", "a"]] * 2, "ndcg": [["n", "a", "x"]] * 2}
+    board = experiments.leaderboard(rankings, queries, k=2, by="ndcg")
+    assert board.index.tolist() == ["ndcg", "mrr"]
+    assert board["judged_at_k"].tolist() == [1, 0.5]
+    # what stands below k refills the condensed list
+    assert board.loc["mrr", "condensed"] > board.loc["mrr", "ndcg"]
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_leaderboard_resamples_documents_or_needs(judged):
+    """Five questions about one document are one observation and not five."""
+    documents = np.repeat([f"d{n}" for n in range(120)], 5)
+    queries = ask(*documents, document=documents)
+    if judged:
+        grades = [{id_: 1} for id_ in documents]
+        queries = queries.assign(need=documents, document=grades)
+    rng = np.random.default_rng(1)
+    good = np.repeat(rng.random(120) < 0.6, 5).astype(int)
+    poor = np.repeat(rng.random(120) < 0.4, 5).astype(int)
+    rankings = {
+        "good": np.where(good, documents, "x")[:, None],
+        "poor": np.where(poor, documents, "x")[:, None],
+    }
+    board = experiments.leaderboard(rankings, queries, k=1)
+    interval = intervals.confidence_interval(good, documents)
+    assert board.loc["good", ["low", "high"]].tolist() == pytest.approx(interval)
+    p_value = intervals.permutation_p_value(poor, good, documents)
+    assert board.loc["poor", "p_best"] == pytest.approx(p_value)
