@@ -153,7 +153,8 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     assert set(board["queries"]) == {"generated"}  # this folder has no judged ones
     assert board["chosen"].sum() == 1
     assert board["mrr"].between(board["low"], board["high"]).all()
-    assert "placeholder          2" in (tmp_path / "01-ground-truth.ipynb").read_text()
+    text = (tmp_path / "01-ground-truth.ipynb").read_text()
+    assert "questions: placeholder 2, duplicate" in text
 
 
 def test_unusable_data_is_one_line_and_no_notebook_runs(messy, tmp_path):
