@@ -120,9 +120,10 @@ def read_json(path):
 def read_table(path, columns=(), separator=","):
     """A CSV file as a DataFrame of texts.
 
-    No cell is empty in the columns that are asked for. The index is the line on
-    which a row begins. Blank lines are no rows. ValueError names file, row (from 0),
-    line (from 1) and column."""
+    No cell is empty in the columns that are asked for. The index is the line
+    on
+    which a row begins. Blank lines are no rows. ValueError names file, row
+    (from 0), line (from 1) and column."""
     text = read_text(path)
     try:
         table = pd.read_csv(
@@ -203,8 +204,8 @@ def short_hash(text):
 def unique_ids(documents):
     """One id a document: its `document_id`.
 
-    Where several share one, the hash is of the whole text. Only exact copies still
-    share an id."""
+    Where several share one, the hash is of the whole text. Only exact copies
+    still share an id."""
     ids = pd.Series(map(document_id, documents), dtype=str)
     whole = [
         short_hash(f"{d['course']}-{d['question']}-{d['text']}") for d in documents

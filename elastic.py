@@ -18,8 +18,9 @@ def connect_elasticsearch():
     """Return a client for the nodes in ELASTICSEARCH_URL, or for one on this machine.
 
     ELASTICSEARCH_URL names one node, or several with commas between them.
-    ELASTICSEARCH_API_KEY is the key. Where no healthy node answers, a line is printed
-    and None returned. With REQUIRE_ELASTICSEARCH that is a RuntimeError."""
+    ELASTICSEARCH_API_KEY is the key. Where no healthy node answers, a line is
+    printed and None returned. With REQUIRE_ELASTICSEARCH that is a
+    RuntimeError."""
     urls = re.findall(r"[^,\s]+", os.getenv("ELASTICSEARCH_URL") or NODE)
     es = Elasticsearch(
         urls,
@@ -44,8 +45,8 @@ def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
     mappings: with a keyword `id`. settings: more of the index, or others.
-    What the course left on the node a day ago is deleted. BulkIndexError, which leaves
-    no index, names documents."""
+    What the course left on the node a day ago is deleted. BulkIndexError,
+    which leaves no index, names documents."""
     delete_indexes(es, older_than=86_400)  # seconds
     new = f"{name}-{time.time_ns():x}"
     origin = {"by": MADE_BY, "at": time.time(), "run": os.getenv("COURSE_RUN")}
@@ -58,8 +59,8 @@ def index_documents(es, name, documents, mappings, settings=None):
         wait_for_active_shards="all",
     )
     try:
-        # the position as _id: a request sent again overwrites, and documents that share
-        # an id stay
+        # the position as _id: a request sent again overwrites, and documents
+        # that share an id stay
         rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
         helpers.bulk(es, rows, index=new)
         es.indices.refresh(index=new)
@@ -117,8 +118,8 @@ def elasticsearch_hits(es, index, bodies):
 def elasticsearch_search(es, index, query, k=5):
     """A search function on an index with a keyword `id`.
 
-    query: (question, course) -> the body of a request. The search takes another k:
-    search(queries, k=100)."""
+    query: (question, course) -> the body of a request. The search takes
+    another k: search(queries, k=100)."""
 
     def search(queries, k=k):
         found = _scores_by_id(es, index, query, queries, k)
@@ -143,7 +144,8 @@ def elasticsearch_scores(es, index, query, documents, size=100):
 def _scores_by_id(es, index, query, queries, size):
     """Return a dict of id: score for each query: its first hits, best first.
 
-    The hits come with their ids only: this is 5 times as fast as with all fields."""
+    The hits come with their ids only: this is 5 times as fast as with all
+    fields."""
     only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
     pairs = queries[["question", "course"]].map(encodable).to_numpy()
     bodies = [query(*pair) | only for pair in pairs]
@@ -154,8 +156,8 @@ def _scores_by_id(es, index, query, queries, size):
 def match_query(fields, kind="best_fields"):
     """A query for `elasticsearch_search`: the question in several fields.
 
-    fields: names; "question^3" weighs one thrice. Filtered on the course. kind:
-    combined_fields, or a type of multi_match."""
+    fields: names; "question^3" weighs one thrice. Filtered on the course.
+    kind: combined_fields, or a type of multi_match."""
 
     def query(question, course):
         match = {"query": question, "fields": fields}

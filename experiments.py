@@ -1,6 +1,7 @@
 """Compare searches, tune settings without flattering, and build leaderboards.
 
-Notebook 02 introduces all but refusing (03). Metrics and searches are in utils.py."""
+Notebook 02 introduces all but refusing (03). Metrics and searches are in
+utils.py."""
 
 import time
 from functools import partial
@@ -61,11 +62,12 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     """Tune without flattering: rank each query with what is best on other folds.
 
     build(setting) is a search function; with a depth it has to take another k.
-    development and test: ground truths with a column fold, see `corpus.divide`: ten
-    folds of one table, or two halves. With fewer than FEW queries nothing is tuned: the
-    first setting is taken, and a line says so.
-    Returns the rankings of test, (n_queries, depth or k); each fold's setting, a
-    Series; and the setting that is best on all of development: the one to ship."""
+    development and test: ground truths with a column fold, see
+    `corpus.divide`: ten folds of one table, or two halves. With fewer than FEW
+    queries nothing is tuned: the first setting is taken, and a line says so.
+    Returns the rankings of test, (n_queries, depth or k); each fold's setting,
+    a Series; and the setting that is best on all of development: the one to
+    ship."""
     settings = list(settings)
     if not settings:
         raise ValueError("cross_fit: no setting is given")
@@ -111,9 +113,9 @@ def timed_rankings(searches, queries, k=10, documents=None):
 def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     """A row for each search of a dict of name: rankings, best first.
 
-    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p value to the
-    best, corrected by Holm. With grades also condensed and judged_at_k: see `bracket`,
-    for which the rankings should be 100 deep."""
+    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p
+    value to the best, corrected by Holm. With grades also condensed and
+    judged_at_k: see `bracket`, for which the rankings should be 100 deep."""
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     if not rankings:
         raise ValueError("leaderboard: no search is given")
@@ -151,9 +153,9 @@ def condensed(rankings, documents):
 def bracket(ground_truth, rankings, k=10):
     """Two bounds of nDCG at k, and the share of the first k that was judged, by query.
 
-    ndcg: as it is; it underrates a search that brings documents that nobody judged.
-    condensed: without them, refilled from below; it overrates such a search. So the
-    rankings should be deeper than k, 100 say."""
+    ndcg: as it is; it underrates a search that brings documents that nobody
+    judged. condensed: without them, refilled from below; it overrates such a
+    search. So the rankings should be deeper than k, 100 say."""
     rankings = np.asarray(rankings, dtype=object)
     qrels = qrels_of(right_answers(ground_truth))
     rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
@@ -179,7 +181,7 @@ def best_scores(scores, queries):
 def refused(answerable, unanswerable, share=0.05):
     """Share of the unanswerable queries that a threshold refuses.
 
-    The threshold refuses `share` of the answerable ones. Both: the best score of each
-    query, (n_queries,)."""
+    The threshold refuses `share` of the answerable ones. Both: the best score
+    of each query, (n_queries,)."""
     threshold = np.quantile(answerable, share)
     return float(np.mean(np.asarray(unanswerable) < threshold))

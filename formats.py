@@ -31,7 +31,8 @@ GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 
-# Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
+# Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a
+# line.
 DOC = r"(?s)<DOC>\s*<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>"
 TOPIC = r"(?s)<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?\s*([^<]*?)\s*<"
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query

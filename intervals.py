@@ -1,7 +1,8 @@
 """Intervals and tests of figures that are means over queries. Notebook 02 shows each.
 
-Queries that belong together, as the five questions about a document do, are a group.
-All functions resample or count whole groups, one label a query: see `groups_of`."""
+Queries that belong together, as the five questions about a document do, are a
+group. All functions resample or count whole groups, one label a query: see
+`groups_of`."""
 
 import itertools
 import math
@@ -14,8 +15,8 @@ from scipy import stats
 def groups_of(queries):
     """What an interval resamples, one label a query.
 
-    The document of a generated question, the need of a judged query, or where neither
-    is known the query itself."""
+    The document of a generated question, the need of a judged query, or where
+    neither is known the query itself."""
     if "need" in queries:
         return queries["need"].reset_index(drop=True)
     documents = queries["document"].reset_index(drop=True)
@@ -50,8 +51,9 @@ def standard_error(values, groups):
 def confidence_interval(values, groups, n_resamples=10_000, seed=1):
     """95 % interval (low, high) of the mean of one value a query. See `groups_of`.
 
-    From 100 groups on scipy's percentile bootstrap, which draws whole groups. Below
-    that Student's t, since the bootstrap is too narrow then: notebook 02."""
+    From 100 groups on scipy's percentile bootstrap, which draws whole groups.
+    Below that Student's t, since the bootstrap is too narrow then: notebook
+    02."""
     sums, sizes = _by_group(values, groups)
     if len(sums) < 100:
         mean = sums.sum() / sizes.sum()
@@ -73,9 +75,9 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
 def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
     """Two-sided p value that two searches are equally good, by swapping their values.
 
-    a, b: one value a query, the same queries in the same order. They are swapped at
-    random, group by group, n_resamples times by scipy; or in every possible way where
-    these are fewer."""
+    a, b: one value a query, the same queries in the same order. They are
+    swapped at random, group by group, n_resamples times by scipy; or in every
+    possible way where these are fewer."""
     sums, _ = _by_group(np.asarray(a) - np.asarray(b), groups)
     sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
     if not len(sums):

@@ -1,7 +1,7 @@
 """Judge search results with the keyboard: each judgement is on disk at once.
 
-Notebook 06 introduces it. A file of judgements is never overwritten: a correction is a
-later row, and the later row counts."""
+Notebook 06 introduces it. A file of judgements is never overwritten: a
+correction is a later row, and the later row counts."""
 
 import csv
 import html
@@ -27,7 +27,7 @@ PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
 <p><b>{question}</b></p><p style="white-space: pre-wrap">{text}</p></div></div>"""
 
 
-# --- The file of judgements ----------------------------------------------------------
+# --- The file of judgements --------------------------------------------------
 
 
 def _whole_lines(path):
@@ -58,7 +58,8 @@ def _one_line(text):
 def read_judgements(path, columns):
     """The rows of a file of judgements as texts, oldest first.
 
-    A line says what was cut off in the writing. ValueError for another file."""
+    A line says what was cut off in the writing. ValueError for another
+    file."""
     whole, half = _whole_lines(path)
     if half:
         said = f"{path.name}: its last row is cut off ({half!r})"
@@ -70,15 +71,15 @@ def read_judgements(path, columns):
     return table
 
 
-# --- What is judged, and what comes next ---------------------------------------------
+# --- What is judged, and what comes next -------------------------------------
 
 
 class Judging:
     """Items to judge, one at a time, and the file of what is judged.
 
-    items: a DataFrame, a row for each item. path: the file, which may exist; then it
-    goes on with the first item that has no row in it. column: grade or decision. It
-    knows no widgets."""
+    items: a DataFrame, a row for each item. path: the file, which may exist;
+    then it goes on with the first item that has no row in it. column: grade or
+    decision. It knows no widgets."""
 
     def __init__(self, items, path, column="grade"):
         self.path = Path(path)
@@ -132,7 +133,7 @@ def judge(judging, key, typed=""):
         judging.store(judging.keys[key].split()[0], typed)
 
 
-# --- The panel -----------------------------------------------------------------------
+# --- The panel ---------------------------------------------------------------
 
 
 def _asked(judging):
@@ -218,7 +219,7 @@ def panel(judging, documents):
     return view
 
 
-# --- Two annotators ------------------------------------------------------------------
+# --- Two annotators ----------------------------------------------------------
 
 
 def last_grades(path):
@@ -239,8 +240,8 @@ def side_by_side(one, other):
 def merge(table, adjudicated):
     """Judgements in the columns of judged-queries.csv, of a table `side_by_side`.
 
-    The grade is the one that both gave, or that of the file `adjudicated`. What has
-    neither is counted and left out."""
+    The grade is the one that both gave, or that of the file `adjudicated`.
+    What has neither is counted and left out."""
     table = table.join(last_grades(adjudicated), on=JUDGED_COLUMNS)
     agreed = table["pass_1"] == table["pass_2"]
     table["grade"] = table["grade"].mask(agreed, table["pass_1"])

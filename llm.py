@@ -53,9 +53,10 @@ def request_key(model, prompt, schema):
 def load_responses(path):
     """The responses in a file, by key. The file is read once and never changed.
 
-    A line that is cut off is skipped: its writer was killed, or is still at work.
-    One warning counts these lines. ValueError names any other line that is no record.
-    """
+    A line that is cut off is skipped: its writer was killed, or is still at
+    work.
+    One warning counts these lines. ValueError names any other line that is no
+    record."""
     content = path.read_bytes() if path.exists() else b""
     responses = {}
     cut_off = 0
@@ -85,7 +86,8 @@ def _begins_one_record(line):
 def _append(record, path):
     """Write a record as the last line of a file, and wait until it is on the disk.
 
-    Only one thread of one process writes at a time. Half a line, left by a writer
+    Only one thread of one process writes at a time. Half a line, left by a
+    writer
     that was killed, is ended first.
     """
     with FileLock(f"{path}.lock"), open(path, "a+b") as file:
@@ -100,8 +102,9 @@ def _append(record, path):
 def recorded(prompts, schema, path, by=RECORDED):
     """The recorded response to each prompt, or None.
 
-    Responses are in the file at path, by the model or by `by`, and in the file of live
-    responses beside it. If calls are live, only those of the model count.
+    Responses are in the file at path, by the model or by `by`, and in the file
+    of live responses beside it. If calls are live, only those of the model
+    count.
     """
     responses = load_responses(path) | load_responses(path.with_name(LIVE))
     found = []
@@ -116,8 +119,8 @@ def recorded(prompts, schema, path, by=RECORDED):
 def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED):
     """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
 
-    Each response is on the disk before it is used. RuntimeError says how many calls
-    failed; after max_failures no more are made.
+    Each response is on the disk before it is used. RuntimeError says how many
+    calls failed; after max_failures no more are made.
     """
     known = recorded(prompts, schema, path, by)
     pairs = zip(prompts, known, strict=True)
@@ -177,7 +180,7 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
     return [None if r is None else schema.model_validate(r) for r in responses]
 
 
-# --- A judge that answers with a digit: notebook 04 shows it, and 12 measures it -----
+# --- A judge that answers with a digit: notebook 04 shows it, and 12 measures it
 
 
 def digit_probabilities(response):
@@ -199,7 +202,8 @@ def p_of(response):
 def judge_call(client, model, samples=None):
     """A function for `respond` that asks for one digit.
 
-    The response has log probabilities of digits, or the digits of so many samples."""
+    The response has log probabilities of digits, or the digits of so many
+    samples."""
     how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
     if samples:
         how = {"n": samples, "temperature": 1}
@@ -254,7 +258,8 @@ def essay_contexts(folder):
 def fact_pairs(folder):
     """Each fact of the golden answers with each context: a row for each pair.
 
-    Columns: essay, fact, context, text; own, whether the context is one of the seven
+    Columns: essay, fact, context, text; own, whether the context is one of the
+    seven
     of its essay; stated, whether the readers say that it states the fact."""
     contexts = essay_contexts(folder)
     sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))

@@ -88,8 +88,8 @@ def _said(values, form="{:.3f}"):
 def verdicts(table, claims, collections, title):
     """Claims × collections as a grid of differences, coloured by verdict.
 
-    table: rows with claim, collection, difference, low, high and a verdict of VERDICTS.
-    """
+    table: rows with claim, collection, difference, low, high and a verdict of
+    VERDICTS."""
     height, width = 0.72 * len(claims) + 0.9, 2.2 * len(collections) + 3.5
     columns = [name.upper() for name in collections]
     figure, axis = _grid(title, height, width, claims, columns, middle=0.5)
@@ -110,8 +110,9 @@ def verdicts(table, claims, collections, title):
 def slopes(boards, left, right, title):
     """How two measures order the same searches: a panel for each board, best on top.
 
-    boards: dict of name: DataFrame, a row for each search, with the columns left and
-    right. A search that moves by three places or more is drawn strongly.
+    boards: dict of name: DataFrame, a row for each search, with the columns
+    left and right. A search that moves by three places or more is drawn
+    strongly.
     """
     figure, panels = _panels(boards, title, height=4.5, width=13)
     firsts = []
@@ -133,8 +134,8 @@ def slopes(boards, left, right, title):
 def forest(tables, title, xlabel, grey=True):
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
-    tables: dict of name: DataFrame with the columns difference, low and high. Its index
-    is the labels, the same in each.
+    tables: dict of name: DataFrame with the columns difference, low and high.
+    Its index is the labels, the same in each.
     grey: whether an interval that includes 0 is drawn in grey.
     """
     labels = next(iter(tables.values())).index
@@ -161,9 +162,9 @@ def forest(tables, title, xlabel, grey=True):
 def scatter(tables, title, xlabel, ylabel):
     """Two measures of the same things: a panel for each table.
 
-    tables: dict of name: DataFrame with x and y as its first two columns. A further
-    column `verdict` colours the points: "same", "opposite", or anything else for grey.
-    Without it the line x = y is drawn.
+    tables: dict of name: DataFrame with x and y as its first two columns. A
+    further column `verdict` colours the points: "same", "opposite", or
+    anything else for grey. Without it the line x = y is drawn.
     """
     figure, panels = _panels(tables, title)
     marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
@@ -210,9 +211,10 @@ def histograms(tables, title, xlabel):
 def searches(boards, title, baseline=None, file=None):
     """Searches with their 95 % intervals: a panel for each kind of queries.
 
-    boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a row for
-    each search and the columns value, low and high. The first board gives the order.
-    baseline: a search whose values are drawn as grey lines. file: where to save it.
+    boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a
+    row for each search and the columns value, low and high. The first board
+    gives the order. baseline: a search whose values are drawn as grey lines.
+    file: where to save it.
     """
     order = next(iter(boards.values())).sort_values("value").index
     height, width = 0.42 * len(order) + 1.6, 4 + 4.5 * len(boards)
@@ -234,8 +236,8 @@ def searches(boards, title, baseline=None, file=None):
 def bars(values, title, xlabel, strong=()):
     """Horizontal bars with their values beside them, from top to bottom.
 
-    values: a Series of label: value. strong: the labels that are drawn in colour; else
-    all are."""
+    values: a Series of label: value. strong: the labels that are drawn in
+    colour; else all are."""
     figure, axis = _panel(title, 0.45 * len(values) + 1.6, xlabel)
     strong = list(strong) or values.index
     colours = np.where(values.index.isin(strong), COLOURS[0], GREY)
@@ -268,8 +270,9 @@ def stacked_bars(table, title, xlabel):
 def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
     """One line for each name, with the name beside its last point.
 
-    lines: dict of name: Series of x: y. best: whether the highest point of each line is
-    marked. label_at: beside which point the name stands, 0 for the first."""
+    lines: dict of name: Series of x: y. best: whether the highest point of
+    each line is marked. label_at: beside which point the name stands, 0 for
+    the first."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
     said = []
     marks = zip(COLOURS, "os^", lines.items(), strict=False)
@@ -306,8 +309,8 @@ def histogram(values, title, xlabel, marks=None):
 def heat_map(table, title, number="{:.2f}", low=None, high=None):
     """A table of numbers as a grid, darker for higher ones.
 
-    low, high: which values are the lightest and the darkest; else those of the table.
-    """
+    low, high: which values are the lightest and the darkest; else those of the
+    table."""
     height, width = 0.5 * len(table) + 1.8, 1.5 * len(table.columns) + 4
     figure, axis = _grid(title, height, width, table.index, table.columns)
     values = table.to_numpy(dtype=float)
@@ -350,9 +353,9 @@ def misses(intervals, truth, title, xlabel):
 def reliability(tables, title):
     """Probabilities against how often they came true: a panel for each table.
 
-    tables: dict of name: DataFrame, a row for each range of probabilities, with their
-    mean p, how many there are (n) and how many came true (yes). Larger marks have more;
-    the lines are Wilson's 95 % intervals."""
+    tables: dict of name: DataFrame, a row for each range of probabilities,
+    with their mean p, how many there are (n) and how many came true (yes).
+    Larger marks have more; the lines are Wilson's 95 % intervals."""
     figure, panels = _panels(tables, title)
     said = []
     for axis, (name, table) in panels:

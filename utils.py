@@ -1,11 +1,11 @@
 """Metrics and search functions, which the notebooks share.
 
-One contract carries the course. A *search function* takes a DataFrame of queries, with
-the columns question and course. It returns document ids, (n_queries, k), best first,
-padded with "" where fewer are found.
+One contract carries the course. A *search function* takes a DataFrame of
+queries, with the columns question and course. It returns document ids,
+(n_queries, k), best first, padded with "" where fewer are found.
 
-Notebook 02 introduces all but vectors and sums (03) and `coverage` (04). Data are read
-by corpus.py.
+Notebook 02 introduces all but vectors and sums (03) and `coverage` (04). Data
+are read by corpus.py.
 """
 
 import warnings
@@ -35,10 +35,11 @@ from vectors import embed
 BLOCK = 2**23  # scores computed at a time: 64 MiB
 
 
-# --- Metrics -------------------------------------------------------------------------
+# --- Metrics -----------------------------------------------------------------
 #
-# relevance: (n_queries, k), whether each retrieved document is relevant, or its grade.
-# Each metric returns the mean over queries, or with per_query=True one value a query.
+# relevance: (n_queries, k), whether each retrieved document is relevant, or
+# its grade. Each metric returns the mean over queries, or with per_query=True
+# one value a query.
 
 
 def hit_rate(relevance, per_query=False):
@@ -63,7 +64,8 @@ def precision(relevance, per_query=False):
 def recall(relevance, n_relevant, per_query=False):
     """Share of the relevant documents that was retrieved.
 
-    n_relevant: how many there are, one number for all queries or one for each."""
+    n_relevant: how many there are, one number for all queries or one for
+    each."""
     relevant = _grades(relevance) > 0
     counts = _counts(n_relevant, relevant)
     return _mean(_share(relevant.sum(axis=1), counts), per_query)
@@ -88,7 +90,8 @@ def ndcg(relevance, judged, per_query=False):
     """Return the gain of a ranking as a share of the ideal one's.
 
     The gain is the sum of grade / log2(rank + 1) (Järvelin & Kekäläinen 2002).
-    judged: for each query a list of the grades of *all* its judged documents."""
+    judged: for each query a list of the grades of *all* its judged
+    documents."""
     grades = _grades(relevance)
     ideal = _ideal(grades, judged)
     discounts = 1 / np.log2(_ranks(grades) + 1)
@@ -186,15 +189,16 @@ def _ideal(grades, judged):
     return ideal
 
 
-# --- Rankings, and what they are worth -----------------------------------------------
+# --- Rankings, and what they are worth ---------------------------------------
 
 
 def relevance(rankings, documents):
     """Which of the retrieved ids, (n_queries, k), are relevant.
 
-    documents: for each query an id, a set or list of ids, or a dict of id: grade; with
-    dicts grades come back, as floats. Ids are texts. An id that a ranking repeats
-    counts once, where it first stands, and a warning says how many there are."""
+    documents: for each query an id, a set or list of ids, or a dict of id:
+    grade; with dicts grades come back, as floats. Ids are texts. An id that a
+    ranking repeats counts once, where it first stands, and a warning says how
+    many there are."""
     qrels = qrels_of(documents)
     rankings = checked_rankings(rankings, len(qrels))
     graded = any(isinstance(wanted, dict) for wanted in documents)
@@ -229,8 +233,8 @@ def checked_rankings(rankings, n_queries):
 def run_search(queries, search, k=5, documents=None):
     """The first k ids of a search's rankings, checked, padded with "": (n_queries, k).
 
-    documents: the corpus; then an id that it lacks is a ValueError. A warning says
-    where a search returns fewer than k for every query."""
+    documents: the corpus; then an id that it lacks is a ValueError. A warning
+    says where a search returns fewer than k for every query."""
     check_k(k)
     queries = check_table(queries, ["question", "course"], "queries")
     for column in ("question", "course"):
@@ -267,9 +271,10 @@ def score(ground_truth, rankings, k=None):
 def evaluate(ground_truth, search, k=5, documents=None):
     """Hit rate, MRR and nDCG at k of a search function: a dict.
 
-    ground_truth: question, course and document: an id, a set or list of ids, or a dict
-    of id: grade. documents: the corpus; then an id that it lacks is a ValueError.
-    Without it, a warning says where no id that was found is known."""
+    ground_truth: question, course and document: an id, a set or list of ids,
+    or a dict of id: grade. documents: the corpus; then an id that it lacks is
+    a ValueError. Without it, a warning says where no id that was found is
+    known."""
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rankings = run_search(ground_truth, search, k, documents)
     known = set().union(*qrels_of(right_answers(ground_truth)))
@@ -281,10 +286,11 @@ def evaluate(ground_truth, search, k=5, documents=None):
     return score(ground_truth, rankings).mean().to_dict()
 
 
-# --- Search functions ----------------------------------------------------------------
+# --- Search functions --------------------------------------------------------
 #
-# A score function of queries yields blocks: positions of some queries, positions of the
-# documents of their course, and a score for each pair, (n_rows, n_columns).
+# A score function of queries yields blocks: positions of some queries,
+# positions of the documents of their course, and a score for each pair,
+# (n_rows, n_columns).
 
 
 def one_by_one(search_one):
@@ -342,7 +348,8 @@ def blocks_of(queries, documents):
 def search_by_scores(scores, documents, k=5, above=-np.inf):
     """A search function that ranks by scores above a limit, ties in document order.
 
-    scores: a score function. The search takes another k: search(queries, k=100)."""
+    scores: a score function. The search takes another k: search(queries,
+    k=100)."""
     check_k(k)
     ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
 
@@ -366,7 +373,7 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
     return search
 
 
-# --- Text search ---------------------------------------------------------------------
+# --- Text search -------------------------------------------------------------
 
 
 def field_similarities(index, queries):
@@ -395,7 +402,8 @@ def field_similarities(index, queries):
 def minsearch_scores(index, boost=None, kept=None):
     """Score function of a fitted minsearch Index. boost: dict of field: weight, else 1.
 
-    kept: the list of `field_similarities` of the very queries that will be scored."""
+    kept: the list of `field_similarities` of the very queries that will be
+    scored."""
     boost = boost or {}
     if unknown := sorted(set(boost) - set(index.text_fields)):
         known = f"not among the index's fields {index.text_fields}"
@@ -419,10 +427,10 @@ def minsearch_search(index, boost=None, k=5, kept=None):
 def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     """Score function of BM25, by bm25s, over heading, answer and section as one text.
 
-    k1: from where on a repeated word adds little. b: how far long texts are held back,
-    0 to 1. heading: how many times its words count. stem: cut words to their stems, by
-    Snowball for the language of COURSE_LANGUAGE. That language's common words are left
-    out if bm25s lists them."""
+    k1: from where on a repeated word adds little. b: how far long texts are
+    held back, 0 to 1. heading: how many times its words count. stem: cut words
+    to their stems, by Snowball for the language of COURSE_LANGUAGE. That
+    language's common words are left out if bm25s lists them."""
     words = partial(_words, language=course_language(), stem=stem)
     texts = [f"{d['question']} " * (heading - 1) + whole_text(d) for d in documents]
     index = bm25s.BM25(k1=k1, b=b)
@@ -450,7 +458,7 @@ def _words(texts, language, stem):
     return bm25s.tokenize(texts, return_ids=False, **options)
 
 
-# --- Vectors, and sums of scores -----------------------------------------------------
+# --- Vectors, and sums of scores ---------------------------------------------
 
 
 def vector_scores(vectors, documents, name=None):
@@ -494,9 +502,9 @@ def weighted_sum(parts, weights):
 def rrf_scores(parts, constant, depth=100):
     """Return a score function of reciprocal rank fusion (Cormack et al. 2009).
 
-    It sums 1 / (constant + rank) over several score functions. Of each only the first
-    `depth` count, and only scores above 0. With a score of 0 a text shares no word with
-    the query."""
+    It sums 1 / (constant + rank) over several score functions. Of each only
+    the first `depth` count, and only scores above 0. With a score of 0 a text
+    shares no word with the query."""
 
     def scores(queries):
         for rows, columns, blocks in _blocks_of_all(parts, queries):

@@ -43,7 +43,8 @@ def embedding_model(name=None):
 def _model_files(name=None):
     """Return the model's folder, or its name on the hub, and the state of its files.
 
-    The state changes when the folder's files do. Without files it is the name."""
+    The state changes when the folder's files do. Without files it is the
+    name."""
     name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
     folder = MODELS / name if (MODELS / name).exists() else locate(name)
     states = []
@@ -74,8 +75,8 @@ def _load_model(folder, _):
 def embed(texts, name=None, role="document"):
     """Return unit vectors of the texts, float32, (n_texts, dimension).
 
-    Each text is encoded once. The vectors are kept by model, role and text in the file
-    EMBEDDING_CACHE, or else .cache/vectors.sqlite.
+    Each text is encoded once. The vectors are kept by model, role and text in
+    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite.
     role: document, or query, for which a model may have a prompt."""
     texts = [encodable(text) for text in texts]
     if not texts:
@@ -90,7 +91,8 @@ def embed(texts, name=None, role="document"):
     new.sort(key=len, reverse=True)
     for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
         some = new[start : start + 256]
-        # about 4,000 characters a batch: more no longer fit into the processor's cache
+        # about 4,000 characters a batch: more no longer fit into the
+        # processor's cache
         batch_size = max(4, min(64, 4_000 // max(1, len(some[0]))))
         encode = getattr(embedding_model(name), f"encode_{role}")
         encoded = encode(some, batch_size=batch_size, normalize_embeddings=True)
@@ -106,7 +108,8 @@ def embed(texts, name=None, role="document"):
 def _exchange(keys, new):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
-    If the file is damaged, a warning says so, and it is deleted: nothing is kept."""
+    If the file is damaged, a warning says so, and it is deleted: nothing is
+    kept."""
     path = Path(os.getenv("EMBEDDING_CACHE") or ROOT / ".cache/vectors.sqlite")
     path.parent.mkdir(exist_ok=True)
     known = {}
