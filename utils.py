@@ -9,7 +9,7 @@ are read by corpus.py.
 """
 
 import warnings
-from functools import partial
+from functools import lru_cache, partial
 
 import bm25s
 import numpy as np
@@ -432,9 +432,12 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     to their stems, by Snowball for the language of COURSE_LANGUAGE. That
     language's common words are left out if bm25s lists them."""
     words = partial(_words, language=course_language(), stem=stem)
-    texts = [f"{d['question']} " * (heading - 1) + whole_text(d) for d in documents]
+    headings = words(tuple(document["question"] for document in documents))
+    wholes = words(tuple(whole_text(document) for document in documents))
+    repeated = zip(headings, wholes, strict=True)
+    counted = [more * (heading - 1) + whole or [""] for more, whole in repeated]
     index = bm25s.BM25(k1=k1, b=b)
-    index.index([row or [""] for row in words(texts)], show_progress=False)
+    index.index(counted, show_progress=False)
     parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
     shape = len(documents), len(index.scores["indptr"]) - 1
     weights = sparse.csc_matrix(parts, shape=shape).tocsr()  # of each word in each text
@@ -442,13 +445,14 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
 
     def scores(queries):
-        asked = counter.transform(words(queries["question"].tolist()))
+        asked = counter.transform(words(tuple(queries["question"])))
         for rows, columns in blocks_of(queries, documents):
             yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
 
     return scores
 
 
+@lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
 def _words(texts, language, stem):
     """The words of each text in lower case, without the language's common ones."""
     known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")

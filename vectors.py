@@ -88,12 +88,13 @@ def embed(texts, name=None, role="document"):
     }
     known = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in known]
-    new.sort(key=len, reverse=True)
+    lengths = _lengths(new, name)
+    new.sort(key=lengths.get, reverse=True)
     for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
         some = new[start : start + 256]
-        # about 4,000 characters a batch: more no longer fit into the
+        # about 1,000 word pieces a batch: more no longer fit into the
         # processor's cache
-        batch_size = max(4, min(64, 4_000 // max(1, len(some[0]))))
+        batch_size = max(4, min(64, 1_000 // lengths[some[0]]))
         encode = getattr(embedding_model(name), f"encode_{role}")
         encoded = encode(some, batch_size=batch_size, normalize_embeddings=True)
         vectors = {
@@ -103,6 +104,17 @@ def embed(texts, name=None, role="document"):
         _exchange([], vectors)
         known |= vectors
     return np.array([known[keys[text]] for text in texts])
+
+
+def _lengths(texts, name):
+    """About how many word pieces the model reads of each text, {text: number}."""
+    lengths = {text: 1 + len(text) // 4 for text in texts}
+    model = embedding_model(name) if texts else None
+    tokenizer = getattr(model, "tokenizer", None)
+    if callable(tokenizer):
+        pieces = tokenizer(texts, truncation=True, max_length=model.max_seq_length)
+        lengths = dict(zip(texts, map(len, pieces["input_ids"]), strict=True))
+    return lengths
 
 
 def _exchange(keys, new):
