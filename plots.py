@@ -1,8 +1,10 @@
 """The figures that notebooks share, each with a text for screen readers."""
 
+import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import display
+from IPython.utils.capture import capture_output
 from scipy import stats
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
@@ -26,6 +28,35 @@ def show(figure, alt):
     """Show a figure. alt: what it shows, in a sentence, for screen readers."""
     display(figure, metadata={"image/png": {"alt": alt}})
     plt.close(figure)
+
+
+def play(draw, **sliders):
+    """Show a picture or a table, and above it a slider for each of its numbers.
+
+    draw: a function that shows it, called with a number for each slider.
+    sliders: name=(lowest, highest, step, start). Where no widgets can be shown,
+    for example on a web page, the picture of the start stays."""
+    row = []
+    for name, (low, high, step, start) in sliders.items():
+        slider = widgets.FloatSlider(start, min=low, max=high, step=step)
+        slider.description = name
+        row.append(slider)
+
+    def drawn():
+        with capture_output() as captured:
+            draw(**{slider.description: slider.value for slider in row})
+        [output] = captured.outputs
+        return output
+
+    def redraw(change):
+        picture = drawn()
+        shown.update(picture.data, metadata=picture.metadata, raw=True)
+
+    display(widgets.HBox(row))
+    first = drawn()
+    shown = display(first.data, metadata=first.metadata, raw=True, display_id=True)
+    for slider in row:
+        slider.observe(redraw, "value")
 
 
 def _panel(title, height, xlabel="", ylabel="", width=11):
@@ -189,10 +220,10 @@ def scatter(tables, title, xlabel, ylabel):
     show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
 
 
-def histograms(tables, title, xlabel):
+def histograms(tables, title, xlabel, mark=None):
     """Shares of values between 0 and 1: a panel for each name, a line for each label.
 
-    tables: dict of name: dict of label: values.
+    tables: dict of name: dict of label: values. mark: where a line is drawn.
     """
     figure, panels = _panels(tables, title)
     bins = np.linspace(0, 1, 11)
@@ -204,6 +235,8 @@ def histograms(tables, title, xlabel):
             axis.stairs(shares, bins, color=colour, lw=2, label=label)
             said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
         axis.set(title=name.upper(), xlabel=xlabel, ylabel="share")
+        if mark is not None:
+            axis.axvline(mark, color="black", ls="--", lw=2)
     _legend_below(figure)
     show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
 
