@@ -1,5 +1,7 @@
 """The figures that notebooks share, each with a text for screen readers."""
 
+import math
+
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
@@ -80,12 +82,13 @@ def _grid(title, height, width, rows, columns, middle=0):
     return figure, axis
 
 
-def _panels(tables, title, height=4.2, width=12, sharey=False):
-    """A figure with a panel for each table, two in a row.
+def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
+    """A figure with a panel for each table.
 
-    height: of each row. Returns also an iterator of (panel, (name, table))."""
-    columns = min(2, len(tables))
-    rows = (len(tables) + 1) // 2
+    height: of each row. columns: how many panels a row has at most. Returns also
+    an iterator of (panel, (name, table))."""
+    columns = min(columns, len(tables))
+    rows = math.ceil(len(tables) / columns)
     figure, axes = plt.subplots(
         rows,
         columns,
@@ -247,23 +250,33 @@ def searches(boards, title, baseline=None, file=None):
     boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a
     row for each search and the columns value, low and high. The first board
     gives the order. baseline: a search whose values are drawn as grey lines.
-    file: where to save it.
+    file: where to save it; a narrow one for phones is saved beside it.
     """
     order = next(iter(boards.values())).sort_values("value").index
     height, width = 0.42 * len(order) + 1.6, 4 + 4.5 * len(boards)
+    boards = {label: board.reindex(order) for label, board in boards.items()}
+    if file:
+        two_lines = title.replace("; ", ";\n")
+        narrow, panels = _panels(boards, two_lines, height, 6, columns=1)
+        _draw_searches(panels, baseline)
+        narrow.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
+        plt.close(narrow)
     figure, panels = _panels(boards, title, height, width, sharey=True)
-    said = []
-    for axis, (label, board) in panels:
-        rows = board.reindex(order)
-        if baseline:
-            axis.axvline(rows.loc[baseline, "value"], color=GREY, lw=1)
-        axis.hlines(order, rows["low"], rows["high"], color=COLOURS[0], lw=2)
-        axis.scatter(rows["value"], order, color=COLOURS[0], zorder=3)
-        axis.set_xlabel(label)
-        said.append(f"{label}: {_said(rows['value'][::-1])}")
+    _draw_searches(panels, baseline)
     if file:
         figure.savefig(file, dpi=110)
+    said = [f"{label}: {_said(b['value'][::-1])}" for label, b in boards.items()]
     show(figure, f"{title}. {'; '.join(said)}.")
+
+
+def _draw_searches(panels, baseline):
+    """The searches of each panel: points, intervals, and the line of the baseline."""
+    for axis, (label, board) in panels:
+        if baseline:
+            axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
+        axis.hlines(board.index, board["low"], board["high"], color=COLOURS[0], lw=2)
+        axis.scatter(board["value"], board.index, color=COLOURS[0], zorder=3)
+        axis.set_xlabel(label)
 
 
 def bars(values, title, xlabel, strong=()):

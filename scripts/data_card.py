@@ -2,9 +2,9 @@
 
 They are the counts of data/README.md, and the leaderboard and the machine time
 of notebooks/README.md. Each has its place between two marks. `make notebooks` calls
-this script. First it copies what a run has left in the folder of results: the times and
-the leaderboard to notebooks/, the picture to .github/. With --check it changes no file,
-and only says whether the figures are right."""
+this script. First it copies what a run has left in the folder of results: the times
+and the leaderboard to notebooks/, the pictures to .github/. With --check it changes no
+file, and only says whether the figures are right."""
 
 import shutil
 import sys
@@ -18,6 +18,7 @@ DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
 DURATIONS = NOTEBOOKS / "durations.csv"  # of the committed run, in seconds
 LEADERBOARD = NOTEBOOKS / "leaderboard.csv"
 PICTURE = corpus.ROOT / ".github" / "quality-and-time.png"
+FOR_PHONES = PICTURE.with_stem("quality-and-time-narrow")
 HEADINGS = ["search", "nDCG@10, judged", "95 %", "MRR@5, generated", "95 %"]
 
 
@@ -167,7 +168,7 @@ def copy_results():
         kept = old[~old["notebook"].isin(new["notebook"])]
         both = pd.concat([kept, new]).sort_values(["notebook", "cell"])
         both.to_csv(DURATIONS, index=False)
-    for path in (LEADERBOARD, PICTURE):
+    for path in (LEADERBOARD, PICTURE, FOR_PHONES):
         if (results / path.name).exists():
             shutil.copy(results / path.name, path)
 

@@ -109,3 +109,21 @@ def test_histograms_draw_shares_of_each_group(shown):
     assert [share[0].round(3) for share in shares] == [0.333, 1]
     assert shares[0][-1].round(3) == 0.667
     assert "med, listed: mean 0.65; med, not listed: mean 0.05" in alt
+
+
+def test_searches_are_saved_side_by_side_and_for_phones_below_one_another(
+    shown, tmp_path
+):
+    board = pd.DataFrame(
+        {"value": [0.5, 0.75], "low": [0.25, 0.5], "high": [0.75, 1.0]},
+        index=["worse", "better"],
+    )
+    file = tmp_path / "six.png"
+    plots.searches({"one": board, "two": board[::-1]}, "a; b", "worse", file)
+    [(figure, alt)] = shown
+    wide, narrow = map(plt.imread, (file, tmp_path / "six-narrow.png"))
+    assert narrow.shape[1] < wide.shape[1] / 2
+    assert narrow.shape[0] > wide.shape[0]
+    ticks = figure.axes[0].get_yticklabels()
+    assert [tick.get_text() for tick in ticks] == ["worse", "better"]  # upwards
+    assert alt.endswith("two: better 0.750, worse 0.500.")
