@@ -121,8 +121,7 @@ def read_table(path, columns=(), separator=","):
     """A CSV file as a DataFrame of texts.
 
     No cell is empty in the columns that are asked for. The index is the line
-    on
-    which a row begins. Blank lines are no rows. ValueError names file, row
+    on which a row begins. Blank lines are no rows. ValueError names file, row
     (from 0), line (from 1) and column."""
     text = read_text(path)
     try:

@@ -54,9 +54,8 @@ def load_responses(path):
     """The responses in a file, by key. The file is read once and never changed.
 
     A line that is cut off is skipped: its writer was killed, or is still at
-    work.
-    One warning counts these lines. ValueError names any other line that is no
-    record."""
+    work. One warning counts these lines. ValueError names any other line that
+    is no record."""
     content = path.read_bytes() if path.exists() else b""
     responses = {}
     cut_off = 0
@@ -87,8 +86,7 @@ def _append(record, path):
     """Write a record as the last line of a file, and wait until it is on the disk.
 
     Only one thread of one process writes at a time. Half a line, left by a
-    writer
-    that was killed, is ended first.
+    writer that was killed, is ended first.
     """
     with FileLock(f"{path}.lock"), open(path, "a+b") as file:
         file.seek(max(0, file.tell() - 1))
@@ -259,8 +257,7 @@ def fact_pairs(folder):
     """Each fact of the golden answers with each context: a row for each pair.
 
     Columns: essay, fact, context, text; own, whether the context is one of the
-    seven
-    of its essay; stated, whether the readers say that it states the fact."""
+    seven of its essay; stated, whether the readers say that it states the fact."""
     contexts = essay_contexts(folder)
     sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))
     records = pd.read_json(folder / "recorded-facts.jsonl", lines=True)

@@ -40,9 +40,8 @@ def play(draw, **sliders):
     for example on a web page, the picture of the start stays."""
     row = []
     for name, (low, high, step, start) in sliders.items():
-        slider = widgets.FloatSlider(start, min=low, max=high, step=step)
-        slider.description = name
-        row.append(slider)
+        numbers = {"min": low, "max": high, "step": step, "value": start}
+        row.append(widgets.FloatSlider(description=name, **numbers))
 
     def drawn():
         with capture_output() as captured:

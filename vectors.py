@@ -108,13 +108,14 @@ def embed(texts, name=None, role="document"):
 
 def _lengths(texts, name):
     """About how many word pieces the model reads of each text, {text: number}."""
-    lengths = {text: 1 + len(text) // 4 for text in texts}
-    model = embedding_model(name) if texts else None
+    if not texts:
+        return {}  # without loading the model
+    model = embedding_model(name)
     tokenizer = getattr(model, "tokenizer", None)
-    if callable(tokenizer):
-        pieces = tokenizer(texts, truncation=True, max_length=model.max_seq_length)
-        lengths = dict(zip(texts, map(len, pieces["input_ids"]), strict=True))
-    return lengths
+    if not callable(tokenizer):
+        return {text: 1 + len(text) // 4 for text in texts}
+    pieces = tokenizer(texts, truncation=True, max_length=model.max_seq_length)
+    return dict(zip(texts, map(len, pieces["input_ids"]), strict=True))
 
 
 def _exchange(keys, new):

@@ -2,15 +2,10 @@
 
 The tests see what stands in the files, and use the keyboard in a real JupyterLab."""
 
-import json
 import os
-import subprocess
-import sys
-import time
 
 import nbformat
 import pandas as pd
-from nbformat.v4 import new_code_cell, new_notebook
 from notebook_cells import namespace_of
 from playwright.sync_api import sync_playwright
 
@@ -100,7 +95,7 @@ def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(
 
 
 def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(
-    tmp_path, chromium
+    tmp_path, chromium, lab
 ):
     notebook = nbformat.read(corpus.ROOT / f"notebooks/{NAME}.ipynb", 4)
     cells = [cell for cell in notebook.cells if "tags" in cell.metadata]
@@ -112,41 +107,17 @@ def test_keys_in_a_real_jupyterlab_are_rows_even_if_the_kernel_is_killed(
     source = (
         f"from tagged import *\ndisplay(panel({judging}, {DOCUMENTS}))\nos.getpid()"
     )
-    notebook = new_notebook(cells=[new_code_cell(source)])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        "--port=0",
-    ]
-    command += ["--ip=127.0.0.1", "--IdentityProvider.token=t"]
-    env = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "JUPYTER_RUNTIME_DIR": str(tmp_path / "run"),
-    }
-    server = subprocess.Popen(command, cwd=tmp_path, env=env)
-    try:
-        while server.poll() is None and not list(tmp_path.glob("run/jpserver-*.json")):
-            time.sleep(0.2)
-        with sync_playwright() as playwright:
-            page = playwright.chromium.launch(executable_path=chromium).new_page()
-            press_keys(page, next(tmp_path.glob("run/jpserver-*.json")))
-    finally:
-        server.terminate()
-        server.wait(60)
+    with sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=chromium).new_page()
+        press_keys(page, lab(source))
     rows = (tmp_path / "a.csv").read_text().splitlines()[1:]
     assert [row[-4:] for row in rows] == ["d0,2", "d0,1", "d1,0", "d2,2"]
 
 
-def press_keys(page, server):
+def press_keys(page, address):
     """Run the cell, press keys, and kill the kernel: twice."""
     page.set_default_timeout(90_000)
-    page.goto(json.loads(server.read_text())["url"] + "lab/tree/a.ipynb?token=t")
+    page.goto(address)
     pid, killed = page.locator(".jp-OutputArea-executeResult pre"), "none"
     first = [("2", "1 of 4"), ("u", "here: 2"), ("1", "1 of 4"), ("0", "2 of 4")]
     for steps in [first, [("2", "3 of 4")]]:
