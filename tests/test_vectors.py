@@ -52,7 +52,7 @@ def encoded(cache, monkeypatch):
             [np.random.default_rng([*text.encode()]).normal(size=384) for text in some]
         )
 
-    model = SimpleNamespace(encode_query=encode, encode_document=encode)
+    model = SimpleNamespace(encode_query=encode, encode_document=encode, device="cpu")
     monkeypatch.setattr(vectors, "embedding_model", lambda name=None: model)
     return texts
 
@@ -133,6 +133,7 @@ def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(
 
     def load(name, trust_remote_code=False, **_):
         loaded[name] = trust_remote_code
+        return SimpleNamespace(preprocess=None)
 
     library = SimpleNamespace(SentenceTransformer=load)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
