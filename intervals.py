@@ -98,6 +98,15 @@ def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
     return float(result.pvalue)
 
 
+def difference(gains, groups):
+    """Mean, 95 % interval and p value of one search's gain over another: a dict.
+
+    gains: one a query."""
+    low, high = confidence_interval(gains, groups)
+    p = permutation_p_value(gains, 0 * gains, groups)
+    return {"difference": gains.mean(), "low": low, "high": high, "p": p}
+
+
 def holm(p_values):
     """p values, a Series, corrected for how many they are (Holm 1979); NaN stay.
 
