@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import ipywidgets as widgets
+import mistune
 import pandas as pd
 
 from corpus import JUDGED_COLUMNS, encodable
@@ -24,7 +25,9 @@ PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
 <div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{asked}</b></div>
 <div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
   overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
-<p><b>{question}</b></p><p style="white-space: pre-wrap">{text}</p></div></div>"""
+<p><b>{question}</b></p>{text}</div></div>"""
+# line breaks stay, and HTML in a record is shown as text
+MARKDOWN = mistune.create_markdown(escape=True, hard_wrap=True)
 
 
 # --- The file of judgements --------------------------------------------------
@@ -143,15 +146,17 @@ def _asked(judging):
 
 
 def page(judging, records):
-    """The item at hand in HTML, with all its texts escaped."""
+    """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
     if not judging.at:
         return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
     item = dict(zip(judging.fields, judging.at, strict=True))
     said = str(judging)
     if judging.at in judging.done:
         said += f"; here: {judging.done[judging.at]}"
-    texts = {**records[item["document"]], "asked": _asked(judging), "said": said}
-    return PAGE.format(**{name: html.escape(text) for name, text in texts.items()})
+    record = records[item["document"]]
+    texts = {"question": record["question"], "asked": _asked(judging), "said": said}
+    escaped = {name: html.escape(text) for name, text in texts.items()}
+    return PAGE.format(**escaped, text=MARKDOWN(record["text"]))
 
 
 def _show(view):
