@@ -18,6 +18,7 @@ VERDICTS = {  # background and mark of a cell
 }
 COLOURS = ["#1f6fb5", "#c24a00", "#2e7d32"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
+COLLECTIONS = {"med": "MED", "cisi": "CISI", "cacm": "CACM", "vaswani": "Vaswani"}
 
 
 def use_style():
@@ -124,7 +125,7 @@ def verdicts(table, claims, collections, title):
     table: rows with claim, collection, difference, low, high and a verdict of
     VERDICTS."""
     height, width = 0.72 * len(claims) + 0.9, 2.2 * len(collections) + 3.5
-    columns = [name.upper() for name in collections]
+    columns = [COLLECTIONS.get(name, name) for name in collections]
     figure, axis = _grid(title, height, width, claims, columns, middle=0.5)
     chosen = table[table["claim"].isin(claims)]
     for row in chosen.itertuples():
@@ -157,7 +158,7 @@ def slopes(boards, left, right, title):
             axis.plot([0, 1], [a, b], color=colour, lw=width)
             axis.text(-0.04, a, search, ha="right", va="center")
             axis.text(1.04, b, search, ha="left", va="center")
-        axis.set_title(f"{name.upper()}: {left} | {right}")
+        axis.set_title(f"{COLLECTIONS.get(name, name)}: {left} | {right}")
         axis.invert_yaxis()
         axis.set_axis_off()
         firsts.append(f"{name}: {board[left].idxmax()} and {board[right].idxmax()}")
@@ -215,7 +216,7 @@ def scatter(tables, title, xlabel, ylabel):
             axis.scatter(
                 group[x], group[y], s=60, color=colour, marker=marker, label=verdict
             )
-        axis.set(title=name.upper(), xlabel=xlabel, ylabel=ylabel)
+        axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel=ylabel)
         said.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
     if has_verdicts:
         _legend_below(figure)
@@ -236,7 +237,7 @@ def histograms(tables, title, xlabel, mark=None):
             axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
             axis.stairs(shares, bins, color=colour, lw=2, label=label)
             said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
-        axis.set(title=name.upper(), xlabel=xlabel, ylabel="share")
+        axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel="share")
         if mark is not None:
             axis.axvline(mark, color="black", ls="--", lw=2)
     _legend_below(figure)
