@@ -1,6 +1,7 @@
 """The course's own data: documents, questions, judgements, and their halves."""
 
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -83,8 +84,14 @@ def encodable(text):
 def read_text(path):
     """The file as text, without a byte order mark.
 
-    ValueError names a line that is not UTF-8."""
+    A file that ends in .gz is unpacked. ValueError names a line that is not
+    UTF-8."""
     content = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError) as error:
+            raise ValueError(f"{path}: not readable as gzip: {error}") from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -97,7 +104,7 @@ def read_json(path):
 
     ValueError names a line that is no JSON, or a record that is no object."""
     text = read_text(path)
-    is_lines = path.suffix == ".jsonl"
+    is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
     parts = text.split("\n") if is_lines else [text]
     records = []
     for line, part in enumerate(parts, start=1):

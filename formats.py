@@ -5,11 +5,13 @@ import html
 import re
 import shutil
 import tarfile
+import tomllib
 from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from bs4 import BeautifulSoup
 
 import corpus
 
@@ -28,6 +30,7 @@ QUERY = {
 }
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 
@@ -47,7 +50,7 @@ SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
 def check_rows(path):
     """ValueError for a file of queries that is empty or has only a header."""
     text = corpus.read_text(path).strip()
-    only_header = path.suffix in (".csv", ".tsv") and "\n" not in text
+    only_header = suffix_of(path) in (".csv", ".tsv") and "\n" not in text
     if only_header or not text:
         raise ValueError(
             f"{path}: no queries; "
@@ -124,6 +127,46 @@ def read_pages(path):
     return _records(rows, path)
 
 
+def read_page(path, folder):
+    """A Markdown or HTML page as (id, heading, text, section).
+
+    The id is its path in the folder, and the section the folder that it is in.
+    The heading is the title, else the first heading."""
+    content = corpus.read_text(path)
+    place = path.relative_to(folder)
+    id_ = re.sub(r"\s+", "-", place.as_posix())
+    section = " ".join(place.parent.parts)
+    if path.suffix == ".md":
+        heading = re.search(r"(?m)^#+[ \t]+(.*?)[ \t#]*$", content)
+        title = heading[1] if heading else path.stem
+        text = content.replace(heading[0], "", 1) if heading else content
+        return id_, title, text.strip(), section
+    page = BeautifulSoup(content, "html.parser")
+    for hidden in page(["script", "style", "nav", "footer"]):
+        hidden.decompose()
+    heading = page.title or page.h1
+    title = heading.get_text(" ", strip=True) if heading else path.stem
+    body = page.body or page
+    return id_, title, body.get_text("\n", strip=True), section
+
+
+def read_folder(folder):
+    """The Markdown and HTML pages of a folder and of those in it, a row for each."""
+    pages = [read_page(path, folder) for path in _pages_of(folder)]
+    return pd.DataFrame(pages, columns=["id", "title", "text", "section"])
+
+
+def _pages_of(folder):
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in PAGES)
+    return [path for path in paths if path.is_file()]
+
+
+def _read_csv(path):
+    """A CSV file. Its header says whether commas, semicolons or tabs separate."""
+    header = corpus.read_text(path).partition("\n")[0]
+    return corpus.read_table(path, separator=max(",;\t", key=header.count))
+
+
 def _read_json(path):
     return pd.DataFrame(corpus.read_json(path), dtype=object)
 
@@ -143,8 +186,9 @@ def _read_lines(path):
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
 
+PAGES = [".md", ".html", ".htm"]
 READERS = {
-    ".csv": corpus.read_table,
+    ".csv": _read_csv,
     ".tsv": partial(corpus.read_table, separator="\t"),
     ".json": _read_json,
     ".jsonl": _read_json,
@@ -152,8 +196,13 @@ READERS = {
     ".ALL": read_smart,
     ".QRY": read_smart,
     ".trec": read_trec,
-    ".gz": read_pages,
+    ".tar": read_pages,
 }
+
+
+def suffix_of(path):
+    """The last suffix of a path without .gz: ".csv" of "a.csv.gz"."""
+    return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
 
 
 def read_records(path, names, needed):
@@ -161,15 +210,20 @@ def read_records(path, names, needed):
 
     names: our columns, and for each a list of what it may be called. needed:
     which must be there. ValueError names file, line or record, and column."""
-    read = READERS.get(path.suffix, _read_lines)
+    read = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
     table = corpus.check_table(read(path), [], path)
     texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
-    columns = {}
+    there = {str(name).lower(): name for name in reversed(list(table.columns))}
+    columns, used = {}, set()
     for ours, theirs in names.items():
-        found = [name for name in theirs if name in table]
+        found = [there[name.lower()] for name in theirs if name.lower() in there]
         if ours in needed and not found:
             corpus.check_table(table, [" or ".join(theirs)], path)
         columns[ours] = texts[found[0]] if found else ""
+        used.update(found[:1])
+    filled = [name for name in table.columns if (texts[name] != "").any()]
+    if unused := [str(name) for name in filled if name not in used]:
+        print(f"{path.name}: columns that are not used: {', '.join(unused)}")
     renamed = pd.DataFrame(columns, table.index)
     return renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
 
@@ -178,7 +232,7 @@ def read_queries(path):
     """Read queries from a table, from topics of TREC or SMART, or from lines of text.
 
     A query without an id gets "q" and its number."""
-    if path.suffix != ".parquet":
+    if suffix_of(path) != ".parquet":
         check_rows(path)
     queries = read_records(path, QUERY, ["query"])
     queries["query_id"] = [
@@ -199,8 +253,8 @@ def read_qrels(path):
     text = re.sub(SMART_ZEROS, " 1", corpus.read_text(path))
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
-        if len(fields) in (3, 4) and re.fullmatch(r"-?\d+", fields[-1]):
-            grade = max(0, int(fields[-1]))
+        if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.0+)?", fields[-1]):
+            grade = max(0, int(float(fields[-1])))
             rows.append((number, fields[0], fields[-2], grade))
         elif line.strip() and number > 1:  # the first line may be a header
             raise ValueError(
@@ -260,8 +314,9 @@ def convert(source, into, names=None):
     source: a file of documents (see READERS), or a folder with one and, if
     there are any, queries or topics, and qrels; or "irds:" and the name of a
     collection of ir_datasets. The course's own form is returned as it is.
-    names: a dict of our columns of the documents: theirs, which must be there.
-    Raises ValueError that names file, row and column."""
+    names: a dict of our columns of the documents: theirs, which must be there;
+    else those of columns.toml beside the documents. Raises ValueError that
+    names file, row and column."""
     into = Path(into)
     if str(source).startswith(IRDS):
         source = fetch_irds(str(source).removeprefix(IRDS), into / "irds")
@@ -271,7 +326,8 @@ def convert(source, into, names=None):
     if not source.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
     table, asked, qrels, own = _files_of(source)
-    mapped = {ours: [theirs] for ours, theirs in (names or {}).items()}
+    names = names or read_names(source)
+    mapped = {ours: [theirs] for ours, theirs in names.items()}
     documents = read_records(table, DOCUMENT | mapped, ["text", *mapped])
     check_ids(documents, "id", table)
     new = documents["id"] == ""
@@ -292,6 +348,24 @@ def convert(source, into, names=None):
     return into
 
 
+def read_names(source):
+    """What columns.toml says of the documents: a dict of our columns: theirs.
+
+    Without the file it is empty. ValueError for a column that we do not have."""
+    path = (source if source.is_dir() else source.parent) / COLUMNS
+    if not path.exists():
+        return {}
+    try:
+        names = tomllib.loads(corpus.read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: no TOML: {error}") from error
+    unknown = [name for name in names if name not in DOCUMENT]
+    if unknown:
+        known = ", ".join(DOCUMENT)
+        raise ValueError(f"{path}: no column of ours: {unknown[0]!r}; there is {known}")
+    return names
+
+
 def _files_of(source):
     """The file of documents; and lists: of queries (at most one), qrels, our own files.
 
@@ -303,8 +377,10 @@ def _files_of(source):
     asked = _named(files, "quer[iy]*", "topics*", "*.QRY")
     qrels = _named(files, "qrels*", "*.REL", "qrels/*.tsv")
     others = set(files) - {*own, *asked, *qrels}
-    tables = [path for path in others if path.suffix in READERS]
+    tables = [path for path in others if suffix_of(path) in READERS]
     tables = _named(tables, "corpus.*", "documents.*") or tables
+    if not tables and source.is_dir() and _pages_of(source):
+        tables = [source]
     if len(tables) != 1 or len(asked) > 1:
         found = ", ".join(path.name for path in files) or "nothing"
         raise ValueError(
