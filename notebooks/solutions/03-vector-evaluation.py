@@ -59,7 +59,8 @@ def unpaired(a, b):
 # %% 3 solution
 def three_parts(weights):
     parts = [text_scores["BM25"], scores_of["question"], scores_of["text"]]
-    return ten_best(utils.weighted_sum(parts, weights))
+    total = utils.weighted_sum(parts, weights)
+    return utils.search_by_scores(total, documents, k=10)
 
 
 # From `[1, 1, 0]` to `[1, 1, 1]` the MRR on generated questions rises from 0.877 to
@@ -73,11 +74,13 @@ def three_parts(weights):
 # The vectors first: then `[1, 0, 0]` is no text search.
 def three_parts(weights):
     parts = [scores_of["question"], scores_of["text"], text_scores["BM25"]]
-    return ten_best(utils.weighted_sum(parts, weights))
+    total = utils.weighted_sum(parts, weights)
+    return utils.search_by_scores(total, documents, k=10)
 
 
 # %% 3 wrong
 # A part of each kind, but another text search than asked for.
 def three_parts(weights):
     parts = [text_scores["BM25, heading × 2"], scores_of["question"], scores_of["text"]]
-    return ten_best(utils.weighted_sum(parts, weights))
+    total = utils.weighted_sum(parts, weights)
+    return utils.search_by_scores(total, documents, k=10)
