@@ -61,9 +61,9 @@ def decision(best, table, queries, kind, yours=()):
     if close.empty:
         better = "it is significantly better than every other search"
         return f"Ship “{best}”. On {kind} queries {better}."
-    names = " and ".join(f"“{name}”" for name in close)
+    *names, last = [f"“{name}”" for name in [best, *close]]
     return (
-        f"“{best}” and {names} cannot be told apart on {kind} queries. "
+        f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
         "Ship the one that costs least."
     )
 
