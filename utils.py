@@ -455,11 +455,15 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
 def _words(texts, language, stem):
     """The words of each text in lower case, without the language's common ones."""
-    known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
-    stopwords = language if known or language == "english" else []
     stemmer = Stemmer.Stemmer(language) if stem else None
-    options = {"stopwords": stopwords, "stemmer": stemmer, "show_progress": False}
-    return bm25s.tokenize(texts, return_ids=False, **options)
+    options = {"stopwords": stopwords_of(language), "stemmer": stemmer}
+    return bm25s.tokenize(texts, return_ids=False, show_progress=False, **options)
+
+
+def stopwords_of(language):
+    """The name of a language's common words in bm25s; [] where it lists none."""
+    known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    return language if known or language == "english" else []
 
 
 # --- Vectors, and sums of scores ---------------------------------------------

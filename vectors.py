@@ -42,19 +42,24 @@ def embedding_model(name=None):
     return _load_model(*_model_files(name))
 
 
+def model_folder(name=None):
+    """The folder of a model, or its name on the hub; see `embedding_model`."""
+    name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
+    return MODELS / name if (MODELS / name).exists() else locate(name)
+
+
 def _model_files(name=None):
     """Return the model's folder, or its name on the hub, and the state of its files.
 
     The state changes when the folder's files do. Without files it is the
     name."""
-    name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
-    folder = MODELS / name if (MODELS / name).exists() else locate(name)
+    folder = model_folder(name)
     states = []
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             stat = path.stat()
             states.append((path.name, stat.st_size, stat.st_mtime_ns))
-    return folder, str(states or name)
+    return folder, str(states or folder)
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,49 @@
+"""The script that notebook 05 writes: it finds what our searches find, without us."""
+
+import json
+import runpy
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import corpus
+import utils
+from vectors import bundled_model
+
+QUERIES = [("my dag is red", "data-engineering"), ("the", "data-engineering")]
+QUERIES += [("cannot log in", "llm-engineering"), ("memory error", "machine-learning")]
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return corpus.load_documents()[::10]
+
+
+@pytest.mark.parametrize(
+    ("text", "vectors", "heading"), [(1, 0, 3), (0, 1, 1), (0.3, 0.7, 2)]
+)
+def test_the_script_alone_returns_the_rankings_of_our_searches(
+    documents, text, vectors, heading, tmp_path
+):
+    embedded = utils.embed(map(corpus.heading_and_text, documents))
+    np.save(tmp_path / "vectors.npy", embedded)
+    settings = {"text": text, "vectors": vectors, "heading": heading}
+    settings |= {"k1": 1.6, "b": 0.25, "language": "english", "stopwords": "english"}
+    settings |= {"model": str(bundled_model()), "trust_remote_code": False}
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    (tmp_path / "documents.json").write_text(json.dumps(documents))
+    script = tmp_path / "search.py"
+    shutil.copy(corpus.ROOT / "scripts" / "search.py", script)
+    assert "import corpus" not in script.read_text()
+    search = runpy.run_path(str(script))["search"]
+
+    bm25 = utils.bm25_scores(documents, k1=1.6, b=0.25, heading=heading)
+    parts = [bm25, utils.vector_scores(embedded, documents)]
+    scores = utils.weighted_sum(parts, [text, vectors]) if vectors else bm25
+    above = -np.inf if vectors else 0
+    expected = utils.search_by_scores(scores, documents, k=10, above=above)
+    queries = pd.DataFrame(QUERIES, columns=["question", "course"])
+    found = utils.pad([search(*pair) for pair in QUERIES], 10)
+    np.testing.assert_array_equal(found, expected(queries))
