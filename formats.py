@@ -10,7 +10,9 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import bm25s
 import pandas as pd
+import Stemmer
 from bs4 import BeautifulSoup
 
 import corpus
@@ -64,6 +66,20 @@ def check_ids(table, column, path):
     corpus.fail_if_any(
         table, spaced, column, path, "has a space, which TREC's format forbids"
     )
+
+
+def language_of(texts):
+    """The language of texts, in Snowball's name: the one with the most common words.
+
+    The lists of common words are those of bm25s. English if none is found."""
+    words = Counter(re.findall(r"\w+", " ".join(texts).lower()))
+    found = {}
+    for language in Stemmer.algorithms():
+        listed = "EN" if language == "english" else language.upper()
+        common = getattr(bm25s.stopwords, f"STOPWORDS_{listed}", ())
+        found[language] = sum(words[word] for word in set(common))
+    best = max(found, key=found.get)
+    return best if found[best] else "english"
 
 
 # --- Readers: each returns the content of a file as a DataFrame --------------

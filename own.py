@@ -16,6 +16,7 @@ import formats
 import utils
 
 TRIES = 2  # so often a query that fails is asked
+LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
 
 
 def own_searches(documents, queries=(), folder=None):
@@ -30,6 +31,15 @@ def own_searches(documents, queries=(), folder=None):
     for path in sorted(corpus.data_folder(folder).glob("runs/*.trec")):
         searches[f"run: {path.stem}"] = from_run(path, known, queries)
     return searches
+
+
+def only_yours(documents, folder=None):
+    """Whether only your own searches are run: there are some, and many documents.
+
+    folder: the one with runs/; else COURSE_DATA."""
+    named = bool(os.environ.get("COURSE_SEARCHES"))
+    runs = list(corpus.data_folder(folder).glob("runs/*.trec"))
+    return len(documents) > LARGE and (named or bool(runs))
 
 
 def of_queries(searches, queries):

@@ -48,6 +48,11 @@ def model_folder(name=None):
     return MODELS / name if (MODELS / name).exists() else locate(name)
 
 
+def fetched_models():
+    """The names of the models for vectors that `make models` has fetched."""
+    return sorted(path.parent.name for path in MODELS.glob("*/modules.json"))
+
+
 def _model_files(name=None):
     """Return the model's folder, or its name on the hub, and the state of its files.
 

@@ -1,7 +1,7 @@
 """The search that notebook 05 chose. It needs nothing of the course.
 
-Beside it: documents.json, vectors.npy, and settings.json, whose "model" is a folder
-or a name of the model hub.
+Beside it: documents.json, vectors.npy, rows.npy (the document of each vector), and
+settings.json, whose "model" is a folder or a name of the model hub.
 Install: pip install bm25s PyStemmer numpy sentence-transformers
 Run: python search.py "a question" course
 Or import it: search(question, course) returns ids, best first."""
@@ -55,7 +55,8 @@ if SETTINGS["vectors"]:
 
     own_code = SETTINGS["trust_remote_code"]  # of a model that brings some
     MODEL = SentenceTransformer(SETTINGS["model"], trust_remote_code=own_code)
-    VECTORS = np.load(FOLDER / "vectors.npy")  # a row for each document
+    VECTORS = np.load(FOLDER / "vectors.npy")
+    ROWS = np.load(FOLDER / "rows.npy")
 
 
 def search(question, course, k=10):
@@ -70,7 +71,9 @@ def search(question, course, k=10):
             rows, total = rows[scores > 0], total[scores > 0]
     if SETTINGS["vectors"]:
         [encoded] = MODEL.encode_query([question], normalize_embeddings=True)
-        total += SETTINGS["vectors"] * standardise(VECTORS[rows] @ encoded)
+        cosines = np.full(len(DOCUMENTS), -1.0, np.float32)
+        np.maximum.at(cosines, ROWS, VECTORS @ encoded)  # of the best part
+        total += SETTINGS["vectors"] * standardise(cosines[rows])
     best = np.argsort(-total, kind="stable")[:k]
     return [DOCUMENTS[row]["id"] for row in rows[best]]
 

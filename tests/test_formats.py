@@ -178,6 +178,23 @@ def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message)
         formats.convert(tmp_path, tmp_path / "into")
 
 
+LANGUAGES = {
+    "english": "How do I get the logs of a container that does not start?",
+    "german": "Wie bekomme ich die Ausgaben eines Containers, der nicht startet?",
+    "french": "Comment voir les journaux du conteneur qui ne veut pas d\u00e9marrer ?",
+    "spanish": "\u00bfC\u00f3mo veo los registros de un contenedor que no arranca?",
+}
+
+
+def test_the_language_is_that_of_the_common_words():
+    for language, text in LANGUAGES.items():
+        assert formats.language_of([text]) == language
+    assert formats.language_of(["", "xyzzy 42"]) == "english"
+    for folder, language in {"data": "english", "data/es": "spanish"}.items():
+        documents = corpus.load_documents(corpus.ROOT / folder)
+        assert formats.language_of(d["text"] for d in documents) == language
+
+
 GENERATED = pd.DataFrame({"question": ["Why?", "How?", "Why?"], "course": "all"})
 GENERATED["document"] = ["a", "b", "a"]
 

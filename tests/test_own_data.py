@@ -1,14 +1,16 @@
-"""Test overlap and rank-biased overlap of two rankings, in notebook 05.
-
-Short and padded rankings are tested too."""
+"""Test what notebook 05 defines: overlaps of two rankings, and chunks."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from notebook_cells import namespace_of
 
-NB = namespace_of("05-your-own-data", "overlap")
+import corpus
+import utils
+
+NB = namespace_of("05-your-own-data", "overlap", "chunks")
 RBO, OVERLAP = NB["rank_biased_overlap"], NB["overlap"]
 RANKED = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
@@ -38,3 +40,26 @@ def test_rank_biased_overlap_by_hand():
     assert RBO("abc", "abd") > RBO("abc", "dbc")  # the top counts most
     assert OVERLAP("abc", "abd") == pytest.approx(2 / 3)
     assert np.isclose(OVERLAP(["a", "b", ""], ["a", "c", "d"]), 1 / 3)
+
+
+def test_chunks_overlap_and_hold_every_word_of_a_long_text():
+    words = [str(n) for n in range(25)]
+    long = {"id": "a", "text": " ".join(words)}
+    parts = [part["text"].split() for part in NB["chunks_of"](long, 10, 5)]
+    assert parts == [words[n : n + 10] for n in (0, 5, 10, 15)]
+    assert NB["chunks_of"](long, 25, 5) == [long]
+
+
+def test_a_document_is_scored_by_its_best_chunk():
+    documents = corpus.load_documents()[::40]
+    NB.update(documents=documents, vectors={}, rows_of={})
+    scores = NB["chunk_scores"]("chunks", 20, 20)
+    asked = pd.DataFrame({"question": ["docker", "homework"]})
+    asked["course"] = documents[0]["course"]
+    [(rows, columns, block)] = scores(asked)
+    assert list(rows) == [0, 1]
+    for column, found in zip(columns, block.T, strict=True):
+        cut = NB["chunks_of"](documents[column], 20, 20)
+        vectors = utils.embed(map(corpus.heading_and_text, cut))
+        cosines = utils.embed(asked["question"], role="query") @ vectors.T
+        np.testing.assert_allclose(found, cosines.max(axis=1), atol=1e-5)

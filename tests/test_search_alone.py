@@ -29,6 +29,7 @@ def test_the_script_alone_returns_the_rankings_of_our_searches(
 ):
     embedded = utils.embed(map(corpus.heading_and_text, documents))
     np.save(tmp_path / "vectors.npy", embedded)
+    np.save(tmp_path / "rows.npy", np.arange(len(documents)))
     settings = {"text": text, "vectors": vectors, "heading": heading}
     settings |= {"k1": 1.6, "b": 0.25, "language": "english", "stopwords": "english"}
     settings |= {"model": str(bundled_model()), "trust_remote_code": False}
