@@ -339,7 +339,7 @@ def load_judged_queries(folder=None, grade="grade"):
     The queries are a DataFrame with query_id, question, course, kind, need and
     split. need: queries of one need belong together; without such a column see
     `need_of`. split: train, dev or test where the file has that column. grade:
-    the column that has the grades, whole numbers. Without the file both are
+    the column that has the grades, numbers from 0. Without the file both are
     empty, and a line says so. Warnings count pairs that stand twice, ids of
     several queries, and unknown documents, which are left out. ValueError
     names file, row and column."""
@@ -352,10 +352,11 @@ def load_judged_queries(folder=None, grade="grade"):
             "so the part on judged queries is left out"
         )
         return pd.DataFrame(columns=QUERY_COLUMNS), []
-    no_number = ~table[grade].str.fullmatch(r"\d+")
-    fail_if_any(table, no_number, grade, path, "is no whole number from 0")
+    no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
+    fail_if_any(table, no_number, grade, path, "is no number from 0")
     table, _ = _known_rows(table, path)
-    groups = table.astype({grade: int}).groupby("query_id")
+    grades = whole_if_possible(table[grade].astype(float))
+    groups = table.assign(**{grade: grades}).groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1
     _warn(path, table.duplicated(["query_id", "document"]), "rows grade a pair again")
     what = "query_ids stand with several queries or courses; the first one counts"
@@ -366,6 +367,11 @@ def load_judged_queries(folder=None, grade="grade"):
     needs = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = queries["need"].mask(queries["need"] == "", needs)
     return queries, qrels
+
+
+def whole_if_possible(grades):
+    """Grades, a Series, as whole numbers if none has a fraction."""
+    return grades.astype(int) if (grades % 1 == 0).all() else grades
 
 
 def need_of(query_id, qrel):

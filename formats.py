@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import bm25s
+import numpy as np
 import pandas as pd
 import Stemmer
 from bs4 import BeautifulSoup
@@ -269,15 +270,16 @@ def read_qrels(path):
     text = re.sub(SMART_ZEROS, " 1", corpus.read_text(path))
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
-        if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.0+)?", fields[-1]):
-            grade = max(0, int(float(fields[-1])))
+        if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.\d+)?", fields[-1]):
+            grade = max(0.0, float(fields[-1]))
             rows.append((number, fields[0], fields[-2], grade))
         elif line.strip() and number > 1:  # the first line may be a header
             raise ValueError(
                 f"{path}: line {number}: no query, document and grade: {line!r:.100}"
             )
     columns = ["line", "query_id", "document", "grade"]
-    return pd.DataFrame(rows, columns=columns).set_index("line")
+    table = pd.DataFrame(rows, columns=columns).set_index("line")
+    return table.assign(grade=corpus.whole_if_possible(table["grade"]))
 
 
 # --- Conversion --------------------------------------------------------------
@@ -497,15 +499,18 @@ def write_trec(folder, kind, queries, rankings):
 
     queries: a DataFrame with document (an id, or a dict of id: grade), and
     with query_id or question and course. rankings: dict of search: ids, (n,
-    k). Raises ValueError for an id with a space."""
+    k). TREC's grades are whole: where some have a fraction all are multiplied,
+    which leaves nDCG as it is. Raises ValueError for an id with a space."""
     asked = query_ids(queries)
     runs = Path(folder) / "runs" / kind
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
     qrels = corpus.qrels_of(corpus.right_answers(queries))
+    factor = _whole_factor(grade for qrel in qrels for grade in qrel.values())
     lines = []
     for query_id, qrel in zip(asked, qrels, strict=True):
-        lines += [f"{query_id} 0 {id_} {grade}" for id_, grade in qrel.items()]
+        for id_, grade in qrel.items():
+            lines.append(f"{query_id} 0 {id_} {round(factor * grade)}")
     _write(Path(folder) / f"qrels-{kind}.trec", lines, 4)
     for search, ranking in rankings.items():
         name, lines = file_name(search), []
@@ -515,6 +520,15 @@ def write_trec(folder, kind, queries, rankings):
                 # trec_eval sorts by score, and not by rank
                 lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}")
         _write(runs / f"{name}.trec", lines, 6)
+
+
+def _whole_factor(grades):
+    """The power of ten, 1,000 at most, that makes the grades whole numbers."""
+    grades = np.array([*grades], dtype=float)
+    for factor in (1, 10, 100):
+        if np.allclose(factor * grades, np.round(factor * grades)):
+            return factor
+    return 1_000
 
 
 def _write(path, lines, n_columns):

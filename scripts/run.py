@@ -41,6 +41,9 @@ PYTHON = {
 }
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
+OURS = "our-figures"  # the tag of text with figures of the course's own documents
+NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
+Figures in the text are those of the course's own data."""
 FEWEST = 20  # documents with generated questions that two halves can do with
 
 
@@ -64,6 +67,17 @@ def durations(notebook):
     times = times.reindex(columns=["iopub.status.busy", "iopub.status.idle"])
     busy, idle = (pd.to_datetime(times[column]) for column in times)
     return (idle - busy).dt.total_seconds().round(2)
+
+
+def without_our_figures(notebook):
+    """Make the text fit other data: figures of the course's own documents go.
+
+    Notebook 05 has them in cells of their own. The others get a line at the top."""
+    ours = [cell for cell in notebook.cells if OURS in cell.metadata.get("tags", [])]
+    if ours:
+        notebook.cells = [cell for cell in notebook.cells if cell not in ours]
+    else:
+        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
 
 
 def execute(notebook):
@@ -170,6 +184,8 @@ def run(paths, results):
         beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
         os.environ["COURSE_RESULTS"] = str(results / OWN if beside else results)
         notebook = nbformat.read(path, as_version=4)
+        if corpus.data_folder() != corpus.ROOT / "data":
+            without_our_figures(notebook)
         error = execute(notebook)
         if error:
             errors[path] = error

@@ -1,11 +1,13 @@
 """Other people's files, read and written: tables, BEIR's folders and TREC's formats."""
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 
 import corpus
 import formats
+import utils
 
 ROWS = [
     {"Problem": "It won't start", "Solution": "Press the\nred button, twice.", "nr": 7},
@@ -235,6 +237,24 @@ def test_qrels_list_every_right_answer_of_a_question_in_the_same_order(tmp_path)
     formats.write_trec(tmp_path, "generated", several, {})
     lines = (tmp_path / "qrels-generated.trec").read_text().splitlines()
     assert [line.split()[2] for line in lines] == ["a", "a2", "c", "b", "a", "d"]
+
+
+def test_fractional_grades_are_kept_and_give_other_tools_the_same_ndcg(tmp_path):
+    graded = QRELS.replace("d1\t2", "d1\t0.25").replace("d2\t1", "d2\t1.5")
+    files = {"corpus.jsonl": BEIR, "queries.jsonl": ASKED, "qrels/test.tsv": graded}
+    folder = formats.convert(write(tmp_path, files), tmp_path / "into")
+    queries, qrels = corpus.load_judged_queries(folder)
+    assert qrels == [{"d1": 0.25, "d2": 0}, {"d2": 1.5}]
+    asked = queries.assign(document=[{"d1": 0.25, "d2": 0.5}, {"d2": 1.5}])
+    rankings = [["d1", "d2"], ["d1", "d2"]]
+    formats.write_trec(tmp_path, "judged", asked, {"one": rankings})
+    lines = (tmp_path / "qrels-judged.trec").read_text().splitlines()
+    assert lines == ["301 0 d1 25", "301 0 d2 50", "302 0 d2 150"]
+    by = [ir_measures.nDCG @ 10], ir_measures.read_trec_qrels("\n".join(lines))
+    run = ir_measures.read_trec_run(str(tmp_path / "runs/judged/one.trec"))
+    [found] = ir_measures.calc_aggregate(*by, run).values()
+    ours = utils.evaluate(asked, lambda _: np.array(rankings, dtype=object), k=2)
+    assert ours["ndcg"] == pytest.approx(found)
 
 
 def test_an_id_with_a_space_is_refused(tmp_path):

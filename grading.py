@@ -1,0 +1,69 @@
+"""What nobody judged: which results to judge next, and a model that grades the rest.
+
+Notebook 05 uses both. All figures are sums over pairs of query and document that
+are linear in the grades: DCG@k, and not nDCG."""
+
+import numpy as np
+import pandas as pd
+
+import corpus
+import llm
+
+PROMPT = """Somebody types a query into a search engine. Say whether the document is relevant.
+Answer with one digit alone: 1 if it is, 0 if it is not.
+
+document: {document}
+
+query: {query}"""  # noqa: E501
+PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
+
+
+def pairs_of(rankings, queries, k=10):
+    """Every query with each document that a search has among its first k.
+
+    rankings: a dict of name: ids, (n_queries, k or more). queries: with query_id,
+    question, course, kind, and document, a dict of id: grade. Returns a DataFrame:
+    the pair, its grade or NaN, and for each search what a grade of 1 adds to its
+    DCG@k, 1 / log2(1 + rank), or 0."""
+    discounts = 1 / np.log2(np.arange(2, k + 2))
+    rows = {}
+    for name, ranking in rankings.items():
+        for number, ids in enumerate(np.asarray(ranking)[:, :k].tolist()):
+            for discount, id_ in zip(discounts, ids, strict=False):
+                if id_:
+                    rows.setdefault((number, id_), {}).setdefault(name, discount)
+    pairs = pd.DataFrame(rows.values(), columns=list(rankings)).fillna(0.0)
+    numbers = [number for number, _ in rows]
+    asked = queries.iloc[numbers].reset_index(drop=True)
+    documents = [id_ for _, id_ in rows]
+    both = zip(asked["document"], documents, strict=True)
+    grades = [qrel.get(id_) for qrel, id_ in both]
+    asked = asked.rename(columns={"question": "query"})
+    asked = asked.assign(document=documents, grade=pd.Series(grades, dtype=float))
+    return pd.concat([asked[PAIR], pairs], axis=1)
+
+
+def judge_next(pairs, leaders, n=100):
+    """The n pairs without a grade that tell the leaders apart soonest.
+
+    pairs: see `pairs_of`. leaders: names of searches. A grade moves the difference
+    of two searches by the difference of what it adds to each. A result that all
+    leaders show at the same rank changes nothing and is left out (Carterette, Allan
+    and Sitaraman 2006)."""
+    spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
+    useful = pairs[pairs["grade"].isna() & (spread > 0)]
+    order = spread[useful.index].sort_values(ascending=False, kind="stable")
+    return useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
+
+
+def graded(pairs, documents, path):
+    """P(relevant) of each pair by a language model, an array; NaN where none is known.
+
+    It asks as `llm.respond` does: live, or as recorded beside path."""
+    texts = {d["id"]: corpus.heading_and_text(d) for d in documents}
+    prompts = []
+    for id_, query in zip(pairs["document"], pairs["query"], strict=True):
+        prompts.append(PROMPT.format(document=texts[id_], query=query))
+    call = llm.judge_call(*llm.client(timeout=600)) if llm.is_live() else None
+    responses = llm.respond(prompts, "digit", path, call)
+    return np.array([llm.p_of(r) if r else np.nan for r in responses])
