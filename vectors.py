@@ -169,8 +169,12 @@ def _lengths(texts, model):
     tokenizer = getattr(model, "tokenizer", None)
     if not callable(tokenizer):
         return {text: 1 + len(text) // 4 for text in texts}
-    pieces = tokenizer(texts, truncation=True, max_length=model.max_seq_length)
-    return dict(zip(texts, map(len, pieces["input_ids"]), strict=True))
+    lengths = {}
+    for start in range(0, len(texts), 1_000):  # what it returns takes much memory
+        some = texts[start : start + 1_000]
+        pieces = tokenizer(some, truncation=True, max_length=model.max_seq_length)
+        lengths |= dict(zip(some, map(len, pieces["input_ids"]), strict=True))
+    return lengths
 
 
 def _exchange(keys, new):

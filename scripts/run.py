@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import gate
@@ -22,7 +23,7 @@ import elastic
 import formats
 import llm
 import own
-import utils
+import vectors
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
 FIRST, OWN = "01-ground-truth", "05-your-own-data"
@@ -160,9 +161,15 @@ def check_data(results):
         halves = development["generated"], test["generated"]
         check_enough(halves, folder / formats.GENERATED)
     elif not own.only_yours(documents):
-        # may take long, and here it has a bar
-        utils.embed(map(corpus.heading_and_text, documents))
+        # may take long, and here it has a bar; a process gives its memory back
+        with ProcessPoolExecutor(1) as pool:
+            pool.submit(embed, documents).result()
     return "generated" in test
+
+
+def embed(documents):
+    """Embed the documents, so that the vectors are kept."""
+    vectors.embed(map(corpus.heading_and_text, documents))
 
 
 def check_baseline(arguments, results):

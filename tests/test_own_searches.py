@@ -170,3 +170,18 @@ def test_a_run_that_does_not_fit_is_an_error_that_names_it(tmp_path, content, pr
     path.write_text(content)
     with pytest.raises(ValueError, match=f"other.trec.*{problem}"):
         own.from_run(path, KNOWN, [QUERIES])
+
+
+def test_many_documents_are_left_to_your_own_searches_if_there_are_any(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("COURSE_SEARCHES", raising=False)
+    many = [{}] * (own.LARGE + 1)
+    assert not own.only_yours(many, tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "theirs.trec").touch()
+    assert own.only_yours(many, tmp_path)
+    assert not own.only_yours(many[1:], tmp_path)
+    (tmp_path / "runs" / "theirs.trec").unlink()
+    monkeypatch.setenv("COURSE_SEARCHES", "searches.py")
+    assert own.only_yours(many, tmp_path)

@@ -220,6 +220,21 @@ def test_queries_that_choose_and_report_count_once():
     assert counts == {"generated": 3, "judged": 2}
 
 
+def test_other_peoples_copy_of_05_has_no_figure_of_ours_and_the_rest_say_whose():
+    own = nbformat.read(script.NOTEBOOKS / f"{script.OWN}.ipynb", as_version=4)
+    before = [cell.source for cell in own.cells]
+    script.without_our_figures(own)
+    left = [cell.source for cell in own.cells]
+    gone = [source for source in before if source not in left]
+    assert len(gone) > 15
+    assert all(cell.cell_type == "code" or cell.source in before for cell in own.cells)
+    text = "".join(cell.source for cell in own.cells if cell.cell_type != "code")
+    assert not re.findall(r"0\.(?:711|692|672|631|894|280|195|683)|\b404\b", text)
+    other = nbformat.read(script.NOTEBOOKS / f"{script.FIRST}.ipynb", as_version=4)
+    script.without_our_figures(other)
+    assert other.cells[0].source == script.NOT_YOURS
+
+
 @pytest.fixture
 def notebooks(tmp_path):
     """The paths of a notebook that runs and of one that fails."""
