@@ -22,6 +22,7 @@ VOLATILE = re.compile(
 TAGS = """imports prompt judge combinations ranking fusion needs-elasticsearch slow
 judging overlap chunks pool exercise our-figures nbval-ignore-output"""
 
+
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def notebook(request):
     return nbformat.read(request.param, as_version=4)
