@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from functools import partial
 
+import answers
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,7 +178,8 @@ def test_other_right_answers_are_other_records_of_the_same_course():
 
 
 @pytest.mark.parametrize(
-    "name", ["recorded-questions", "recorded-facts", "recorded-verdicts"]
+    "name",
+    ["recorded-questions", "recorded-facts", "recorded-verdicts", "recorded-answers"],
 )
 def test_recorded_responses_say_who_gave_them_and_only_a_model_has_log_probabilities(
     name,
@@ -185,7 +187,8 @@ def test_recorded_responses_say_who_gave_them_and_only_a_model_has_log_probabili
     text = (DATA / f"{name}.jsonl").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in text.splitlines()]
     assert len({line["key"] for line in lines}) == len(lines)
-    writers = {QWEN} if name == "recorded-verdicts" else {QWEN, llm.RECORDED}
+    only_model = name in ("recorded-verdicts", "recorded-answers")
+    writers = {QWEN} if only_model else {QWEN, llm.RECORDED}
     assert {line["model"] for line in lines} == writers
     for line in lines:
         digits = line["response"].get("logprobs", {})
@@ -207,6 +210,27 @@ def test_contexts_overlap_and_every_stated_fact_is_of_a_set():
     assert (kept.groupby("fact").size() > 1).sum() / 106 >= 0.35
     assert not stated["context"].str.endswith(("contradict", "off-topic")).any()
     assert not stated.duplicated(["fact", "context"]).any()
+
+
+def test_each_query_that_is_answered_has_one_to_four_facts_and_its_contexts():
+    queries, qrels = corpus.load_judged_queries(DATA)
+    grades = dict(zip(queries["query_id"], qrels, strict=True))
+    facts, contexts = read("answer-facts.csv"), read("answer-contexts.csv")
+    assert facts.groupby("query_id").size().between(1, 4).all()
+    assert not facts.duplicated().any()
+    asked = set(contexts["query_id"])
+    answerable = {query_id for query_id in asked if any(grades[query_id].values())}
+    assert (len(asked), len(answerable)) == (160, 120)
+    assert set(facts["query_id"]) == answerable
+    for row in contexts[contexts["search"] == "right records"].itertuples():
+        assert {grades[row.query_id][id_] for id_ in row.records.split()} == {2}
+    known = set(answers.prompts()["prompt"].map(key_of))
+    lines = (DATA / "recorded-answers.jsonl").read_text("utf-8").splitlines()
+    assert {json.loads(line)["key"] for line in lines} <= known
+
+
+def key_of(prompt):
+    return llm.request_key(QWEN, prompt, "answer")
 
 
 def test_hard_pairs_are_eight_edits_of_eighty_facts():
