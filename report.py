@@ -6,6 +6,7 @@ import os
 from datetime import date
 from importlib.metadata import version
 
+import corpus
 import experiments
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
@@ -116,11 +117,15 @@ def _encoded(path):
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def made_with(source):
-    """When and from what the report was made, as a sentence."""
+def made_with(source, models=()):
+    """When and from what the report was made, as sentences.
+
+    models: names of embedding models, beside the one that is the default."""
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    model = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
+    default = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
+    language = corpus.course_language()
     return (
-        f"{date.today()}, from {source}. Vectors by {model}. {versions}. "
+        f"{date.today()}, from {source}. Vectors by {', '.join([default, *models])}. "
+        f"Stems in {language}. {versions}. "
         "Intervals and tests draw with seed 1."
     )

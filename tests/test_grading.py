@@ -110,3 +110,24 @@ def test_a_model_grades_each_pair_once_and_its_grades_are_kept(tmp_path, monkeyp
         for _ in range(2):
             assert grading.graded(pairs, documents, path).tolist() == expected
         assert len(server.requests) == len(pairs)
+
+
+def test_few_pairs_without_a_digit_are_counted_and_many_are_an_error(
+    tmp_path, monkeypatch
+):
+    ids = [f"d{number:02}" for number in range(40)]
+    documents = [{"id": id_, "question": id_, "text": "Text."} for id_ in ids]
+    pairs = pd.DataFrame({"document": ids, "query": "Why?"})
+
+    def reply(body):
+        says = "The" if "document: d07" in prompt_of(body) else "1"
+        return answer(says, top_logprobs={says: -0.1})
+
+    monkeypatch.setenv("COURSE_LLM", "live")
+    with chat_server(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with pytest.warns(UserWarning, match="1 of 40 pairs have no grade: 1 of 40 "):
+            found = grading.graded(pairs, documents, tmp_path / "grades.jsonl")
+        assert np.flatnonzero(np.isnan(found)).tolist() == [7]
+        with pytest.raises(RuntimeError, match="1 of 1 calls failed"):
+            grading.graded(pairs[7:8], documents, tmp_path / "grades.jsonl")
