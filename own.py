@@ -28,7 +28,7 @@ def own_searches(documents, queries=(), folder=None):
     searches = {}
     if named := os.environ.get("COURSE_SEARCHES"):
         searches |= from_file(corpus.locate(named), known)
-    for path in sorted(corpus.data_folder(folder).glob("runs/*.trec")):
+    for path in _runs_of(folder):
         searches[f"run: {path.stem}"] = from_run(path, known, queries)
     return searches
 
@@ -38,8 +38,11 @@ def only_yours(documents, folder=None):
 
     folder: the one with runs/; else COURSE_DATA."""
     named = bool(os.environ.get("COURSE_SEARCHES"))
-    runs = list(corpus.data_folder(folder).glob("runs/*.trec"))
-    return len(documents) > LARGE and (named or bool(runs))
+    return len(documents) > LARGE and (named or bool(_runs_of(folder)))
+
+
+def _runs_of(folder):
+    return sorted(corpus.data_folder(folder).glob("runs/*.trec"))
 
 
 def of_queries(searches, queries):
