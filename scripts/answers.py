@@ -6,26 +6,11 @@ goes on where it was stopped. Answers go to data/live-responses.jsonl."""
 
 import pandas as pd
 
+import answering
 import corpus
 import llm
 
 DATA = corpus.ROOT / "data"
-LONGEST = 160  # tokens of an answer
-
-
-def prompt_of(question, course, records):
-    """The one prompt. The records come first: a longer list begins as a short one."""
-    parts = [f"You answer questions of students of the online course {course}."]
-    if records:
-        parts.append("Use only these records of the course's FAQ:")
-    for number, record in enumerate(records, 1):
-        parts.append(f"Record {number}: {record['question']}\n{record['text']}")
-    parts.append(
-        "Answer the question below in one to three sentences. Give the commands and "
-        "names that help. Only if nothing here helps with it, reply: I don't know."
-    )
-    parts.append(f"Question: {question}\nAnswer:")
-    return "\n\n".join(parts)
 
 
 def prompts():
@@ -37,30 +22,14 @@ def prompts():
     for row in table.itertuples():
         query = queries.loc[row.query_id]
         records = [documents[id_] for id_ in row.records.split()]
-        asked.append(prompt_of(query["question"], query["course"], records))
+        prompt = answering.prompt_of(query["question"], query["course"], records)
+        asked.append(prompt)
     return table.assign(prompt=asked)
 
 
-def main():
-    client, model = llm.client(timeout=600)
-
-    def call(prompt):
-        messages = [{"role": "user", "content": prompt}]
-        options = {"max_tokens": LONGEST, "temperature": 0}
-        answer = client.chat.completions.create(
-            model=model, messages=messages, **options
-        )
-        choice, usage = answer.choices[0], answer.usage
-        return {
-            "answer": choice.message.content.strip(),
-            "finish": choice.finish_reason,
-            "tokens": [usage.prompt_tokens, usage.completion_tokens],
-        }
-
-    asked = prompts()["prompt"].tolist()
-    answers = llm.respond(asked, "answer", DATA / "recorded-answers.jsonl", call, 2)
-    print(f"{sum(map(bool, answers)):,} of {len(asked):,} prompts have an answer")
-
-
 if __name__ == "__main__":
-    main()
+    call = answering.answer_call(*llm.client(timeout=600))
+    asked = prompts()["prompt"].tolist()
+    path = DATA / "recorded-answers.jsonl"
+    answers = llm.respond(asked, "answer", path, call, workers=2)
+    print(f"{sum(map(bool, answers)):,} of {len(asked):,} prompts have an answer")

@@ -1,0 +1,115 @@
+"""From search results to an answer: the prompt, and where an answer was lost.
+
+Notebook 14 shows both."""
+
+import numpy as np
+import pandas as pd
+
+import corpus
+import llm
+
+LONGEST = 160  # tokens of an answer
+REFUSAL = "I don't know"
+
+# Where an answer can be lost, from the corpus to the last word
+STAGES = [
+    "right",
+    "shown",  # without a model nothing more is known
+    "stated wrongly",
+    "shown, not used",
+    "below the first {k}",
+    "not among {depth}",
+    "refused, rightly",
+    "no record answers it",  # without a model nothing more is known
+    "answered, though no record does",
+]
+
+
+def prompt_of(question, course, records):
+    """The one prompt. The records come first: a longer list begins as a short one."""
+    parts = [f"You answer questions of students of the online course {course}."]
+    if records:
+        parts.append("Use only these records of the course's FAQ:")
+    for number, record in enumerate(records, 1):
+        parts.append(f"Record {number}: {record['question']}\n{record['text']}")
+    parts.append(
+        "Answer the question below in one to three sentences. Give the commands and "
+        f"names that help. Only if nothing here helps with it, reply: {REFUSAL}."
+    )
+    parts.append(f"Question: {question}\nAnswer:")
+    return "\n\n".join(parts)
+
+
+def answer_call(client, model):
+    """A function for `llm.respond` that asks for an answer to a prompt."""
+
+    def call(prompt):
+        completion = client.chat.completions.create(
+            model=model,
+            messages=[{"role": "user", "content": prompt}],
+            max_tokens=LONGEST,
+            temperature=0,
+        )
+        choice, usage = completion.choices[0], completion.usage
+        return {
+            "answer": choice.message.content.strip(),
+            "finish": choice.finish_reason,
+            "tokens": [usage.prompt_tokens, usage.completion_tokens],
+        }
+
+    return call
+
+
+def answers_to(prompts, path, by=llm.RECORDED, workers=2):
+    """The answer to each prompt, a list of texts. It asks as `llm.respond` does.
+
+    RuntimeError counts the prompts that have none."""
+    call = answer_call(*llm.client(timeout=600)) if llm.is_live() else None
+    responses = llm.respond(prompts, "answer", path, call, workers, by=by)
+    if None in responses:
+        count = f"{responses.count(None)} of {len(responses)} prompts have no answer"
+        raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
+    return [response["answer"] for response in responses]
+
+
+def refuses(answer):
+    """Whether an answer says that it does not know."""
+    return REFUSAL in answer.replace("’", "'")
+
+
+def funnel(queries, rankings, k=5, outcomes=None):
+    """Where the answer to each query was lost: a Series of stages, in their order.
+
+    queries: with document, a dict of id: grade. The records with a query's best
+    grade answer it; without a grade above 0 no record does. rankings: ids,
+    (n_queries, depth). The first k are shown to a model. outcomes: what became of
+    each query's answer, "right", "wrong", or "none" where it states nothing that is
+    needed or refuses; None without a model. ValueError for another outcome."""
+    rankings = np.asarray(rankings, dtype=object)
+    if outcomes is None:
+        outcomes = [None] * len(queries)
+    known = {None, "right", "wrong", "none"}
+    if unknown := sorted(set(outcomes) - known, key=str):
+        raise ValueError(f"funnel: outcome {unknown[0]!r}; expected right, wrong, none")
+    rows = zip(queries["document"], rankings.tolist(), outcomes, strict=True)
+    stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
+    depth = rankings.shape[1]
+    names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
+    found = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
+    return pd.Series(found, index=queries.index)
+
+
+def _stage(qrel, ids, k, outcome):
+    best = max(corpus.qrels_of([qrel])[0].values(), default=0)
+    if best <= 0:
+        by_outcome = {None: "no record answers it", "none": "refused, rightly"}
+        return by_outcome.get(outcome, "answered, though no record does")
+    if outcome == "right":
+        return "right"
+    wanted = {id_ for id_, grade in corpus.qrels_of([qrel])[0].items() if grade == best}
+    if wanted.isdisjoint(ids):
+        return "not among {depth}"
+    if wanted.isdisjoint(ids[:k]):
+        return "below the first {k}"
+    shown = {None: "shown", "wrong": "stated wrongly", "none": "shown, not used"}
+    return shown[outcome]

@@ -1,0 +1,76 @@
+"""From hit to answer: the prompt, recorded answers, and the stages of the funnel."""
+
+import pandas as pd
+import pytest
+
+import answering
+import llm
+
+TEN = [f"r{n}" for n in range(10)]
+RECORDS = [{"question": f"Title {n}", "text": f"Text {n}"} for n in range(3)]
+
+
+def stages(qrels, outcomes=None, k=5):
+    queries = pd.DataFrame({"document": qrels})
+    return answering.funnel(queries, [TEN] * len(qrels), k, outcomes).tolist()
+
+
+def test_without_a_model_the_funnel_ends_at_what_is_shown():
+    qrels = [{"r4": 2, "r9": 1}, {"r5": 2, "r0": 1}, {"elsewhere": 1}, {"r0": 0}, {}]
+    expected = ["shown", "below the first 5", "not among 10"]
+    assert stages(qrels) == [*expected, "no record answers it", "no record answers it"]
+
+
+def test_with_a_model_it_ends_at_the_answer():
+    shown, below, nothing = {"r0": 1}, {"r7": 1}, {"r0": 0}
+    found = {
+        (0, "right"): "right",
+        (0, "wrong"): "stated wrongly",
+        (0, "none"): "shown, not used",
+        (1, "right"): "right",  # by another record, or by what the model knows
+        (1, "wrong"): "below the first 5",
+        (1, "none"): "below the first 5",
+        (2, "none"): "refused, rightly",
+        (2, "wrong"): "answered, though no record does",
+    }
+    qrels = [[shown, below, nothing][number] for number, _ in found]
+    assert stages(qrels, [outcome for _, outcome in found]) == [*found.values()]
+
+
+def test_stages_come_in_order_and_all_of_them_are_kept():
+    queries = pd.DataFrame({"document": [{"r9": 1}, {"r0": 1}]}, index=[7, 3])
+    found = answering.funnel(queries, [TEN] * 2, k=3)
+    assert found.index.tolist() == [7, 3]
+    assert found.max() == "below the first 3"
+    assert len(found.value_counts()) == len(answering.STAGES)
+
+
+def test_an_outcome_that_is_none_of_the_three_is_named():
+    with pytest.raises(ValueError, match="outcome 'maybe'"):
+        stages([{"r0": 1}], ["maybe"])
+
+
+def test_a_longer_list_of_records_begins_as_a_shorter_one():
+    longer, shorter = (
+        answering.prompt_of("why?", "sql", records)
+        for records in (RECORDS, RECORDS[:2])
+    )
+    common = shorter.index("Answer the question")
+    assert "Record 2: Title 1\nText 1" in shorter
+    assert longer[:common] == shorter[:common]
+    assert "Record" not in answering.prompt_of("why?", "sql", [])
+
+
+def test_recorded_answers_are_read_and_missing_ones_counted(tmp_path, monkeypatch):
+    monkeypatch.delenv("COURSE_LLM", raising=False)
+    path = tmp_path / "answers.jsonl"
+    key = llm.request_key("model", "one", "answer")
+    llm._append({"key": key, "model": "model", "response": {"answer": "Yes."}}, path)
+    assert answering.answers_to(["one"], path, by="model") == ["Yes."]
+    with pytest.raises(RuntimeError, match="1 of 2 prompts have no answer"):
+        answering.answers_to(["one", "two"], path, by="model")
+
+
+def test_a_refusal_is_told_from_an_answer():
+    assert answering.refuses("I don’t know.")
+    assert not answering.refuses("You should know SQL.")
