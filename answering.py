@@ -80,8 +80,8 @@ def refuses(answer):
 def funnel(queries, rankings, k=5, outcomes=None):
     """Where the answer to each query was lost: a Series of stages, in their order.
 
-    queries: with document, a dict of id: grade. The records with a query's best
-    grade answer it; without a grade above 0 no record does. rankings: ids,
+    queries: a ground truth. The records with a query's best grade answer it;
+    without a grade above 0 no record does. rankings: ids,
     (n_queries, depth). The first k are shown to a model. outcomes: what became of
     each query's answer, "right", "wrong", or "none" where it states nothing that is
     needed or refuses; None without a model. ValueError for another outcome."""
@@ -91,7 +91,8 @@ def funnel(queries, rankings, k=5, outcomes=None):
     known = {None, "right", "wrong", "none"}
     if unknown := sorted(set(outcomes) - known, key=str):
         raise ValueError(f"funnel: outcome {unknown[0]!r}; expected right, wrong, none")
-    rows = zip(queries["document"], rankings.tolist(), outcomes, strict=True)
+    qrels = corpus.qrels_of(corpus.right_answers(queries))
+    rows = zip(qrels, rankings.tolist(), outcomes, strict=True)
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
     depth = rankings.shape[1]
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
@@ -100,13 +101,13 @@ def funnel(queries, rankings, k=5, outcomes=None):
 
 
 def _stage(qrel, ids, k, outcome):
-    best = max(corpus.qrels_of([qrel])[0].values(), default=0)
+    best = max(qrel.values(), default=0)
     if best <= 0:
         by_outcome = {None: "no record answers it", "none": "refused, rightly"}
         return by_outcome.get(outcome, "answered, though no record does")
     if outcome == "right":
         return "right"
-    wanted = {id_ for id_, grade in corpus.qrels_of([qrel])[0].items() if grade == best}
+    wanted = {id_ for id_, grade in qrel.items() if grade == best}
     if wanted.isdisjoint(ids):
         return "not among {depth}"
     if wanted.isdisjoint(ids[:k]):

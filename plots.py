@@ -313,6 +313,44 @@ def stacked_bars(table, title, xlabel):
     show(figure, f"{title}. {xlabel}: {_said(totals, '{:.2f}')}.")
 
 
+# How a stage of the funnel is drawn, by how its name begins: colour and hatching
+STAGES = {
+    "right": (COLOURS[0], ""),
+    "shown, not used": ("#9a6700", ""),
+    "shown": (COLOURS[0], ""),
+    "stated wrongly": (COLOURS[1], ""),
+    "below": ("0.45", ""),
+    "not among": ("0.2", ""),
+    "refused": (COLOURS[0], "//"),
+    "no record": ("0.45", "//"),
+    "answered": (COLOURS[1], "//"),
+}
+
+
+def funnel(table, title):
+    """Where answers are lost: a bar for each row, a part of it for each stage.
+
+    table: DataFrame of shares, the columns as `answering.funnel` names them."""
+    figure, axis = _panel(title, 0.6 * len(table) + 2.2, "share of the queries")
+    table = table.loc[:, table.max() > 0]
+    left = 0
+    for stage, shares in table.items():
+        begins = next(name for name in STAGES if stage.startswith(name))
+        colour, hatch = STAGES[begins]
+        how = {"color": colour, "hatch": hatch, "edgecolor": "white", "label": stage}
+        drawn = axis.barh(table.index.astype(str), shares, left=left, **how)
+        texts = [f"{share:.2f}" if share >= 0.05 else "" for share in shares]
+        on = {"color": "white", "weight": "bold"}
+        axis.bar_label(drawn, texts, label_type="center", **on)
+        left = left + shares
+    axis.invert_yaxis()
+    _legend_below(figure)
+    said = "; ".join(
+        f"{name}: {_said(row, '{:.2f}')}" for name, row in table.iterrows()
+    )
+    show(figure, f"{title}. {said}.")
+
+
 def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
     """One line for each name, with the name beside its last point.
 
