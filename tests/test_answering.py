@@ -1,7 +1,15 @@
 """From hit to answer: the prompt, recorded answers, and the stages of the funnel."""
 
+import json
+import math
+import os
+from types import SimpleNamespace
+from unittest.mock import patch
+
 import pandas as pd
 import pytest
+from chat_server import answer, chat_server, prompt_of, raw
+from notebook_cells import namespace_of
 
 import answering
 import llm
@@ -74,3 +82,65 @@ def test_recorded_answers_are_read_and_missing_ones_counted(tmp_path, monkeypatc
 def test_a_refusal_is_told_from_an_answer():
     assert answering.refuses("I don’t know.")
     assert not answering.refuses("You should know SQL.")
+
+
+# --- Notebook 14 -------------------------------------------------------------
+
+
+def live(server):
+    """The environment in which this server is asked."""
+    names = {"COURSE_LLM": "live", "OPENAI_BASE_URL": server.url}
+    return patch.dict(os.environ, names | {"NO_PROXY": "127.0.0.1"})
+
+
+def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path):
+    reply = {"choices": [{"message": {"role": "assistant", "content": " Yes. "}}]}
+    reply["choices"][0]["finish_reason"] = "stop"
+    reply["usage"] = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
+    with chat_server(raw(json.dumps(reply))) as server, live(server):
+        for _ in range(2):
+            found = answering.answers_to(["why?", "why?"], tmp_path / "a.jsonl")
+            assert found == ["Yes.", "Yes."]
+    (request,) = server.requests
+    assert (request.body["temperature"], request.body["max_tokens"]) == (0, 160)
+
+
+OF_14 = namespace_of("14-from-hit-to-answer", "judge", "outcome")
+
+
+def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
+    def reply(body):
+        stated = "fact: b" in prompt_of(body)
+        return answer("", top_logprobs={"01"[stated]: math.log(0.9)})
+
+    OF_14.update(facts=pd.Series({"q1": ["a", "b"], "q2": ["b"]}), data=tmp_path)
+    answers = pd.DataFrame({"query_id": ["q2", "q1"], "answer": ["x", "y"]}, [5, 3])
+    with chat_server(reply) as server, live(server):
+        found = OF_14["facts_by_model"](answers)
+    assert found.to_dict() == {3: "01", 5: "1"}
+    assert server.requests[0].body["logprobs"] is True
+
+
+def test_its_judge_asks_with_the_prompt_of_notebook_04():
+    assert OF_14["PROMPT"] == namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"]
+
+
+OUTCOMES = {"11": "right", "10": "right", "1000": "none", "1x": "wrong", "00": "none"}
+
+
+@pytest.mark.parametrize(("facts", "expected"), OUTCOMES.items())
+def test_an_answer_is_right_if_it_states_half_of_the_facts_and_none_wrongly(
+    facts, expected
+):
+    OF_14["facts"] = pd.Series({"q1": []})
+    row = SimpleNamespace(query_id="q1", facts=facts, refuses=False)
+    assert OF_14["outcome"](row) == expected
+
+
+def test_what_no_record_answers_is_to_be_refused():
+    OF_14["facts"] = pd.Series({"q1": []})
+    outcomes = []
+    for refuses in (True, False):
+        row = SimpleNamespace(query_id="q2", facts=float("nan"), refuses=refuses)
+        outcomes.append(OF_14["outcome"](row))
+    assert outcomes == ["none", "wrong"]

@@ -20,7 +20,7 @@ VOLATILE = re.compile(
     r"|recalls\["  # an approximate index, built anew with random levels
 )
 TAGS = """imports prompt judge combinations ranking fusion needs-elasticsearch slow
-judging overlap chunks pool exercise our-figures nbval-ignore-output"""
+judging overlap chunks pool outcome exercise our-figures nbval-ignore-output"""
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)

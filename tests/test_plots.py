@@ -90,3 +90,14 @@ def test_searches_are_side_by_side_and_for_phones_below_one_another(draw, tmp_pa
     assert narrow.shape[1] < wide.shape[1] / 2
     assert narrow.shape[0] > wide.shape[0]
     assert alt.endswith("two: better 0.750, worse 0.500.")
+
+
+def test_funnel_stacks_the_stages_that_occur_and_tells_their_shares(draw):
+    stages = ["right", "shown", "shown, not used", "not among 100"]
+    table = pd.DataFrame([[0.5, 0, 0.25, 0.25]], ["a"], stages)
+    axis, alt = draw(plots.funnel, table, "T")
+    assert [bar.get_x() for bar in axis.patches] == [0, 0.5, 0.75]
+    colours = {bar.get_facecolor() for bar in axis.patches}
+    assert len(colours) == 3
+    expected = "T. a: right 0.50, shown, not used 0.25, not among 100 0.25."
+    assert alt == expected
