@@ -212,6 +212,17 @@ def test_contexts_overlap_and_every_stated_fact_is_of_a_set():
     assert not stated.duplicated(["fact", "context"]).any()
 
 
+# The searches whose answers were read
+READ = [
+    "no context",
+    "copied title boost",
+    "BM25 with stems, tuned",
+    "vectors",
+    "hybrid",
+    "right records, filled up",
+]
+
+
 def test_each_query_that_is_answered_has_one_to_four_facts_and_its_contexts():
     queries, qrels = corpus.load_judged_queries(DATA)
     grades = dict(zip(queries["query_id"], qrels, strict=True))
@@ -227,6 +238,36 @@ def test_each_query_that_is_answered_has_one_to_four_facts_and_its_contexts():
     known = set(answers.prompts()["prompt"].map(key_of))
     lines = (DATA / "recorded-answers.jsonl").read_text("utf-8").splitlines()
     assert {json.loads(line)["key"] for line in lines} <= known
+
+
+def test_each_answer_of_the_searches_has_a_reading_of_each_fact():
+    facts = read("answer-facts.csv").groupby("query_id").size()
+    asked = answers.prompts()
+    shown = asked[asked["search"].isin(READ) & asked["query_id"].isin(facts.index)]
+    found = llm.recorded(
+        shown["prompt"], "answer", DATA / "recorded-answers.jsonl", QWEN
+    )
+    said = [response["answer"] for response in found]
+    keys = shown["prompt"].map(key_of)[[text != "I don't know." for text in said]]
+    readings = read("answer-readings.csv").set_index("key")
+    assert not readings.index.has_duplicates
+    assert set(keys) <= set(readings.index) <= set(asked["prompt"].map(key_of))
+    for row in readings.itertuples():
+        assert re.fullmatch(rf"[01x]{{{facts[row.query_id]}}}", row.first), row
+        assert row.second == ""  # a second reading has not happened
+
+
+def test_each_fact_is_stated_by_a_record_of_its_query():
+    coverage = read("answer-coverage.csv")
+    facts = read("answer-facts.csv")
+    number = facts.groupby("query_id").cumcount() + 1
+    assert coverage["query_id"].tolist() == facts["query_id"].tolist()
+    assert coverage["fact"].astype(int).tolist() == number.tolist()
+    grades = corpus.load_judged_queries(DATA)
+    grades = dict(zip(grades[0]["query_id"], grades[1], strict=True))
+    for row in coverage.itertuples():
+        assert all(grades[row.query_id][id_] > 0 for id_ in row.records.split()), row
+        assert any(grades[row.query_id][id_] == 2 for id_ in row.records.split()), row
 
 
 def key_of(prompt):
