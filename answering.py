@@ -40,6 +40,23 @@ def prompt_of(question, course, records):
     return "\n\n".join(parts)
 
 
+def load_contexts(folder=None):
+    """What a model was shown, from answer-contexts.csv: a DataFrame, a row an answer.
+
+    Columns: query_id, search, records (their ids), question, course, need, prompt."""
+    folder = corpus.data_folder(folder)
+    records = {d["id"]: d for d in corpus.load_documents(folder)}
+    queries, _ = corpus.load_judged_queries(folder)
+    queries = queries[["query_id", "question", "course", "need"]]
+    table = pd.read_csv(folder / "answer-contexts.csv", keep_default_na=False)
+    table = table.merge(queries, how="left", validate="many_to_one")
+    prompts = []
+    for row in table.itertuples():
+        shown = [records[id_] for id_ in row.records.split()]
+        prompts.append(prompt_of(row.question, row.course, shown))
+    return table.assign(prompt=prompts)
+
+
 def answer_call(client, model):
     """A function for `llm.respond` that asks for an answer to a prompt."""
 
