@@ -9,7 +9,6 @@ import warnings
 from collections import Counter
 from functools import partial
 
-import answers
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
 
+import answering
 import corpus
 import llm
 import utils
@@ -235,14 +235,14 @@ def test_each_query_that_is_answered_has_one_to_four_facts_and_its_contexts():
     assert set(facts["query_id"]) == answerable
     for row in contexts[contexts["search"] == "right records"].itertuples():
         assert {grades[row.query_id][id_] for id_ in row.records.split()} == {2}
-    known = set(answers.prompts()["prompt"].map(key_of))
+    known = set(answering.load_contexts(DATA)["prompt"].map(key_of))
     lines = (DATA / "recorded-answers.jsonl").read_text("utf-8").splitlines()
     assert {json.loads(line)["key"] for line in lines} <= known
 
 
 def test_each_answer_of_the_searches_has_a_reading_of_each_fact():
     facts = read("answer-facts.csv").groupby("query_id").size()
-    asked = answers.prompts()
+    asked = answering.load_contexts(DATA)
     shown = asked[asked["search"].isin(READ) & asked["query_id"].isin(facts.index)]
     found = llm.recorded(
         shown["prompt"], "answer", DATA / "recorded-answers.jsonl", QWEN
@@ -254,7 +254,25 @@ def test_each_answer_of_the_searches_has_a_reading_of_each_fact():
     assert set(keys) <= set(readings.index) <= set(asked["prompt"].map(key_of))
     for row in readings.itertuples():
         assert re.fullmatch(rf"[01x]{{{facts[row.query_id]}}}", row.first), row
-        assert row.second == ""  # a second reading has not happened
+        assert len(row.second) in [0, len(row.first)]
+        assert set(row.second) <= set("01x")
+    assert (readings.loc[keys, "second"] != "").all()
+
+
+def test_each_answer_from_records_has_its_claims_counted():
+    asked = answering.load_contexts(DATA)
+    shown = asked[asked["search"].isin(READ) & (asked["records"] != "")]
+    found = llm.recorded(
+        shown["prompt"], "answer", DATA / "recorded-answers.jsonl", QWEN
+    )
+    refused = [answering.refuses(response["answer"]) for response in found]
+    keys = shown["prompt"].map(key_of)[~np.array(refused)]
+    support = read("answer-support.csv").set_index("key")
+    assert not support.index.has_duplicates
+    assert set(support.index) == set(keys)
+    counts = support[["claims", "supported"]].astype(int)
+    assert (counts["supported"] <= counts["claims"]).all()
+    assert (counts["claims"] > 0).mean() > 0.95
 
 
 def test_each_fact_is_stated_by_a_record_of_its_query():
