@@ -11,6 +11,15 @@ import llm
 LONGEST = 160  # tokens of an answer
 REFUSAL = "I don't know"
 
+AGREES = """Say whether the answer gives the help that the reference gives. Answer with one
+digit alone: 1 if it does, 0 if it does not.
+
+question: {question}
+
+reference: {reference}
+
+answer: {answer}"""  # noqa: E501
+
 # Where an answer can be lost, from the corpus to the last word
 STAGES = [
     "right",
@@ -87,6 +96,21 @@ def answers_to(prompts, path, by=llm.RECORDED, workers=2):
         count = f"{responses.count(None)} of {len(responses)} prompts have no answer"
         raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
     return [response["answer"] for response in responses]
+
+
+def agreement(table, path, by=llm.RECORDED):
+    """P(the answer gives the help of the reference) by a model, an array.
+
+    table: columns question, reference (a text that answers it) and answer. It asks
+    as `llm.respond` does. Notebook 15 measures how well such a judge does."""
+    columns = table[["question", "reference", "answer"]]
+    prompts = [AGREES.format(**row) for row in columns.to_dict("records")]
+    call = llm.judge_call(*llm.client(timeout=600)) if llm.is_live() else None
+    responses = llm.respond(prompts, "digit", path, call, by=by)
+    if None in responses:
+        count = f"{responses.count(None)} of {len(responses)} answers are not judged"
+        raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
+    return np.array([llm.p_of(response) for response in responses])
 
 
 def refuses(answer):

@@ -273,6 +273,12 @@ def test_each_answer_from_records_has_its_claims_counted():
     counts = support[["claims", "supported"]].astype(int)
     assert (counts["supported"] <= counts["claims"]).all()
     assert (counts["claims"] > 0).mean() > 0.95
+    again = support.loc[
+        support["second_claims"] != "", ["second_claims", "second_supported"]
+    ]
+    again = again.astype(int)
+    assert len(again) > 90
+    assert (again["second_supported"] <= again["second_claims"]).all()
 
 
 def test_each_fact_is_stated_by_a_record_of_its_query():
