@@ -35,10 +35,14 @@ STAGES = [
 
 
 def prompt_of(question, course, records):
-    """The one prompt. The records come first: a longer list begins as a short one."""
-    parts = [f"You answer questions of students of the online course {course}."]
+    """The one prompt. The records come first: a longer list begins as a short one.
+
+    course: its name, or "" where the documents are not those of a course."""
+    of_course = f" of students of the online course {course}" if course else ""
+    parts = [f"You answer questions{of_course}."]
     if records:
-        parts.append("Use only these records of the course's FAQ:")
+        of_course = " of the course's FAQ" if course else ""
+        parts.append(f"Use only these records{of_course}:")
     for number, record in enumerate(records, 1):
         parts.append(f"Record {number}: {record['question']}\n{record['text']}")
     parts.append(
@@ -118,6 +122,33 @@ def refuses(answer):
     return REFUSAL in answer.replace("’", "'")
 
 
+def outcomes(queries, rankings, documents, path, k=5):
+    """What becomes of each query if a model answers it from its first k results.
+
+    queries, rankings: as for `funnel`. Answers and verdicts are asked as
+    `llm.respond` does, live or as recorded at path. Returns a DataFrame with answer,
+    p and outcome, as `funnel` takes it. p is by `agreement` with the first of the
+    query's best records; it is NaN where there is none, or the answer refuses.
+    Without facts an answer is never called wrong where a record answers: it is
+    "right" or "none"."""
+    record_of = {document["id"]: document for document in documents}
+    shown = [[record_of[id_] for id_ in ids[:k] if id_] for ids in rankings.tolist()]
+    both = zip(queries["question"], queries["course"], shown, strict=True)
+    prompts = [prompt_of(*row) for row in both]
+    table = queries[["question"]].assign(answer=answers_to(prompts, path))
+    qrels = corpus.qrels_of(corpus.right_answers(queries))
+    best = [_best_record(qrel) for qrel in qrels]
+    known = np.array([id_ is not None for id_ in best])
+    said = ~table["answer"].map(refuses).to_numpy()
+    texts = [corpus.heading_and_text(record_of[id_]) if id_ else "" for id_ in best]
+    to_judge = table.assign(reference=texts)[known & said]
+    table["p"] = np.nan
+    table.loc[known & said, "p"] = agreement(to_judge, path)
+    table["outcome"] = np.where(said & ~known, "wrong", "none")
+    table.loc[table["p"] >= 0.5, "outcome"] = "right"
+    return table
+
+
 def funnel(queries, rankings, k=5, outcomes=None):
     """Where the answer to each query was lost: a Series of stages, in their order.
 
@@ -139,6 +170,12 @@ def funnel(queries, rankings, k=5, outcomes=None):
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
     found = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
     return pd.Series(found, index=queries.index)
+
+
+def _best_record(qrel):
+    """The first record with the best grade, or None where no grade is above 0."""
+    best = max(qrel.values(), default=0)
+    return next((id_ for id_, grade in qrel.items() if grade == best > 0), None)
 
 
 def _stage(qrel, ids, k, outcome):

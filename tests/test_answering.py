@@ -6,6 +6,7 @@ import os
 from types import SimpleNamespace
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 import pytest
 from chat_server import answer, chat_server, prompt_of, raw
@@ -103,6 +104,49 @@ def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path):
             assert found == ["Yes.", "Yes."]
     (request,) = server.requests
     assert (request.body["temperature"], request.body["max_tokens"]) == (0, 160)
+
+
+def reply_to(content):
+    """A reply with the number of tokens."""
+    body = json.loads(answer(content).body)
+    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
+    return raw(json.dumps(body | {"usage": usage}))
+
+
+def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
+    """Two are answered from a record, one is refused, and one has no record."""
+
+    def reply(body):
+        text = prompt_of(body)
+        if text.startswith("You answer questions.\n\nUse only these records:"):
+            return reply_to("I don't know." if "refuse?" in text else "Yes.")
+        helps = "question: good?" in text and "reference: Title 1 Text 1" in text
+        return answer("", top_logprobs={"01"[helps]: math.log(0.9)})
+
+    documents = [record | {"id": f"r{n}"} for n, record in enumerate(RECORDS)]
+    questions = ["good?", "bad?", "refuse?", "nothing?"]
+    qrels = [{"r0": 1, "r1": 2}, {"r2": 1}, {"r0": 1}, {"r0": 0}]
+    queries = pd.DataFrame({"question": questions, "document": qrels, "course": ""})
+    rankings = np.array([["r1", "r0", "r2", ""]] * 4, dtype=object)
+    with chat_server(reply) as server, live(server):
+        path = tmp_path / "answers.jsonl"
+        found = answering.outcomes(queries, rankings, documents, path, k=2)
+    assert found["outcome"].tolist() == ["right", "none", "none", "wrong"]
+    assert found["p"].isna().tolist() == [False, False, True, True]
+    answers, verdicts = server.requests[:4], server.requests[4:]
+    assert len(verdicts) == 2
+    assert all("Record 2: Title 0\nText 0" in prompt_of(r.body) for r in answers)
+    assert not any("Text 2" in prompt_of(sent.body) for sent in answers)
+    stages = answering.funnel(queries, rankings, 2, found["outcome"])
+    expected = ["right", "below the first 2", "shown, not used"]
+    assert stages.tolist() == [*expected, "answered, though no record does"]
+
+
+def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
+    monkeypatch.delenv("COURSE_LLM", raising=False)
+    table = pd.DataFrame({"question": ["q"], "reference": ["r"], "answer": ["a"]})
+    with pytest.raises(RuntimeError, match="1 of 1 answers are not judged"):
+        answering.agreement(table, tmp_path / "verdicts.jsonl")
 
 
 OF_14 = namespace_of("14-from-hit-to-answer", "judge", "outcome")
