@@ -4,6 +4,7 @@ Notebook 14 shows both."""
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, Field
 
 import corpus
 import llm
@@ -11,14 +12,18 @@ import llm
 LONGEST = 160  # tokens of an answer
 REFUSAL = "I don't know"
 
-AGREES = """Say whether the answer gives the help that the reference gives. Answer with one
-digit alone: 1 if it does, 0 if it does not.
+STATES = """Say whether the context states the fact. Answer with one digit alone:
+1 if it does, 0 if it does not.
 
-question: {question}
+context: {context}
 
-reference: {reference}
+fact: {fact}"""
+NEEDED = """Which facts does a good answer to the question state? List one to four of them, from
+the record alone. Write each as one short sentence.
 
-answer: {answer}"""  # noqa: E501
+record: {record}
+
+question: {question}"""  # noqa: E501
 
 # Where an answer can be lost, from the corpus to the last word
 STAGES = [
@@ -96,25 +101,49 @@ def answers_to(prompts, path, by=llm.RECORDED, workers=2):
     RuntimeError counts the prompts that have none."""
     call = answer_call(*llm.client(timeout=600)) if llm.is_live() else None
     responses = llm.respond(prompts, "answer", path, call, workers, by=by)
-    if None in responses:
-        count = f"{responses.count(None)} of {len(responses)} prompts have no answer"
-        raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
+    responses = _all_of(responses, "prompts have no answer", path)
     return [response["answer"] for response in responses]
 
 
-def agreement(table, path, by=llm.RECORDED):
-    """P(the answer gives the help of the reference) by a model, an array.
+class NeededFacts(BaseModel):
+    """The facts that an answer to a question needs, by a model."""
 
-    table: columns question, reference (a text that answers it) and answer. It asks
-    as `llm.respond` does. Notebook 15 measures how well such a judge does."""
-    columns = table[["question", "reference", "answer"]]
-    prompts = [AGREES.format(**row) for row in columns.to_dict("records")]
+    facts: list[str] = Field(min_length=1, max_length=4)
+
+
+def needed_facts(questions, records, path, by=llm.RECORDED):
+    """What an answer to each question needs, by a model: a list of lists of facts.
+
+    records: a text for each question that answers it. It asks as `llm.ask` does."""
+    both = zip(questions, records, strict=True)
+    prompts = [NEEDED.format(question=asked, record=text) for asked, text in both]
+    found = llm.ask(prompts, NeededFacts, path, by=by, timeout=600)
+    return [needed.facts for needed in _all_of(found, "questions have no facts", path)]
+
+
+def fact_scores(answers, facts, path, by=llm.RECORDED):
+    """P(the answer states the fact) by a model: an array for each answer.
+
+    facts: a list for each answer. It asks as `llm.respond` does. Notebook 15
+    measures this judge."""
+    facts = list(facts)
+    both = zip(answers, facts, strict=True)
+    prompts = [STATES.format(context=a, fact=fact) for a, some in both for fact in some]
     call = llm.judge_call(*llm.client(timeout=600)) if llm.is_live() else None
-    responses = llm.respond(prompts, "digit", path, call, by=by)
-    if None in responses:
-        count = f"{responses.count(None)} of {len(responses)} answers are not judged"
+    found = llm.respond(prompts, "digit", path, call, by=by)
+    p = [
+        llm.p_of(response) for response in _all_of(found, "facts are not judged", path)
+    ]
+    ends = np.cumsum([len(some) for some in facts])
+    return np.split(np.array(p), ends)[: len(facts)]
+
+
+def _all_of(found, problem, path):
+    """The responses; RuntimeError counts those that are missing."""
+    if None in found:
+        count = f"{found.count(None)} of {len(found)} {problem}"
         raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
-    return np.array([llm.p_of(response) for response in responses])
+    return found
 
 
 def refuses(answer):
@@ -122,31 +151,38 @@ def refuses(answer):
     return REFUSAL in answer.replace("’", "'")
 
 
-def outcomes(queries, rankings, documents, path, k=5):
+def outcomes(queries, rankings, documents, path, k=5, facts=None):
     """What becomes of each query if a model answers it from its first k results.
 
-    queries, rankings: as for `funnel`. Answers and verdicts are asked as
-    `llm.respond` does, live or as recorded at path. Returns a DataFrame with answer,
-    p and outcome, as `funnel` takes it. p is by `agreement` with the first of the
-    query's best records; it is NaN where there is none, or the answer refuses.
-    Without facts an answer is never called wrong where a record answers: it is
-    "right" or "none"."""
+    queries, rankings: as for `funnel`. facts: a dict of query_id: what its answer
+    has to state; the model lists those of other queries, from the first of their best
+    records. Everything is asked as `llm.respond` does, live or as recorded at path.
+    Returns a DataFrame: answer; facts; p, the mean of `fact_scores`, NaN where no
+    record answers the query or the answer refuses; and outcome, as `funnel` takes
+    it. This judge sees no contradictions: where a record answers the query an
+    outcome is "right", from a p of 0.5 on, or "none"."""
     record_of = {document["id"]: document for document in documents}
     shown = [[record_of[id_] for id_ in ids[:k] if id_] for ids in rankings.tolist()]
     both = zip(queries["question"], queries["course"], shown, strict=True)
     prompts = [prompt_of(*row) for row in both]
-    table = queries[["question"]].assign(answer=answers_to(prompts, path))
+    table = queries[["query_id", "question"]].reset_index(drop=True)
+    table["answer"] = answers_to(prompts, path)
     qrels = corpus.qrels_of(corpus.right_answers(queries))
-    best = [_best_record(qrel) for qrel in qrels]
-    known = np.array([id_ is not None for id_ in best])
-    said = ~table["answer"].map(refuses).to_numpy()
-    texts = [corpus.heading_and_text(record_of[id_]) if id_ else "" for id_ in best]
-    to_judge = table.assign(reference=texts)[known & said]
-    table["p"] = np.nan
-    table.loc[known & said, "p"] = agreement(to_judge, path)
-    table["outcome"] = np.where(said & ~known, "wrong", "none")
+    best = pd.Series([_best_record(qrel) for qrel in qrels], dtype=object)
+    said = ~table["answer"].map(refuses)
+    to_judge = said & best.notna()
+    table["facts"] = table["query_id"].map(facts or {})
+    lacks = to_judge & table["facts"].isna()
+    texts = [corpus.heading_and_text(record_of[id_]) for id_ in best[lacks]]
+    found = needed_facts(table.loc[lacks, "question"], texts, path)
+    table.loc[lacks, "facts"] = pd.Series(found, table.index[lacks], dtype=object)
+    judged = table[to_judge]
+    scores = fact_scores(judged["answer"], judged["facts"], path)
+    means = [score.mean() for score in scores]
+    table["p"] = pd.Series(means, judged.index, dtype=float)
+    table["outcome"] = np.where(said & best.isna(), "wrong", "none")
     table.loc[table["p"] >= 0.5, "outcome"] = "right"
-    return table
+    return table.set_index(queries.index)
 
 
 def funnel(queries, rankings, k=5, outcomes=None):

@@ -120,23 +120,34 @@ def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
         text = prompt_of(body)
         if text.startswith("You answer questions.\n\nUse only these records:"):
             return reply_to("I don't know." if "refuse?" in text else "Yes.")
-        helps = "question: good?" in text and "reference: Title 1 Text 1" in text
-        return answer("", top_logprobs={"01"[helps]: math.log(0.9)})
+        if text.startswith("Which facts"):
+            assert "record: Title 2 Text 2\n\nquestion: bad?" in text
+            return reply_to('{"facts": ["c"]}')
+        assert "context: Yes." in text
+        p = {"fact: a": 0.9, "fact: b": 0.2}.get(text.split("\n")[-1], 0.4)
+        return answer("", top_logprobs={"1": math.log(p), "0": math.log(1 - p)})
 
     documents = [record | {"id": f"r{n}"} for n, record in enumerate(RECORDS)]
     questions = ["good?", "bad?", "refuse?", "nothing?"]
     qrels = [{"r0": 1, "r1": 2}, {"r2": 1}, {"r0": 1}, {"r0": 0}]
     queries = pd.DataFrame({"question": questions, "document": qrels, "course": ""})
+    queries = queries.assign(query_id=["q1", "q2", "q3", "q4"]).set_index(
+        pd.Index([4, 2, 9, 1])
+    )
     rankings = np.array([["r1", "r0", "r2", ""]] * 4, dtype=object)
+    given = queries, rankings, documents, tmp_path / "answers.jsonl", 2
     with chat_server(reply) as server, live(server):
-        path = tmp_path / "answers.jsonl"
-        found = answering.outcomes(queries, rankings, documents, path, k=2)
-    assert found["outcome"].tolist() == ["right", "none", "none", "wrong"]
+        found = answering.outcomes(*given, facts={"q1": ["a", "b"]})
+        n_calls = len(server.requests)
+        again = answering.outcomes(*given, facts={"q1": ["a", "b"]})
+        assert len(server.requests) == n_calls == 4 + 1 + 3
+    assert found.equals(again)
+    assert found["outcome"].to_dict() == {4: "right", 2: "none", 9: "none", 1: "wrong"}
+    assert found["p"].round(2).tolist()[:2] == [0.55, 0.4]
     assert found["p"].isna().tolist() == [False, False, True, True]
-    answers, verdicts = server.requests[:4], server.requests[4:]
-    assert len(verdicts) == 2
-    assert all("Record 2: Title 0\nText 0" in prompt_of(r.body) for r in answers)
-    assert not any("Text 2" in prompt_of(sent.body) for sent in answers)
+    asked = [prompt_of(sent.body) for sent in server.requests[:4]]
+    assert all("Record 2: Title 0\nText 0" in text for text in asked)
+    assert not any("Text 2" in text for text in asked)
     stages = answering.funnel(queries, rankings, 2, found["outcome"])
     expected = ["right", "below the first 2", "shown, not used"]
     assert stages.tolist() == [*expected, "answered, though no record does"]
@@ -144,9 +155,10 @@ def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
 
 def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_LLM", raising=False)
-    table = pd.DataFrame({"question": ["q"], "reference": ["r"], "answer": ["a"]})
-    with pytest.raises(RuntimeError, match="1 of 1 answers are not judged"):
-        answering.agreement(table, tmp_path / "verdicts.jsonl")
+    with pytest.raises(RuntimeError, match="2 of 2 facts are not judged"):
+        answering.fact_scores(["yes"], [["a", "b"]], tmp_path / "verdicts.jsonl")
+    with pytest.raises(RuntimeError, match="1 of 1 questions have no facts"):
+        answering.needed_facts(["why?"], ["record"], tmp_path / "facts.jsonl")
 
 
 OF_14 = namespace_of("14-from-hit-to-answer", "judge", "outcome")
