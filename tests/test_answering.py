@@ -178,7 +178,7 @@ def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
 
 
 def test_its_judge_asks_with_the_prompt_of_notebook_04():
-    assert OF_14["PROMPT"] == namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"]
+    assert answering.STATES == namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"]
 
 
 OUTCOMES = {"11": "right", "10": "right", "1000": "none", "1x": "wrong", "00": "none"}
