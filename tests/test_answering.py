@@ -1,5 +1,6 @@
 """From hit to answer: the prompt, recorded answers, and the stages of the funnel."""
 
+import itertools
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from chat_server import answer, chat_server, prompt_of, raw
 from notebook_cells import namespace_of
+from sklearn.metrics import roc_auc_score
 
 import answering
 import llm
@@ -178,7 +180,7 @@ def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
 
 
 def test_its_judge_asks_with_the_prompt_of_notebook_04():
-    assert answering.STATES == namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"]
+    assert namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"] == answering.STATES
 
 
 OUTCOMES = {"11": "right", "10": "right", "1000": "none", "1x": "wrong", "00": "none"}
@@ -200,3 +202,38 @@ def test_what_no_record_answers_is_to_be_refused():
         row = SimpleNamespace(query_id="q2", facts=float("nan"), refuses=refuses)
         outcomes.append(OF_14["outcome"](row))
     assert outcomes == ["none", "wrong"]
+
+
+# --- Notebook 15 -------------------------------------------------------------
+
+OF_15 = namespace_of("15-who-judges-the-answers", "outcome", "judge")
+
+
+@pytest.mark.parametrize(("facts", "expected"), OUTCOMES.items())
+def test_both_notebooks_call_the_same_answers_right(facts, expected):
+    assert OF_15["is_right"](facts) == (expected == "right")
+
+
+def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():
+    rng = np.random.default_rng(3)
+    need = np.arange(60) % 7
+    score = pd.Series(rng.integers(0, 5, 60) / 4)  # with ties
+    right = rng.random(60) < 0.4
+    drawn = np.vstack([np.ones(7, int), rng.multinomial(7, np.full(7, 1 / 7), 20)])
+    OF_15.update(is_of_need=np.eye(7)[need], drawn=drawn)
+    found = OF_15["drawn_aucs"](score, right)
+    for auc, times in zip(found, drawn, strict=True):
+        expected = roc_auc_score(right, score, sample_weight=times[need])
+        assert auc == pytest.approx(expected)
+
+
+def test_a_corrected_figure_is_right_on_average():
+    """Over all pairs of answers that may be read, with a judge that errs."""
+    score = pd.Series([0.9, 0.8, 0.0, 0.7, 0.1])
+    label = pd.Series([1.0, 0.0, 0.0, 0.0, 1.0])  # the third is a refusal
+    places = np.array([0, 1, 3, 4])
+    means = []
+    for read in itertools.combinations(places, 2):
+        means.append(OF_15["corrected"](score, label, places, list(read)).mean())
+    assert np.mean(means) == pytest.approx(label.mean())
+    assert score.tolist() == [0.9, 0.8, 0.0, 0.7, 0.1]
