@@ -171,7 +171,8 @@ def outcomes(queries, rankings, documents, path, k=5, facts=None):
     best = pd.Series([_best_record(qrel) for qrel in qrels], dtype=object)
     said = ~table["answer"].map(refuses)
     to_judge = said & best.notna()
-    table["facts"] = table["query_id"].map(facts or {})
+    given = [(facts or {}).get(query_id) for query_id in table["query_id"]]
+    table["facts"] = pd.Series(given, dtype=object)
     lacks = to_judge & table["facts"].isna()
     texts = [corpus.heading_and_text(record_of[id_]) for id_ in best[lacks]]
     found = needed_facts(table.loc[lacks, "question"], texts, path)

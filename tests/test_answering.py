@@ -123,7 +123,8 @@ def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
         if text.startswith("You answer questions.\n\nUse only these records:"):
             return reply_to("I don't know." if "refuse?" in text else "Yes.")
         if text.startswith("Which facts"):
-            assert "record: Title 2 Text 2\n\nquestion: bad?" in text
+            record = "Title 2 Text 2" if "question: bad?" in text else "Title 1 Text 1"
+            assert f"record: {record}\n\nquestion:" in text
             return reply_to('{"facts": ["c"]}')
         assert "context: Yes." in text
         p = {"fact: a": 0.9, "fact: b": 0.2}.get(text.split("\n")[-1], 0.4)
@@ -144,6 +145,9 @@ def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
         again = answering.outcomes(*given, facts={"q1": ["a", "b"]})
         assert len(server.requests) == n_calls == 4 + 1 + 3
     assert found.equals(again)
+    with chat_server(reply) as other, live(other):
+        by_model = answering.outcomes(*given[:3], tmp_path / "new.jsonl")
+    assert by_model["facts"].tolist()[0] == by_model["facts"].tolist()[1] == ["c"]
     assert found["outcome"].to_dict() == {4: "right", 2: "none", 9: "none", 1: "wrong"}
     assert found["p"].round(2).tolist()[:2] == [0.55, 0.4]
     assert found["p"].isna().tolist() == [False, False, True, True]
