@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import Stemmer
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
@@ -291,10 +293,11 @@ def load_ground_truth(folder=None):
     """ground-truth-data.csv: a DataFrame with a row for each question.
 
     Columns: question, course, document; and where the file has it `also`, ids
-    of other documents that answer it, with spaces between them. Warnings count
-    placeholders, repeated rows, rows of another course than their document's,
-    and unknown documents, which are left out. ValueError or FileNotFoundError
-    names file, row and column."""
+    of other documents that answer it, with spaces between them. Then `need` says
+    which questions belong together: those about documents that answer a question
+    both. Warnings count placeholders, repeated rows, rows of another course than
+    their document's, and unknown documents, which are left out. ValueError or
+    FileNotFoundError names file, row and column."""
     path = data_folder(folder) / "ground-truth-data.csv"
     table, courses = _known_rows(read_table(path, GROUND_TRUTH_COLUMNS), path)
     what = "questions are placeholders, such as 'question1'"
@@ -309,7 +312,25 @@ def load_ground_truth(folder=None):
             lost = also.str.len() - kept.str.len()
             _warn(path, lost, "ids in the column also are of no document")
             table["also"] = kept.str.join(" ")
+    if "also" in table:
+        rows = zip(table["document"], table["also"].str.split(), strict=True)
+        needs = linked((one, other) for one, also in rows for other in [one, *also])
+        table = table.assign(need=table["document"].map(needs))
     return table.reset_index(drop=True)
+
+
+def linked(pairs):
+    """Which ids are linked, directly or through others: a dict of id: label.
+
+    pairs: two ids each. The label of linked ids is the one of them with the
+    smallest hash."""
+    ones, others = zip(*pairs, strict=True)
+    ids = pd.Index(sorted(set(ones) | set(others), key=short_hash))
+    places = ids.get_indexer(ones), ids.get_indexer(others)
+    links = coo_matrix((np.ones(len(ones)), places), shape=(len(ids), len(ids)))
+    _, group = connected_components(links, directed=False)
+    first = pd.Series(ids).groupby(group).transform("first")
+    return dict(zip(ids, first, strict=True))
 
 
 def _known_rows(table, path):
@@ -438,9 +459,11 @@ def folds_of(groups, n_folds=10):
 def split_by_document(ground_truth):
     """Development and test halves with a column fold, 0 and 1.
 
-    By a hash of the document's id: all questions of one document fall into the
-    same half, and stay there whatever else is added."""
-    return _halves(ground_truth, folds_of(ground_truth["document"], 2))
+    By a hash of the document's id, or of its `need`: all questions about one
+    document fall into the same half, with those about documents that answer
+    the same questions. Only a question that links two documents moves others."""
+    groups = ground_truth.get("need", ground_truth["document"])
+    return _halves(ground_truth, folds_of(groups, 2))
 
 
 def _halves(queries, folds):

@@ -15,8 +15,8 @@ from scipy import stats
 def groups_of(queries):
     """What an interval resamples, one label a query.
 
-    The document of a generated question, the need of a judged query, or where
-    neither is known the query itself."""
+    The need of a query, the document of a generated question that has no need,
+    or where neither is known the query itself."""
     if "need" in queries:
         return queries["need"].reset_index(drop=True)
     documents = queries["document"].reset_index(drop=True)

@@ -98,13 +98,13 @@ def paired(kind, old, new):
 
 
 def groups_of(kind, qrels, query_ids):
-    """What an interval draws: documents of generated, needs of judged ones."""
+    """What an interval draws: needs, of generated questions by their documents."""
     if kind == "generated":
-        known = {row.query_id: row.doc_id for row in reversed(qrels)}
-    else:
-        with warnings.catch_warnings(action="ignore"):  # the run has printed them
-            queries, _ = corpus.load_judged_queries()
-        known = queries.set_index("query_id")["need"]
+        known = corpus.linked((f"query {row.query_id}", row.doc_id) for row in qrels)
+        return [known.get(f"query {id_}", id_) for id_ in query_ids]
+    with warnings.catch_warnings(action="ignore"):  # the run has printed them
+        queries, _ = corpus.load_judged_queries()
+    known = queries.set_index("query_id")["need"]
     return [known.get(query_id, query_id) for query_id in query_ids]
 
 

@@ -22,7 +22,21 @@ from nbval.plugin import IPyNbCell, NbCellError
 
 import corpus
 import elastic
+import exercises
 
+ANSWERS = corpus.ROOT / "tests" / "answers"
+# whose exercises have at least three right and five wrong answers
+SETTLED = {
+    "01-ground-truth",
+    "02-evaluacion-de-texto",
+    "02-text-evaluation",
+    "03-vector-evaluation",
+    "04-fact-coverage",
+    "05-your-own-data",
+    "06-judging",
+    "08-does-it-transfer",
+    "14-from-hit-to-answer",
+}
 TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
 DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -162,7 +176,9 @@ def prepare(item):
         if "exercise" in tags(item):
             said = "".join(output.get("text", "") for output in test)
             item.comparison_traceback = [f"it does not begin with {SOLVED}: {said}"]
-            return said.startswith(SOLVED)
+            answers = answers_of(*exercise_of(item))
+            rights = len(answers["solution"] + answers["right"])
+            return sum(line.startswith(SOLVED) for line in said.split("\n")) == rights
         if "Elasticsearch" in str(reference) and elasticsearch_problem():
             pytest.skip("its figures are those with an Elasticsearch node")
         test, reference = without_widgets(test), without_widgets(reference)
@@ -172,35 +188,42 @@ def prepare(item):
 
 
 def answered(item):
-    """Return the code of an exercise with each wrong answer, and then the right one.
+    """Return the code of an exercise with each wrong answer, and then the right ones.
 
-    A wrong answer must fail and help. The answers are cells of a file in
-    notebooks/solutions, in the order of the exercises. A blank line separates an
-    exercise's stub from its check."""
+    A wrong answer must fail and help. The answers are cells of two files, in the order
+    of the exercises: what learners may read is in notebooks/solutions, and more of both
+    kinds in tests/answers. A blank line separates an exercise's stub from its check."""
+    answers = answers_of(*exercise_of(item))
+    check = item.cell.source.rsplit("\n\n", 1)[1]
+    wrong = [f"{answer}\n{check}\n" for answer in answers["wrong"]]
+    rights = [*answers["right"], *answers["solution"]]
+    return TRIAL.format(wrong) + "\n".join(f"{right}\n{check}\n" for right in rights)
+
+
+def exercise_of(item):
+    """The notebook's stem and the number of an exercise in it."""
     cells = item.parent.nb.cells
     before = cells[: cells.index(item.cell)]
     number = 1 + sum("exercise" in cell.metadata.get("tags", []) for cell in before)
-    answers = answers_of(item.path.stem, number)
-    check = item.cell.source.rsplit("\n\n", 1)[1]
-    wrong = [f"{answer}\n{check}\n" for answer in answers["wrong"]]
-    assert len(wrong) >= 2, (
-        f"{item.path.stem}: exercise {number} has {len(wrong)} wrong answers"
-    )
-    [right] = answers["solution"]
-    return f"{TRIAL.format(wrong)}{right}\n{check}\n"
+    return item.path.stem, number
 
 
 def answers_of(stem, number):
-    """Return the solution and the wrong answers of an exercise.
-
-    They come as {"solution": [code], "wrong": [...]}."""
-    path = corpus.ROOT / "notebooks" / "solutions" / f"{stem}.py"
-    answers = {"solution": [], "wrong": []}
-    for cell in path.read_text(encoding="utf-8").split("# %% ")[1:]:
-        title, code = cell.split("\n", 1)
-        of_exercise, kind = title.split()
-        if int(of_exercise) == number:
-            answers[kind].append(code)
+    """The answers of an exercise: a dict of lists, "solution", "right" and "wrong"."""
+    answers = {"solution": [], "right": [], "wrong": []}
+    for folder in (exercises.SOLUTIONS, ANSWERS):
+        path = folder / f"{stem}.py"
+        for of_exercise, kind, code in exercises.cells(path) if path.exists() else ():
+            if of_exercise == number:
+                answers[kind].append(code)
+    least = (3, 5) if stem in SETTLED else (1, 2)
+    rights = len(answers["solution"] + answers["right"])
+    counts = rights, len(answers["wrong"])
+    assert len(answers["solution"]) == 1, f"{stem}, {number}: not one solution"
+    assert all(n >= m for n, m in zip(counts, least, strict=True)), (
+        f"{stem}, exercise {number}: {counts[0]} right and {counts[1]} wrong answers, "
+        f"at least {least[0]} and {least[1]} are wanted"
+    )
     return answers
 
 

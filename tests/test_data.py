@@ -1,6 +1,7 @@
 """Holds data/ to what data/README.md says of it."""
 
 import ast
+import itertools
 import json
 import re
 import subprocess
@@ -375,6 +376,26 @@ def test_judged_queries_are_of_every_kind_and_keep_both_passes():
     )
     assert (relevant == 0).sum() >= 60
     assert (relevant > 1).mean() > 0.4
+
+
+def test_queries_that_meet_the_rule_of_the_data_card_have_one_need():
+    """They share half of their best-graded records, or of their relevant ones."""
+    queries, qrels = corpus.load_judged_queries(DATA)
+    sets = []
+    for qrel in qrels:
+        best = max(qrel.values())
+        relevant = {id_ for id_, grade in qrel.items() if grade > 0}
+        sets.append(({id_ for id_ in relevant if qrel[id_] == best}, relevant))
+    pairs = 0
+    for one, other in itertools.combinations(range(len(queries)), 2):
+        shares = [
+            len(a & b) / max(1, len(a | b))
+            for a, b in zip(sets[one], sets[other], strict=True)
+        ]
+        if max(shares) >= 0.5:
+            assert queries["need"][one] == queries["need"][other]
+            pairs += 1
+    assert pairs == 151
 
 
 def test_the_spanish_data_are_whole_and_keep_both_passes():

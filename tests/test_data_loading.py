@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corpus
+import intervals
 import utils
 
 ROWS = [
@@ -339,13 +340,13 @@ def many_judged(n=300):
 
 def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
     truth = corpus.load_ground_truth()
-    places = dict(
-        zip(truth["document"], corpus.folds_of(truth["document"], 2), strict=True)
-    )
+    folds = corpus.folds_of(truth["need"], 2)
+    places = dict(zip(truth["document"], folds, strict=True))
     assert 0.45 < np.mean(list(places.values())) < 0.55
     # for all time
     assert corpus.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]
-    new = pd.DataFrame({"question": ["q"], "course": ["c"], "document": ["new"]})
+    new = pd.DataFrame([["q", "c", "new", "new"]])
+    new.columns = ["question", "course", "document", "need"]
     for some in (
         truth.sample(frac=0.9, random_state=1),
         pd.concat([new, truth]),
@@ -366,6 +367,21 @@ def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
         [qrel["need"] for _, qrel in judged_by(**qrels).iterrows()]
     )
     assert (siblings.nunique() == 1).all()
+
+
+def test_documents_that_answer_the_same_questions_stay_together():
+    labels = corpus.linked([("a", "b"), ("c", "b"), ("d", "d"), ("e", "f"), ("f", "e")])
+    assert labels["a"] == labels["b"] == labels["c"]
+    assert labels["a"] in "abc"
+    assert labels["d"] == "d"
+    assert len(set(labels.values())) == 3
+    truth = corpus.load_ground_truth()
+    development, test = corpus.split_by_document(truth)
+    for one, other in ((development, test), (test, development)):
+        also = set(one["also"].str.split().explode().dropna())
+        assert not also & set(other["document"])
+    assert test["need"].nunique() < test["document"].nunique()
+    assert intervals.groups_of(test).equals(test["need"])
 
 
 def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_kept():
