@@ -6,10 +6,11 @@ group. All functions resample or count whole groups, one label a query: see
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 
 def groups_of(queries):
@@ -117,19 +118,27 @@ def holm(p_values):
     return corrected.reindex(p_values.index)
 
 
-def prediction_powered(weights, model, labels, groups, n_resamples=10_000, seed=1):
+def prediction_powered(weights, model, labels, groups, drawn=None):
     """A metric by a model's grades, corrected by labels (prediction-powered).
 
     The metric is a mean over groups (queries) of a sum of weight × grade. One entry
-    a pair: weights; the model's grade; the label, or NaN; the group. The model's
-    mean error on the labelled pairs is taken off all pairs, so the labels have to
-    be a random draw of pairs or of queries (Angelopoulos et al. 2023). Returns a
-    dict: corrected with low and high, a 95 % interval that draws whole groups, and
-    model, the figure without the correction. ValueError without labels."""
+    a pair: weights; the model's grade; the label, or NaN; the group; and how the
+    label was drawn. The model's mean error on the labelled pairs is taken off all
+    pairs (Angelopoulos et al. 2023). So only labels with drawn "random" count: they
+    are a random draw of the pairs, or of the queries. Others are left out.
+
+    Returns a dict: corrected, with low and high, a 95 % interval that draws whole
+    groups; model, the figure without the correction; labels and left_out, how many
+    count and how many do not; interval, which one it is: Student's t by the jackknife
+    where fewer than 100 groups have a label, else the bootstrap. ValueError without
+    labels drawn at random in two groups."""
     table = pd.DataFrame({"weight": weights, "model": model, "label": labels})
-    labelled = table["weight"].where(table["label"].notna(), 0.0)
-    if not labelled.sum() > 0:
-        raise ValueError("prediction_powered: no pair with a weight has a label")
+    table["label"] = table["label"].where(table["weight"] > 0)
+    known = table["label"].notna().sum()
+    at_random = np.full(len(table), False)
+    if drawn is not None:
+        at_random = np.asarray(drawn) == "random"
+    labelled = table["weight"].where(table["label"].notna() & at_random, 0.0)
     parts = pd.DataFrame(
         {
             "by_model": table["weight"] * table["model"],
@@ -139,21 +148,47 @@ def prediction_powered(weights, model, labels, groups, n_resamples=10_000, seed=
         }
     )
     sums = parts.groupby(np.asarray(groups)).sum().to_numpy()
+    n_labels, n_labelled = (labelled > 0).sum(), (sums[:, 2] > 0).sum()
+    if n_labelled < 2:
+        raise ValueError(
+            f"prediction_powered: {n_labels} labels drawn at random, in {n_labelled} "
+            f"groups; 2 are needed. {known - n_labels} other labels cannot correct a model"
+        )
+    whole = sums.sum(axis=0, keepdims=True)
+    corrected = _corrected(whole, len(sums)).item()
+    low, high = _interval_of_corrected(sums, whole, n_labelled)
+    return {
+        "corrected": corrected,
+        "low": low,
+        "high": high,
+        "model": whole[0, 0] / len(sums),
+        "labels": n_labels,
+        "left_out": known - n_labels,
+        "interval": "bootstrap" if n_labelled >= 100 else "Student's t",
+    }
+
+
+def _interval_of_corrected(sums, whole, n_labelled, n_resamples=10_000, seed=1):
+    """The 95 % interval of a corrected figure: see `prediction_powered`.
+
+    sums: of each group, see `_corrected`. whole: of all."""
+    n_groups = len(sums)
+    if n_labelled < 100:
+        without = _corrected(whole - sums, n_groups - 1)  # one group after the other
+        away = without - without.mean()
+        error = np.sqrt((n_groups - 1) / n_groups * (away**2).sum())
+        half = stats.t.ppf(0.975, n_labelled - 1) * error
+        corrected = _corrected(whole, n_groups).item()
+        return corrected - half, corrected + half
     rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), n_resamples)
-    found = _corrected(drawn @ sums, len(sums))
-    low, high = np.quantile(found[np.isfinite(found)], [0.025, 0.975])
-    whole = sums.sum(axis=0)
-    corrected = float(_corrected(whole[None], len(sums))[0])
-    by_model = float(whole[0] / len(sums))
-    return {"corrected": corrected, "low": low, "high": high, "model": by_model}
+    drawn = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_resamples)
+    return tuple(np.quantile(_corrected(drawn @ sums, n_groups), [0.025, 0.975]))
 
 
 def _corrected(sums, n_groups):
     """The model's mean, plus its mean error on labelled pairs times the mean weight."""
     by_model, error, labelled, weight = sums.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (by_model + error / labelled * weight) / n_groups
+    return (by_model + error / labelled * weight) / n_groups
 
 
 POWER = 2.8  # standard errors that a test at 5 % finds four times in five: 1.96 + 0.84
@@ -171,3 +206,80 @@ def groups_needed(gains, groups, difference=0.02):
     n_groups = pd.Series(list(groups)).nunique()
     ratio = smallest_difference(gains, groups) / difference
     return math.ceil(n_groups * ratio**2)
+
+
+# --- Several collections: their mean, and the collection as the unit -----------------
+
+FEW_COLLECTIONS = 4  # below it nothing is said about another collection
+
+
+def mean_of_these(means, errors, sizes):
+    """The mean of several collections, each with the same weight, as by `difference`.
+
+    means, errors: the mean gain of each collection and its standard error. sizes: its
+    number of queries. By Welch's t. It speaks of these collections only."""
+    variances = np.square(errors) / len(errors) ** 2
+    mean, error = float(np.mean(means)), float(np.sqrt(variances.sum()))
+    degrees = variances.sum() ** 2 / (variances**2 / (np.asarray(sizes) - 1)).sum()
+    return _by_t(mean, error, degrees)
+
+
+def random_effects(means, errors):
+    """The mean gain of collections like these, and what to expect on one more: a dict.
+
+    means, errors: the mean gain of each collection and its standard error.
+    difference, low, high and p: the mean, by Hartung and Knapp (2001), with t of k - 1
+    degrees of freedom. tau: how far collections truly differ, a standard deviation, by
+    Paule and Mandel (1982). q, p_q: Cochran's Q, and its p value that none differs.
+    predicted_low, predicted_high: 95 % interval of another collection, with t of k - 2
+    (Higgins et al. 2009); NaN below FEW_COLLECTIONS. smallest: the mean gain that
+    so many collections show four times in five."""
+    means, variances = np.asarray(means, dtype=float), np.square(errors)
+    k = len(means)
+
+    def weighted(tau2):
+        weights = 1 / (variances + tau2)
+        mean = np.average(means, weights=weights)
+        return mean, weights @ (means - mean) ** 2, 1 / np.sqrt(weights.sum())
+
+    q, tau2 = weighted(0)[1], 0.0
+    if q > k - 1:  # they differ more than their errors explain
+        most = k * np.ptp(means) ** 2
+        tau2 = optimize.brentq(lambda tau2: weighted(tau2)[1] - (k - 1), 0, most)
+    # Hartung and Knapp's factor is 1 for this tau; where tau is 0 it would be less,
+    # and Knapp and Hartung (2003) then take 1
+    mean, _, error = weighted(tau2)
+    half = np.nan
+    if k >= FEW_COLLECTIONS:
+        half = stats.t.ppf(0.975, k - 2) * np.sqrt(tau2 + error**2)
+    return (
+        {"k": k}
+        | _by_t(mean, error, k - 1)
+        | {
+            "tau": float(np.sqrt(tau2)),
+            "q": float(q),
+            "p_q": float(stats.chi2.sf(q, k - 1)),
+            "predicted_low": float(mean - half),
+            "predicted_high": float(mean + half),
+            "smallest": float(error * _power_of_t(k - 1)),
+        }
+    )
+
+
+def _by_t(mean, error, degrees):
+    """A mean with its 95 % interval and p value by Student's t."""
+    half = stats.t.ppf(0.975, degrees) * error
+    p = 2 * stats.t.sf(abs(mean) / error, degrees)
+    ends = {"low": mean - half, "high": mean + half}
+    return {name: float(x) for name, x in {"difference": mean, **ends, "p": p}.items()}
+
+
+@cache
+def _power_of_t(degrees):
+    """How many standard errors a t test at 5 % finds four times in five."""
+    limit = stats.t.ppf(0.975, degrees)
+
+    def missing(effect):
+        return 0.8 - stats.nct.sf(limit, degrees, effect)
+
+    return float(optimize.brentq(missing, 0, 100))

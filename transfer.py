@@ -1,10 +1,13 @@
 """What notebooks 08 to 10 share: collections that people judged, and ten searches.
 
-Notebooks 02 and 03 explain the searches."""
+Notebook 08 has six more, by Elasticsearch. Notebooks 02 and 03 explain them all."""
 
+import bm25s
+import Stemmer
 from minsearch import Index
 
 import corpus
+import elastic
 import formats
 import utils
 
@@ -17,7 +20,7 @@ def ten_scores(documents):
     """A dict of name: score function. Five by text, one by vectors, four by both."""
     in_one_field = []
     for document in documents:
-        in_one_field.append({**document, "all": corpus.heading_and_text(document)})
+        in_one_field.append({**document, "all": corpus.whole_text(document)})
     scores = {}
     for name, options in TF_IDF.items():
         index = Index(["all"], ["course"], vectorizer_params=options).fit(in_one_field)
@@ -43,6 +46,57 @@ def ten_searches(documents):
     return {
         name: utils.search_by_scores(scores[name], documents, k=10) for name in scores
     }
+
+
+FIELDS = ["question", "text", "section"]
+
+
+def stems_of(text):
+    """The stems of a text with blanks between, without common words."""
+    language = corpus.course_language()
+    words = bm25s.tokenize(
+        [text],
+        stopwords=utils.stopwords_of(language),
+        stemmer=Stemmer.Stemmer(language),
+        return_ids=False,
+        show_progress=False,
+    )
+    return " ".join(words[0])
+
+
+def title_searches(es, documents):
+    """Searches by Elasticsearch with a title × 1 and × 3, by name; ten ids each."""
+    of_stems = [
+        document | {field: stems_of(document[field]) for field in FIELDS}
+        for document in documents
+    ]
+    plain = _index(es, documents, "standard")
+    stemmed = _index(es, of_stems, "whitespace")
+    searches = {}
+    for title, boost in {"": "", ", title × 3": "^3"}.items():
+        fields = [f"question{boost}", *FIELDS[1:]]
+        for kind in "best_fields", "combined_fields":
+            query = elastic.match_query(fields, kind)
+            search = elastic.elasticsearch_search(es, plain, query, k=10)
+            searches[kind + title] = search
+        query = _of_stems(elastic.match_query(fields))
+        search = elastic.elasticsearch_search(es, stemmed, query, k=10)
+        searches["best_fields, stems" + title] = search
+    return searches
+
+
+def _index(es, documents, analyzer):
+    """A new index of FIELDS that an analyzer cuts into words."""
+    properties = {field: {"type": "text", "analyzer": analyzer} for field in FIELDS}
+    properties |= {key: {"type": "keyword"} for key in ("id", "course")}
+    return elastic.index_documents(
+        es, "transfer", documents, {"properties": properties}
+    )
+
+
+def _of_stems(query):
+    """A query that asks for the stems of a question."""
+    return lambda question, course: query(stems_of(question), course)
 
 
 def read_collection(folder):

@@ -289,3 +289,68 @@ MISFITS = {
 def test_groups_that_do_not_fit_the_values_are_an_error(message):
     with pytest.raises(ValueError, match=message):
         intervals.confidence_interval(*MISFITS[message])
+
+
+# 13 trials of a vaccine: ill and well, with and without it (Colditz et al. 1994)
+TRIALS = """
+4 119 11 128, 6 300 29 274, 3 228 11 209, 62 13536 248 12619, 33 5036 47 5761,
+180 1361 372 1079, 8 2537 10 619, 505 87886 499 87892, 29 7470 45 7232,
+17 1699 65 1600, 186 50448 141 27197, 5 2493 3 2338, 27 16886 29 17825"""
+
+
+def test_random_effects_are_those_of_a_worked_example():
+    """Figures of metafor (method PM, test knha) and of statsmodels, which agree."""
+    ill, well, ill_without, well_without = np.array(
+        [trial.split() for trial in TRIALS.split(",")], dtype=float
+    ).T
+    n, n_without = ill + well, ill_without + well_without
+    means = np.log(ill / n) - np.log(ill_without / n_without)
+    errors = np.sqrt(1 / ill - 1 / n + 1 / ill_without - 1 / n_without)
+    found = intervals.random_effects(means, errors)
+    assert found["tau"] ** 2 == pytest.approx(0.3181, abs=1e-4)
+    assert found["q"] == pytest.approx(152.2330, abs=1e-4)
+    ends = found["difference"], found["low"], found["high"]
+    assert ends == pytest.approx((-0.7150, -1.1091, -0.3208), abs=1e-4)
+    spread = np.sqrt(0.3181 + 0.1809**2) * stats.t.ppf(0.975, 11)
+    assert found["predicted_high"] == pytest.approx(spread - 0.7150, abs=1e-3)
+
+
+@pytest.mark.parametrize("k", [2, 4, 8])
+def test_random_effects_hold_the_mean_and_another_collection(k):
+    """Collections truly differ, by 0.05; the smallest mean is found 4 times in 5."""
+    rng, errors = np.random.default_rng(k), np.full(k, 0.005)
+    spread = np.hypot(0.05, 0.005)
+    smallest = intervals._power_of_t(k - 1) * spread / np.sqrt(k)
+    held, found, predicted = [], [], []
+    for _ in range(400):
+        means = rng.normal(0, spread, k)
+        row = intervals.random_effects(means, errors)
+        held.append(row["low"] <= 0 <= row["high"])
+        another = rng.normal(0, 0.05)
+        predicted.append(row["predicted_low"] <= another <= row["predicted_high"])
+        found.append(intervals.random_effects(means + smallest, errors)["p"] < 0.05)
+    assert 0.92 <= np.mean(held) <= 0.99
+    assert 0.7 <= np.mean(found) <= 0.87
+    assert any(predicted) == (k >= intervals.FEW_COLLECTIONS)
+    if any(predicted):
+        assert 0.90 <= np.mean(predicted) <= 0.99
+
+
+def test_collections_that_agree_are_no_surer_than_their_errors():
+    row = intervals.random_effects([0.05, 0.05, 0.05], [0.03, 0.03, 0.03])
+    assert (row["tau"], row["p_q"]) == (0, pytest.approx(1))
+    half = stats.t.ppf(0.975, 2) * 0.03 / np.sqrt(3)
+    assert (row["low"], row["high"]) == pytest.approx((0.05 - half, 0.05 + half))
+    assert np.isnan(row["predicted_low"])
+
+
+def test_the_mean_of_these_two_collections_is_welchs_t():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(0.2, 1, 30), rng.normal(0.1, 2, 50)
+    parts = [a.mean(), b.mean()], [stats.sem(a), stats.sem(b)], [30, 50]
+    found = intervals.mean_of_these(*parts)
+    # half the sum of two means is half the difference of one and the other's negative
+    right = stats.ttest_ind(a, -b, equal_var=False)
+    assert found["p"] == pytest.approx(right.pvalue)
+    ends = right.confidence_interval()
+    assert (2 * found["low"], 2 * found["high"]) == pytest.approx(tuple(ends))
