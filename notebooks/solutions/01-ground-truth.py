@@ -2,19 +2,24 @@
 # Each cell uses the names that the notebook defines.
 
 # %% 1 solution
-bad = 2
+bad = [2, 4, 6]
 
-# It asks for a detail of the record and makes no sense without it: with the record
-# before one's eyes it sounds fine. The schema accepts it, no flag sees it, and the
-# searches that read the answer put its record first, by *week 5*.
-
-# %% 1 wrong
-# In lower case and with a comma where a full stop belongs, but people do type so.
-bad = 1
+# 2 and 6 ask for details and make no sense without the record: with the record before
+# one's eyes they sound fine. 4 contains its answer. The schema accepts all three, no
+# flag sees 2 or 6, and the searches that read the answer find them by *week 5* and
+# *lowest scores*.
 
 # %% 1 wrong
-# Long, and in two sentences, but a real problem that the record solves.
-bad = 3
+# 1 is in lower case, with a comma where a full stop belongs, but people do type so.
+bad = [1, 2, 6]
+
+# %% 1 wrong
+# 3 is long, and in two sentences, but a real problem that the record solves.
+bad = [2, 3, 4, 6]
+
+# %% 1 wrong
+# 4 asks, and says what the record says: any search that reads the answer finds it.
+bad = [2, 6]
 
 
 # %% 2 solution
@@ -22,8 +27,8 @@ def opening(question):
     return " ".join(question.lower().split()[:2])
 
 
-# About a quarter of Qwen's questions begin with "what is": they ask for a definition
-# and seldom tell a problem.
+# About a quarter of the small model's questions begin with "what is": they ask for a
+# definition and seldom tell a problem.
 
 
 # %% 2 wrong
@@ -72,3 +77,14 @@ def longest_run(question, text):
     return max(
         end - start for start, end in spans if " ".join(words[start:end]) in text
     )
+
+
+# %% 3 wrong
+# Right for short runs only: a run of five is counted as three.
+def longest_run(question, text):
+    words, text = question.lower().split(), f" {' '.join(text.lower().split())} "
+    for length in (3, 2, 1):
+        for start in range(len(words) - length + 1):
+            if f" {' '.join(words[start : start + length])} " in text:
+                return length
+    return 0
