@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent
 FIELDS = ["text", "section", "question", "course", "id"]
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
+FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
 MANY = 1_000  # judged queries; from here on halves are enough
 SPANISH = """
@@ -360,10 +362,10 @@ def load_judged_queries(folder=None, grade="grade"):
     The queries are a DataFrame with query_id, question, course, kind, need and
     split. need: queries of one need belong together; without such a column see
     `need_of`. split: train, dev or test where the file has that column. grade:
-    the column that has the grades, numbers from 0. Without the file both are
-    empty, and a line says so. Warnings count pairs that stand twice, ids of
-    several queries, and unknown documents, which are left out. ValueError
-    names file, row and column."""
+    the column that has the grades, numbers from 0. Queries of the kind FROM_LOG are
+    left out. Without the file both are empty, and a line says so. Warnings count
+    pairs that stand twice, ids of several queries, and unknown documents, which
+    are left out. ValueError names file, row and column."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
         table = read_table(path, [*JUDGED_COLUMNS, grade])
@@ -376,6 +378,7 @@ def load_judged_queries(folder=None, grade="grade"):
     no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
     fail_if_any(table, no_number, grade, path, "is no number from 0")
     table, _ = _known_rows(table, path)
+    table = table[table["kind"] != FROM_LOG]
     grades = whole_if_possible(table[grade].astype(float))
     groups = table.assign(**{grade: grades}).groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1

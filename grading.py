@@ -1,7 +1,8 @@
-"""What nobody judged: which results to judge next, and a model that grades the rest.
+"""What nobody judged: what to judge next, and a model that grades the rest.
 
-Notebook 05 uses both. All figures are sums over pairs of query and document that
-are linear in the grades: DCG@k, and not nDCG."""
+Notebook 05 uses both. A column `drawn` says why a pair was judged: "pool", "next", or
+"random". Only grades of a random draw can correct a model. All figures are sums over
+pairs of query and document that are linear in the grades: DCG@k, and not nDCG."""
 
 import warnings
 
@@ -55,7 +56,45 @@ def judge_next(pairs, leaders, n=100):
     spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
     useful = pairs[pairs["grade"].isna() & (spread > 0)]
     order = spread[useful.index].sort_values(ascending=False, kind="stable")
-    return useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
+    found = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
+    return found.assign(drawn="next")
+
+
+def judge_random(pairs, n=100):
+    """A random draw of n pairs, without those that were judged in one before.
+
+    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the others
+    keep their places. Judge them in this order, and stop where you like."""
+    drawn = pairs.loc[_in_order(pairs)].head(n)
+    left = drawn[drawn["drawn"] != "random"]
+    return left[corpus.JUDGED_COLUMNS].assign(drawn="random")
+
+
+def how_drawn(pairs, folder):
+    """The pairs with a column drawn, which says how each grade was drawn, or "".
+
+    The column of that name in the folder's judged-queries.csv says it. Grades of a
+    random draw become the pairs' grades. They are "random" up to the first pair of
+    the draw that nobody judged. Those behind it are no random draw of *these*
+    pairs: others have come, since another search leads, for example."""
+    pairs = pairs.assign(drawn="")
+    path = folder / "judged-queries.csv"
+    table = corpus.read_table(path) if path.exists() else pd.DataFrame()
+    if "drawn" not in table:
+        return pairs
+    key = ["query_id", "document"]
+    at_random = table[table["drawn"] == "random"].drop_duplicates(key, keep="last")
+    grades = at_random.set_index(key)["grade"].astype(float)
+    found = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
+    pairs["grade"] = pairs["grade"].where(np.isnan(found), found)
+    so_far = pd.Series(~np.isnan(found), pairs.index)[_in_order(pairs)].cummin()
+    return pairs.assign(drawn=so_far.map({True: "random", False: ""}))
+
+
+def _in_order(pairs):
+    """The index of the pairs in the order of the draw."""
+    keys = pairs["query_id"] + " " + pairs["document"]
+    return keys.map(corpus.short_hash).sort_values(kind="stable").index
 
 
 def graded(pairs, documents, path):

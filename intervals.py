@@ -152,7 +152,8 @@ def prediction_powered(weights, model, labels, groups, drawn=None):
     if n_labelled < 2:
         raise ValueError(
             f"prediction_powered: {n_labels} labels drawn at random, in {n_labelled} "
-            f"groups; 2 are needed. {known - n_labels} other labels cannot correct a model"
+            f"groups; 2 are needed. {known - n_labels} "
+            "other labels cannot correct a model"
         )
     whole = sums.sum(axis=0, keepdims=True)
     corrected = _corrected(whole, len(sums)).item()

@@ -15,7 +15,7 @@ import ipywidgets as widgets
 import mistune
 import pandas as pd
 
-from corpus import JUDGED_COLUMNS, encodable
+from corpus import JUDGED_COLUMNS, TO_JUDGE, encodable
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 DECISIONS = {"k": "keep (k)", "m": "mend (m)", "d": "drop (d)"}
@@ -228,18 +228,34 @@ def panel(judging, documents):
 
 
 def last_grades(path):
-    """The grade that counts of each pair, the last one in the file: a Series."""
-    table = read_judgements(Path(path), [*JUDGED_COLUMNS, "grade"])
-    table = table.drop_duplicates(JUDGED_COLUMNS, keep="last")
-    return table.set_index(JUDGED_COLUMNS)["grade"]
+    """The grade that counts of each pair, the last one in the file, and its `drawn`.
+
+    A DataFrame by pair. What was also drawn at random is "random". A file without the
+    column has ""."""
+    path = Path(path)
+    header, _, _ = _whole_lines(path)[0].partition(b"\n")
+    columns = TO_JUDGE if b",drawn," in header else JUDGED_COLUMNS
+    table = read_judgements(path, [*columns, "grade"])
+    if "drawn" not in table:
+        table["drawn"] = ""
+    found = table.groupby(JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
+    at_random = table[table["drawn"] == "random"].set_index(JUDGED_COLUMNS).index
+    found["drawn"] = found["drawn"].mask(found.index.isin(at_random), "random")
+    return found
 
 
 def side_by_side(one, other):
     """The grades of two files, in the columns pass_1 and pass_2.
 
-    A grade is NaN where only the other one has judged the pair."""
-    grades = {"pass_1": last_grades(one), "pass_2": last_grades(other)}
-    return pd.concat(grades, axis=1).sort_index().reset_index()
+    A grade is NaN where only the other one has judged the pair. `drawn` is "" where
+    the two files name another draw."""
+    both = {"pass_1": last_grades(one), "pass_2": last_grades(other)}
+    grades = {name: table["grade"] for name, table in both.items()}
+    table = pd.concat(grades, axis=1).sort_index()
+    ones, others = (both[name]["drawn"].reindex(table.index) for name in both)
+    ones, others = ones.fillna(others), others.fillna(ones)
+    table.insert(0, "drawn", ones.where(ones == others, ""))
+    return table.reset_index()
 
 
 def merge(table, adjudicated):
@@ -247,7 +263,7 @@ def merge(table, adjudicated):
 
     The grade is the one that both gave, or that of the file `adjudicated`.
     What has neither is counted and left out."""
-    table = table.join(last_grades(adjudicated), on=JUDGED_COLUMNS)
+    table = table.join(last_grades(adjudicated)["grade"], on=JUDGED_COLUMNS)
     agreed = table["pass_1"] == table["pass_2"]
     table["grade"] = table["grade"].mask(agreed, table["pass_1"])
     alone = table[["pass_1", "pass_2"]].isna().any(axis=1)
@@ -255,4 +271,4 @@ def merge(table, adjudicated):
     by_one = f"{alone.sum()} that only one person judged"
     print(f"{ready.sum()} pairs are merged. Left out: {by_one},")
     print(f"and {(~ready & ~alone).sum()} disagreements that are not adjudicated.")
-    return table[ready][[*JUDGED_COLUMNS, "grade", "pass_1", "pass_2"]]
+    return table[ready][[*TO_JUDGE, "grade", "pass_1", "pass_2"]]

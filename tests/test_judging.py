@@ -4,7 +4,7 @@ import pandas as pd
 from playwright.sync_api import sync_playwright
 
 import corpus
-from judging import Judging, judge, merge, panel, side_by_side
+from judging import Judging, judge, last_grades, merge, panel, side_by_side
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -75,6 +75,26 @@ def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(
     assert counts == [2, 1, 1]  # merged, by one person only, not adjudicated
     merged.to_csv(tmp_path / "judged-queries.csv", index=False)
     assert corpus.load_judged_queries(tmp_path)[1] == [{"d0": 0, "d1": 1}]
+
+
+def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
+    """Both judged the pool; a random draw holds two pairs of it, and one more.
+
+    Ann judged the draw, Ben its first pair only."""
+    pool, draw = PAIRS[:3].assign(drawn="pool"), PAIRS[1:].assign(drawn="random")
+    for name, keys in {"ann": "000121", "ben": "00012"}.items():
+        judged(tmp_path / name, keys[:3], pool)
+        judged(tmp_path / name, keys[3:], draw[: len(keys) - 3])
+    ann = last_grades(tmp_path / "ann")
+    assert ann["drawn"].tolist() == ["pool", "random", "random", "random"]
+    assert ann["grade"].tolist() == ["0", "1", "2", "1"]  # the last of each pair
+    table = side_by_side(tmp_path / "ann", tmp_path / "ben")
+    judged(tmp_path / "third", "", PAIRS)
+    merged = merge(table, tmp_path / "third")
+    assert merged["drawn"].tolist() == ["pool", "random", "random"]
+    old = judged(tmp_path / "old", "0120").path  # before there was such a column
+    assert set(last_grades(old)["drawn"]) == {""}
+    assert set(side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
 
 
 def test_keys_in_a_real_jupyterlab_are_rows_as_soon_as_the_page_says_so(
