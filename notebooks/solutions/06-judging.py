@@ -31,8 +31,8 @@ def bounds(grades):
 
 
 # Of the query *q362* one record of three was left out, so its figure lies between
-# 0.33 and 0.67. A difference between two searches that is smaller than such bounds is
-# decided by who judges, not by the searches.
+# 0.33 and 0.67. Where two searches differ by less than
+# such bounds, the unjudged records may decide which of them is ahead.
 
 
 # %% 2 wrong
