@@ -11,8 +11,7 @@ import pandas as pd
 import corpus
 
 SOLUTIONS = corpus.ROOT / "notebooks" / "solutions"
-DIFFERS = "for {given} it returns {mine}, and {right} is right"
-FAILS = "for {given} it ends with {mine}, and {right} is right"
+SAID = "for {given} it gives {mine}, and {right} is right"
 
 
 def cells(path):
@@ -43,27 +42,24 @@ def solution(stem, number, names):
     return space
 
 
-def check(mine, right, inputs, hint="", messages=(DIFFERS, FAILS)):
+def check(mine, right, inputs, hint="", said=SAID):
     """AssertionError for the first input for which two functions differ.
 
     mine, right: functions. inputs: lists of arguments; each function gets copies.
-    hint: what the error says besides. messages: what it says, in another language."""
+    said: what the error says of it, and hint: what it says besides."""
     inputs = list(inputs)
     if not inputs:
         raise ValueError("check: no inputs, so nothing would be checked")
     for given in inputs:
         wanted = right(*copy.deepcopy(given))
-        message, found = messages[0], None
         try:
             found = mine(*copy.deepcopy(given))
             if same(found, wanted):
                 continue
         except Exception as error:
-            message, found = messages[1], f"{type(error).__name__}: {error}"
-        said = message.format(
-            given=short(given), mine=short(found), right=short(wanted)
-        )
-        raise AssertionError(f"{said}. {hint}".strip())
+            found = f"{type(error).__name__}: {error}"
+        what = {"given": short(given), "mine": short(found), "right": short(wanted)}
+        raise AssertionError(f"{said.format(**what)}. {hint}".strip())
 
 
 def same(found, wanted):

@@ -24,9 +24,9 @@ BOOSTS = [
 ]
 BM25 = [
     {"k1": k1, "b": b, "heading": heading}
-    for k1 in (1.2, 0.8, 1.6, 2.0)
-    for b in (0.75, 0.5, 0.25)
-    for heading in (1, 2, 3)
+    for k1 in (1.2, 1.6, 2.0, 2.5)
+    for b in (0.75, 0.5, 0.25, 0.1)
+    for heading in (1, 2, 3, 4)
 ]
 
 
@@ -115,7 +115,7 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
 
     hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p
     value to the best, corrected by Holm. With grades also condensed and
-    judged_at_k: see `bracket`, for which the rankings should be 100 deep."""
+    judged_at_k: see `two_estimates`; the rankings should be 100 deep."""
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     if not rankings:
         raise ValueError("leaderboard: no search is given")
@@ -128,7 +128,7 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
         low, high = confidence_interval(values[name], groups)
         rows[name] = {**scores.mean(), "low": low, "high": high}
         if graded:
-            both = bracket(ground_truth, ranking, k).mean()
+            both = two_estimates(ground_truth, ranking, k).mean()
             rows[name] |= both[["condensed", "judged_at_k"]].to_dict()
     table = pd.DataFrame(rows).T
     table = table.reindex(columns=BOARD_COLUMNS)
@@ -150,12 +150,14 @@ def condensed(rankings, documents):
     return utils.pad(kept, rankings.shape[1])
 
 
-def bracket(ground_truth, rankings, k=10):
-    """Two bounds of nDCG at k, and the share of the first k that was judged, by query.
+def two_estimates(ground_truth, rankings, k=10):
+    """Two estimates of nDCG at k, and the share of the first k that was judged.
 
-    ndcg: as it is; it underrates a search that brings documents that nobody
-    judged. condensed: without them, refilled from below; it overrates such a
-    search. So the rankings should be deeper than k, 100 say."""
+    ndcg: as it is; it usually underrates a search that brings documents that
+    nobody judged. condensed: without them, refilled from below; it usually
+    overrates such a search. So the rankings should be deeper than k, 100 say.
+    With all documents judged, the figure may lie outside the two (notebook 13).
+    A DataFrame, a row for each query."""
     rankings = np.asarray(rankings, dtype=object)
     qrels = qrels_of(right_answers(ground_truth))
     rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
@@ -168,6 +170,9 @@ def bracket(ground_truth, rankings, k=10):
             "judged_at_k": [np.mean(row) if row else np.nan for row in known],
         }
     )
+
+
+bracket = two_estimates  # its former name
 
 
 def best_scores(scores, queries):

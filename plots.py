@@ -14,10 +14,14 @@ VERDICTS = {  # background and mark of a cell
     "holds": ("#bfdcf5", "✓ "),
     "reverses": ("#f5c1bd", "✗ "),
     "cannot tell": ("#eeeeee", ""),
+    "they differ": ("#f7e3ae", "≠ "),
     "not tested": ("white", ""),
+    "too few": ("white", ""),
 }
 COLOURS = ["#1f6fb5", "#c24a00", "#2e7d32"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
+# what the label of a kind of queries says, in English and in Spanish; and its mark
+KINDS = {"typed": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
 COLLECTIONS = {"med": "MED", "cisi": "CISI", "cacm": "CACM", "vaswani": "Vaswani"}
 
 
@@ -25,6 +29,12 @@ def use_style():
     """Colours that colour-blind people can tell apart, and large text."""
     plt.style.use("petroff10")
     plt.rcParams.update(STYLE)
+
+
+def _place(name, number):
+    """Which colour and mark a line has: those of its kind of queries, if any."""
+    places = [place for word, place in KINDS.items() if word in str(name)]
+    return places[0] if places else number
 
 
 def show(figure, alt):
@@ -133,8 +143,8 @@ def verdicts(table, claims, collections, title):
         colour, mark = VERDICTS[row.verdict]
         axis.add_patch(plt.Rectangle((x, y), 0.97, 0.92, color=colour))
         text = f"{mark}{row.difference:+.3f}\n{row.low:+.3f} to {row.high:+.3f}"
-        if row.verdict == "not tested":
-            text = "not tested"
+        if row.verdict in ("not tested", "too few"):
+            text = row.verdict
         axis.text(x + 0.48, y + 0.46, text.replace("-", "−"), ha="center", va="center")
     axis.set(xlim=(0, len(collections)), ylim=(len(claims), 0))
     counts = _said(chosen["verdict"].value_counts(), "{}")
@@ -179,11 +189,11 @@ def forest(tables, title, xlabel, grey=True):
     for number, (name, table) in enumerate(tables.items()):
         y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
-        colours = np.where(sure | (not grey), COLOURS[number], GREY)
+        colour, marker = (both[_place(name, number)] for both in (COLOURS, "os^"))
+        colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
-        marker = "os^"[number]
         axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
-        axis.scatter([], [], color=COLOURS[number], marker=marker, label=name)
+        axis.scatter([], [], color=colour, marker=marker, label=name)
         for label, difference in table["difference"].items():
             said.append(f"{name} {label}: {difference:+.3f}".strip())
     axis.set_yticks(range(len(labels)), labels)
@@ -272,10 +282,12 @@ def searches(boards, title, baseline=None, file=None):
 def _draw_searches(panels, baseline):
     """The searches of each panel: points, intervals, and the line of the baseline."""
     for axis, (label, board) in panels:
+        place = _place(label, 0)
+        colour, marker = COLOURS[place], "os^"[place]
         if baseline:
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
-        axis.hlines(board.index, board["low"], board["high"], color=COLOURS[0], lw=2)
-        axis.scatter(board["value"], board.index, color=COLOURS[0], zorder=3)
+        axis.hlines(board.index, board["low"], board["high"], color=colour, lw=2)
+        axis.scatter(board["value"], board.index, color=colour, marker=marker, zorder=3)
         axis.set_xlabel(label)
 
 
@@ -359,8 +371,8 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     the first."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
     said = []
-    marks = zip(COLOURS, "os^", lines.items(), strict=False)
-    for colour, marker, (name, line) in marks:
+    for number, (name, line) in enumerate(lines.items()):
+        colour, marker = (both[_place(name, number)] for both in (COLOURS, "os^"))
         axis.plot(line, color=colour, marker=marker, ms=5)
         x = line.idxmax()
         if best:

@@ -431,9 +431,9 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     held back, 0 to 1. heading: how many times its words count. stem: cut words
     to their stems, by Snowball for the language of COURSE_LANGUAGE. That
     language's common words are left out if bm25s lists them."""
-    words = partial(_words, language=course_language(), stem=stem)
-    headings = words(tuple(document["question"] for document in documents))
-    wholes = words(tuple(whole_text(document) for document in documents))
+    words = partial(words_of, stem=stem)
+    headings = words(document["question"] for document in documents)
+    wholes = words(whole_text(document) for document in documents)
     repeated = zip(headings, wholes, strict=True)
     counted = [more * (heading - 1) + whole or [""] for more, whole in repeated]
     index = bm25s.BM25(k1=k1, b=b)
@@ -445,11 +445,18 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
 
     def scores(queries):
-        asked = counter.transform(words(tuple(queries["question"])))
+        asked = counter.transform(words(queries["question"]))
         for rows, columns in blocks_of(queries, documents):
             yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
 
     return scores
+
+
+def words_of(texts, stem=True):
+    """The words of each text in lower case, without common ones: a list of lists.
+
+    stem: cut to their stems. Both in the language of COURSE_LANGUAGE."""
+    return _words(tuple(texts), course_language(), stem)
 
 
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
