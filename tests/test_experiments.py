@@ -96,16 +96,24 @@ def test_refusal_at_the_same_price_for_answerable_queries():
     assert experiments.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
 
 
-def test_unjudged_results_are_bracketed_by_raw_and_condensed_lists():
-    """b and c answer the query, and x and y were never judged.
-
-    So the truth lies between the two figures."""
+def test_two_estimates_are_the_raw_and_the_condensed_list():
+    """b and c answer the query, and x and y were never judged."""
     queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
-    both = experiments.bracket(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
+    both = experiments.two_estimates(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
     raw = utils.score(queries, [["x", "b", "y"]])["ndcg"].item()
     # refilled from below
     refilled = utils.score(queries, [["b", "n", "c"]])["ndcg"].item()
     assert both.tolist() == pytest.approx([raw, refilled, 1 / 3])
+
+
+def test_with_all_judged_a_figure_may_lie_outside_the_two_estimates():
+    """x is better than b, and nobody had judged it."""
+    before, after = (
+        experiments.two_estimates(ask("q", document=[qrel]), [["b", "x"]], k=2).loc[0]
+        for qrel in ({"b": 1}, {"b": 1, "x": 2})
+    )
+    assert before["ndcg"] == before["condensed"] == 1
+    assert after["ndcg"] < 0.9
 
 
 def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
