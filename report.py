@@ -19,6 +19,7 @@ NAMES = {
     "condensed": "judged results only",
     "judged_at_k": "share judged",
     "ms_per_query": "ms a query",
+    "left_out": "labels left out",
 }
 DECIMALS = {"ms a query": "{:,.1f}", "needed": "{:,.0f}"}
 STYLE = """<!doctype html><meta charset="utf-8">
@@ -111,6 +112,25 @@ def costs(milliseconds, best):
         f"A query takes {milliseconds[best]:.1f} ms in it, and "
         f"{milliseconds[fastest]:.1f} ms in the fastest search, “{fastest}”."
     )
+
+
+def graded(corrected, n_left):
+    """What the figures of a model rest on, and what is left to judge, as sentences.
+
+    corrected: a row of `intervals.prediction_powered` for each search, or none.
+    n_left: how many pairs of the random draw are not judged."""
+    said = []
+    if len(corrected):
+        how = " and ".join(corrected["interval"].unique())
+        said.append(
+            "DCG@10 by a model's grades, corrected by your labels, and as it is"
+        )
+        said.append(f"The intervals are 95 %, by {how}")
+        said.append("Labels count if they were drawn at random; others are left out")
+    if n_left:
+        draw = f"In judge-random.csv: {n_left} pairs drawn at random"
+        said.append(f"{draw}. Only such labels can correct a model")
+    return ". ".join(said) + "."
 
 
 def _encoded(path):

@@ -61,3 +61,16 @@ def test_costs_name_the_chosen_and_the_fastest_search():
     said = report.costs(pd.Series({"slow": 12.34, "fast": 0.1}), "slow")
     assert "12.3 ms" in said
     assert "“fast”" in said
+
+
+def test_a_models_figures_name_their_interval_and_the_draw():
+    names = ["corrected", "low", "high", "model", "labels", "left_out", "interval"]
+    row = [0.5, 0.4, 0.6, 0.7, 42, 7, "Student's t"]
+    table = pd.DataFrame([row], ["vectors"], names)
+    said = report.graded(table, n_left=58)
+    assert "by Student's t" in said
+    assert "58 pairs drawn at random" in said
+    page = report.section("Graded by a model", said, table)
+    assert all(f"<td>{n}</td>" in page for n in (42, 7))
+    assert "labels left out" in page
+    assert report.graded(pd.DataFrame(), 100).startswith("In judge-random.csv: 100")
