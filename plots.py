@@ -194,8 +194,10 @@ def forest(tables, title, xlabel, grey=True):
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
         axis.scatter([], [], color=colour, marker=marker, label=name)
-        for label, difference in table["difference"].items():
-            said.append(f"{name} {label}: {difference:+.3f}".strip())
+        ends = table[["difference", "low", "high"]].itertuples()
+        for label, difference, low, high in ends:
+            interval = f"{difference:+.3f} ({low:.3f} to {high:.3f})"
+            said.append(f"{name} {label}: {interval}".strip())
     axis.set_yticks(range(len(labels)), labels)
     axis.invert_yaxis()
     if len(tables) > 1:

@@ -61,7 +61,7 @@ def test_forest_colours_only_intervals_without_zero(draw):
     sure, unsure, below = map(tuple, axis.collections[0].get_colors())
     assert sure == below != unsure
     assert texts(axis.get_yticklabels()) == ["a", "b", "c"]
-    assert "one a: +0.500; one b: +0.250; one c: -0.500; two a: +0.500" in alt
+    assert "one a: +0.500 (0.250 to 0.750); one b: +0.250 (-0.250 to 0.500);" in alt
 
 
 def test_scatter_colours_points_by_verdict_and_tells_the_correlation(draw):
