@@ -81,6 +81,6 @@ def three_parts(weights):
 # %% 3 wrong
 # A part of each kind, but another text search than asked for.
 def three_parts(weights):
-    parts = [text_scores["BM25, heading × 2"], scores_of["question"], scores_of["text"]]
+    parts = [text_scores["BM25, title × 2"], scores_of["question"], scores_of["text"]]
     total = utils.weighted_sum(parts, weights)
     return utils.search_by_scores(total, documents, k=10)
