@@ -55,10 +55,10 @@ def never_shown(rankings, ids):
     return len(set(ids) - set(np.ravel(rankings))) / len(ids)
 
 
-# Text in fields never shows 0.2 % of the documents (two of 1,133), BM25 one of them, and
-# vectors miss none. This is little because 2,660 questions with ten results each are many for
-# so few documents. With the first ten results of the 404 judged queries it is 6 %
-# (BM25 and vectors) to 8 % (text in fields). On your own log, read that list: it
+# Text in fields never shows 0.2 % of the documents (two of 1,133), BM25 one of them,
+# and vectors miss none. This is little because 2,660 questions with ten results each
+# are many for so few documents. With the first ten results of the 404 judged queries it
+# is 6 % (BM25 and vectors) to 8 % (text in fields). On your own log, read that list: it
 # holds duplicates, empty pages, and headings that your users do not type.
 
 
