@@ -6,8 +6,10 @@ import pytest
 from minsearch import Index
 
 import corpus
+import elastic
 import experiments
 import intervals
+import transfer
 import utils
 
 
@@ -161,3 +163,32 @@ def test_a_leaderboard_resamples_documents_or_needs(judged):
     assert board.loc["good", ["low", "high"]].tolist() == pytest.approx(interval)
     p_value = intervals.permutation_p_value(poor, good, documents)
     assert board.loc["poor", "p_best"] == pytest.approx(p_value)
+
+
+def test_a_field_of_stems_has_the_words_that_bm25_counts():
+    assert transfer.stems_of("The partitioned Partitions, and a user-id") == (
+        "partit partit user id"
+    )
+    assert transfer.stems_of("of the") == transfer.stems_of("") == ""
+
+
+@pytest.mark.elasticsearch
+def test_a_title_counts_three_times_and_a_field_of_stems_finds_other_forms():
+    empty = {"course": "c", "section": ""}
+    documents = [
+        {"id": "a", "question": "kiwi", "text": "plums", **empty},
+        {"id": "b", "question": "fig", "text": "a kiwi, a kiwi and kiwis", **empty},
+        {"id": "c", "question": "pear", "text": "pear", **empty},
+    ]
+    searches = transfer.title_searches(elastic.connect_elasticsearch(), documents)
+    assert len(searches) == 6
+
+    def found(name, question):
+        return [id_ for id_ in searches[name](ask(question))[0] if id_]
+
+    assert found("best_fields", "plum") == []
+    assert found("best_fields, stems", "plum") == ["a"]
+    assert found("best_fields, title × 3", "kiwi") == ["a", "b"]
+    assert found("best_fields", "the fig") == ["b"]
+    for search in searches.values():
+        assert search(ask("of the")).tolist() == [[""] * 10]
