@@ -137,18 +137,22 @@ def verdicts(table, claims, collections, title):
     height, width = 0.72 * len(claims) + 0.9, 2.2 * len(collections) + 3.5
     columns = [COLLECTIONS.get(name, name) for name in collections]
     figure, axis = _grid(title, height, width, claims, columns, middle=0.5)
-    chosen = table[table["claim"].isin(claims)]
+    chosen, said = table[table["claim"].isin(claims)], []
     for row in chosen.itertuples():
         x, y = collections.index(row.collection), claims.index(row.claim)
         colour, mark = VERDICTS[row.verdict]
         axis.add_patch(plt.Rectangle((x, y), 0.97, 0.92, color=colour))
-        text = f"{mark}{row.difference:+.3f}\n{row.low:+.3f} to {row.high:+.3f}"
+        interval = f"{row.low:+.3f} to {row.high:+.3f}"
+        text = f"{mark}{row.difference:+.3f}\n{interval}"
+        words = f"{row.verdict}, {row.difference:+.3f} ({interval})"
         if row.verdict in ("not tested", "too few"):
-            text = row.verdict
+            text = words = row.verdict
+        said.append(f"{row.claim}, {columns[x]}: {words}")
         axis.text(x + 0.48, y + 0.46, text.replace("-", "−"), ha="center", va="center")
     axis.set(xlim=(0, len(collections)), ylim=(len(claims), 0))
     counts = _said(chosen["verdict"].value_counts(), "{}")
-    show(figure, f"{title}. {len(claims)} claims on {len(collections)} sets: {counts}.")
+    sizes = f"{len(claims)} claims on {len(collections)} sets"
+    show(figure, f"{title}. {sizes}: {counts}. {'; '.join(said)}.")
 
 
 def slopes(boards, left, right, title):

@@ -1,0 +1,233 @@
+"""Hold what the pages say to what the committed cells print.
+
+A decimal in prose is a number that its own section has printed before. A sentence that
+compares, in the README or in a box *What you saw*, is on the list of claims.toml, with
+the cell that prints its figure and with its verdict."""
+
+import random
+import re
+import tomllib
+
+import nbformat
+import pytest
+from notebook_cells import NOTEBOOKS
+
+import corpus
+
+NUMBER = r"-?\d+(?:[.,]\d+)*"
+DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?![\w.]|,\d)")
+HEADING = re.compile(r"(?m)^(?=#{2,3} )")
+# no figures: hints, code, the size of a model, an example of a margin
+HIDDEN = re.compile(
+    r"(?s)<details>.*?</details>|`[^`]*`|1\.5 billion|say 0\.\d+"
+)
+BOXES = ("What you saw", "Lo que has visto")
+
+
+def numbers_in(texts):
+    """The numbers of texts, each as a whole token; a minus belongs to it."""
+    return set(re.findall(NUMBER, "\n".join(texts).replace("−", "-")))
+
+
+def printed(cell):
+    """The numbers that a code cell prints, and those of its figures' alt texts."""
+    texts = []
+    for output in cell.outputs:
+        texts.append(output.get("text", ""))
+        data = output.get("data", {}).items()
+        texts += [text for kind, text in data if kind.startswith("text/")]
+        texts.append(output.get("metadata", {}).get("image/png", {}).get("alt", ""))
+    return numbers_in(texts)
+
+
+def sections(notebook):
+    """(heading, [(prose, numbers), ...]) of each section, from one heading to the next.
+
+    The numbers are those that its cells before this prose print, and settings: numbers
+    with one or two decimals in the code of the section."""
+    found, seen, settings = [("", [])], set(), set()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            in_code = numbers_in([cell.source])
+            settings |= {n for n in in_code if re.fullmatch(r"-?\d+\.\d\d?", n)}
+            seen = seen | printed(cell)
+            continue
+        first, *others = HEADING.split(cell.source)
+        found[-1][1].append((first, (seen, settings)))
+        for part in others:
+            seen, settings = set(), set()
+            heading = part.split("\n")[0].lstrip("# ")
+            found.append((heading, [(part, (seen, settings))]))
+    return [
+        (heading, [(prose, one | other) for prose, (one, other) in parts])
+        for heading, parts in found
+    ]
+
+
+def decimals_of(prose):
+    """The decimals of prose, with their minus."""
+    return DECIMAL.findall(HIDDEN.sub("", prose).replace("−", "-"))
+
+
+def is_known(decimal, numbers):
+    """Whether it is one of the numbers; one without a minus may be a loss, too."""
+    return decimal in numbers or f"-{decimal}" in numbers
+
+
+def decimals(notebook):
+    """(decimal, numbers of its section) for each decimal in prose.
+
+    Not those of the box at the end, which repeats figures: see `quoted`."""
+    for heading, parts in sections(notebook):
+        for prose, numbers in parts if not heading.startswith(BOXES) else ():
+            for decimal in decimals_of(prose):
+                yield decimal, numbers
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_each_decimal_in_prose_is_printed_in_its_section(path):
+    assert not [pair[0] for pair in decimals(read(path)) if not is_known(*pair)]
+
+
+# --- What people quote ------------------------------------------------------------
+
+LIST = tomllib.loads((corpus.ROOT / "tests" / "claims.toml").read_text("utf-8"))
+CLAIMS, OTHERS = LIST["claim"], LIST["other"]
+PAGES = {path.stem: path for path in NOTEBOOKS}
+COMPARES = re.compile(
+    r"(?i)\b(better|worse|best|worst|beats?|than|gains?|loses?|costs?|hurts?|helps?"
+    r"|wins?|adds?|cannot tell|significant\w*|differs?|differ|same order|more|less"
+    r"|fewer|holds?|favours?|mejor(?:es)?|peor(?:es)?|más|pierde|gana|perjudica)\b"
+)
+WORDS = {  # how a sentence says a verdict
+    "better": r"better|gain|beat|add|more|help|win|ahead|above|hold|rise|near|brings"
+    r"|gana|mejor|más",
+    "worse": r"worse|cost|los[et]|less|hurt|behind|below|fewer|lower|fall"
+    r"|pierde|peor",
+    "cannot tell": r"cannot tell|no (?:clear )?(?:significant )?(?:difference|gain)"
+    r"|not (?:shown|significant)|undecided|weak evidence|no se puede",
+    "they differ": r"differ",
+    "description": r"",
+}
+
+
+def sentences_of(page):
+    """The sentences that people quote of a page: of a notebook its closing box."""
+    if page == "README":
+        text = (corpus.ROOT / "README.md").read_text("utf-8")
+        text = re.sub(r"(?s)```.*?```|<picture>.*?</picture>", "", text)
+        start, _, rest = text.partition("## Two commands")
+        head = start + rest.partition("## What we found")[2].partition("## The path")[0]
+        rows = re.findall(r"(?m)^\| \*\*.*\|$", head)
+        prose = re.sub(r"(?m)^[|#].*$", "", head)
+    else:
+        parts = sections(read(PAGES[page]))
+        [box] = [texts for heading, texts in parts if heading.startswith(BOXES)]
+        prose = "\n\n".join(text for text, _ in box)
+        prose, _, _ = prose.partition("**What to do at work**")
+        prose, rows = re.sub(r"(?s)^## .*?\n|<!--.*?-->", "", prose), []
+    lines = re.split(r"\n\s*(?:[-*]|\d+\.) |\n\n", "\n" + prose)
+    whole = [" ".join(line.split()) for line in lines if line.strip()]
+    parts = [re.split(r"(?<=[.!?)*])\s+(?=[A-ZÁÉÍÓÚÑ¿(*`])", line) for line in whole]
+    return rows + [part for some in parts for part in some]
+
+
+def rows_of(notebook, cell_id):
+    """The numbers of each row, line or part of an alt text that a cell prints."""
+    [cell] = [cell for cell in read(PAGES[notebook]).cells if cell.id == cell_id]
+    texts = []
+    for output in cell.outputs:
+        data = output.get("data", {})
+        texts += re.findall(r"(?s)<tr.*?</tr>", data.get("text/html", ""))
+        texts += output.get("text", "").split("\n")
+        if "text/html" not in data and "image/png" not in data:
+            texts += data.get("text/plain", "").split("\n")
+        alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+        texts += re.split(r"; |\. |, (?=[A-Za-z])", alt)
+    texts = [re.sub(r"<[^>]*>", " ", text) for text in texts]
+    return [numbers_in([text]) for text in texts]
+
+
+def numbers_of(claim):
+    """The numbers of a claim, as its cell prints them."""
+    given = [*claim.get("figures", []), *claim.get("interval", [])]
+    return given + [claim[key] for key in ("figure", "p") if key in claim]
+
+
+def is_sure(claim):
+    """Whether a claim's p value, or else its interval, says that two sides differ."""
+    if "p" in claim:
+        return float(claim["p"]) < 0.05
+    low, high = map(float, claim["interval"])
+    return low * high > 0
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: f"{c['page']}: {c['says']:.40}")
+def test_a_claim_says_what_its_cell_prints(claim):
+    said = [text for text in sentences_of(claim["page"]) if claim["says"] in text]
+    assert len(said) == 1, f"{len(said)} sentences with these words"
+    numbers = numbers_of(claim)
+    assert numbers
+    if "interval" in claim:
+        assert any(
+            set(numbers) <= row for row in rows_of(claim["notebook"], claim["cell"])
+        )
+    else:
+        assert set(numbers) <= set().union(*rows_of(claim["notebook"], claim["cell"]))
+    assert re.search(WORDS[claim["verdict"]], said[0], re.I)
+    if claim["verdict"] != "description":
+        assert claim["sides"][0] != claim["sides"][1]
+        assert {"queries", "metric"} <= claim.keys()
+        assert is_sure(claim) == (claim["verdict"] in ("better", "worse"))
+
+
+@pytest.mark.parametrize("page", ["README", *PAGES])
+def test_each_sentence_that_compares_is_on_the_list(page):
+    listed = [entry["says"] for entry in CLAIMS + OTHERS if entry["page"] == page]
+    for sentence in sentences_of(page):
+        if COMPARES.search(sentence):
+            assert any(says in sentence for says in listed), sentence
+    for says in listed:
+        assert any(says in sentence for sentence in sentences_of(page)), says
+
+
+def quoted(page):
+    """(decimal, numbers of its claims) for each decimal that people quote of a page."""
+    for sentence in sentences_of(page):
+        known = {
+            number
+            for claim in CLAIMS
+            if claim["page"] == page and claim["says"] in sentence
+            for number in numbers_of(claim)
+        }
+        for decimal in decimals_of(sentence):
+            yield decimal, known
+
+
+@pytest.mark.parametrize("page", ["README", *PAGES])
+def test_a_decimal_that_people_quote_is_one_of_its_claims(page):
+    assert not [pair[0] for pair in quoted(page) if not is_known(*pair)]
+
+
+def falsified(decimal, rng):
+    """The decimal with other digits in its last one to three places."""
+    whole, places = decimal.split(".")
+    n = min(rng.randint(1, 3), len(places))
+    while (new := f"{rng.randrange(10**n):0{n}}") == places[-n:]:
+        pass
+    return f"{whole}.{places[:-n]}{new}"
+
+
+def test_nine_falsified_decimals_of_ten_would_be_noticed():
+    pages = [read(path) for path in NOTEBOOKS]
+    every = [pair for notebook in pages for pair in decimals(notebook)]
+    every += [pair for page in ("README", *PAGES) for pair in quoted(page)]
+    assert len(every) > 300
+    rng = random.Random(1)
+    drawn = [rng.choice(every) for _ in range(300)]
+    caught = [not is_known(falsified(decimal, rng), known) for decimal, known in drawn]
+    assert sum(caught) >= 0.9 * len(caught)
