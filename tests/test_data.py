@@ -17,8 +17,10 @@ import sqlglot
 from minsearch import Index
 from notebook_cells import namespace_of
 from scipy.sparse.csgraph import connected_components
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 
 import answering
 import corpus
@@ -324,6 +326,22 @@ def test_word_overlap_alone_does_not_tell_what_supports_a_fact():
     by_edit = hard.groupby("edit")["overlap"].mean()
     assert by_edit["own words"] > 0.8
     assert by_edit["other words"] < 0.3
+
+
+def test_no_passage_tells_by_itself_that_it_supports_a_fact():
+    hard = read("hard-pairs.csv")
+    supports = hard["label"] == "support"
+    held = hard["essay"].isin(hard["essay"].unique()[3:])
+    length = hard["context"].str.split().str.len()
+    for half in (held, ~held):
+        for label in ("partial", "contradict", "none"):
+            rows = half & hard["label"].isin(["support", label])
+            assert 0.45 <= roc_auc_score(supports[rows], length[rows]) <= 0.55, label
+    words = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1_000))
+    for half in (held, ~held):
+        words.fit(hard.loc[~half, "context"], supports[~half])
+        p = words.predict_proba(hard.loc[half, "context"])[:, 1]
+        assert 0.4 <= roc_auc_score(supports[half], p) <= 0.6
 
 
 def test_judged_queries_are_of_every_kind_and_keep_both_passes():

@@ -6,7 +6,7 @@ def flips(first, second):
     return ((first >= 0.5) != (second >= 0.5)).mean()
 
 
-# 0.26, as many as between the fact first and the first prompt (0.25). None of the
+# 0.24, about as many as between the fact first and the first prompt (0.26). None of the
 # three is the true prompt.
 
 
