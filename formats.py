@@ -42,6 +42,11 @@ IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 DOC = r"(?s)<DOC>\s*<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>"
 TOPIC = r"(?s)<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?\s*([^<]*?)\s*<"
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query
+# Of Markdown: YAML between lines of dashes at the start, a block of code, a heading.
+FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
+YAML_TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\s|>].*?)[ \t\r]*$"
+FENCED = r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[`~]*[ \t\r]*$|\Z)"
+HEADING = r"(?m)^#+[ \t]+(.*?)[ \t#\r]*$"
 SMART_ZEROS = r"(?m)[ \t]+0[ \t]+0\.0+[ \t\r]*$"  # no grade: all are relevant
 SMART_RECORD = r"(?sm)^\.I[ \t]+(\S+)[ \t]*\n(.*?)(?=^\.I[ \t]|\Z)"
 SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
@@ -148,16 +153,15 @@ def read_page(path, folder):
     """A Markdown or HTML page as (id, heading, text, section).
 
     The id is its path in the folder, and the section the folder that it is in.
-    The heading is the title, else the first heading."""
+    The heading is the title, else the first heading. In Markdown the title is
+    that of the front matter, which is no text; a line of code is no heading."""
     content = corpus.read_text(path)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
     section = " ".join(place.parent.parts)
     if path.suffix == ".md":
-        heading = re.search(r"(?m)^#+[ \t]+(.*?)[ \t#]*$", content)
-        title = heading[1] if heading else path.stem
-        text = content.replace(heading[0], "", 1) if heading else content
-        return id_, title, text.strip(), section
+        title, text = _of_markdown(content)
+        return id_, title or path.stem, text, section
     page = BeautifulSoup(content, "html.parser")
     for hidden in page(["script", "style", "nav", "footer"]):
         hidden.decompose()
@@ -165,6 +169,21 @@ def read_page(path, folder):
     title = heading.get_text(" ", strip=True) if heading else path.stem
     body = page.body or page
     return id_, title, body.get_text("\n", strip=True), section
+
+
+def _of_markdown(content):
+    """The title of a Markdown page, "" without one, and the rest of its text."""
+    title, front = "", re.match(FRONT_MATTER, content)
+    if front:
+        content = content[front.end() :]
+        named = re.search(YAML_TITLE, front[1])
+        title = named[1].strip("\"'") if named else ""
+    without_code = re.sub(FENCED, lambda block: " " * len(block[0]), content)
+    heading = re.search(HEADING, without_code)
+    if heading and title in ("", heading[1]):
+        title = heading[1]
+        content = content[: heading.start()] + content[heading.end() :]
+    return title, content.strip()
 
 
 def read_folder(folder):

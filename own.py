@@ -2,10 +2,13 @@
 
 Notebook 05 evaluates them, and notebook 06 puts what they find into the pool."""
 
+import ast
 import os
 import runpy
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -55,10 +58,13 @@ def of_queries(searches, queries):
 
 
 def milliseconds(searches):
-    """The mean time of a query in each search that was asked one by one: a Series."""
+    """The mean time of a query in each search that was asked one by one: a Series.
+
+    It is NaN for a run, which other tools made: nothing was measured."""
     times = {name: getattr(searches[name], "milliseconds", None) for name in searches}
     means = {name: np.mean(list(took.values())) for name, took in times.items() if took}
-    return pd.Series(means, dtype=float)
+    runs = {name: np.nan for name in searches if hasattr(searches[name], "answers")}
+    return pd.Series(runs | means, dtype=float)
 
 
 # --- Python functions --------------------------------------------------------
@@ -69,16 +75,97 @@ def from_file(path, known):
 
     It has to define SEARCHES, a dict of name: function of question and course.
     The function returns ids, or documents with an id, best first. ValueError
-    says what the file lacks. known: the ids of the corpus."""
+    says what the file lacks. known: the ids of the corpus.
+
+    The file and its functions import what lies beside it: see `Beside`."""
     if not path.is_file():
         raise FileNotFoundError(f"COURSE_SEARCHES: {path}: no such file")
-    searches = runpy.run_path(str(path)).get("SEARCHES")
+    beside = Beside(path)
+    with beside:
+        searches = runpy.run_path(str(path)).get("SEARCHES")
     if not isinstance(searches, dict) or not searches:
         raise ValueError(f"{path}: needs SEARCHES, a dict of name: function")
     for name, function in searches.items():
         if not callable(function):
             raise ValueError(f"{path}: SEARCHES[{name!r}] is no function")
-    return {f"own: {name}": lifted(searches[name], known, name) for name in searches}
+    asked = {name: beside.around(function) for name, function in searches.items()}
+    return {f"own: {name}": lifted(asked[name], known, name) for name in asked}
+
+
+class Beside:
+    """A context in which imports look first into the folder of a Python file.
+
+    So `import helper` and `from utils import …` find files beside it, as when
+    Python runs the file. What was imported from there is known in this context
+    only: outside, `utils` stays the course's. ValueError says which name
+    cannot be told apart."""
+
+    def __init__(self, path):
+        folder = path.resolve().parent
+        self.path, self.folder, self.theirs = path, str(folder), {}
+        found = {file.stem: file for file in folder.glob("*.py")}
+        found |= {file.parent.name: file for file in folder.glob("*/__init__.py")}
+        if folder == corpus.ROOT:
+            found = {}
+        others = {name for name in found if name in sys.modules and not _ours(name)}
+        self.names = found.keys() - others
+        self.shadowed = [n for n in self.names if (corpus.ROOT / f"{n}.py").exists()]
+        for name in sorted(others & _imports_of(path)):
+            loaded = getattr(sys.modules[name], "__file__", None) or "Python itself"
+            if loaded != str(found[name]):
+                raise ValueError(
+                    f"{found[name]}: cannot be imported, since {name} is loaded "
+                    f"already, from {loaded}; give the file another name"
+                )
+
+    def around(self, function):
+        """A function that runs in this context, to the last of its results."""
+
+        def run(*query):
+            with self:
+                return [*function(*query)]
+
+        return run
+
+    def __enter__(self):
+        hidden = [name for name in self.names if name in sys.modules]
+        self.hidden = {name: sys.modules.pop(name) for name in hidden}
+        self.before = set(sys.modules)
+        sys.modules.update(self.theirs)
+        sys.path.insert(0, self.folder)
+
+    def __exit__(self, *_):
+        sys.path.remove(self.folder)
+        new = sys.modules.keys() - self.before
+        theirs = {name for name in new if name.partition(".")[0] in self.names}
+        self.theirs = {name: sys.modules.pop(name) for name in theirs}
+        mixed = [name for name in new - theirs if self.shadowed and _ours(name)]
+        for name in mixed:  # it may have taken theirs for the course's
+            del sys.modules[name]
+        sys.modules.update(self.hidden)
+        if mixed:
+            raise ValueError(
+                f"{self.path}: imports the course's {', '.join(sorted(mixed))}, and "
+                f"{', '.join(sorted(self.shadowed))} beside it has the name of another "
+                "module of the course; give the file beside it another name"
+            )
+
+
+def _ours(name):
+    """Whether a module that is loaded is a file of the course."""
+    file = getattr(sys.modules[name], "__file__", None)
+    return bool(file) and Path(file).parent == corpus.ROOT
+
+
+def _imports_of(path):
+    """The names of the modules that a Python file imports, up to the first dot."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names
 
 
 def lifted(function, known, name="search"):

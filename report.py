@@ -104,14 +104,19 @@ def lists_only(queries):
 
 
 def costs(milliseconds, best):
-    """What a query takes in the chosen and in the fastest search, as a sentence.
+    """What a query takes in the chosen and in the fastest search, as sentences.
 
-    milliseconds: a Series by search."""
-    fastest = milliseconds.idxmin()
-    return (
-        f"A query takes {milliseconds[best]:.1f} ms in it, and "
-        f"{milliseconds[fastest]:.1f} ms in the fastest search, “{fastest}”."
-    )
+    milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
+    measured = milliseconds.dropna()
+    said = "How long a query takes in it was not measured"
+    if best in measured:
+        said = f"A query takes {measured[best]:.1f} ms in it"
+    if measured.empty:
+        return f"{said}."
+    fastest = measured.idxmin()
+    if fastest == best:
+        return f"{said}, the fastest search that was measured."
+    return f"{said}, and {measured[fastest]:.1f} ms in the fastest search, “{fastest}”."
 
 
 def graded(corrected, n_left):

@@ -199,6 +199,7 @@ def relevance(rankings, documents):
     grade; with dicts grades come back, as floats. Ids are texts. An id that a
     ranking repeats counts once, where it first stands, and a warning says how
     many there are."""
+    documents = [*documents]  # an iterator can be read once only
     qrels = qrels_of(documents)
     rankings = checked_rankings(rankings, len(qrels))
     graded = any(isinstance(wanted, dict) for wanted in documents)

@@ -10,8 +10,9 @@ import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from signal import SIGINT, raise_signal
+from signal import SIGINT, pthread_kill, raise_signal
 from subprocess import DEVNULL, Popen
+from threading import Event, main_thread
 from unittest.mock import patch
 
 import pytest
@@ -140,24 +141,39 @@ def test_an_unusable_answer_is_an_error_and_only_it_is_asked_again(reply, messag
         assert server.asked() == Counter([MANY[7]])
 
 
-def interrupt_at_once(calls, **_):
-    """In place of the progress bar: wait for one call, then interrupt."""
-    next(calls)
-    raise_signal(SIGINT)
+@pytest.mark.parametrize("interrupted", ["in a call", "between calls"])
+def test_an_interrupt_starts_no_call_and_records_those_on_their_way(interrupted):
+    """The calls after the fourth are on their way until the others are cancelled."""
+    begun, cancelled, made = Event(), Event(), []
 
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, **how):
+            super().shutdown(wait=False, **how)
+            cancelled.set()
+            super().shutdown()
 
-@pytest.mark.parametrize(("in_call", "bar"), [(5, llm.tqdm), (0, interrupt_at_once)])
-def test_an_interrupt_starts_no_call_and_records_those_on_their_way(in_call, bar):
+    def bar(calls, **_):
+        begun.set()
+        if interrupted == "between calls":
+            next(calls)
+            raise_signal(SIGINT)
+        return calls
+
     def call(prompt):
         made.append(prompt)
-        if len(made) == in_call:
-            os.kill(os.getpid(), SIGINT)
-        time.sleep(0.1)
+        if prompt in MANY[:4]:
+            return
+        if prompt == MANY[4] and interrupted == "in a call":
+            begun.wait(60)
+            pthread_kill(main_thread().ident, SIGINT)
+        cancelled.wait(60)
 
-    made = []
-    with patch.object(llm, "tqdm", bar), pytest.raises(KeyboardInterrupt):
+    with (
+        patch.multiple(llm, tqdm=bar, ThreadPoolExecutor=Pool),
+        pytest.raises(KeyboardInterrupt),
+    ):
         respond(MANY, call)
-    assert len(llm.load_responses(LIVE)) == len(made) < 20
+    assert len(llm.load_responses(LIVE)) == len(made) <= 4 + 4  # and one a worker
 
 
 def slowly(path, mode):

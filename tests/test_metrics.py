@@ -146,6 +146,10 @@ RANKINGS = [["a", "b", "c"], ["c", "a", ""]]
 def test_an_id_is_relevant_in_any_form_and_padding_never():
     ids = pd.Series(["b", ""], index=[5, 6])
     assert utils.relevance(RANKINGS, ids).tolist() == [[0, 1, 0], [0, 0, 0]]
+    grades = [{"a": 3, "b": 2}, {"c": 0.5}]
+    listed, once = utils.relevance(RANKINGS, grades), iter(grades)
+    assert utils.relevance(RANKINGS, once).tolist() == listed.tolist()
+    assert listed.max() > 1
     found = utils.relevance(RANKINGS, [{"a": 3, "b": 0, "c": 0.5}, ("c", "d", "")])
     assert found.tolist() == [[3, 0, 0.5], [1, 0, 0]]
 
@@ -209,7 +213,7 @@ def test_holm_multiplies_by_the_number_of_comparisons_that_are_left():
 def test_interval_equals_resampling_of_whole_groups_in_plain_numpy():
     rng = np.random.default_rng(1)
     groups = rng.integers(120, size=600)
-    values = rng.normal(size=120)[groups]
+    values = rng.lognormal(size=120)[groups]  # skewed, as bootstraps differ then
     sums, sizes = np.bincount(groups, values), np.bincount(groups)
     drawn = rng.integers(120, size=(20_000, 120))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
@@ -224,6 +228,21 @@ def test_below_a_hundred_groups_the_interval_is_students_t_on_the_groups():
     assert found == pytest.approx(tuple(expected))
     # groups weigh as many queries as they have
     assert sum(intervals.confidence_interval([1, 1, 0, 0.5], "aabc")) / 2 == 0.625
+
+
+@pytest.mark.parametrize("n_groups", [99, 100])
+def test_a_hundred_groups_are_enough_for_the_bootstrap(n_groups):
+    values = np.random.default_rng(5).lognormal(size=n_groups)
+    by_t = pytest.approx(tuple(stats.ttest_1samp(values, 0).confidence_interval()))
+    found = intervals.confidence_interval(values, range(n_groups))
+    assert (found == by_t) == (n_groups < 100)
+
+
+def test_a_difference_comes_with_interval_and_p_value():
+    found = intervals.difference(pd.Series([0.1, 0.3, 0.2]), "abc")
+    half = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+    expected = {"difference": 0.2, "low": 0.2 - half, "high": 0.2 + half, "p": 2 / 8}
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("n_groups", [6, 50, 186])
@@ -342,6 +361,9 @@ def test_collections_that_agree_are_no_surer_than_their_errors():
     half = stats.t.ppf(0.975, 2) * 0.03 / np.sqrt(3)
     assert (row["low"], row["high"]) == pytest.approx((0.05 - half, 0.05 + half))
     assert np.isnan(row["predicted_low"])
+    found = intervals.random_effects(np.full(3, row["smallest"]), [0.03] * 3)
+    t = found["difference"] / 0.03 * np.sqrt(3)
+    assert stats.nct.sf(stats.t.ppf(0.975, 2), 2, t) == pytest.approx(0.8)
 
 
 def test_the_mean_of_these_two_collections_is_welchs_t():

@@ -1,6 +1,7 @@
 """Test searches of one's own: functions, an endpoint, a store, an index, and runs."""
 
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -129,6 +130,61 @@ def test_a_file_without_searches_says_what_it_lacks(tmp_path, content, problem):
         own.from_file(tmp_path / "other.py", KNOWN)
 
 
+def test_a_file_imports_what_lies_beside_it_also_when_its_functions_run(tmp_path):
+    for folder, ids in {"one": ["a"], "two": ["b", "c"]}.items():
+        (tmp_path / folder / "package").mkdir(parents=True)
+        (tmp_path / folder / "package" / "__init__.py").touch()
+        (tmp_path / folder / "package" / "late.py").write_text(f"IDS = {ids}")
+        (tmp_path / folder / "helper.py").write_text("from package import late")
+        searches = (
+            "import helper\n\n\ndef search(question, course):\n"
+            "    from package.late import IDS\n\n    yield from IDS\n\n\n"
+            "SEARCHES = {'mine': search, 'helped': lambda *_: helper.late.IDS}\n"
+        )
+        (tmp_path / folder / "searches.py").write_text(searches)
+    path, modules = [*sys.path], {*sys.modules}
+    one, two = (
+        own.from_file(tmp_path / name / "searches.py", KNOWN) for name in ("one", "two")
+    )
+    for _ in range(2):
+        for name in ("own: mine", "own: helped"):
+            assert one[name](QUERIES, k=2).tolist() == [["a", ""]] * 2
+            assert two[name](QUERIES, k=2).tolist() == [["b", "c"]] * 2
+    assert (sys.path, {*sys.modules} - modules) == (path, set())
+
+
+def test_a_utils_beside_the_file_is_theirs_and_ours_stays_ours(tmp_path):
+    (tmp_path / "utils.py").write_text("def mine():\n    return ['c']\n")
+    path = tmp_path / "searches.py"
+    path.write_text(
+        "import corpus\nfrom utils import mine\n\n\ndef late(question, course):\n"
+        "    import utils\n\n    return utils.mine()\n\n\n"
+        "SEARCHES = {'at once': lambda *_: mine(), 'late': late}\n"
+    )
+    searches = own.from_file(path, KNOWN)
+    for search in searches.values():
+        assert search(QUERIES, k=1).tolist() == [["c"]] * 2
+    assert sys.modules["utils"] is utils
+
+
+def test_names_that_cannot_be_told_apart_are_errors_that_say_so(tmp_path, monkeypatch):
+    path = tmp_path / "searches.py"
+    (tmp_path / "numpy.py").write_text("")
+    path.write_text("SEARCHES = {'mine': lambda *_: ['a']}")
+    assert own.from_file(path, KNOWN)  # it lies there, and is not imported
+    path.write_text("import numpy.linalg\nSEARCHES = {'mine': print}")
+    with pytest.raises(ValueError, match=r"numpy\.py: cannot be imported.*already"):
+        own.from_file(path, KNOWN)
+    (tmp_path / "utils.py").write_text("pad = evaluate = None")
+    path.write_text("import exercises, utils\nSEARCHES = {'mine': print}")
+    monkeypatch.delitem(sys.modules, "exercises", raising=False)
+    problem = "imports the course's exercises, and utils beside it.*another name"
+    with pytest.raises(ValueError, match=problem):
+        own.from_file(path, KNOWN)
+    assert "exercises" not in sys.modules
+    assert sys.modules["utils"] is utils
+
+
 def test_unknown_ids_are_an_error_and_repeated_ones_are_merged_and_counted():
     with pytest.raises(ValueError, match=r"mine, query 'docker memory': 1 ids.*'z'"):
         own.lifted(lambda question, course: ["a", "z"], KNOWN, "mine")(QUERIES)
@@ -139,11 +195,18 @@ def test_unknown_ids_are_an_error_and_repeated_ones_are_merged_and_counted():
         assert (own.lifted(lambda *_: [7], KNOWN)(QUERIES, k=1) == "").all()
 
 
+def test_the_time_of_a_search_is_the_mean_over_queries():
+    search = own.lifted(lambda *_: ["a"], KNOWN)
+    search.milliseconds.update({"one": 1, "two": 2, "three": 6})
+    assert own.milliseconds({"mine": search, "run": print}).to_dict() == {"mine": 3}
+
+
 def test_a_run_is_a_search_of_the_queries_that_it_ranks(folder, capsys):
     (folder / "runs").mkdir()
     generated = QUERIES.drop(columns="query_id").assign(document=["a", "b"])
     ids = formats.query_ids(generated)
-    lines = ["q1 Q0 b 1 0.5 t", "q1 Q0 a 2 0.9 t", f"{ids[0]} Q0 c 1 3 t"]
+    lines = ["q1 Q0 b 1 0.5 t", "q1 Q0 a 2 0.9 t", "q1 Q0 a 3 0.7 t"]
+    lines.append(f"{ids[0]} Q0 c 1 3 t")
     (folder / "runs" / "other tool.trec").write_text("\n".join(lines))
     searches = own.own_searches(DOCUMENTS, [QUERIES, generated])
     (search,) = searches.values()
@@ -153,7 +216,10 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(folder, capsys):
     assert own.of_queries(searches, QUERIES) == searches
     judged_only = own.from_run(folder / "runs" / "other tool.trec", KNOWN, [QUERIES])
     assert judged_only(QUERIES, k=2).tolist() == [["a", "b"], ["", ""]]
-    assert len(own.milliseconds(searches)) == 0
+    capsys.readouterr()
+    own.from_run(folder / "runs" / "other tool.trec", KNOWN, [QUERIES[:1]])
+    assert capsys.readouterr().out == ""  # it ranks all of them
+    assert own.milliseconds(searches).isna().tolist() == [True]  # nothing was measured
     assert np.shape(search(QUERIES)) == (2, 100)
 
 

@@ -67,6 +67,44 @@ def test_files_that_are_packed_with_gzip_are_read(folder, tmp_path):
         converted(folder, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("page", "title", "text"),
+    [
+        (
+            "---\ntitle: 'No sound'\ntags: [a]\n---\nTurn it up.",
+            "No sound",
+            "Turn it up.",
+        ),
+        ("---\ntags: [a]\n---\n# Sound\n\nUp.", "Sound", "Up."),
+        ("---\r\ntitle: A\r\n---\r\n# A\r\nB\r\n# C\r\n", "A", "B\r\n# C"),
+        ("---\ntitle: Other\n---\n# Sound\n", "Other", "# Sound"),
+        (
+            "---\nA text between two rules.\n\n---\n",
+            "page",
+            "---\nA text between two rules.\n\n---",
+        ),
+        (
+            "```sh\n# a comment\n```\n\n## Sound #\nUp.",
+            "Sound",
+            "```sh\n# a comment\n```\n\n\nUp.",
+        ),
+        (
+            "~~~~\n~~~\n# a comment\n~~~~\n# Sound",
+            "Sound",
+            "~~~~\n~~~\n# a comment\n~~~~",
+        ),
+        ("```\n# never closed\n", "page", "```\n# never closed"),
+        ("Up.\n\n# Sound\nDown. # Sound", "Sound", "Up.\n\n\nDown. # Sound"),
+    ],
+)
+def test_front_matter_is_no_text_and_a_comment_in_code_no_title(
+    tmp_path, page, title, text
+):
+    (tmp_path / "page.md").write_bytes(page.encode())
+    found = formats.read_page(tmp_path / "page.md", tmp_path)
+    assert found == ("page.md", title, text, "")
+
+
 def test_a_folder_of_pages_is_a_corpus(folder, tmp_path):
     (folder / "audio set-up").mkdir()
     (folder / "index.md").write_text("# Manual #\n\nWelcome.\n")

@@ -1,5 +1,7 @@
 """Test what the report of notebook 05 says, and that what it shows is escaped."""
 
+import re
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
@@ -7,12 +9,12 @@ import pytest
 import report
 
 MANY, FEW = (
-    pd.DataFrame({"question": ["q"] * 60}),
+    pd.DataFrame({"question": ["q"] * 50}),
     pd.DataFrame({"question": ["q"] * 20}),
 )
 OTHERS = pd.DataFrame(
-    {"low": [0.01, -0.01, 0.001, 0.01], "p": [0.001, 0.2, 0.04, 0.001]},
-    index=["behind", "close", "weak", "own: mine"],
+    {"low": [0.01, -0.01, 0.001, -0.01, 0.01], "p": [0.001, 0.2, 0.04, 0.02, 0.001]},
+    index=["behind", "close", "weak", "wide", "own: mine"],
 )
 
 
@@ -22,6 +24,7 @@ OTHERS = pd.DataFrame(
         (["behind"], MANY, (), "Ship “best”. On judged queries it is significantly"),
         (["behind", "close"], MANY, (), "“best” and “close” cannot be told apart"),
         (["weak"], MANY, (), "“best” and “weak” cannot be told apart"),
+        (["wide"], MANY, (), "“best” and “wide” cannot be told apart"),
         (["own: mine"], MANY, ["own: mine"], "Ship “best”"),
         (["close", "weak"], MANY, ["weak"], "Keep “weak”. “best” is not shown"),
         (["behind"], MANY, ["best"], "Keep “best”"),
@@ -35,8 +38,8 @@ def test_the_decision_ships_only_what_is_shown_to_be_better(rows, queries, yours
 
 def test_names_and_texts_of_others_are_shown_as_text(tmp_path):
     evil = "<script>alert(1)</script>"
-    for name in ("report.png", "report-narrow.png"):
-        plt.imsave(tmp_path / name, [[0.0]])
+    for width, name in enumerate(("report.png", "report-narrow.png"), 1):
+        plt.imsave(tmp_path / name, [[0.0] * width])
     table = pd.DataFrame({"ndcg": [0.5], "ms_per_query": [1234.56]}, index=[evil])
     parts = [
         report.section(evil, evil, table),
@@ -47,7 +50,7 @@ def test_names_and_texts_of_others_are_shown_as_text(tmp_path):
     assert "<script" not in page
     assert "nDCG@10" in page
     assert "1,234.6" in page
-    assert page.count("data:image/png;base64,") == 2
+    assert len(set(re.findall(r'"data:image/png;base64,\S+"', page))) == 2
 
 
 def test_judgements_that_name_relevant_documents_only_are_called_listed():
@@ -63,6 +66,24 @@ def test_costs_name_the_chosen_and_the_fastest_search():
     assert "“fast”" in said
 
 
+@pytest.mark.parametrize(
+    ("milliseconds", "said"),
+    [
+        ({"best": 5, "run: other": None, "slow": 9}, "takes 5.0 ms in it, the fastest"),
+        ({"best": None, "slow": 9}, "not measured, and 9.0 ms in the fastest.*“slow”"),
+        ({"best": None, "run: other": None}, "in it was not measured.$"),
+        ({"best": 5, "run: other": None, "f": 1}, "5.0 ms in it, and 1.0 ms in.*“f”.$"),
+    ],
+)
+def test_costs_are_of_measured_searches_and_name_the_fastest_once(milliseconds, said):
+    times = pd.Series(milliseconds, dtype=float)
+    found = report.costs(times, "best")
+    assert re.search(said, found)
+    assert found.count("fastest") == min(1, times.notna().sum())
+    page = report.section("Leaderboard", "", times.to_frame("ms_per_query"))
+    assert page.count("<td>–</td>") == times.isna().sum()
+
+
 def test_a_models_figures_name_their_interval_and_the_draw():
     names = ["corrected", "low", "high", "model", "labels", "left_out", "interval"]
     row = [0.5, 0.4, 0.6, 0.7, 42, 7, "Student's t"]
@@ -74,3 +95,12 @@ def test_a_models_figures_name_their_interval_and_the_draw():
     assert all(f"<td>{n}</td>" in page for n in (42, 7))
     assert "labels left out" in page
     assert report.graded(pd.DataFrame(), 100).startswith("In judge-random.csv: 100")
+    assert "judge-random.csv" not in report.graded(table, 0)
+
+
+def test_a_report_names_all_its_models_and_its_language(monkeypatch):
+    monkeypatch.setenv("COURSE_LANGUAGE", "spanish")
+    said = report.made_with("my/data", ["bge", "e5"])
+    assert (
+        "from my/data. Vectors by all-MiniLM-L6-v2, bge, e5. Stems in spanish" in said
+    )
