@@ -87,6 +87,23 @@ def test_a_refusal_is_told_from_an_answer():
     assert not answering.refuses("You should know SQL.")
 
 
+def test_half_of_the_facts_make_an_answer_right(monkeypatch, tmp_path):
+    p = [np.array([1.0, 0.0]), np.array([0.49])]
+    monkeypatch.setattr(answering, "answers_to", lambda prompts, path: ["Yes."] * 2)
+    monkeypatch.setattr(answering, "fact_scores", lambda *_: p)
+    queries = pd.DataFrame({"query_id": ["q1", "q2"], "question": "why?", "course": ""})
+    queries["document"] = [{"r0": 1}] * 2
+    given = queries, np.array([["r0"]] * 2), [RECORDS[0] | {"id": "r0"}]
+    facts = {"q1": ["a", "b"], "q2": ["c"]}
+    found = answering.outcomes(*given, tmp_path / "none.jsonl", facts=facts)
+    assert found["outcome"].tolist() == ["right", "none"]
+
+
+def test_facts_are_those_of_the_first_of_the_best_records():
+    assert answering._best_record({"a": 1, "b": 2, "c": 2}) == "b"
+    assert answering._best_record({"a": 0}) is None
+
+
 # --- Notebook 14 -------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """Test how searches are compared and tuned, and leaderboards."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,6 +80,7 @@ def test_on_few_queries_nothing_is_tuned(cross_fit, capsys):
     _, by_fold, best = cross_fit(NUMBERED[:49], NUMBERED)
     assert {best, *by_fold} == {"wrong"}
     assert "49 queries are too few to tune on" in capsys.readouterr().out
+    assert cross_fit(NUMBERED[:50], NUMBERED)[2] == "right"
 
 
 def test_nothing_to_compare_is_an_error():
@@ -96,6 +99,7 @@ def test_refusal_at_the_same_price_for_answerable_queries():
     assert best.tolist() == [0.3, 0.7, -np.inf]
     answerable = np.arange(100) / 100  # the lowest five of a hundred are refused
     assert experiments.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
+    assert experiments.refused([1, 1], [1, 0.9]) == 0.5  # what reaches it is answered
 
 
 def test_two_estimates_are_the_raw_and_the_condensed_list():
@@ -106,6 +110,8 @@ def test_two_estimates_are_the_raw_and_the_condensed_list():
     # refilled from below
     refilled = utils.score(queries, [["b", "n", "c"]])["ndcg"].item()
     assert both.tolist() == pytest.approx([raw, refilled, 1 / 3])
+    short = experiments.two_estimates(queries, [["b", "x", ""]], k=3)
+    assert short["judged_at_k"].item() == 1 / 2
 
 
 def test_with_all_judged_a_figure_may_lie_outside_the_two_estimates():
@@ -116,6 +122,18 @@ def test_with_all_judged_a_figure_may_lie_outside_the_two_estimates():
     )
     assert before["ndcg"] == before["condensed"] == 1
     assert after["ndcg"] < 0.9
+
+
+def test_the_hit_rate_decides_between_searches_with_the_same_mrr():
+    searches = {"one": fixed("ax", "x", "x"), "two": fixed("xa", "xb", "x")}
+    assert experiments.compare(searches, THREE, k=2).index.tolist() == ["two", "one"]
+
+
+def test_times_are_milliseconds_of_one_query(monkeypatch):
+    clock = SimpleNamespace(perf_counter=iter([1, 1.6]).__next__)
+    monkeypatch.setattr(experiments, "time", clock)
+    _, times = experiments.timed_rankings({"one": fixed("a", "b", "c")}, THREE, k=1)
+    assert times.to_dict() == pytest.approx({"one": 200})
 
 
 def test_a_leaderboard_of_generated_questions_has_the_best_search_first():

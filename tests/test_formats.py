@@ -95,14 +95,14 @@ def test_splits_stay_and_a_query_in_several_counts_in_the_first(tmp_path, capsys
 
 
 def test_judgements_of_unknown_documents_are_counted_and_left_out(tmp_path, capsys):
-    qrels = QRELS + "301\tgone\t2\n302\tgone\t2\n"
+    qrels = QRELS + "301\tgone\t2\n302\tgone\t2\n301\tnor\t1\n"  # one half
     write(tmp_path, {"corpus.jsonl": BEIR, "queries.jsonl": ASKED})
     write(tmp_path, {"qrels/test.tsv": qrels})
     folder = formats.convert(tmp_path, tmp_path / "into")
     assert corpus.load_judged_queries(folder)[1] == [{"d1": 2, "d2": 0}, {"d2": 1}]
     what = "judgements name a document that the corpus lacks; they are left out"
-    assert f"test.tsv: 2 {what}\n" in capsys.readouterr().out
-    write(tmp_path, {"qrels/test.tsv": qrels + "301\tnor\t1\n301\tthis\t1\n"})
+    assert f"test.tsv: 3 {what}\n" in capsys.readouterr().out
+    write(tmp_path, {"qrels/test.tsv": qrels + "301\tthis\t1\n"})
     problem = r"test\.tsv: row 3 \(line 5\), column document: 'gone' is in no other"
     with pytest.raises(ValueError, match=problem):
         formats.convert(tmp_path, tmp_path / "into")
@@ -219,8 +219,10 @@ def test_ids_of_generated_questions_stay_when_others_come_or_go():
 def test_a_run_has_each_id_once_and_scores_that_fall_with_rank(tmp_path):
     rows = [["a", "b", "a", "c"], ["b", "", "", ""], [""] * 4]
     rankings = np.array(rows, dtype=object)
+    formats.write_trec(tmp_path, "generated", GENERATED, {"of an old run": rankings})
     formats.write_trec(tmp_path, "generated", GENERATED, {"my search": rankings})
     path = tmp_path / "runs" / "generated" / "my-search.trec"
+    assert [*path.parent.iterdir()] == [path]
     columns = ["query", "Q0", "id", "rank", "score", "tag"]
     run = pd.read_csv(path, sep=" ", names=columns)
     why, how, _ = formats.query_ids(GENERATED)

@@ -137,6 +137,11 @@ def test_an_interval_draws_whole_needs_and_whole_documents(compare, kind):
     if kind == "generated":
         queries = queries.assign(document=tens)
     assert not compare(ranked(queries, 1), ranked(queries, ranks), needs=tens)[0]
+    if kind == "generated":  # each document of ten answers the questions of the first
+        linked = GENERATED.assign(
+            also=[f"{id_}0" if id_ != "d0" else id_ for id_ in tens]
+        )
+        assert not compare(ranked(linked, 1), ranked(linked, ranks))[0]
 
 
 def test_a_named_search_is_compared_with_itself(compare):
@@ -176,6 +181,19 @@ def test_without_runs_both_uncertainties_add_up_and_it_says_so(tmp_path, capsys)
     assert fails_without_runs(tmp_path, BOARD("5,4.7,5.8"))
     said = "-1.000 (-2.000 to -0.500; not paired, as no run is beside the baseline)"
     assert said in capsys.readouterr().out
+
+
+BOTH = """search,queries,mrr,ndcg,low,high,chosen
+a,generated,{0},,{0},{0},True
+a,judged,,{1},{1},{1},True
+""".format
+
+
+@pytest.mark.parametrize("values", [(4, 5), (5, 4)])
+def test_a_search_that_is_worse_for_one_kind_of_query_fails(tmp_path, values):
+    (tmp_path / "old.csv").write_text(BOTH(5, 5))
+    (tmp_path / "leaderboard.csv").write_text(BOTH(*values))
+    assert gate.fails(tmp_path / "old.csv", tmp_path, started=0)
 
 
 USELESS = {

@@ -28,6 +28,8 @@ def test_a_pair_adds_its_discount_to_the_dcg_of_each_search():
     np.testing.assert_array_equal(pairs["grade"], [2, 0, 1, np.nan, np.nan])
     assert pairs["one"].tolist() == pytest.approx([1, 0.6309, 1, 0.6309, 0], abs=1e-4)
     assert pairs["two"].tolist() == pytest.approx([1, 0, 0.6309, 1, 0.6309], abs=1e-4)
+    twice = grading.pairs_of({"one": [["a", "b", "a"]]}, QUERIES[:1])
+    assert twice["one"].tolist() == pairs["one"].tolist()[:2]  # at its first rank
 
 
 def test_what_the_leaders_show_at_the_same_rank_need_not_be_judged():
@@ -221,4 +223,4 @@ def test_few_pairs_without_a_digit_are_counted_and_many_are_an_error(
             found = grading.graded(pairs, documents, tmp_path / "grades.jsonl")
         assert np.flatnonzero(np.isnan(found)).tolist() == [7]
         with pytest.raises(RuntimeError, match="1 of 1 calls failed"):
-            grading.graded(pairs[7:8], documents, tmp_path / "grades.jsonl")
+            grading.graded(pairs[:10], documents, tmp_path / "grades.jsonl")

@@ -1,8 +1,11 @@
-"""Test the sliders of plots.play in a real JupyterLab.
+"""Test the sliders of plots.play and the keys of judging in a real JupyterLab.
 
 In a browser a slider is moved, and the picture has to follow."""
 
 from playwright.sync_api import sync_playwright
+from test_judging import DOCUMENTS, PAIRS
+
+STEPS = [("2", "1 of 4"), ("u", "here: 2"), ("1", "1 of 4"), ("0", "2 of 4")]
 
 SOURCE = """
 import pandas as pd, plots
@@ -27,3 +30,24 @@ def test_a_picture_follows_its_slider(lab, chromium):
         changed = "before => document.querySelector('.jp-OutputArea-output img').src"
         page.wait_for_function(f"{changed} != before", arg=before)
         assert picture.count() == 1
+
+
+def test_keys_in_a_real_jupyterlab_are_rows_as_soon_as_the_page_says_so(
+    tmp_path, chromium, lab
+):
+    judging = f"Judging(pd.DataFrame({PAIRS.to_dict('records')}), 'a.csv')"
+    source = f"from judging import *\ndisplay(panel({judging}, {DOCUMENTS}))"
+    with sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=chromium).new_page()
+        page.set_default_timeout(90_000)
+        page.goto(lab(source))
+        page.get_by_text("| Idle").wait_for()
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_text("Run All Cells", exact=True).click()
+        page.get_by_placeholder("keys go here").click()
+        for key, said in STEPS:
+            page.wait_for_timeout(400)  # not too soon after the key before
+            page.keyboard.press(key)
+            page.locator(".widget-html").filter(has_text=said).wait_for()
+        rows = (tmp_path / "a.csv").read_text().splitlines()[1:]
+    assert [row[-4:] for row in rows] == ["d0,2", "d0,1", "d1,0"]

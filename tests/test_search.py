@@ -16,6 +16,8 @@ from minsearch import Index
 from sklearn.metrics.pairwise import cosine_similarity
 
 import corpus
+import elastic
+import experiments
 import transfer
 import utils
 
@@ -250,6 +252,22 @@ def test_bm25_takes_documents_without_words_and_counts_a_heading_as_often_as_ask
     assert by_bm25(documents, "plum", heading=3) == [["b", "a"]]
 
 
+def test_the_first_setting_that_is_tried_is_the_default_of_bm25():
+    some = QUERIES[:5].assign(course=DOCUMENTS[0]["course"])
+    [(_, _, plain)] = utils.bm25_scores(DOCUMENTS[:50])(some)
+    [(_, _, first)] = utils.bm25_scores(DOCUMENTS[:50], **experiments.BM25[0])(some)
+    np.testing.assert_array_equal(plain, first)
+
+
+@pytest.mark.parametrize("kind", ["combined_fields", "most_fields"])
+def test_a_query_of_elasticsearch_asks_in_its_own_way_and_within_the_course(kind):
+    bool_ = elastic.match_query(["question^3"], kind)("why?", "c")["query"]["bool"]
+    assert bool_["filter"] == {"term": {"course": "c"}}
+    [(name, match)] = bool_["must"].items()
+    assert (match["query"], match["fields"]) == ("why?", ["question^3"])
+    assert match.get("type", name) == kind
+
+
 def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
     documents = DOCUMENTS[::20]
     asked = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
@@ -260,3 +278,4 @@ def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
     assert len(found) == 10
     like_vectors = {name: (found[name] == found["vectors"]).mean() for name in found}
     assert like_vectors["sum, 0.8"] > like_vectors["sum, 0.5"]
+    assert (found["RRF, 60"] != found["RRF, 1"]).any()

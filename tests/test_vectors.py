@@ -187,6 +187,10 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
         for role in ("query", "document")
     ]
     assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
+    one = pd.DataFrame({"question": ["one"], "course": "c"})
+    of_query = utils.vector_scores(expected[:1], [{"course": "c"}], f"{tmp_path}/model")
+    [(_, _, cosine)] = of_query(one)
+    assert cosine.item() == pytest.approx(1)
     with pytest.raises(
         RuntimeError, match="none: no model there; `make models` brings three"
     ):
