@@ -104,7 +104,7 @@ def lists_only(queries):
 
 
 def costs(milliseconds, best):
-    """What a query takes in the chosen and in the fastest search, as sentences.
+    """What a query takes in the chosen and in the fastest search, as a sentence.
 
     milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
     measured = milliseconds.dropna()

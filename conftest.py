@@ -1,0 +1,207 @@
+"""This file says how nbval runs the notebooks: nodes, exercises and tolerances.
+
+It also sees that nothing is left behind. It lies here, and not in tests/, for
+`pytest --nbval notebooks` alone reads it here."""
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+from functools import cache
+
+import pytest
+from hypothesis import configuration, settings
+from nbval.plugin import IPyNbCell, NbCellError
+
+import corpus
+import elastic
+import exercises
+
+ANSWERS = corpus.ROOT / "tests" / "answers"
+# whose exercises have at least three right and five wrong answers
+SETTLED = {
+    "01-ground-truth",
+    "02-evaluacion-de-texto",
+    "02-text-evaluation",
+    "03-vector-evaluation",
+    "04-fact-coverage",
+    "05-your-own-data",
+    "06-judging",
+    "08-does-it-transfer",
+    "14-from-hit-to-answer",
+}
+TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
+DECIMAL = re.compile(r"-?\d+\.\d+")
+WIDGET = "application/vnd.jupyter.widget-view+json"
+OUTPUT_TIMEOUT = 300  # a slow processor embeds cold texts
+SOLVED = ("Solved.", "Resuelto.")
+TRIAL = """for wrong in {}:
+    try:
+        exec(wrong, globals())
+        raise RuntimeError("this wrong answer passes: " + wrong)
+    except AssertionError as error:
+        assert len(str(error).split()) > 3, f"{{error}} is no sentence that helps: {{wrong}}"
+"""  # noqa: E501
+# no folder .hypothesis, database or not
+configuration.set_hypothesis_home_dir(os.devnull)
+settings.register_profile("course", deadline=None, derandomize=True, database=None)
+settings.load_profile("course")
+
+
+def pytest_configure(config):
+    """Keep the tests apart from what is the user's.
+
+    No test reads what the user has set, or writes to the user's results/. No test makes
+    a call."""
+    names = ("COURSE_DATA", "COURSE_SEARCHES", "COURSE_LLM")
+    for name in (*names, "EMBEDDING_MODEL", "OPENAI_MODEL"):
+        os.environ.pop(name, None)
+    config.results = tempfile.TemporaryDirectory()
+    os.environ["COURSE_RESULTS"] = config.results.name
+    # xdist's workers inherit it
+    os.environ.setdefault("COURSE_RUN", f"tests-{os.getpid()}")
+    # they share the cores
+    if workers := getattr(config, "workerinput", {}).get("workercount"):
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // workers)))
+
+
+def pytest_unconfigure(config):
+    config.results.cleanup()
+    if (
+        not hasattr(config, "workerinput")
+        and elasticsearch_problem.cache_info().currsize
+    ):
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.suppress(RuntimeError),
+        ):
+            if es := elastic.connect_elasticsearch():
+                elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
+
+
+@cache
+def elasticsearch_problem():
+    """Why no healthy node answers the client that the notebooks use, or None."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            elastic.connect_elasticsearch()
+    except RuntimeError as error:  # REQUIRE_ELASTICSEARCH is set, as in CI
+        raise pytest.UsageError(str(error)) from error
+    return said.getvalue().strip() or None
+
+
+def pytest_collection_modifyitems(items):
+    cells = [item for item in items if isinstance(item, IPyNbCell)]
+    needs_node = [item for item in cells if "needs-elasticsearch" in tags(item)]
+    needs_node += [item for item in items if item.get_closest_marker("elasticsearch")]
+    if needs_node and elasticsearch_problem():
+        for item in needs_node:
+            item.add_marker(pytest.mark.skip(reason=elasticsearch_problem()))
+    for item in cells:
+        prepare(item)
+
+
+def tags(item):
+    return item.cell.metadata.get("tags", [])
+
+
+def prepare(item):
+    """Put the answers in the place of an exercise's stub.
+
+    How a cell runs and how it compares are wrapped."""
+    item.output_timeout = OUTPUT_TIMEOUT
+    if "exercise" in tags(item):
+        item.cell.source = answered(item)
+    run, compare = item.runtest, item.compare_outputs
+
+    def runtest():
+        if broken := getattr(item.parent, "broken", None):
+            pytest.skip(f"{broken} failed earlier")
+        try:
+            run()
+        except NbCellError as error:
+            # such a cell ran, and breaks nothing after it
+            if "outputs differ" not in str(error):
+                item.parent.broken = item.name
+            raise
+
+    def compare_outputs(test, reference, skip_compare=None):
+        if "exercise" in tags(item):
+            said = "".join(output.get("text", "") for output in test)
+            item.comparison_traceback = [f"it does not begin with {SOLVED}: {said}"]
+            answers = answers_of(*exercise_of(item))
+            rights = len(answers["solution"] + answers["right"])
+            return sum(line.startswith(SOLVED) for line in said.split("\n")) == rights
+        if "Elasticsearch" in str(reference) and elasticsearch_problem():
+            pytest.skip("its figures are those with an Elasticsearch node")
+        test, reference = without_widgets(test), without_widgets(reference)
+        return compare(close(test, reference), reference, skip_compare)
+
+    item.runtest, item.compare_outputs = runtest, compare_outputs
+
+
+def answered(item):
+    """Return the code of an exercise with each wrong answer, and then the right ones.
+
+    A wrong answer must fail and help. The answers are cells of two files, in the order
+    of the exercises: what learners may read is in notebooks/solutions, and more of both
+    kinds in tests/answers. A blank line separates an exercise's stub from its check."""
+    answers = answers_of(*exercise_of(item))
+    check = item.cell.source.rsplit("\n\n", 1)[1]
+    wrong = [f"{answer}\n{check}\n" for answer in answers["wrong"]]
+    rights = [*answers["right"], *answers["solution"]]
+    return TRIAL.format(wrong) + "\n".join(f"{right}\n{check}\n" for right in rights)
+
+
+def exercise_of(item):
+    """The notebook's stem and the number of an exercise in it."""
+    cells = item.parent.nb.cells
+    before = cells[: cells.index(item.cell)]
+    number = 1 + sum("exercise" in cell.metadata.get("tags", []) for cell in before)
+    return item.path.stem, number
+
+
+def answers_of(stem, number):
+    """The answers of an exercise: a dict of lists, "solution", "right" and "wrong"."""
+    answers = {"solution": [], "right": [], "wrong": []}
+    for folder in (exercises.SOLUTIONS, ANSWERS):
+        path = folder / f"{stem}.py"
+        for of_exercise, kind, code in exercises.cells(path) if path.exists() else ():
+            if of_exercise == number:
+                answers[kind].append(code)
+    least = (3, 5) if stem in SETTLED else (1, 2)
+    rights = len(answers["solution"] + answers["right"])
+    counts = rights, len(answers["wrong"])
+    assert len(answers["solution"]) == 1, f"{stem}, {number}: not one solution"
+    assert all(n >= m for n, m in zip(counts, least, strict=True)), (
+        f"{stem}, exercise {number}: {counts[0]} right and {counts[1]} wrong answers, "
+        f"at least {least[0]} and {least[1]} are wanted"
+    )
+    return answers
+
+
+def without_widgets(outputs):
+    return [output for output in outputs if WIDGET not in output.get("data", {})]
+
+
+def close(test, reference):
+    """Return the outputs of the test, with decimals of the reference.
+
+    These replace decimals that differ by no more than the tolerance."""
+    for new, old in zip(test, reference, strict=False):
+        for mine, theirs in (new, old), (new.get("data", {}), old.get("data", {})):
+            for kind in mine.keys() & theirs.keys():
+                if isinstance(mine[kind], str):
+                    mine[kind] = close_text(mine[kind], theirs[kind])
+    return test
+
+
+def close_text(new, old):
+    if DECIMAL.sub("#", new).split() != DECIMAL.sub("#", old).split():
+        return new
+    pairs = zip(
+        map(float, DECIMAL.findall(new)), map(float, DECIMAL.findall(old)), strict=True
+    )
+    return old if all(abs(a - b) <= TOLERANCE for a, b in pairs) else new
