@@ -1,7 +1,8 @@
 """Compare searches, tune settings without flattering, and build leaderboards.
 
-Notebook 02 introduces all but refusing (03). Metrics and searches are in
-utils.py."""
+Notebook 02 introduces `compare`, `tune_boosts`, `cross_fit` and `best_scores`,
+03 `tune`, `timed_rankings`, `leaderboard` and `refused`, and 13 `two_estimates`.
+Metrics and searches are in utils.py."""
 
 import time
 from functools import partial

@@ -1,4 +1,8 @@
-"""Intervals and tests of figures that are means over queries. Notebook 02 shows each.
+"""Intervals and tests of figures that are means over queries.
+
+Notebook 02 introduces `confidence_interval`, `permutation_p_value` and `holm`, 05
+`prediction_powered` and `groups_needed`, and 08 `smallest_difference`,
+`mean_of_these` and `random_effects`. What they rest on is in notebook 11.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -54,7 +58,7 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
 
     From 100 groups on scipy's percentile bootstrap, which draws whole groups.
     Below that Student's t, since the bootstrap is too narrow then: notebook
-    02."""
+    11."""
     sums, sizes = _by_group(values, groups)
     if len(sums) < 100:
         mean = sums.sum() / sizes.sum()

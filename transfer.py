@@ -1,6 +1,8 @@
-"""What notebooks 08 to 10 share: collections that people judged, and ten searches.
+"""Collections that people judged, and ten searches, which several notebooks share.
 
-Notebook 08 has six more, by Elasticsearch. Notebooks 02 and 03 explain them all."""
+Notebook 08 has `read_collection`, `ten_scores` and, with six searches more by
+Elasticsearch, `title_searches`. 09 and 10 have `ten_searches`, and 13 has
+`ten_scores`. Notebooks 02 and 03 explain the searches."""
 
 import bm25s
 import Stemmer

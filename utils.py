@@ -4,8 +4,10 @@ One contract carries the course. A *search function* takes a DataFrame of
 queries, with the columns question and course. It returns document ids,
 (n_queries, k), best first, padded with "" where fewer are found.
 
-Notebook 02 introduces all but vectors and sums (03) and `coverage` (04). Data
-are read by corpus.py.
+Notebook 02 introduces `hit_rate`, `mrr`, `ndcg` and searches by text, 03
+`vector_scores`, `weighted_sum` and `rrf_scores`, 04 `coverage`, 05
+`average_precision`, 07 `standardise`, and 13 `precision`, `recall`, `f1` and
+`err`. Data are read by corpus.py.
 """
 
 import warnings

@@ -50,7 +50,7 @@ def test_ids_are_the_recipe_and_records_have_exactly_the_fields(recwarn):
 
 
 def test_size_and_shape_are_those_of_a_real_faq():
-    """The right-hand column of the design's table, on a public FAQ's figures."""
+    """Lengths of texts, sizes of sections, and how people write, as in a public FAQ."""
     frame = pd.DataFrame(DOCUMENTS)
     assert len(frame) >= 1_100
     assert not {435, 33} & {*frame["course"].value_counts(), frame["section"].nunique()}
