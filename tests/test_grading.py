@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from chat_server import answer, chat_server, prompt_of
+from scipy import stats
 
 import corpus
 import grading
@@ -139,6 +140,31 @@ def test_labels_correct_a_generous_model_and_the_interval_holds_the_truth(n_labe
     assert found["labels"] == 8 * n_labelled
     assert found["left_out"] == 8 * (150 - n_labelled)
     assert found["interval"] == ("Student's t" if n_labelled < 100 else "bootstrap")
+
+
+@pytest.mark.parametrize("n_labelled", [99, 100])
+def test_below_a_hundred_labelled_groups_the_interval_is_by_the_jackknife(n_labelled):
+    """Groups are of many sizes, and a pair of weight 0 does not count."""
+    rng = np.random.default_rng(4)
+    groups = np.repeat(range(120), rng.integers(3, 9, 120))
+    weights, model = rng.choice([1, 0.5], len(groups)), rng.random(len(groups))
+    weights[0] = 0
+    truth = rng.random(len(groups)) < model**2
+    drawn = np.where(groups < n_labelled, "random", "pool")
+
+    def corrected(kept):
+        w = weights * kept
+        error = np.average(truth - model, weights=w * (groups < n_labelled))
+        return w @ (model + error) / len(set(groups[kept]))
+
+    whole = corrected(groups >= 0)
+    without = [corrected(groups != group) for group in range(120)]
+    half = stats.t.ppf(0.975, n_labelled - 1) * np.std(without) * np.sqrt(119)
+    found = intervals.prediction_powered(weights, model, truth, groups, drawn)
+    by_t = found["low"], found["high"]
+    assert found["corrected"] == pytest.approx(whole)
+    assert (by_t == pytest.approx((whole - half, whole + half))) == (n_labelled < 100)
+    assert found["labels"] + found["left_out"] == (weights > 0).sum()
 
 
 def test_labels_that_are_not_drawn_at_random_are_refused():
