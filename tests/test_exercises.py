@@ -46,7 +46,8 @@ def test_another_result_is_wrong(found, wanted):
 
 def test_the_first_input_that_differs_is_told_and_an_answer_cannot_change_it():
     def mine(numbers):
-        return numbers.pop() if len(numbers) < 3 else numbers[5]
+        last = numbers.pop()
+        return last if len(numbers) == 1 else numbers[5]
 
     exercises.check(mine, max, [[[1, 2]], [[2, 3]]])
     said = (
