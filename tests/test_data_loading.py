@@ -388,6 +388,8 @@ def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_
     judged = judged_by(**many_judged())
     development, test = corpus.divide(judged)
     assert development is test
+    enough = corpus.divide(judged_by(**many_judged(corpus.MANY)))
+    assert sum(map(len, enough)) == corpus.MANY  # each query is in one half
     development, test = corpus.divide(judged_by(**many_judged(1_200)))
     assert not set(development["need"]) & set(test["need"])
     assert 0.4 < len(test) / 1_200 < 0.6
@@ -431,6 +433,8 @@ def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
     assert unanswered["query_id"].tolist() == ["q6", "q7", "q8", "q9"]
     assert test["judged"]["query_id"].tolist() == ["q0", "q1", "q2", "q3", "q4", "q5"]
     assert all(any(qrel.values()) for qrel in test["judged"]["document"])
+    write(tmp_path, judged=csv("|".join([rows[0], *rows[12:]]), JUDGED))
+    assert "judged" not in corpus.load_halves(folder)[1]  # one query tells nothing
 
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():

@@ -42,6 +42,8 @@ def test_u_goes_back_and_the_later_row_counts(tmp_path):
     assert [row[-1] for row in judging.path.read_text().splitlines()[1:]] == [*"0121"]
     for done in judging.done, judged(judging.path).done:
         assert [*done.values()] == ["2", "1"]
+    # what is no longer to be judged does not count
+    assert repr(judged(judging.path, "", PAIRS[1:])) == "a.csv: 1 of 3 judged"
 
 
 def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path):
@@ -68,7 +70,9 @@ def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(
     paths = [judged(tmp_path / f"{keys}.csv", keys).path for keys in ("0121", "021")]
     table = side_by_side(*paths)
     differ = table.dropna().query("pass_1 != pass_2")[corpus.JUDGED_COLUMNS]
-    merged = merge(table, judged(tmp_path / "3.csv", "1", differ).path)
+    adjudicated = judged(tmp_path / "3.csv", "1", differ).path
+    judged(adjudicated, "2", PAIRS[3:])  # which only one person had judged
+    merged = merge(table, adjudicated)
     counts = [int(word) for word in capsys.readouterr().out.split() if word.isdigit()]
     assert counts == [2, 1, 1]  # merged, by one person only, not adjudicated
     merged.to_csv(tmp_path / "judged-queries.csv", index=False)
@@ -90,6 +94,10 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     judged(tmp_path / "third", "", PAIRS)
     merged = merge(table, tmp_path / "third")
     assert merged["drawn"].tolist() == ["pool", "random", "random"]
+    judged(tmp_path / "eve", "0", draw[:1])
+    judged(tmp_path / "eve", "2", pool[1:2])  # read again, and still a random draw
+    again = last_grades(tmp_path / "eve")
+    assert again.to_numpy().tolist() == [["random", "2"]]
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
     assert set(last_grades(old)["drawn"]) == {""}
     assert set(side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
