@@ -6,7 +6,7 @@ PROJECT = COMPOSE_PROJECT_NAME=course-make
 # which does nothing where a node answers already
 START = $(PROJECT) $(PYTHON) scripts/node.py start
 # tests that start a node, a model server, a browser or all notebooks
-SLOW = run slides judging play local_llm elasticsearch elasticsearch_node
+SLOW = run slides play local_llm elasticsearch elasticsearch_node
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets

@@ -18,9 +18,7 @@ NUMBER = r"-?\d+(?:[.,]\d+)*"
 DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?![\w.]|,\d)")
 HEADING = re.compile(r"(?m)^(?=#{2,3} )")
 # no figures: hints, code, the size of a model, an example of a margin
-HIDDEN = re.compile(
-    r"(?s)<details>.*?</details>|`[^`]*`|1\.5 billion|say 0\.\d+"
-)
+HIDDEN = re.compile(r"(?s)<details>.*?</details>|`[^`]*`|1\.5 billion|say 0\.\d+")
 BOXES = ("What you saw", "Lo que has visto")
 
 
