@@ -21,7 +21,7 @@ VERDICTS = {  # background and mark of a cell
 COLOURS = ["#1f6fb5", "#c24a00", "#2e7d32"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
 # what the label of a kind of queries says, in English and in Spanish; and its mark
-KINDS = {"typed": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
+KINDS = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
 COLLECTIONS = {"med": "MED", "cisi": "CISI", "cacm": "CACM", "vaswani": "Vaswani"}
 
 
@@ -31,10 +31,13 @@ def use_style():
     plt.rcParams.update(STYLE)
 
 
-def _place(name, number):
-    """Which colour and mark a line has: those of its kind of queries, if any."""
-    places = [place for word, place in KINDS.items() if word in str(name)]
-    return places[0] if places else number
+def _places(names):
+    """Which colour and mark each line has: of its kind of queries, if it names one."""
+    places = [
+        next((place for word, place in KINDS.items() if word in str(name)), number)
+        for number, name in enumerate(names)
+    ]
+    return places if len({*places}) == len(places) else range(len(places))
 
 
 def show(figure, alt):
@@ -190,10 +193,11 @@ def forest(tables, title, xlabel, grey=True):
     figure, axis = _panel(title, 0.5 * len(labels) + 1.9, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     said = []
-    for number, (name, table) in enumerate(tables.items()):
+    for number, (place, name) in enumerate(zip(_places(tables), tables, strict=True)):
+        table = tables[name]
         y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
-        colour, marker = (both[_place(name, number)] for both in (COLOURS, "os^"))
+        colour, marker = COLOURS[place], "os^"[place]
         colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
@@ -288,7 +292,7 @@ def searches(boards, title, baseline=None, file=None):
 def _draw_searches(panels, baseline):
     """The searches of each panel: points, intervals, and the line of the baseline."""
     for axis, (label, board) in panels:
-        place = _place(label, 0)
+        [place] = _places([label])
         colour, marker = COLOURS[place], "os^"[place]
         if baseline:
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
@@ -377,8 +381,8 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     the first."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
     said = []
-    for number, (name, line) in enumerate(lines.items()):
-        colour, marker = (both[_place(name, number)] for both in (COLOURS, "os^"))
+    for place, (name, line) in zip(_places(lines), lines.items(), strict=True):
+        colour, marker = COLOURS[place], "os^"[place]
         axis.plot(line, color=colour, marker=marker, ms=5)
         x = line.idxmax()
         if best:

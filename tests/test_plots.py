@@ -64,6 +64,19 @@ def test_forest_colours_only_intervals_without_zero(draw):
     assert "one a: +0.500 (0.250 to 0.750); one b: +0.250 (-0.250 to 0.500);" in alt
 
 
+def test_the_two_kinds_of_queries_keep_their_colours_in_any_order(draw):
+    line = pd.Series([0.5, 0.25], [1, 2])
+    colours = {}
+    for names in ("typed", "generated"), ("generated questions", "judged"), ("a", "b"):
+        axis, _ = draw(plots.curves, dict.fromkeys(names, line), "T", "x", "y")
+        colours |= dict(
+            zip(names, [drawn.get_color() for drawn in axis.lines], strict=True)
+        )
+    assert colours["typed"] == colours["judged"]
+    assert colours["generated"] == colours["generated questions"] != colours["typed"]
+    assert colours["a"] != colours["b"]
+
+
 def test_scatter_colours_points_by_verdict_and_tells_the_correlation(draw):
     table = pd.DataFrame({"x": [1, 2, 3], "y": [1, -2, 3]})
     table["verdict"] = ["same", "opposite", "other"]
