@@ -16,6 +16,9 @@ import corpus
 
 NUMBER = r"-?\d+(?:[.,]\d+)*"
 DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?![\w.]|,\d)")
+WITH_INTERVAL = re.compile(
+    r"(?:(-?\d+\.\d+)[^.()\d]{0,40})?\((-?\d+\.\d+) to (-?\d+\.\d+)"
+)
 HEADING = re.compile(r"(?m)^(?=#{2,3} )")
 # no figures: hints, code, the size of a model, an example of a margin
 HIDDEN = re.compile(r"(?s)<details>.*?</details>|`[^`]*`|1\.5 billion|say 0\.\d+")
@@ -27,44 +30,44 @@ def numbers_in(texts):
     return set(re.findall(NUMBER, "\n".join(texts).replace("−", "-")))
 
 
-def printed(cell):
-    """The numbers that a code cell prints, and those of its figures' alt texts."""
+def rows_of(cell):
+    """The numbers of each row, line or part of an alt text that a cell prints."""
     texts = []
     for output in cell.outputs:
-        texts.append(output.get("text", ""))
-        data = output.get("data", {}).items()
-        texts += [text for kind, text in data if kind.startswith("text/")]
-        texts.append(output.get("metadata", {}).get("image/png", {}).get("alt", ""))
-    return numbers_in(texts)
+        data = output.get("data", {})
+        texts += re.findall(r"(?s)<tr.*?</tr>", data.get("text/html", ""))
+        texts += output.get("text", "").split("\n")
+        if "text/html" not in data and "image/png" not in data:
+            texts += data.get("text/plain", "").split("\n")
+        alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+        texts += re.split(r"; |\. |, (?=[A-Za-z])", alt)
+    return [numbers_in([re.sub(r"<[^>]*>", " ", text)]) for text in texts]
 
 
 def sections(notebook):
-    """(heading, [(prose, numbers), ...]) of each section, from one heading to the next.
+    """(heading, [(prose, rows, settings), ...]) of each section between two headings.
 
-    The numbers are those that its cells before this prose print, and settings: numbers
-    with one or two decimals in the code of the section."""
-    found, seen, settings = [("", [])], set(), set()
+    rows: the numbers that its cells before this prose print. settings: those with one
+    or two decimals in the code of the section."""
+    found, rows, settings = [("", [])], [], set()
     for cell in notebook.cells:
         if cell.cell_type == "code":
             in_code = numbers_in([cell.source])
             settings |= {n for n in in_code if re.fullmatch(r"-?\d+\.\d\d?", n)}
-            seen = seen | printed(cell)
+            rows = rows + rows_of(cell)
             continue
         first, *others = HEADING.split(cell.source)
-        found[-1][1].append((first, (seen, settings)))
+        found[-1][1].append((first, rows, settings))
         for part in others:
-            seen, settings = set(), set()
+            rows, settings = [], set()
             heading = part.split("\n")[0].lstrip("# ")
-            found.append((heading, [(part, (seen, settings))]))
-    return [
-        (heading, [(prose, one | other) for prose, (one, other) in parts])
-        for heading, parts in found
-    ]
+            found.append((heading, [(part, rows, settings)]))
+    return found
 
 
-def decimals_of(prose):
-    """The decimals of prose, with their minus."""
-    return DECIMAL.findall(HIDDEN.sub("", prose).replace("−", "-"))
+def shown(prose):
+    """Prose without what is no figure."""
+    return HIDDEN.sub("", prose).replace("−", "-")
 
 
 def is_known(decimal, numbers):
@@ -73,13 +76,21 @@ def is_known(decimal, numbers):
 
 
 def decimals(notebook):
-    """(decimal, numbers of its section) for each decimal in prose.
+    """(decimal, numbers that it may be) for each decimal in prose.
 
-    Not those of the box at the end, which repeats figures: see `quoted`."""
+    A figure and the two ends of its interval have to be of one row. Not those of the
+    box at the end, which repeats figures: see `quoted`."""
     for heading, parts in sections(notebook):
-        for prose, numbers in parts if not heading.startswith(BOXES) else ():
-            for decimal in decimals_of(prose):
-                yield decimal, numbers
+        for prose, rows, settings in parts if not heading.startswith(BOXES) else ():
+            text, mates = shown(prose), {}
+            for match in WITH_INTERVAL.finditer(text):
+                places = [n for n in range(1, 4) if match[n]]
+                for n in places:
+                    mates[match.start(n)] = [match[m] for m in places if m != n]
+            for match in DECIMAL.finditer(text):
+                same = mates.get(match.start(), [])
+                fit = [row for row in rows if all(is_known(m, row) for m in same)]
+                yield match[0], set().union(*fit, () if same else settings)
 
 
 def read(path):
@@ -125,7 +136,7 @@ def sentences_of(page):
     else:
         parts = sections(read(PAGES[page]))
         [box] = [texts for heading, texts in parts if heading.startswith(BOXES)]
-        prose = "\n\n".join(text for text, _ in box)
+        prose = "\n\n".join(text for text, _, _ in box)
         prose, _, _ = prose.partition("**What to do at work**")
         prose, rows = re.sub(r"(?s)^## .*?\n|<!--.*?-->", "", prose), []
     lines = re.split(r"\n\s*(?:[-*]|\d+\.) |\n\n", "\n" + prose)
@@ -134,20 +145,10 @@ def sentences_of(page):
     return rows + [part for some in parts for part in some]
 
 
-def rows_of(notebook, cell_id):
-    """The numbers of each row, line or part of an alt text that a cell prints."""
+def rows_at(notebook, cell_id):
+    """The numbers of each row that a cell prints, by notebook and the cell's id."""
     [cell] = [cell for cell in read(PAGES[notebook]).cells if cell.id == cell_id]
-    texts = []
-    for output in cell.outputs:
-        data = output.get("data", {})
-        texts += re.findall(r"(?s)<tr.*?</tr>", data.get("text/html", ""))
-        texts += output.get("text", "").split("\n")
-        if "text/html" not in data and "image/png" not in data:
-            texts += data.get("text/plain", "").split("\n")
-        alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
-        texts += re.split(r"; |\. |, (?=[A-Za-z])", alt)
-    texts = [re.sub(r"<[^>]*>", " ", text) for text in texts]
-    return [numbers_in([text]) for text in texts]
+    return rows_of(cell)
 
 
 def numbers_of(claim):
@@ -170,12 +171,11 @@ def test_a_claim_says_what_its_cell_prints(claim):
     assert len(said) == 1, f"{len(said)} sentences with these words"
     numbers = numbers_of(claim)
     assert numbers
+    rows = rows_at(claim["notebook"], claim["cell"])
     if "interval" in claim:
-        assert any(
-            set(numbers) <= row for row in rows_of(claim["notebook"], claim["cell"])
-        )
+        assert any(set(numbers) <= row for row in rows)
     else:
-        assert set(numbers) <= set().union(*rows_of(claim["notebook"], claim["cell"]))
+        assert set(numbers) <= set().union(*rows)
     assert re.search(WORDS[claim["verdict"]], said[0], re.I)
     if claim["verdict"] != "description":
         assert claim["sides"][0] != claim["sides"][1]
@@ -202,7 +202,7 @@ def quoted(page):
             if claim["page"] == page and claim["says"] in sentence
             for number in numbers_of(claim)
         }
-        for decimal in decimals_of(sentence):
+        for decimal in DECIMAL.findall(shown(sentence)):
             yield decimal, known
 
 
