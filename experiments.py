@@ -173,9 +173,6 @@ def two_estimates(ground_truth, rankings, k=10):
     )
 
 
-bracket = two_estimates  # its former name
-
-
 def best_scores(scores, queries):
     """The highest score of each query, (n_queries,); -inf without a document."""
     best = np.full(len(queries), -np.inf)
