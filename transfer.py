@@ -4,8 +4,6 @@ Notebook 08 has `read_collection`, `ten_scores` and, with six searches more by
 Elasticsearch, `title_searches`. 09 and 10 have `ten_searches`, and 13 has
 `ten_scores`. Notebooks 02 and 03 explain the searches."""
 
-import bm25s
-import Stemmer
 from minsearch import Index
 
 import corpus
@@ -55,15 +53,7 @@ FIELDS = ["question", "text", "section"]
 
 def stems_of(text):
     """The stems of a text with blanks between, without common words."""
-    language = corpus.course_language()
-    words = bm25s.tokenize(
-        [text],
-        stopwords=utils.stopwords_of(language),
-        stemmer=Stemmer.Stemmer(language),
-        return_ids=False,
-        show_progress=False,
-    )
-    return " ".join(words[0])
+    return " ".join(utils.words_of([text])[0])
 
 
 def title_searches(es, documents):
