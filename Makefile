@@ -5,6 +5,7 @@ DOCKER = docker compose ls >/dev/null 2>&1
 PROJECT = COMPOSE_PROJECT_NAME=course-make
 # which does nothing where a node answers already
 START = $(PROJECT) $(PYTHON) scripts/node.py start
+ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
 SLOW = run slides play local_llm elasticsearch elasticsearch_node
 export COURSE_RESULTS ?= $(CURDIR)/results
@@ -18,8 +19,11 @@ help:            ## list the targets
 .venv/tested: .venv/installed
 	@$(BIN)/pip install -e ".[test]" -c constraints.txt && touch $@
 
-run: .venv/installed            ## execute all notebooks into results/ and print the leaderboard
+run: .venv/installed            ## execute the eight lessons into results/, and print the leaderboard on the way
 	@$(BIN)/python scripts/run.py
+
+run-more: .venv/installed       ## execute the notebooks for the curious into results/
+	@$(BIN)/python scripts/run.py notebooks/more/*.ipynb
 
 check-code: .venv/tested        ## ruff and the quick tests, in about a minute
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -55,7 +59,7 @@ stop:                           ## stop what `make elasticsearch` and `make loca
 	@$(PYTHON) scripts/models.py stop
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place notebooks/[01]*.ipynb notebooks/es/0*.ipynb && $(BIN)/python scripts/data_card.py
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL) && $(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
@@ -67,4 +71,4 @@ slides: .venv/installed         ## the committed notebooks as slides in results/
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides clean
+.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides clean

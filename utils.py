@@ -4,35 +4,17 @@ One contract carries the course. A *search function* takes a DataFrame of
 queries, with the columns question and course. It returns document ids,
 (n_queries, k), best first, padded with "" where fewer are found.
 
-Notebook 02 introduces `hit_rate`, `mrr`, `ndcg` and searches by text, 03
-`vector_scores`, `weighted_sum` and `rrf_scores`, 04 `coverage`, 05
-`average_precision`, 07 `standardise`, and 13 `precision`, `recall`, `f1` and
-`err`. Data are read by corpus.py.
+Notebook 02 introduces `hit_rate`, `mrr`, `ndcg` and `minsearch_search`, 03
+`search_by_scores`, 04 `coverage`, 06 `average_precision`, and 13 `precision`,
+`recall`, `f1` and `err`. The package course/ has what comes on top.
 """
 
 import warnings
-from functools import lru_cache, partial
 
-import bm25s
 import numpy as np
 import pandas as pd
-import Stemmer
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
-
-from corpus import (
-    GROUND_TRUTH_COLUMNS,
-    check_k,
-    check_table,
-    check_texts,
-    course_language,
-    fail_if_any,
-    qrels_of,
-    right_answers,
-    whole_text,
-)
-from vectors import embed
 
 BLOCK = 2**23  # scores computed at a time: 64 MiB
 
@@ -189,6 +171,84 @@ def _ideal(grades, judged):
         problem = "a query retrieves grades that none of its judged documents has"
         raise ValueError(f"ndcg: {problem}")
     return ideal
+
+
+GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
+
+
+def check_k(k):
+    """Raise a ValueError unless k is a whole number from 1."""
+    if k is True or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"k must be a whole number from 1, not {k!r}")
+
+
+def check_table(table, columns, name):
+    """Return the table as a DataFrame, if it is complete.
+
+    A missing column, a missing cell or a table without rows is a
+    ValueError."""
+    table = pd.DataFrame(table)
+    missing = [column for column in columns if column not in table]
+    if missing:
+        found = ", ".join(map(str, table.columns))
+        raise ValueError(f"{name}: no column {', '.join(missing)}; found {found}")
+    if table.empty:
+        raise ValueError(f"{name}: no rows")
+    for column in columns:
+        filled = table[column].astype(str).str.contains(r"\S", na=False)
+        fail_if_any(table, ~filled, column, name, "is empty or NaN")
+    return table
+
+
+def fail_if_any(table, wrong, column, name, problem):
+    """ValueError if any row is wrong: where the first is, and how many are."""
+    if np.any(wrong):
+        row = np.argmax(wrong)
+        line = f" (line {table.index[row]})" if table.index.name == "line" else ""
+        value = table[column].iloc[row]
+        raise ValueError(
+            f"{name}: row {row}{line}, column {column}: {value!r:.200} {problem}; "
+            f"{np.sum(wrong)} such rows in all"
+        )
+
+
+def check_texts(ids):
+    """ValueError for the first id that is no text."""
+    for id_ in ids:
+        if not isinstance(id_, str):
+            raise ValueError(f"the id {id_!r} is no text but {type(id_)}")
+
+
+def qrels_of(documents):
+    """Return the judgements of each query as a dict of id: grade.
+
+    An id, a set or a list of ids has grade 1. A dict stays as it is. An id
+    that is no text, or a grade that is no number from 0, is a ValueError."""
+    qrels = []
+    for wanted in documents:
+        if isinstance(wanted, set | list | tuple):
+            wanted = dict.fromkeys(sorted(wanted, key=str), 1)  # the same in every run
+        elif not isinstance(wanted, dict):
+            wanted = {wanted: 1}
+        check_texts(wanted)
+        for id_, grade in wanted.items():
+            if isinstance(grade, str) or not 0 <= grade < np.inf:
+                raise ValueError(f"the grade {grade!r} of {id_!r} is no number from 0")
+        qrels.append({id_: grade for id_, grade in wanted.items() if id_})
+    return qrels
+
+
+def right_answers(queries):
+    """What counts as found for each query, a list.
+
+    Its document, or with those of a column `also` a set of ids, or the dict of
+    id: grade of a judged query."""
+    if "also" not in queries:
+        return queries["document"].tolist()
+    return [
+        {row.document, *row.also.split()} if row.also else row.document
+        for row in queries.itertuples()
+    ]
 
 
 # --- Rankings, and what they are worth ---------------------------------------
@@ -427,120 +487,4 @@ def minsearch_search(index, boost=None, k=5, kept=None):
     )
 
 
-def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
-    """Score function of BM25, by bm25s, over heading, answer and section as one text.
-
-    k1: from where on a repeated word adds little. b: how far long texts are
-    held back, 0 to 1. heading: how many times its words count. stem: cut words
-    to their stems, by Snowball for the language of COURSE_LANGUAGE. That
-    language's common words are left out if bm25s lists them."""
-    words = partial(words_of, stem=stem)
-    headings = words(document["question"] for document in documents)
-    wholes = words(whole_text(document) for document in documents)
-    repeated = zip(headings, wholes, strict=True)
-    counted = [more * (heading - 1) + whole or [""] for more, whole in repeated]
-    index = bm25s.BM25(k1=k1, b=b)
-    index.index(counted, show_progress=False)
-    parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
-    shape = len(documents), len(index.scores["indptr"]) - 1
-    weights = sparse.csc_matrix(parts, shape=shape).tocsr()  # of each word in each text
-    columns_of = {word: n for word, n in index.vocab_dict.items() if n < shape[1]}
-    counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
-
-    def scores(queries):
-        asked = counter.transform(words(queries["question"]))
-        for rows, columns in blocks_of(queries, documents):
-            yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
-
-    return scores
-
-
-def words_of(texts, stem=True):
-    """The words of each text in lower case, without common ones: a list of lists.
-
-    stem: cut to their stems. Both in the language of COURSE_LANGUAGE."""
-    return _words(tuple(texts), course_language(), stem)
-
-
-@lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
-def _words(texts, language, stem):
-    """The words of each text in lower case, without the language's common ones."""
-    stemmer = Stemmer.Stemmer(language) if stem else None
-    options = {"stopwords": stopwords_of(language), "stemmer": stemmer}
-    return bm25s.tokenize(texts, return_ids=False, show_progress=False, **options)
-
-
-def stopwords_of(language):
-    """The name of a language's common words in bm25s; [] where it lists none."""
-    known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
-    return language if known or language == "english" else []
-
-
 # --- Vectors, and sums of scores ---------------------------------------------
-
-
-def vector_scores(vectors, documents, name=None):
-    """Return a score function of exact cosines.
-
-    vectors: (n_documents, dimension), by `embed`."""
-
-    def scores(queries):
-        encoded = embed(queries["question"], name, "query")
-        if vectors.shape != (len(documents), encoded.shape[1]):
-            wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
-            given = f"vectors of shape {vectors.shape}"
-            raise ValueError(f"{given} for {wanted}: of another model?")
-        for rows, columns in blocks_of(queries, documents):
-            yield rows, columns, encoded[rows] @ vectors[columns].T
-
-    return scores
-
-
-def standardise(scores):
-    """Give each row mean 0 and standard deviation 1.
-
-    A row of equal scores becomes 0."""
-    spread = scores.std(axis=1, keepdims=True)
-    away = scores - scores.mean(axis=1, keepdims=True)
-    return away / np.where(spread > 1e-12, spread, 1)
-
-
-def weighted_sum(parts, weights):
-    """Score function: the weighted sum of several, each standardised query by query."""
-
-    def scores(queries):
-        for rows, columns, blocks in _blocks_of_all(parts, queries):
-            pairs = zip(weights, blocks, strict=True)
-            total = sum(weight * standardise(block) for weight, block in pairs)
-            yield rows, columns, total
-
-    return scores
-
-
-def rrf_scores(parts, constant, depth=100):
-    """Return a score function of reciprocal rank fusion (Cormack et al. 2009).
-
-    It sums 1 / (constant + rank) over several score functions. Of each only
-    the first `depth` count, and only scores above 0. With a score of 0 a text
-    shares no word with the query."""
-
-    def scores(queries):
-        for rows, columns, blocks in _blocks_of_all(parts, queries):
-            total = np.zeros(blocks[0].shape)
-            for block in blocks:
-                rank = 1 + (-block).argsort(axis=1, kind="stable").argsort(axis=1)
-                counts = (rank <= depth) & (block > 0)
-                total += np.where(counts, 1 / (constant + rank), 0)
-            yield rows, columns, total
-
-    return scores
-
-
-def _blocks_of_all(parts, queries):
-    """Yield (rows, columns, blocks), where blocks has the scores of each part."""
-    for blocks in zip(*(part(queries) for part in parts), strict=True):
-        places = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
-        if any(place != places[0] for place in places):
-            raise ValueError("the parts score other queries or documents")
-        rows, columns, _ = blocks[0]
-        yield rows, columns, [scores for _, _, scores in blocks]

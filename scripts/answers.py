@@ -4,9 +4,7 @@ Each row has a query, a search, and the records that the model is shown. Run wit
 COURSE_LLM=live, OPENAI_BASE_URL and OPENAI_MODEL (`make local-llm` prints them). It
 goes on where it was stopped. Answers go to data/live-responses.jsonl."""
 
-import answering
-import corpus
-import llm
+from course import answering, corpus, llm
 
 DATA = corpus.ROOT / "data"
 

@@ -9,10 +9,8 @@ from functools import partial
 
 from minsearch import Index
 
-import corpus
-import elastic
 import utils
-import vectors
+from course import corpus, elastic, embedding
 
 FIELDS = ["question", "text", "section"]
 BOOST = {"question": 3.0, "section": 0.5}
@@ -58,11 +56,11 @@ def bench_vectors(documents, ground_truth):
     """Time vectors that are computed, and that are kept on disk."""
     texts = [corpus.whole_text(document) for document in documents]
     texts += ground_truth["question"].tolist()
-    vectors.embedding_model().encode(texts[:8])  # warms it
+    embedding.embedding_model().encode(texts[:8])  # warms it
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EMBEDDING_CACHE"] = f"{folder}/new.sqlite"
-        cold = seconds(1, vectors.embed, texts)
-        warm = seconds(3, vectors.embed, texts)
+        cold = seconds(1, embedding.embed, texts)
+        warm = seconds(3, embedding.embed, texts)
     row(f"embedding {len(texts):,} texts: cold / cached start", cold, warm, 20)
 
 

@@ -3,7 +3,7 @@
 They are the counts of data/README.md, and the leaderboard and the machine time
 of notebooks/README.md. Each has its place between two marks. `make notebooks` calls
 this script. First it copies what a run has left in the folder of results: the times
-and the leaderboard to notebooks/, the pictures to .github/. With --check it changes no
+and the leaderboard to notebooks/, the pictures to docs/. With --check it changes no
 file, and only says whether the figures are right."""
 
 import shutil
@@ -12,12 +12,12 @@ import sys
 import numpy as np
 import pandas as pd
 
-import corpus
+from course import corpus
 
 DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
 DURATIONS = NOTEBOOKS / "durations.csv"  # of the committed run, in seconds
 LEADERBOARD = NOTEBOOKS / "leaderboard.csv"
-PICTURE = corpus.ROOT / ".github" / "quality-and-time.png"
+PICTURE = corpus.ROOT / "docs" / "quality-and-time.png"
 FOR_PHONES = PICTURE.with_stem("quality-and-time-narrow")
 HEADINGS = ["search", "nDCG@10, judged", "95 %", "MRR@5, generated", "95 %"]
 

@@ -11,22 +11,16 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import gate
 import nbformat
 import pandas as pd
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
-import corpus
-import elastic
-import formats
-import llm
-import own
-import vectors
+from course import corpus, elastic, embedding, formats, gate, llm, your_searches
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
-FIRST, OWN = "01-ground-truth", "05-your-own-data"
+FIRST, OWN = "01-ground-truth", "06-your-own-data"
 PYTHON = {
     "kernelspec": {
         "display_name": "Python 3 (ipykernel)",
@@ -73,7 +67,7 @@ def durations(notebook):
 def without_our_figures(notebook):
     """Make the text fit other data: figures of the course's own documents go.
 
-    Notebook 05 has them in cells of their own. The others get a line at the top."""
+    Notebook 06 has them in cells of their own. The others get a line at the top."""
     ours = [cell for cell in notebook.cells if OURS in cell.metadata.get("tags", [])]
     if ours:
         notebook.cells = [cell for cell in notebook.cells if cell not in ours]
@@ -81,13 +75,13 @@ def without_our_figures(notebook):
         notebook.cells.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
 
 
-def execute(notebook):
-    """Run one notebook in a kernel of its own; the error, or None."""
+def execute(notebook, folder):
+    """Run one notebook in a kernel of its own, in a folder; the error, or None."""
     options = {"kernel_name": "python3", "timeout": 1800, "coalesce_streams": True}
     client = NotebookClient(notebook, **options)
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
     try:
-        client.execute(cwd=str(NOTEBOOKS))
+        client.execute(cwd=str(folder))
     except (CellExecutionError, DeadKernelError, TimeoutError) as error:
         return error
 
@@ -127,7 +121,7 @@ def check_enough(halves, path):
     if n < FEWEST:
         problem = f"questions on {n} documents, and halves need {FEWEST}"
         advice = "write more questions with notebook 01, or take this file out"
-        without = "notebook 05 then runs on documents alone or judged queries"
+        without = "notebook 06 then runs on documents alone or judged queries"
         raise ValueError(f"{path}: {problem}; {advice}: {without}")
 
 
@@ -160,7 +154,7 @@ def check_data(results):
     if "generated" in test:
         halves = development["generated"], test["generated"]
         check_enough(halves, folder / formats.GENERATED)
-    elif not own.only_yours(documents):
+    elif not your_searches.only_yours(documents):
         # may take long, and here it has a bar; a process gives its memory back
         with ProcessPoolExecutor(1) as pool:
             pool.submit(embed, documents).result()
@@ -169,7 +163,7 @@ def check_data(results):
 
 def embed(documents):
     """Embed the documents, so that the vectors are kept."""
-    vectors.embed(map(corpus.heading_and_text, documents))
+    embedding.embed(map(corpus.heading_and_text, documents))
 
 
 def check_baseline(arguments, results):
@@ -193,7 +187,7 @@ def run(paths, results):
         notebook = nbformat.read(path, as_version=4)
         if corpus.data_folder() != corpus.ROOT / "data":
             without_our_figures(notebook)
-        error = execute(notebook)
+        error = execute(notebook, path.parent)
         if error:
             errors[path] = error
         took[path.stem] = durations(notebook)
@@ -257,7 +251,7 @@ def work(arguments):
     if not check_data(results) and not arguments.notebooks:
         wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
         paths = [path for path in paths if path.stem in wanted]
-        print("no generated questions, which 01 to 04 are about: only 05 is run")
+        print("no generated questions, which 01 to 04 are about: only 06 is run")
     es = elastic.connect_elasticsearch()
     try:
         errors = run(paths, results)
@@ -270,6 +264,8 @@ def work(arguments):
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
     print(f"{done} in {time.time() - started:.0f} s; results in {results}")
+    if not arguments.notebooks:
+        print("`make run-more` runs those for the curious, notebooks/more")
     if errors or not arguments.baseline:
         return bool(errors)
     options = arguments.margin, arguments.search, arguments.non_inferior

@@ -1,4 +1,4 @@
-"""The search that notebook 05 chose. It needs nothing of the course.
+"""The search that notebook 06 chose. It needs nothing of the course.
 
 Beside it: documents.json, vectors.npy, rows.npy (the document of each vector), and
 settings.json, whose "model" is a folder or a name of the model hub.

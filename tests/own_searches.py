@@ -1,4 +1,4 @@
-"""Three searches of one's own, as notebook 05's COURSE_SEARCHES takes them."""
+"""Three searches of one's own, as notebook 06's COURSE_SEARCHES takes them."""
 
 import json
 import os
@@ -8,12 +8,11 @@ import urllib.request
 import faiss
 from elasticsearch import Elasticsearch
 
-import corpus
-import utils
+from course import corpus, embedding
 
 documents = corpus.load_documents()
 store = faiss.IndexFlatIP(384)
-store.add(utils.embed([corpus.heading_and_text(one) for one in documents]))
+store.add(embedding.embed([corpus.heading_and_text(one) for one in documents]))
 
 
 def by_http(question, course):
@@ -27,7 +26,7 @@ def by_http(question, course):
 
 def by_store(question, course):
     """Ask a vector store, which knows numbers and no courses."""
-    _, numbers = store.search(utils.embed([question], role="query"), len(documents))
+    _, numbers = store.search(embedding.embed([question], role="query"), len(documents))
     found = [documents[number] for number in numbers[0]]
     return [one for one in found if one["course"] == course][:100]
 

@@ -14,8 +14,7 @@ from chat_server import answer, chat_server, prompt_of, raw
 from notebook_cells import namespace_of
 from sklearn.metrics import roc_auc_score
 
-import answering
-import llm
+from course import answering, llm
 
 TEN = [f"r{n}" for n in range(10)]
 RECORDS = [{"question": f"Title {n}", "text": f"Text {n}"} for n in range(3)]
@@ -104,7 +103,7 @@ def test_facts_are_those_of_the_first_of_the_best_records():
     assert answering._best_record({"a": 0}) is None
 
 
-# --- Notebook 14 -------------------------------------------------------------
+# --- Notebook 07 -------------------------------------------------------------
 
 
 def live(server):
@@ -184,7 +183,7 @@ def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
         answering.needed_facts(["why?"], ["record"], tmp_path / "facts.jsonl")
 
 
-OF_14 = namespace_of("14-from-hit-to-answer", "judge", "outcome")
+OF_14 = namespace_of("07-from-hit-to-answer", "judge", "outcome")
 
 
 def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
@@ -225,9 +224,9 @@ def test_what_no_record_answers_is_to_be_refused():
     assert outcomes == ["none", "wrong"]
 
 
-# --- Notebook 15 -------------------------------------------------------------
+# --- Notebook 17 -------------------------------------------------------------
 
-OF_15 = namespace_of("15-who-judges-the-answers", "outcome", "judge")
+OF_15 = namespace_of("17-who-judges-the-answers", "outcome", "judge")
 
 
 @pytest.mark.parametrize(("facts", "expected"), OUTCOMES.items())

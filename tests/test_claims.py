@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from notebook_cells import NOTEBOOKS
 
-import corpus
+from course import corpus
 
 NUMBER = r"-?\d+(?:[.,]\d+)*"
 DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?![\w.]|,\d)")

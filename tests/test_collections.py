@@ -17,9 +17,8 @@ import ir_datasets
 import ir_measures
 import pytest
 
-import corpus
-import formats
 import utils
+from course import corpus, formats, scoring
 
 sys.path.insert(0, str(corpus.ROOT / "scripts"))
 import fetch_collections
@@ -260,7 +259,7 @@ def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tm
     assert sum(map(len, qrels)) == n_grades
     assert not [document["id"] for document in documents if not document["text"]]
     search = utils.search_by_scores(
-        utils.bm25_scores(documents), documents, k=1_000, above=0
+        scoring.bm25_scores(documents), documents, k=1_000, above=0
     )
     rankings = search(queries)
     found = utils.relevance(rankings, qrels)

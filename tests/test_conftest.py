@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-import corpus
+from course import corpus
 
 PLUGIN = """
 def pytest_collection_finish(session):

@@ -22,10 +22,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
-import answering
-import corpus
-import llm
 import utils
+from course import answering, corpus, embedding, llm
 
 DATA = corpus.ROOT / "data"
 DOCUMENTS, GROUND_TRUTH = corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
@@ -82,7 +80,7 @@ def test_no_text_or_heading_stands_twice_in_a_course_but_problems_do():
         np.fill_diagonal(cosines, 0)
         nearest += list(cosines.max(axis=1))
     assert np.quantile(nearest, 0.9) >= 0.45
-    vectors = utils.embed([document["question"] for document in DOCUMENTS])
+    vectors = embedding.embed([document["question"] for document in DOCUMENTS])
     courses = np.array([document["course"] for document in DOCUMENTS])
     alike = (vectors @ vectors.T > 0.8) & (courses[:, None] != courses)
     _, group = connected_components(alike)
@@ -162,7 +160,7 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
         decided = gate.get((question, id_))
         if not decided or decided.decision != "drop":
             expected.append(((decided and decided.mended) or question, course, id_))
-    ours = GROUND_TRUTH[corpus.GROUND_TRUTH_COLUMNS]
+    ours = GROUND_TRUTH[utils.GROUND_TRUTH_COLUMNS]
     assert expected == list(ours.itertuples(index=False, name=None))
     assert set(read("first-prompt-questions.csv")["document"]) <= {
         d["id"] for d in DOCUMENTS

@@ -17,9 +17,8 @@ import pytest
 from elasticsearch import helpers
 from test_elasticsearch_node import script
 
-import corpus
-import elastic
 import utils
+from course import corpus, elastic
 
 pytestmark = pytest.mark.elasticsearch
 FIELDS, MATCH_ALL = (

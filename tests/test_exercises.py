@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import exercises
+from course import exercises
 
 TABLE = pd.DataFrame({"a": [1, 2]})
 SAME = [

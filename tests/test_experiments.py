@@ -7,12 +7,8 @@ import pandas as pd
 import pytest
 from minsearch import Index
 
-import corpus
-import elastic
-import experiments
-import intervals
-import transfer
 import utils
+from course import corpus, elastic, experiments, intervals, pooling, scoring
 
 
 def ask(*questions, **columns):
@@ -105,19 +101,19 @@ def test_refusal_at_the_same_price_for_answerable_queries():
 def test_two_estimates_are_the_raw_and_the_condensed_list():
     """b and c answer the query, and x and y were never judged."""
     queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
-    both = experiments.two_estimates(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
+    both = pooling.two_estimates(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
     raw = utils.score(queries, [["x", "b", "y"]])["ndcg"].item()
     # refilled from below
     refilled = utils.score(queries, [["b", "n", "c"]])["ndcg"].item()
     assert both.tolist() == pytest.approx([raw, refilled, 1 / 3])
-    short = experiments.two_estimates(queries, [["b", "x", ""]], k=3)
+    short = pooling.two_estimates(queries, [["b", "x", ""]], k=3)
     assert short["judged_at_k"].item() == 1 / 2
 
 
 def test_with_all_judged_a_figure_may_lie_outside_the_two_estimates():
     """x is better than b, and nobody had judged it."""
     before, after = (
-        experiments.two_estimates(ask("q", document=[qrel]), [["b", "x"]], k=2).loc[0]
+        pooling.two_estimates(ask("q", document=[qrel]), [["b", "x"]], k=2).loc[0]
         for qrel in ({"b": 1}, {"b": 1, "x": 2})
     )
     assert before["ndcg"] == before["condensed"] == 1
@@ -184,10 +180,10 @@ def test_a_leaderboard_resamples_documents_or_needs(judged):
 
 
 def test_a_field_of_stems_has_the_words_that_bm25_counts():
-    assert transfer.stems_of("The partitioned Partitions, and a user-id") == (
+    assert scoring.stems_of("The partitioned Partitions, and a user-id") == (
         "partit partit user id"
     )
-    assert transfer.stems_of("of the") == transfer.stems_of("") == ""
+    assert scoring.stems_of("of the") == scoring.stems_of("") == ""
 
 
 @pytest.mark.elasticsearch
@@ -198,7 +194,7 @@ def test_a_title_counts_three_times_and_a_field_of_stems_finds_other_forms():
         {"id": "b", "question": "fig", "text": "a kiwi, a kiwi and kiwis", **empty},
         {"id": "c", "question": "pear", "text": "pear", **empty},
     ]
-    searches = transfer.title_searches(elastic.connect_elasticsearch(), documents)
+    searches = elastic.title_searches(elastic.connect_elasticsearch(), documents)
     assert len(searches) == 6
 
     def found(name, question):

@@ -9,14 +9,14 @@ import pytest
 from chat_server import answer, chat_server
 from notebook_cells import namespace_of
 
-import llm
 import utils
+from course import llm
 
 NOTEBOOK = namespace_of("04-fact-coverage", "judge", "combinations", "ranking")
 
 
 def test_notebook_12_judges_with_the_prompt_of_notebook_04():
-    of_12 = namespace_of("12-judging-the-judge", "judge")
+    of_12 = namespace_of("16-judging-the-judge", "judge")
     assert of_12["JUDGE_PROMPT"] == NOTEBOOK["JUDGE_PROMPT"]
 
 

@@ -5,9 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import corpus
-import formats
 import utils
+from course import corpus, formats
 
 ROWS = [
     {"Problem": "It won't start", "Solution": "Press the\nred button, twice.", "nr": 7},

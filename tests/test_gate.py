@@ -2,12 +2,11 @@
 
 import os
 
-import gate
 import numpy as np
 import pandas as pd
 import pytest
 
-import formats
+from course import formats, gate
 
 STARTED = 1_000_000_000  # of this run; what an earlier one wrote is older
 N = 60

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-import corpus
-from judging import Judging, judge, last_grades, merge, panel, side_by_side
+from course import corpus
+from course.judging import Judging, judge, last_grades, merge, panel, side_by_side
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(

@@ -21,7 +21,7 @@ from filelock import FileLock
 from openai import OpenAIError
 from pydantic import BaseModel
 
-import llm
+from course import llm
 
 MANY = [f"prompt {number}" for number in range(30)]
 PATH, LIVE = Path("data/responses.jsonl"), Path("data/live-responses.jsonl")

@@ -15,8 +15,7 @@ import node
 import pytest
 from pydantic import BaseModel, Field
 
-import corpus
-import llm
+from course import corpus, llm
 
 
 class Answer(BaseModel):

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import intervals
 import utils
+from course import intervals
 
 PLAIN = [utils.hit_rate, utils.mrr, utils.precision, utils.err]
 COUNTED = [utils.recall, utils.average_precision, utils.f1]

@@ -1,4 +1,4 @@
-"""Test what notebook 05 defines: overlaps of two rankings, and chunks."""
+"""Test what notebook 06 defines: overlaps of two rankings, and chunks."""
 
 import numpy as np
 import pandas as pd
@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notebook_cells import namespace_of
 
-import corpus
-import utils
+from course import corpus, embedding
 
-NB = namespace_of("05-your-own-data", "overlap", "chunks")
+NB = namespace_of("06-your-own-data", "overlap", "chunks")
 RBO, OVERLAP = NB["rank_biased_overlap"], NB["overlap"]
 RANKED = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
@@ -60,6 +59,6 @@ def test_a_document_is_scored_by_its_best_chunk():
     assert list(rows) == [0, 1]
     for column, found in zip(columns, block.T, strict=True):
         cut = NB["chunks_of"](documents[column], 20, 20)
-        vectors = utils.embed(map(corpus.heading_and_text, cut))
-        cosines = utils.embed(asked["question"], role="query") @ vectors.T
+        vectors = embedding.embed(map(corpus.heading_and_text, cut))
+        cosines = embedding.embed(asked["question"], role="query") @ vectors.T
         np.testing.assert_allclose(found, cosines.max(axis=1), atol=1e-5)

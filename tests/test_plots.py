@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-import plots
+from course import plots
 
 
 @pytest.fixture

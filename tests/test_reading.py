@@ -4,8 +4,7 @@ import gzip
 
 import pytest
 
-import corpus
-import formats
+from course import corpus, formats
 
 QRELS = "q1 0 1 2.0\n"
 

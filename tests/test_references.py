@@ -7,8 +7,9 @@ import nbformat
 import pytest
 from notebook_cells import NOTEBOOKS
 
-import corpus
+from course import corpus
 
+COURSE = corpus.ROOT / "course"
 FORMER = r"`\w+\.\w+` (?=\(now `|is called `)"  # said to have another name today
 
 
@@ -19,7 +20,9 @@ def code_of(number):
     return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
 
 
-@pytest.mark.parametrize("name", ["utils", "experiments", "intervals", "transfer"])
+@pytest.mark.parametrize(
+    "name", ["utils", "course.experiments", "course.intervals", "course.scoring"]
+)
 def test_notebooks_have_what_a_docstring_says_they_introduce(name):
     module = import_module(name)
     _, *parts = re.split(r"\b(\d\d)\b", module.__doc__)
@@ -35,10 +38,13 @@ def test_notebooks_have_what_a_docstring_says_they_introduce(name):
 def test_the_changelog_names_functions_where_they_are():
     text = (corpus.ROOT / "CHANGELOG.md").read_text("utf-8")
     found = re.findall(r"`(\w+)\.(\w+)[`(]", re.sub(FORMER, "", text))
-    modules = {path.stem for path in corpus.ROOT.glob("*.py")}
+    modules = {path.stem: f"course.{path.stem}" for path in COURSE.glob("*.py")}
+    modules["utils"] = "utils"
     named = {(name, of) for name, of in found if name in modules and of != "py"}
     assert len(named) >= 10
     lost = [
-        f"{name}.{of}" for name, of in named if not hasattr(import_module(name), of)
+        f"{name}.{of}"
+        for name, of in named
+        if not hasattr(import_module(modules[name]), of)
     ]
     assert not lost

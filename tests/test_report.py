@@ -1,4 +1,4 @@
-"""Test what the report of notebook 05 says, and that what it shows is escaped."""
+"""Test what the report of notebook 06 says, and that what it shows is escaped."""
 
 import re
 
@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-import report
+from course import report
 
 MANY, FEW = (
     pd.DataFrame({"question": ["q"] * 50}),

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 
-import gate
 import nbformat
 import pandas as pd
 import pytest
@@ -16,8 +15,7 @@ import run as script
 from chat_server import chat_server, error
 from notebook_cells import NOTEBOOKS
 
-import corpus
-import formats
+from course import corpus, formats, gate
 
 RUN = [sys.executable, str(corpus.ROOT / "scripts" / "run.py")]
 BOARD = (
@@ -74,7 +72,7 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     results, done = beir
     assert done.returncode == 0, done.stdout + done.stderr
     report = results / "report.html"
-    for text in ("1,133 documents, 0 ids made", "only 05 is run", f"report: {report}"):
+    for text in ("1,133 documents, 0 ids made", "only 06 is run", f"report: {report}"):
         assert text in done.stdout
     board = pd.read_csv(results / "leaderboard.csv")
     assert set(board["queries"]) == {"judged"}
@@ -91,7 +89,7 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     assert not re.search(r"(src|href|url)\W+http", html)  # it opens without a network
 
 
-def test_the_gate_reads_what_05_writes(beir, tmp_path, monkeypatch, capsys):
+def test_the_gate_reads_what_06_writes(beir, tmp_path, monkeypatch, capsys):
     old = beir[0]
     monkeypatch.setenv("COURSE_DATA", str(old / "converted"))
     new = shutil.copytree(old, tmp_path / "new")
@@ -111,7 +109,7 @@ def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
     done = run(COURSE_DATA=tmp_path / "faq.csv", COURSE_RESULTS=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "50 documents, 50 ids made" in done.stdout
-    notebook = (tmp_path / "05-your-own-data.ipynb").read_text()
+    notebook = (tmp_path / "06-your-own-data.ipynb").read_text()
     assert all(text in notebook for text in ("No queries yet", "50 calls"))
     assert (tmp_path / "report.html").exists()
 
@@ -131,7 +129,7 @@ def test_all_notebooks_run_on_messy_data_and_each_oddity_is_said_once(messy, tmp
     odd += ["ids in the column also are of no document"]
     assert [done.stdout.count(words) for words in ["warning:", *odd]] == [5, *[1] * 5]
     ran = {path.name for path in tmp_path.glob("[0-9]*.ipynb")}
-    assert ran == {path.name for path in NOTEBOOKS if path.parent.name != "es"}
+    assert ran == {path.name for path in NOTEBOOKS if path.parent == script.NOTEBOOKS}
     board = pd.read_csv(tmp_path / "leaderboard.csv")
     assert [column for column in board if column in BOARD.split()] == BOARD.split()
     assert set(board["split"]) == {"test"}

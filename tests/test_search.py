@@ -15,11 +15,8 @@ from hypothesis.extra.numpy import arrays
 from minsearch import Index
 from sklearn.metrics.pairwise import cosine_similarity
 
-import corpus
-import elastic
-import experiments
-import transfer
 import utils
+from course import corpus, elastic, experiments, scoring
 
 CELLS = st.sampled_from([-np.inf, -1.0, 0.0, 0.25, 0.5, 1e-300, 7.0])
 SCORES = arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 12)), elements=CELLS)
@@ -175,7 +172,7 @@ def test_every_right_answer_of_a_question_counts():
 
 @pytest.mark.parametrize("shape", [(1, 2), (2, 384)])
 def test_vectors_of_another_model_or_of_other_documents_are_an_error(shape):
-    scores = utils.vector_scores(np.zeros(shape), [document("a")])
+    scores = scoring.vector_scores(np.zeros(shape), [document("a")])
     with pytest.raises(ValueError, match=r"vectors of shape .*another model"):
         list(scores(ask("why")))
 
@@ -183,23 +180,23 @@ def test_vectors_of_another_model_or_of_other_documents_are_an_error(shape):
 def test_weighted_sum_adds_standardised_scores_of_equal_blocks_with_a_weight_each():
     one = part(([0], [0, 1], [[1, 3]]), ([1], [2, 3, 4], [[0.1, 0.1, 0.1]]))
     two = part(([0], [0, 1], [[9, 4]]), ([1], [2, 3, 4], [[1, 2, 3]]))
-    first, second = utils.weighted_sum([one, two], [2, 0.5])(None)
+    first, second = scoring.weighted_sum([one, two], [2, 0.5])(None)
     assert [part.tolist() for part in first] == [[0], [0, 1], [[-1.5, 1.5]]]
     assert second[2] == pytest.approx(np.sqrt(1.5) / 2 * np.array([[-1, 0, 1]]))
     with pytest.raises(ValueError, match="zip"):
-        list(utils.weighted_sum([one, two], [2])(None))
+        list(scoring.weighted_sum([one, two], [2])(None))
     for other in part(([0], [0, 2], [[9, 4]])), part(([1], [0, 1], [[9, 4]])):
         with pytest.raises(ValueError, match="other queries or documents"):
-            list(utils.weighted_sum([one, other], [2, 0.5])(None))
+            list(scoring.weighted_sum([one, other], [2, 0.5])(None))
 
 
 def test_rrf_scores_sum_reciprocal_ranks_of_the_first_scores_above_zero():
     text = part(([0], [0, 1], [[0, 3]]))
     vectors = part(([0], [0, 1], [[0.9, 0.2]]))
-    [(_, _, total)] = utils.rrf_scores([text, vectors], 1)(None)
+    [(_, _, total)] = scoring.rrf_scores([text, vectors], 1)(None)
     # the first document has no word of the query, so that only vectors rank it
     np.testing.assert_allclose(total, [[1 / 2, 1 / 2 + 1 / 3]])
-    [(_, _, first_only)] = utils.rrf_scores([text, vectors], 60, depth=1)(None)
+    [(_, _, first_only)] = scoring.rrf_scores([text, vectors], 60, depth=1)(None)
     np.testing.assert_allclose(first_only, [[1 / 61, 1 / 61]])
 
 
@@ -216,14 +213,14 @@ def test_bm25_scores_as_bm25s_does_on_the_documents_of_a_course():
     index.index(texts, show_progress=False)
     words = bm25s.tokenize(asked["question"].tolist(), **options)
     places, expected = index.retrieve(words, k=5, show_progress=False)
-    [(_, _, found)] = utils.bm25_scores(some, k1=0.9, b=0.4)(asked)
+    [(_, _, found)] = scoring.bm25_scores(some, k1=0.9, b=0.4)(asked)
     np.testing.assert_allclose(
         np.take_along_axis(found, places, axis=1), expected, rtol=1e-5
     )
 
 
 def by_bm25(documents, *questions, **options):
-    scores = utils.bm25_scores(documents, **options)
+    scores = scoring.bm25_scores(documents, **options)
     search = utils.search_by_scores(scores, documents, k=2, above=0)
     return search(ask(*questions)).tolist()
 
@@ -254,8 +251,8 @@ def test_bm25_takes_documents_without_words_and_counts_a_heading_as_often_as_ask
 
 def test_the_first_setting_that_is_tried_is_the_default_of_bm25():
     some = QUERIES[:5].assign(course=DOCUMENTS[0]["course"])
-    [(_, _, plain)] = utils.bm25_scores(DOCUMENTS[:50])(some)
-    [(_, _, first)] = utils.bm25_scores(DOCUMENTS[:50], **experiments.BM25[0])(some)
+    [(_, _, plain)] = scoring.bm25_scores(DOCUMENTS[:50])(some)
+    [(_, _, first)] = scoring.bm25_scores(DOCUMENTS[:50], **experiments.BM25[0])(some)
     np.testing.assert_array_equal(plain, first)
 
 
@@ -272,7 +269,7 @@ def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
     documents = DOCUMENTS[::20]
     asked = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
     found = {}
-    for name, search in transfer.ten_searches(documents).items():
+    for name, search in scoring.ten_searches(documents).items():
         found[name] = utils.run_search(asked, search, 10)
         assert (found[name][:, 0] == asked["id"]).mean() > 0.95, name
     assert len(found) == 10

@@ -1,4 +1,4 @@
-"""The script that notebook 05 writes: it finds what our searches find, without us."""
+"""The script that notebook 06 writes: it finds what our searches find, without us."""
 
 import json
 import runpy
@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import corpus
 import utils
-from vectors import bundled_model
+from course import corpus, embedding, scoring
+from course.embedding import bundled_model
 
 QUERIES = [("my dag is red", "data-engineering"), ("the", "data-engineering")]
 QUERIES += [("cannot log in", "llm-engineering"), ("memory error", "machine-learning")]
@@ -27,7 +27,7 @@ def documents():
 def test_the_script_alone_returns_the_rankings_of_our_searches(
     documents, text, vectors, heading, tmp_path
 ):
-    embedded = utils.embed(map(corpus.heading_and_text, documents))
+    embedded = embedding.embed(map(corpus.heading_and_text, documents))
     np.save(tmp_path / "vectors.npy", embedded)
     np.save(tmp_path / "rows.npy", np.arange(len(documents)))
     settings = {"text": text, "vectors": vectors, "heading": heading}
@@ -40,9 +40,9 @@ def test_the_script_alone_returns_the_rankings_of_our_searches(
     assert "import corpus" not in script.read_text()
     search = runpy.run_path(str(script))["search"]
 
-    bm25 = utils.bm25_scores(documents, k1=1.6, b=0.25, heading=heading)
-    parts = [bm25, utils.vector_scores(embedded, documents)]
-    scores = utils.weighted_sum(parts, [text, vectors]) if vectors else bm25
+    bm25 = scoring.bm25_scores(documents, k1=1.6, b=0.25, heading=heading)
+    parts = [bm25, scoring.vector_scores(embedded, documents)]
+    scores = scoring.weighted_sum(parts, [text, vectors]) if vectors else bm25
     above = -np.inf if vectors else 0
     expected = utils.search_by_scores(scores, documents, k=10, above=above)
     queries = pd.DataFrame(QUERIES, columns=["question", "course"])

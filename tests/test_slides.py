@@ -9,7 +9,7 @@ from pathlib import Path
 from notebook_cells import NOTEBOOKS
 from playwright.sync_api import sync_playwright
 
-import corpus
+from course import corpus
 
 SCALES = (
     "[...document.querySelectorAll('.fit')].map((box) => Number(box.dataset.scale))"

@@ -3,7 +3,7 @@
 
 # %% 1 solution
 def nearest(text):
-    cosines = vectors["question"] @ utils.embed([text])[0]
+    cosines = vectors["question"] @ embedding.embed([text])[0]
     return documents[cosines.argmax()]["question"]
 
 
@@ -14,14 +14,14 @@ def nearest(text):
 # %% 1 wrong
 # The least cosine: that is the farthest heading.
 def nearest(text):
-    cosines = vectors["question"] @ utils.embed([text])[0]
+    cosines = vectors["question"] @ embedding.embed([text])[0]
     return documents[cosines.argsort()[0]]["question"]
 
 
 # %% 1 wrong
 # The vectors of the answers: of a heading's answer, not always the nearest to it.
 def nearest(text):
-    cosines = vectors["text"] @ utils.embed([text])[0]
+    cosines = vectors["text"] @ embedding.embed([text])[0]
     return documents[cosines.argmax()]["question"]
 
 
@@ -59,7 +59,7 @@ def unpaired(a, b):
 # %% 3 solution
 def three_parts(weights):
     parts = [text_scores["BM25"], scores_of["question"], scores_of["text"]]
-    total = utils.weighted_sum(parts, weights)
+    total = scoring.weighted_sum(parts, weights)
     return utils.search_by_scores(total, documents, k=10)
 
 
@@ -74,7 +74,7 @@ def three_parts(weights):
 # The vectors first: then `[1, 0, 0]` is no text search.
 def three_parts(weights):
     parts = [scores_of["question"], scores_of["text"], text_scores["BM25"]]
-    total = utils.weighted_sum(parts, weights)
+    total = scoring.weighted_sum(parts, weights)
     return utils.search_by_scores(total, documents, k=10)
 
 
@@ -82,5 +82,5 @@ def three_parts(weights):
 # A part of each kind, but another text search than asked for.
 def three_parts(weights):
     parts = [text_scores["BM25, title × 2"], scores_of["question"], scores_of["text"]]
-    total = utils.weighted_sum(parts, weights)
+    total = scoring.weighted_sum(parts, weights)
     return utils.search_by_scores(total, documents, k=10)

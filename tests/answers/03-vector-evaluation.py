@@ -3,13 +3,13 @@
 
 # %% 1 right
 def nearest(text):
-    scores = [vector @ utils.embed([text])[0] for vector in vectors["question"]]
+    scores = [vector @ embedding.embed([text])[0] for vector in vectors["question"]]
     return texts["question"][int(np.argmax(scores))]
 
 
 # %% 1 right
 def nearest(text):
-    encoded = utils.embed([text])
+    encoded = embedding.embed([text])
     place = (encoded @ vectors["question"].T).argsort(axis=1)[0, -1]
     return documents[place]["question"]
 
@@ -23,14 +23,14 @@ def nearest(text):
 # %% 1 wrong
 # Vectors of title and answer: another text was to be compared.
 def nearest(text):
-    cosines = vectors["question + text"] @ utils.embed([text])[0]
+    cosines = vectors["question + text"] @ embedding.embed([text])[0]
     return documents[cosines.argmax()]["question"]
 
 
 # %% 1 wrong
 # The second best: that leaves out the title itself.
 def nearest(text):
-    cosines = vectors["question"] @ utils.embed([text])[0]
+    cosines = vectors["question"] @ embedding.embed([text])[0]
     return documents[cosines.argsort()[-2]]["question"]
 
 
@@ -83,7 +83,7 @@ def three_parts(weights):
             rows, columns, _ = blocks[0]
             total = 0
             for weight, (_, _, block) in zip(weights, blocks, strict=True):
-                total = total + weight * utils.standardise(block)
+                total = total + weight * scoring.standardise(block)
             yield rows, columns, total
 
     return utils.search_by_scores(scores, documents, k=10)
@@ -93,7 +93,7 @@ def three_parts(weights):
 def three_parts(weights):
     first, second, third = weights
     both = [text_scores["BM25"], scores_of["question"], scores_of["text"]]
-    total = utils.weighted_sum(both, [10 * first, 10 * second, 10 * third])
+    total = scoring.weighted_sum(both, [10 * first, 10 * second, 10 * third])
     return utils.search_by_scores(total, documents, k=10)
 
 
@@ -122,5 +122,5 @@ def three_parts(weights):
 # The weights are not used.
 def three_parts(weights):
     parts = [text_scores["BM25"], scores_of["question"], scores_of["text"]]
-    total = utils.weighted_sum(parts, [1, 1, 1])
+    total = scoring.weighted_sum(parts, [1, 1, 1])
     return utils.search_by_scores(total, documents, k=10)

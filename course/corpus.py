@@ -1,0 +1,440 @@
+"""The course's own data: documents, questions, judgements, and their halves."""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import Stemmer
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from utils import GROUND_TRUTH_COLUMNS, check_table, fail_if_any
+
+csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
+pd.set_option("mode.string_storage", "python")  # the same texts without pyarrow
+ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
+FIELDS = ["text", "section", "question", "course", "id"]
+JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
+FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
+QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+MANY = 1_000  # judged queries; from here on halves are enough
+SPANISH = """
+al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como
+cómo con contra cual cuál cuáles cuando cuándo cuanto cuánta cuántas cuánto
+cuántos de del desde donde dónde dos el él ella ellas ellos en entre era eran
+es esa esas ese eso esos esta está están estas este esto estos fue ha haber han
+hasta hay he la las le les lo los más me mi mis mientras mucho muy nada ni no
+nos nosotros nuestra nuestro otra otras otro otros para pero poco por porque
+pues que qué quien quién se según ser si sí sino sobre solo su sus también
+tampoco tan tanto te tengo tiene tienen toda todas todo todos tu tus tú un una
+unas uno unos ya yo
+"""
+STOP_WORDS = ENGLISH_STOP_WORDS | set(SPANISH.split())
+
+
+def locate(path):
+    """The path from here, the shell's folder or ROOT, where it exists.
+
+    Else the path as it is given."""
+    for base in ("", os.environ.get("PWD", ""), ROOT):
+        candidate = Path(base, path).resolve()
+        if candidate.exists():
+            return candidate
+    return Path(path)
+
+
+def data_folder(folder=None):
+    """The folder to read: this one, else COURSE_DATA, else data/ in ROOT."""
+    return locate(folder or os.environ.get("COURSE_DATA") or ROOT / "data")
+
+
+def course_language():
+    """The language of the documents: COURSE_LANGUAGE or english.
+
+    The names are Snowball's. ValueError for a language without a stemmer."""
+    language = os.environ.get("COURSE_LANGUAGE") or "english"
+    known = Stemmer.algorithms()
+    if language not in known:
+        raise ValueError(
+            f"COURSE_LANGUAGE: no stemmer for {language!r}; there is {', '.join(known)}"
+        )
+    return language
+
+
+def results_folder():
+    """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made."""
+    folder = ROOT / (os.environ.get("COURSE_RESULTS") or "results")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+# --- Reading files, with errors that say where -------------------------------
+
+
+def encodable(text):
+    """Replace half surrogate pairs, which are no UTF-8, with question marks."""
+    return text.encode(errors="replace").decode()
+
+
+def read_text(path):
+    """The file as text, without a byte order mark.
+
+    A file that ends in .gz is unpacked. ValueError names a line that is not
+    UTF-8."""
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError) as error:
+            raise ValueError(f"{path}: not readable as gzip: {error}") from error
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}: line {line} is not UTF-8: {error}") from error
+
+
+def read_json(path):
+    """The records of a JSON or a JSON Lines file, as a list.
+
+    ValueError names a line that is no JSON, or a record that is no object."""
+    text = read_text(path)
+    is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
+    parts = text.split("\n") if is_lines else [text]
+    records = []
+    for line, part in enumerate(parts, start=1):
+        if is_lines and not part.strip():
+            continue
+        try:
+            content = json.loads(part)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"{path}: line {line - 1 + error.lineno} "
+                f"is not readable as JSON: {error}"
+            ) from error
+        records += content if isinstance(content, list) else [content]
+    for number, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise ValueError(f"{path}: record {number} is no object: {record!s:.100}")
+    return records
+
+
+def read_table(path, columns=(), separator=","):
+    """A CSV file as a DataFrame of texts.
+
+    No cell is empty in the columns that are asked for. The index is the line
+    on which a row begins. Blank lines are no rows. ValueError names file, row
+    (from 0), line (from 1) and column."""
+    text = read_text(path)
+    try:
+        table = pd.read_csv(
+            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: not readable as CSV (truncated?): {error}"
+        ) from error
+    if not isinstance(table.index, pd.RangeIndex):  # it took the first field for one
+        raise ValueError(
+            f"{path}: row 0 (line 2) has more fields than the header; "
+            "a comma in a question needs quotes around it"
+        )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    lines = [
+        reader.line_num - "".join(row).count("\n")
+        for row in reader
+        if len(row) > 1 or "".join(row).strip()
+    ]
+    table.index = pd.Index(lines[1:], name="line")  # without the header's
+    return check_table(table, columns, path)
+
+
+# --- Documents and their ids -------------------------------------------------
+
+
+def document_id(document):
+    """Eight hex digits: a hash of course, question and ten characters of text.
+
+    Documents that agree in all three collide: see `unique_ids`."""
+    return short_hash(
+        f"{document['course']}-{document['question']}-{document['text'][:10]}"
+    )
+
+
+def short_hash(text):
+    """Eight hex digits of the text's MD5."""
+    return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
+
+
+def unique_ids(documents):
+    """One id a document: its `document_id`.
+
+    Where several share one, the hash is of the whole text. Only exact copies
+    still share an id."""
+    ids = pd.Series(map(document_id, documents), dtype=str)
+    whole = [
+        short_hash(f"{d['course']}-{d['question']}-{d['text']}") for d in documents
+    ]
+    return ids.mask(ids.duplicated(keep=False), whole).tolist()
+
+
+def _warn(path, wrong, what):
+    """A warning that counts the rows that are wrong, if there are any."""
+    if np.any(wrong):
+        warnings.warn(f"{path.name}: {np.sum(wrong):,} {what}", stacklevel=3)
+
+
+def load_documents(folder=None):
+    """documents-with-ids.json as a list of dicts with the keys FIELDS.
+
+    null is an empty text. Warnings count empty texts, ids that are missing,
+    which are computed, and ids that stand twice. ValueError or
+    FileNotFoundError names file and record."""
+    path = data_folder(folder) / "documents-with-ids.json"
+    documents = read_json(path)
+    if not documents:
+        raise ValueError(f"{path}: expected a list of records, found none")
+    for number, document in enumerate(documents):
+        document.setdefault("id")
+        for field in FIELDS:
+            if not isinstance(document.get(field, 0), str | None):
+                raise ValueError(
+                    f"{path}: record {number} ({document['id']}): "
+                    f"field {field} is missing or no text: {document!s:.100}"
+                )
+            document[field] = document[field] or ""
+    without_id = [document for document in documents if not document["id"]]
+    for document, id_ in zip(without_id, unique_ids(without_id), strict=True):
+        document["id"] = id_
+    table = pd.DataFrame(documents)
+    again = table["id"].duplicated()
+    some = ", ".join(table["id"][again][:3])
+    _warn(path, len(without_id), "documents without an id, computed here")
+    _warn(path, again, f"documents repeat the id of an earlier one ({some})")
+    _warn(path, table["text"].str.strip() == "", "documents with an empty text")
+    return documents
+
+
+def is_placeholder(questions):
+    """Which questions of a Series are placeholders such as 'question1'."""
+    return questions.str.fullmatch(r"[\W_]*questions?[\W_]*\d*[\W_]*", case=False)
+
+
+def content_words(text):
+    """Return the set of words of a text, in lower case.
+
+    English and Spanish stop words are left out."""
+    return set(re.findall(r"\b\w\w+\b", text.lower())) - STOP_WORDS
+
+
+def whole_text(document):
+    """Question, text and section of a document as one text."""
+    return f"{document['question']} {document['text']} {document['section']}"
+
+
+def heading_and_text(document):
+    """What is embedded of a document: its question, if any, and its text."""
+    return f"{document['question']} {document['text']}".strip()
+
+
+def shared_words(questions, texts):
+    """Share of each question's content words that stand in the text beside it."""
+    pairs = zip(map(content_words, questions), map(content_words, texts), strict=True)
+    return np.array([len(asked & found) / max(1, len(asked)) for asked, found in pairs])
+
+
+# --- Questions and judgements ------------------------------------------------
+
+
+def load_ground_truth(folder=None):
+    """ground-truth-data.csv: a DataFrame with a row for each question.
+
+    Columns: question, course, document; and where the file has it `also`, ids
+    of other documents that answer it, with spaces between them. Then `need` says
+    which questions belong together: those about documents that answer a question
+    both. Warnings count placeholders, repeated rows, rows of another course than
+    their document's, and unknown documents, which are left out. ValueError or
+    FileNotFoundError names file, row and column."""
+    path = data_folder(folder) / "ground-truth-data.csv"
+    table, courses = _known_rows(read_table(path, GROUND_TRUTH_COLUMNS), path)
+    what = "questions are placeholders, such as 'question1'"
+    _warn(path, is_placeholder(table["question"]), what)
+    _warn(path, table.duplicated(GROUND_TRUTH_COLUMNS), "rows repeat an earlier row")
+    if courses:
+        other = table["document"].map(courses) != table["course"]
+        _warn(path, other, "rows name another course than their document's")
+        if "also" in table:
+            also = table["also"].str.split()
+            kept = also.map(lambda ids: [id_ for id_ in ids if id_ in courses])
+            lost = also.str.len() - kept.str.len()
+            _warn(path, lost, "ids in the column also are of no document")
+            table["also"] = kept.str.join(" ")
+    if "also" in table:
+        rows = zip(table["document"], table["also"].str.split(), strict=True)
+        needs = linked((one, other) for one, also in rows for other in [one, *also])
+        table = table.assign(need=table["document"].map(needs))
+    return table.reset_index(drop=True)
+
+
+def linked(pairs):
+    """Which ids are linked, directly or through others: a dict of id: label.
+
+    pairs: two ids each. The label of linked ids is the one of them with the
+    smallest hash."""
+    ones, others = zip(*pairs, strict=True)
+    ids = pd.Index(sorted(set(ones) | set(others), key=short_hash))
+    places = ids.get_indexer(ones), ids.get_indexer(others)
+    links = coo_matrix((np.ones(len(ones)), places), shape=(len(ids), len(ids)))
+    _, group = connected_components(links, directed=False)
+    first = pd.Series(ids).groupby(group).transform("first")
+    return dict(zip(ids, first, strict=True))
+
+
+def _known_rows(table, path):
+    """The rows whose document is in the corpus beside the table; the corpus.
+
+    The corpus is a dict of id: course. Other rows are left out with a warning:
+    documents are deleted in time. ValueError where they are half or more: then
+    it is the table of another corpus. Without a corpus all rows count, and the
+    dict is empty."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # load_documents says them
+            documents = load_documents(path.parent)
+    except FileNotFoundError:
+        return table, {}
+    courses = {document["id"]: document["course"] for document in documents}
+    unknown = ~table["document"].isin(courses)
+    problem = "is not in documents-with-ids.json"
+    if unknown.mean() >= 0.5:
+        fail_if_any(table, unknown, "document", path, problem)
+    _warn(path, unknown, f"rows name a document that {problem}")
+    return table[~unknown], courses
+
+
+def load_judged_queries(folder=None, grade="grade"):
+    """judged-queries.csv: the queries, and a dict of id: grade for each.
+
+    The queries are a DataFrame with query_id, question, course, kind, need and
+    split. need: queries of one need belong together; without such a column see
+    `need_of`. split: train, dev or test where the file has that column. grade:
+    the column that has the grades, numbers from 0. Queries of the kind FROM_LOG are
+    left out. Without the file both are empty, and a line says so. Warnings count
+    pairs that stand twice, ids of several queries, and unknown documents, which
+    are left out. ValueError names file, row and column."""
+    path = data_folder(folder) / "judged-queries.csv"
+    try:
+        table = read_table(path, [*JUDGED_COLUMNS, grade])
+    except FileNotFoundError:
+        print(
+            f"{path.name}: none in this folder, "
+            "so the part on judged queries is left out"
+        )
+        return pd.DataFrame(columns=QUERY_COLUMNS), []
+    no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
+    fail_if_any(table, no_number, grade, path, "is no number from 0")
+    table, _ = _known_rows(table, path)
+    table = table[table["kind"] != FROM_LOG]
+    grades = whole_if_possible(table[grade].astype(float))
+    groups = table.assign(**{grade: grades}).groupby("query_id")
+    several = groups[["query", "course"]].nunique().max(axis=1) > 1
+    _warn(path, table.duplicated(["query_id", "document"]), "rows grade a pair again")
+    what = "query_ids stand with several queries or courses; the first one counts"
+    _warn(path, several, what)
+    queries = groups.first().reset_index().rename(columns={"query": "question"})
+    queries = queries.reindex(columns=QUERY_COLUMNS, fill_value="")
+    qrels = [part.set_index("document")[grade].to_dict() for _, part in groups]
+    needs = list(map(need_of, queries["query_id"], qrels))
+    queries["need"] = queries["need"].mask(queries["need"] == "", needs)
+    return queries, qrels
+
+
+def whole_if_possible(grades):
+    """Grades, a Series, as whole numbers if none has a fraction."""
+    return grades.astype(int) if (grades % 1 == 0).all() else grades
+
+
+def need_of(query_id, qrel):
+    """The need of a query that has no label: one of its best-graded documents.
+
+    It is the one with the smallest hash. So queries with the same best
+    documents have the same need, and no other query can change it. A query
+    without a relevant document is a need of its own."""
+    top = max(qrel.values(), default=0)
+    best = [document for document, grade in qrel.items() if grade == top > 0]
+    return min(best, key=short_hash, default=query_id)
+
+
+# --- Which queries choose, and which report ----------------------------------
+
+
+def folds_of(groups, n_folds=10):
+    """Return the fold of each group, counted from 0.
+
+    A hash of the group's id gives its fold, so another group moves none."""
+    folds = [int(short_hash(str(group)), 16) % n_folds for group in groups]
+    return np.array(folds, dtype=int)
+
+
+def split_by_document(ground_truth):
+    """Development and test halves with a column fold, 0 and 1.
+
+    By a hash of the document's id, or of its `need`: all questions about one
+    document fall into the same half, with those about documents that answer
+    the same questions. Only a question that links two documents moves others."""
+    groups = ground_truth.get("need", ground_truth["document"])
+    return _halves(ground_truth, folds_of(groups, 2))
+
+
+def _halves(queries, folds):
+    queries = queries.assign(fold=folds)
+    return tuple(queries[queries["fold"] == n].reset_index(drop=True) for n in range(2))
+
+
+def divide(judged):
+    """Judged queries that choose, and those that report, with a column fold.
+
+    A query is ranked with what is best on queries of *other* folds: see
+    `experiments.cross_fit`. Fewer than MANY queries all do both, in ten folds
+    of whole needs. More are cut into halves of whole needs. What a collection
+    calls train, dev and test stays that."""
+    own = judged["split"].map({"train": 0, "dev": 0, "test": 1})
+    if own.nunique() == 2:
+        return _halves(judged, own.fillna(0))
+    if len(judged) >= MANY:
+        return _halves(judged, folds_of(judged["need"], 2))
+    judged = judged.assign(fold=folds_of(judged["need"])).reset_index(drop=True)
+    return judged, judged
+
+
+def load_halves(folder=None):
+    """Queries that choose, that report, and judged ones without an answer.
+
+    The first two are dicts of kind: ground truth with a column fold:
+    "generated", two halves by document, and "judged", see `divide`, where
+    there are any. Notebook 02 does it step by step."""
+    development, test = {}, {}
+    try:
+        development["generated"], test["generated"] = split_by_document(
+            load_ground_truth(folder)
+        )
+    except FileNotFoundError:
+        print(
+            "ground-truth-data.csv: none in this folder, "
+            "so the part on generated questions is left out"
+        )
+    queries, qrels = load_judged_queries(folder)
+    judged = queries.assign(document=qrels)
+    answered = np.array([any(qrel.values()) for qrel in qrels], dtype=bool)
+    if answered.sum() > 1:
+        development["judged"], test["judged"] = divide(judged[answered])
+    return development, test, judged[~answered].reset_index(drop=True)

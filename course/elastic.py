@@ -1,0 +1,208 @@
+"""Elasticsearch: connect, index documents, search.
+
+Notebooks 02 and 03 introduce it, and 08 has `title_searches`."""
+
+import os
+import re
+import time
+
+import numpy as np
+from elasticsearch import BadRequestError, Elasticsearch, helpers
+
+import utils
+from course import scoring
+from course.corpus import encodable
+
+MADE_BY = "retrieval-evaluation-course"
+NODE = "http://127.0.0.1:9200"
+FIELDS = ["question", "text", "section"]
+
+
+def connect_elasticsearch():
+    """Return a client for the nodes in ELASTICSEARCH_URL, or for one on this machine.
+
+    ELASTICSEARCH_URL names one node, or several with commas between them.
+    ELASTICSEARCH_API_KEY is the key. Where no healthy node answers, a line is
+    printed and None returned. With REQUIRE_ELASTICSEARCH that is a
+    RuntimeError."""
+    urls = re.findall(r"[^,\s]+", os.getenv("ELASTICSEARCH_URL") or NODE)
+    es = Elasticsearch(
+        urls,
+        api_key=os.getenv("ELASTICSEARCH_API_KEY") or None,
+        request_timeout=60,
+        retry_on_timeout=True,
+    )
+    quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
+    try:
+        found = quick.cluster.health()["status"]
+    except Exception as error:  # whatever the reason, the course goes on without it
+        found = type(error).__name__
+    if found in ("green", "yellow"):
+        return es
+    message = f"Elasticsearch: no healthy node at {', '.join(urls)} ({found})"
+    if os.getenv("REQUIRE_ELASTICSEARCH"):
+        raise RuntimeError(message)
+    print(f"{message}. Its part is left out; start one with `make elasticsearch`.")
+
+
+def index_documents(es, name, documents, mappings, settings=None):
+    """Index the documents in bulk; the name of the new index: `name` and an ending.
+
+    mappings: with a keyword `id`. settings: more of the index, or others.
+    What the course left on the node a day ago is deleted. BulkIndexError,
+    which leaves no index, names documents."""
+    delete_indexes(es, older_than=86_400)  # seconds
+    new = f"{name}-{time.time_ns():x}"
+    origin = {"by": MADE_BY, "at": time.time(), "run": os.getenv("COURSE_RUN")}
+    # sorted: equal scores come in the same order from every copy
+    options = {"sort.field": "id", "number_of_replicas": 0}
+    es.indices.create(
+        index=new,
+        mappings={"_meta": origin, **mappings},
+        settings=options | (settings or {}),
+        wait_for_active_shards="all",
+    )
+    try:
+        # the position as _id: a request sent again overwrites, and documents
+        # that share an id stay
+        rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
+        helpers.bulk(es, rows, index=new)
+        es.indices.refresh(index=new)
+        es.indices.forcemerge(index=new, max_num_segments=1)
+    except BaseException:  # also an interrupted kernel
+        es.indices.delete(index=new)
+        raise
+    return new
+
+
+def delete_indexes(es, older_than=0, run=None):
+    """Delete what `index_documents` made over older_than seconds ago.
+
+    run: only what it made in that run (COURSE_RUN)."""
+    for index, mapping in es.indices.get_mapping().items():
+        origin = mapping["mappings"].get("_meta", {})
+        ours = origin.get("by") == MADE_BY and run in (None, origin["run"])
+        if ours and time.time() - origin["at"] > older_than:
+            # perhaps another process has just deleted it
+            es.indices.delete(index=index, ignore_unavailable=True)
+
+
+def elasticsearch_hits(es, index, bodies):
+    """The hits of each request body in order: _score and fields.
+
+    RuntimeError where one fails: it names the query and the reason."""
+    header = {"index": index, "allow_partial_search_results": False}
+    kept = [
+        "responses.status",
+        "responses.error",
+        "responses.hits.hits._score",
+        "responses.hits.hits.fields",
+    ]
+    found = []
+    for start in range(0, len(bodies), 256):
+        some = bodies[start : start + 256]
+        try:
+            parts = [part for body in some for part in (header, body)]
+            responses = es.msearch(searches=parts, filter_path=kept)["responses"]
+        except BadRequestError:  # an unreadable body fails the call: ask one by one
+            responses = (
+                es.options(ignore_status=400).search(**header, body=body)
+                for body in some
+            )
+        for number, response in enumerate(responses, start):
+            if "error" in response:
+                raise RuntimeError(
+                    f"Elasticsearch: query {number} failed: {response['error']}\n"
+                    f"{str(bodies[number])[:500]}"
+                )
+            found.append(response.get("hits", {}).get("hits", []))
+    return found
+
+
+def elasticsearch_search(es, index, query, k=5):
+    """A search function on an index with a keyword `id`.
+
+    query: (question, course) -> the body of a request. The search takes
+    another k: search(queries, k=100)."""
+
+    def search(queries, k=k):
+        found = _scores_by_id(es, index, query, queries, k)
+        return utils.pad([list(scores) for scores in found], k)
+
+    return search
+
+
+def elasticsearch_scores(es, index, query, documents, size=100):
+    """Score function of the first hits of a query; every other document has 0."""
+
+    def scores(queries):
+        found = _scores_by_id(es, index, query, queries, size)
+        for rows, columns in utils.blocks_of(queries, documents):
+            ids = [documents[column]["id"] for column in columns]
+            block = [[found[row].get(id_, 0) for id_ in ids] for row in rows]
+            yield rows, columns, np.array(block)
+
+    return scores
+
+
+def _scores_by_id(es, index, query, queries, size):
+    """Return a dict of id: score for each query: its first hits, best first.
+
+    The hits come with their ids only: this is 5 times as fast as with all
+    fields."""
+    only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
+    pairs = queries[["question", "course"]].map(encodable).to_numpy()
+    bodies = [query(*pair) | only for pair in pairs]
+    rows = elasticsearch_hits(es, index, bodies)
+    return [{hit["fields"]["id"][0]: hit["_score"] for hit in hits} for hits in rows]
+
+
+def match_query(fields, kind="best_fields"):
+    """A query for `elasticsearch_search`: the question in several fields.
+
+    fields: names; "question^3" weighs one thrice. Filtered on the course.
+    kind: combined_fields, or a type of multi_match."""
+
+    def query(question, course):
+        match = {"query": question, "fields": fields}
+        if kind == "combined_fields":
+            must = {"combined_fields": match}
+        else:
+            must = {"multi_match": match | {"type": kind}}
+        only = {"term": {"course": course}}
+        return {"query": {"bool": {"must": must, "filter": only}}}
+
+    return query
+
+
+def title_searches(es, documents):
+    """Searches by Elasticsearch with a title × 1 and × 3, by name; ten ids each."""
+    of_stems = [
+        document | {field: scoring.stems_of(document[field]) for field in FIELDS}
+        for document in documents
+    ]
+    plain = _index(es, documents, "standard")
+    stemmed = _index(es, of_stems, "whitespace")
+    searches = {}
+    for title, boost in {"": "", ", title × 3": "^3"}.items():
+        fields = [f"question{boost}", *FIELDS[1:]]
+        for kind in "best_fields", "combined_fields":
+            query = match_query(fields, kind)
+            search = elasticsearch_search(es, plain, query, k=10)
+            searches[kind + title] = search
+        query = _of_stems(match_query(fields))
+        search = elasticsearch_search(es, stemmed, query, k=10)
+        searches["best_fields, stems" + title] = search
+    return searches
+
+
+def _index(es, documents, analyzer):
+    """A new index of FIELDS that an analyzer cuts into words."""
+    properties = {field: {"type": "text", "analyzer": analyzer} for field in FIELDS}
+    properties |= {key: {"type": "keyword"} for key in ("id", "course")}
+    return index_documents(es, "transfer", documents, {"properties": properties})
+
+
+def _of_stems(query):
+    """A query that asks for the stems of a question."""
+    return lambda question, course: query(scoring.stems_of(question), course)

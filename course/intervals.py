@@ -1,0 +1,290 @@
+"""Intervals and tests of figures that are means over queries.
+
+Notebook 02 introduces `confidence_interval`, `permutation_p_value` and `holm`, 06
+`prediction_powered` and `groups_needed`, and 08 `smallest_difference`,
+`mean_of_these` and `random_effects`. What they rest on is in notebook 09.
+
+Queries that belong together, as the five questions about a document do, are a
+group. All functions resample or count whole groups, one label a query: see
+`groups_of`."""
+
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, stats
+
+
+def groups_of(queries):
+    """What an interval resamples, one label a query.
+
+    The need of a query, the document of a generated question that has no need,
+    or where neither is known the query itself."""
+    if "need" in queries:
+        return queries["need"].reset_index(drop=True)
+    documents = queries["document"].reset_index(drop=True)
+    if documents.map(lambda document: isinstance(document, str)).all():
+        return documents
+    return pd.Series(range(len(queries)))
+
+
+def _by_group(values, groups):
+    """Sum of the values and number of queries of each group, two arrays (n_groups,)."""
+    values = pd.Series(np.asarray(values, dtype=float))
+    groups = pd.Series(list(groups))
+    n_nan = values.isna().sum() + groups.isna().sum()
+    if len(values) != len(groups) or n_nan or groups.nunique() < 2:
+        given = f"{groups.nunique()} groups, {n_nan} NaN; 2 are needed"
+        raise ValueError(f"{len(values)} values for {len(groups)} rows of {given}")
+    grouped = values.groupby(groups)
+    return grouped.sum().to_numpy(), grouped.size().to_numpy()
+
+
+def standard_error(values, groups):
+    """Return the standard error of the mean of the values, one for each query.
+
+    The queries of a group go together."""
+    sums, sizes = _by_group(values, groups)
+    away = sums - sizes * sums.sum() / sizes.sum()
+    n_groups = len(sums)
+    variance = n_groups / (n_groups - 1) * (away**2).sum()
+    return float(np.sqrt(variance) / sizes.sum())
+
+
+def confidence_interval(values, groups, n_resamples=10_000, seed=1):
+    """95 % interval (low, high) of the mean of one value a query. See `groups_of`.
+
+    From 100 groups on scipy's percentile bootstrap, which draws whole groups.
+    Below that Student's t, since the bootstrap is too narrow then: notebook
+    09."""
+    sums, sizes = _by_group(values, groups)
+    if len(sums) < 100:
+        mean = sums.sum() / sizes.sum()
+        t = stats.t.ppf(0.975, len(sums) - 1)
+        half = t * standard_error(values, groups)
+        return float(mean - half), float(mean + half)
+    result = stats.bootstrap(
+        (sums, sizes),
+        lambda s, n, axis: s.sum(axis) / n.sum(axis),
+        paired=True,
+        method="percentile",
+        n_resamples=n_resamples,
+        batch=500,
+        rng=np.random.default_rng(seed),
+    )
+    return tuple(map(float, result.confidence_interval))
+
+
+def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
+    """Two-sided p value that two searches are equally good, by swapping their values.
+
+    a, b: one value a query, the same queries in the same order. They are
+    swapped at random, group by group, n_resamples times by scipy; or in every
+    possible way where these are fewer."""
+    sums, _ = _by_group(np.asarray(a) - np.asarray(b), groups)
+    sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
+    if not len(sums):
+        return 1.0
+    if 2 ** len(sums) <= n_resamples:
+        signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
+        swapped = np.abs(signs @ sums)
+        return float(np.mean(swapped >= abs(sums.sum()) - 1e-9))
+    rng = np.random.default_rng(seed)
+    result = stats.monte_carlo_test(
+        sums,
+        lambda size: rng.choice([-1.0, 1.0], size=size) * sums,
+        np.sum,
+        vectorized=True,
+        n_resamples=n_resamples,
+        batch=1_000,
+    )
+    return float(result.pvalue)
+
+
+def difference(gains, groups):
+    """Mean, 95 % interval and p value of one search's gain over another: a dict.
+
+    gains: one a query."""
+    low, high = confidence_interval(gains, groups)
+    p = permutation_p_value(gains, 0 * gains, groups)
+    return {"difference": gains.mean(), "low": low, "high": high, "p": p}
+
+
+def holm(p_values):
+    """p values, a Series, corrected for how many they are (Holm 1979); NaN stay.
+
+    The family is every p value that one table shows (notebook 03)."""
+    p = p_values.sort_values()
+    still_to_test = np.arange(p.count(), p.count() - len(p), -1)
+    corrected = (p * still_to_test).cummax().clip(upper=1)
+    return corrected.reindex(p_values.index)
+
+
+def prediction_powered(weights, model, labels, groups, drawn=None):
+    """A metric by a model's grades, corrected by labels (prediction-powered).
+
+    The metric is a mean over groups (queries) of a sum of weight × grade. One entry
+    a pair: weights; the model's grade; the label, or NaN; the group; and how the
+    label was drawn. The model's mean error on the labelled pairs is taken off all
+    pairs (Angelopoulos et al. 2023). So only labels with drawn "random" count: they
+    are a random draw of the pairs, or of the queries. Others are left out.
+
+    Returns a dict: corrected, with low and high, a 95 % interval that draws whole
+    groups; model, the figure without the correction; labels and left_out, how many
+    count and how many do not; interval, which one it is: Student's t by the jackknife
+    where fewer than 100 groups have a label, else the bootstrap. ValueError without
+    labels drawn at random in two groups."""
+    table = pd.DataFrame({"weight": weights, "model": model, "label": labels})
+    table["label"] = table["label"].where(table["weight"] > 0)
+    known = table["label"].notna().sum()
+    at_random = np.full(len(table), False)
+    if drawn is not None:
+        at_random = np.asarray(drawn) == "random"
+    labelled = table["weight"].where(table["label"].notna() & at_random, 0.0)
+    parts = pd.DataFrame(
+        {
+            "by_model": table["weight"] * table["model"],
+            "error": labelled * (table["label"].fillna(0) - table["model"]),
+            "labelled": labelled,
+            "weight": table["weight"],
+        }
+    )
+    sums = parts.groupby(np.asarray(groups)).sum().to_numpy()
+    n_labels, n_labelled = (labelled > 0).sum(), (sums[:, 2] > 0).sum()
+    if n_labelled < 2:
+        raise ValueError(
+            f"prediction_powered: {n_labels} labels drawn at random, in {n_labelled} "
+            f"groups; 2 are needed. {known - n_labels} "
+            "other labels cannot correct a model"
+        )
+    whole = sums.sum(axis=0, keepdims=True)
+    corrected = _corrected(whole, len(sums)).item()
+    low, high = _interval_of_corrected(sums, whole, n_labelled)
+    return {
+        "corrected": corrected,
+        "low": low,
+        "high": high,
+        "model": whole[0, 0] / len(sums),
+        "labels": n_labels,
+        "left_out": known - n_labels,
+        "interval": "bootstrap" if n_labelled >= 100 else "Student's t",
+    }
+
+
+def _interval_of_corrected(sums, whole, n_labelled, n_resamples=10_000, seed=1):
+    """The 95 % interval of a corrected figure: see `prediction_powered`.
+
+    sums: of each group, see `_corrected`. whole: of all."""
+    n_groups = len(sums)
+    if n_labelled < 100:
+        without = _corrected(whole - sums, n_groups - 1)  # one group after the other
+        away = without - without.mean()
+        error = np.sqrt((n_groups - 1) / n_groups * (away**2).sum())
+        half = stats.t.ppf(0.975, n_labelled - 1) * error
+        corrected = _corrected(whole, n_groups).item()
+        return corrected - half, corrected + half
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_resamples)
+    return tuple(np.quantile(_corrected(drawn @ sums, n_groups), [0.025, 0.975]))
+
+
+def _corrected(sums, n_groups):
+    """The model's mean, plus its mean error on labelled pairs times the mean weight."""
+    by_model, error, labelled, weight = sums.T
+    return (by_model + error / labelled * weight) / n_groups
+
+
+POWER = 2.8  # standard errors that a test at 5 % finds four times in five: 1.96 + 0.84
+
+
+def smallest_difference(gains, groups):
+    """The smallest true mean gain that a test finds four times in five.
+
+    gains: one a query."""
+    return POWER * standard_error(gains, groups)
+
+
+def groups_needed(gains, groups, difference=0.02):
+    """How many groups would show a mean gain of `difference`, four times in five."""
+    n_groups = pd.Series(list(groups)).nunique()
+    ratio = smallest_difference(gains, groups) / difference
+    return math.ceil(n_groups * ratio**2)
+
+
+# --- Several collections: their mean, and the collection as the unit -----------------
+
+FEW_COLLECTIONS = 4  # below it nothing is said about another collection
+
+
+def mean_of_these(means, errors, sizes):
+    """The mean of several collections, each with the same weight, as by `difference`.
+
+    means, errors: the mean gain of each collection and its standard error. sizes: its
+    number of queries. By Welch's t. It speaks of these collections only."""
+    variances = np.square(errors) / len(errors) ** 2
+    mean, error = float(np.mean(means)), float(np.sqrt(variances.sum()))
+    degrees = variances.sum() ** 2 / (variances**2 / (np.asarray(sizes) - 1)).sum()
+    return _by_t(mean, error, degrees)
+
+
+def random_effects(means, errors):
+    """The mean gain of collections like these, and what to expect on one more: a dict.
+
+    means, errors: the mean gain of each collection and its standard error.
+    difference, low, high and p: the mean, by Hartung and Knapp (2001), with t of k - 1
+    degrees of freedom. tau: how far collections truly differ, a standard deviation, by
+    Paule and Mandel (1982). q, p_q: Cochran's Q, and its p value that none differs.
+    predicted_low, predicted_high: 95 % interval of another collection, with t of k - 2
+    (Higgins et al. 2009); NaN below FEW_COLLECTIONS. smallest: the mean gain that
+    so many collections show four times in five."""
+    means, variances = np.asarray(means, dtype=float), np.square(errors)
+    k = len(means)
+
+    def weighted(tau2):
+        weights = 1 / (variances + tau2)
+        mean = np.average(means, weights=weights)
+        return mean, weights @ (means - mean) ** 2, 1 / np.sqrt(weights.sum())
+
+    q, tau2 = weighted(0)[1], 0.0
+    if q > k - 1:  # they differ more than their errors explain
+        most = k * np.ptp(means) ** 2
+        tau2 = optimize.brentq(lambda tau2: weighted(tau2)[1] - (k - 1), 0, most)
+    # Hartung and Knapp's factor is 1 for this tau; where tau is 0 it would be less,
+    # and Knapp and Hartung (2003) then take 1
+    mean, _, error = weighted(tau2)
+    half = np.nan
+    if k >= FEW_COLLECTIONS:
+        half = stats.t.ppf(0.975, k - 2) * np.sqrt(tau2 + error**2)
+    return (
+        {"k": k}
+        | _by_t(mean, error, k - 1)
+        | {
+            "tau": float(np.sqrt(tau2)),
+            "q": float(q),
+            "p_q": float(stats.chi2.sf(q, k - 1)),
+            "predicted_low": float(mean - half),
+            "predicted_high": float(mean + half),
+            "smallest": float(error * _power_of_t(k - 1)),
+        }
+    )
+
+
+def _by_t(mean, error, degrees):
+    """A mean with its 95 % interval and p value by Student's t."""
+    half = stats.t.ppf(0.975, degrees) * error
+    p = 2 * stats.t.sf(abs(mean) / error, degrees)
+    ends = {"low": mean - half, "high": mean + half}
+    return {name: float(x) for name, x in {"difference": mean, **ends, "p": p}.items()}
+
+
+@cache
+def _power_of_t(degrees):
+    """How many standard errors a t test at 5 % finds four times in five."""
+    limit = stats.t.ppf(0.975, degrees)
+
+    def missing(effect):
+        return 0.8 - stats.nct.sf(limit, degrees, effect)
+
+    return float(optimize.brentq(missing, 0, 100))

@@ -1,0 +1,274 @@
+"""Judge search results with the keyboard: each judgement is on disk at once.
+
+Notebook 05 introduces it. A file of judgements is never overwritten: a
+correction is a later row, and the later row counts."""
+
+import csv
+import html
+import io
+import os
+import re
+import time
+from pathlib import Path
+
+import ipywidgets as widgets
+import mistune
+import pandas as pd
+
+from course.corpus import JUDGED_COLUMNS, TO_JUDGE, encodable
+
+GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
+DECISIONS = {"k": "keep (k)", "m": "mend (m)", "d": "drop (d)"}
+KEYS = {"grade": GRADES, "decision": DECISIONS}
+TOO_SOON = 0.3  # seconds; a key that comes sooner is held down, and not meant
+PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
+<div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{asked}</b></div>
+<div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
+  overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
+<p><b>{question}</b></p>{text}</div></div>"""
+# line breaks stay, and HTML in a record is shown as text
+MARKDOWN = mistune.create_markdown(escape=True, hard_wrap=True)
+
+
+# --- The file of judgements --------------------------------------------------
+
+
+def _whole_lines(path):
+    """The bytes of a file up to its last line end, and what was cut off behind it."""
+    content = path.read_bytes() if path.exists() else b""
+    end = content.rfind(b"\n") + 1
+    return content[:end], content[end:]
+
+
+def _append_row(path, columns, values):
+    """Add a row to a CSV file, and wait until it is on disk.
+
+    A new file gets its header."""
+    whole, _ = _whole_lines(path)
+    with open(path, "a", newline="", encoding="utf-8") as file:
+        file.truncate(len(whole))  # half a row, if the last one was cut off
+        rows = [values] if whole else [columns, values]
+        csv.writer(file, lineterminator="\n").writerows(rows)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _one_line(text):
+    """The text with its line ends as spaces, so that a row of the file is one line."""
+    return re.sub(r"[\r\n]+", " ", encodable(str(text)))
+
+
+def read_judgements(path, columns):
+    """The rows of a file of judgements as texts, oldest first.
+
+    A line says what was cut off in the writing. ValueError for another
+    file."""
+    whole, half = _whole_lines(path)
+    if half:
+        said = f"{path.name}: its last row is cut off ({half!r})"
+        print(f"{said}, so that one is asked again")
+    content = io.BytesIO(whole or ",".join(columns).encode())
+    table = pd.read_csv(content, dtype=str, keep_default_na=False)
+    if list(table.columns) != columns or table.isna().any(axis=None):
+        raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
+    return table
+
+
+# --- What is judged, and what comes next -------------------------------------
+
+
+class Judging:
+    """Items to judge, one at a time, and the file of what is judged.
+
+    items: a DataFrame, a row for each item. path: the file, which may exist;
+    then it goes on with the first item that has no row in it. column: grade or
+    decision. It knows no widgets."""
+
+    def __init__(self, items, path, column="grade"):
+        self.path = Path(path)
+        self.keys = KEYS[column]
+        self.fields = list(items.columns)
+        self.columns = [*self.fields, column]
+        if column == "decision":
+            self.columns.append("mended")
+        texts = items.map(_one_line)
+        self.items = list(dict.fromkeys(texts.itertuples(index=False, name=None)))
+        rows = read_judgements(self.path, self.columns)
+        self.done = {}  # item: its latest judgement, the latest last
+        for row in rows.itertuples(index=False, name=None):
+            item, judgement = row[: len(self.fields)], row[len(self.fields)]
+            if item in self.items:
+                self.done.pop(item, None)
+                self.done[item] = judgement
+        self.at = self._next()
+
+    def _next(self):
+        left = [item for item in self.items if item not in self.done]
+        return left[0] if left else None
+
+    def store(self, judgement, typed=""):
+        """Write a judgement of the item at hand, and go on to the next."""
+        row = [*self.at, judgement, typed]
+        _append_row(self.path, self.columns, row[: len(self.columns)])
+        self.done.pop(self.at, None)
+        self.done[self.at] = judgement
+        self.at = self._next()
+
+    def back(self):
+        """Go back to the item that was judged before this one."""
+        earlier = list(self.done)
+        if self.at in self.done:
+            earlier = earlier[: earlier.index(self.at)]
+        if earlier:
+            self.at = earlier[-1]
+
+    def __repr__(self):
+        return f"{self.path.name}: {len(self.done)} of {len(self.items)} judged"
+
+
+def judge(judging, key, typed=""):
+    """Store what a key means for the item at hand; u goes back one.
+
+    Other keys do nothing."""
+    if key == "u":
+        judging.back()
+    elif key in judging.keys and judging.at:
+        judging.store(judging.keys[key].split()[0], typed)
+
+
+# --- The panel ---------------------------------------------------------------
+
+
+def _asked(judging):
+    """The query of the item at hand, or its generated question."""
+    item = dict(zip(judging.fields, judging.at, strict=True))
+    return item.get("query") or item["question"]
+
+
+def page(judging, records):
+    """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
+    if not judging.at:
+        return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
+    item = dict(zip(judging.fields, judging.at, strict=True))
+    said = str(judging)
+    if judging.at in judging.done:
+        said += f"; here: {judging.done[judging.at]}"
+    record = records[item["document"]]
+    texts = {"question": record["question"], "asked": _asked(judging), "said": said}
+    escaped = {name: html.escape(text) for name, text in texts.items()}
+    return PAGE.format(**escaped, text=MARKDOWN(record["text"]))
+
+
+def _show(view):
+    """Show the item at hand, hide the box for a mended question, wait for a key."""
+    view.page.value = page(view.judging, view.records)
+    view.typed.layout.display = "none"
+    view.key.focus()
+
+
+def _take(view, key):
+    """Take a typed key, unless it comes too soon after the last one."""
+    before, view.taken = view.taken, time.monotonic()
+    view.key.value = ""
+    if key == "u" or view.taken - before > TOO_SOON:
+        _press(view, key)
+
+
+def _press(view, key, typed=""):
+    """Do what a key says.
+
+    The page says when a judgement cannot be stored, and asks again."""
+    asks_for_text = key == "m" and key in view.judging.keys and not typed
+    if asks_for_text and view.judging.at:
+        view.typed.value = _asked(view.judging)
+        view.typed.layout.display = None
+        view.typed.focus()
+        return
+    try:
+        judge(view.judging, key, typed.strip())
+        _show(view)
+    except OSError as error:
+        problem = html.escape(str(error))
+        view.page.value = f"<b>Not stored: {problem}</b>{view.page.value}"
+
+
+def panel(judging, documents):
+    """The widgets of a Judging: a page, a box for keys, a box for text, and buttons."""
+    wide = {"width": "auto"}
+    view = widgets.VBox()
+    view.judging = judging
+    view.taken = 0
+    view.records = {document["id"]: document for document in documents}
+    view.page = widgets.HTML()
+    view.typed = widgets.Text(continuous_update=False, layout=wide)
+    view.key = widgets.Text(placeholder="keys go here", layout={"width": "9em"})
+    view.buttons = {}
+    for key, label in {**judging.keys, "u": "back (u)"}.items():
+        view.buttons[key] = widgets.Button(description=label, layout=wide)
+        view.buttons[key].on_click(lambda _, key=key: _press(view, key))
+
+    def typed_key(change):
+        if change.new:
+            _take(view, change.new.lower())
+
+    def typed_text(change):
+        if change.new != _asked(judging):
+            _press(view, "m", change.new)
+
+    view.key.observe(typed_key, "value")
+    view.typed.observe(typed_text, "value")
+    wrapped = {"flex_flow": "row wrap"}
+    row = widgets.HBox([view.key, *view.buttons.values()], layout=wrapped)
+    view.children = [view.page, view.typed, row]
+    _show(view)
+    return view
+
+
+# --- Two annotators ----------------------------------------------------------
+
+
+def last_grades(path):
+    """The grade that counts of each pair, the last one in the file, and its `drawn`.
+
+    A DataFrame by pair. What was also drawn at random is "random". A file without the
+    column has ""."""
+    path = Path(path)
+    header, _, _ = _whole_lines(path)[0].partition(b"\n")
+    columns = TO_JUDGE if b",drawn," in header else JUDGED_COLUMNS
+    table = read_judgements(path, [*columns, "grade"])
+    if "drawn" not in table:
+        table["drawn"] = ""
+    found = table.groupby(JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
+    at_random = table[table["drawn"] == "random"].set_index(JUDGED_COLUMNS).index
+    found["drawn"] = found["drawn"].mask(found.index.isin(at_random), "random")
+    return found
+
+
+def side_by_side(one, other):
+    """The grades of two files, in the columns pass_1 and pass_2.
+
+    A grade is NaN where only the other one has judged the pair. `drawn` is "" where
+    the two files name another draw."""
+    both = {"pass_1": last_grades(one), "pass_2": last_grades(other)}
+    grades = {name: table["grade"] for name, table in both.items()}
+    table = pd.concat(grades, axis=1).sort_index()
+    ones, others = (both[name]["drawn"].reindex(table.index) for name in both)
+    ones, others = ones.fillna(others), others.fillna(ones)
+    table.insert(0, "drawn", ones.where(ones == others, ""))
+    return table.reset_index()
+
+
+def merge(table, adjudicated):
+    """Judgements in the columns of judged-queries.csv, of a table `side_by_side`.
+
+    The grade is the one that both gave, or that of the file `adjudicated`.
+    What has neither is counted and left out."""
+    table = table.join(last_grades(adjudicated)["grade"], on=JUDGED_COLUMNS)
+    agreed = table["pass_1"] == table["pass_2"]
+    table["grade"] = table["grade"].mask(agreed, table["pass_1"])
+    alone = table[["pass_1", "pass_2"]].isna().any(axis=1)
+    ready = table["grade"].notna() & ~alone
+    by_one = f"{alone.sum()} that only one person judged"
+    print(f"{ready.sum()} pairs are merged. Left out: {by_one},")
+    print(f"and {(~ready & ~alone).sum()} disagreements that are not adjudicated.")
+    return table[ready][[*TO_JUDGE, "grade", "pass_1", "pass_2"]]

@@ -1,0 +1,150 @@
+"""What nobody judged: two estimates without it, what to judge next, a model's grades.
+
+Notebook 13 introduces the first, and 06 uses the others. A column `drawn` says why a
+pair was judged: "pool", "next", or "random". Only grades of a random draw can correct
+a model. What a pair adds is linear in its grade: DCG@k, and not nDCG."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+import utils
+from course import corpus, llm
+
+PROMPT = """Somebody types a query into a search engine. Say whether the document is relevant.
+Answer with one digit alone: 1 if it is, 0 if it is not.
+
+document: {document}
+
+query: {query}"""  # noqa: E501
+PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
+
+
+def pairs_of(rankings, queries, k=10):
+    """Every query with each document that a search has among its first k.
+
+    rankings: a dict of name: ids, (n_queries, k or more). queries: with query_id,
+    question, course, kind, and document, a dict of id: grade. Returns a DataFrame:
+    the pair, its grade or NaN, and for each search what a grade of 1 adds to its
+    DCG@k, 1 / log2(1 + rank), or 0."""
+    discounts = 1 / np.log2(np.arange(2, k + 2))
+    rows = {}
+    for name, ranking in rankings.items():
+        for number, ids in enumerate(np.asarray(ranking)[:, :k].tolist()):
+            for discount, id_ in zip(discounts, ids, strict=False):
+                if id_:
+                    rows.setdefault((number, id_), {}).setdefault(name, discount)
+    pairs = pd.DataFrame(rows.values(), columns=list(rankings)).fillna(0.0)
+    numbers = [number for number, _ in rows]
+    asked = queries.iloc[numbers].reset_index(drop=True)
+    documents = [id_ for _, id_ in rows]
+    both = zip(asked["document"], documents, strict=True)
+    grades = [qrel.get(id_) for qrel, id_ in both]
+    asked = asked.rename(columns={"question": "query"})
+    asked = asked.assign(document=documents, grade=pd.Series(grades, dtype=float))
+    return pd.concat([asked[PAIR], pairs], axis=1)
+
+
+def judge_next(pairs, leaders, n=100):
+    """The n pairs without a grade that tell the leaders apart soonest.
+
+    pairs: see `pairs_of`. leaders: names of searches. A grade moves the difference
+    of two searches by the difference of what it adds to each. A result that all
+    leaders show at the same rank changes nothing and is left out (Carterette, Allan
+    and Sitaraman 2006)."""
+    spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
+    useful = pairs[pairs["grade"].isna() & (spread > 0)]
+    order = spread[useful.index].sort_values(ascending=False, kind="stable")
+    found = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
+    return found.assign(drawn="next")
+
+
+def judge_random(pairs, n=100):
+    """A random draw of n pairs, without those that were judged in one before.
+
+    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the others
+    keep their places. Judge them in this order, and stop where you like."""
+    drawn = pairs.loc[_in_order(pairs)].head(n)
+    left = drawn[drawn["drawn"] != "random"]
+    return left[corpus.JUDGED_COLUMNS].assign(drawn="random")
+
+
+def how_drawn(pairs, folder):
+    """The pairs with a column drawn, which says how each grade was drawn, or "".
+
+    The column of that name in the folder's judged-queries.csv says it. Grades of a
+    random draw become the pairs' grades. They are "random" up to the first pair of
+    the draw that nobody judged. Those behind it are no random draw of *these*
+    pairs: others have come, since another search leads, for example."""
+    pairs = pairs.assign(drawn="")
+    path = folder / "judged-queries.csv"
+    table = corpus.read_table(path) if path.exists() else pd.DataFrame()
+    if "drawn" not in table:
+        return pairs
+    key = ["query_id", "document"]
+    at_random = table[table["drawn"] == "random"].drop_duplicates(key, keep="last")
+    grades = at_random.set_index(key)["grade"].astype(float)
+    found = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
+    pairs["grade"] = pairs["grade"].where(np.isnan(found), found)
+    so_far = pd.Series(~np.isnan(found), pairs.index)[_in_order(pairs)].cummin()
+    return pairs.assign(drawn=so_far.map({True: "random", False: ""}))
+
+
+def _in_order(pairs):
+    """The index of the pairs in the order of the draw."""
+    keys = pairs["query_id"] + " " + pairs["document"]
+    return keys.map(corpus.short_hash).sort_values(kind="stable").index
+
+
+def graded(pairs, documents, path):
+    """P(relevant) of each pair by a language model, an array; NaN where none is known.
+
+    It asks as `llm.respond` does: live, or as recorded beside path. A warning says
+    for how many the model named no digit; RuntimeError if they are over 5 %."""
+    texts = {d["id"]: corpus.heading_and_text(d) for d in documents}
+    prompts = []
+    for id_, query in zip(pairs["document"], pairs["query"], strict=True):
+        prompts.append(PROMPT.format(document=texts[id_], query=query))
+    call = llm.judge_call(*llm.client(timeout=600)) if llm.is_live() else None
+    try:
+        responses = llm.respond(prompts, "digit", path, call)
+    except RuntimeError as error:
+        responses = llm.recorded(prompts, "digit", path)
+        if responses.count(None) > 0.05 * len(responses):
+            raise
+        count = f"{responses.count(None)} of {len(responses)} pairs"
+        warnings.warn(f"{count} have no grade: {error}", stacklevel=2)
+    return np.array([llm.p_of(r) if r else np.nan for r in responses])
+
+
+def condensed(rankings, documents):
+    """The rankings without what nobody judged, in order: (n_queries, depth).
+
+    documents: for each query a dict of id: grade."""
+    rankings = np.asarray(rankings, dtype=object)
+    rows = zip(rankings.tolist(), utils.qrels_of(documents), strict=True)
+    kept = [[id_ for id_ in row if id_ in qrel] for row, qrel in rows]
+    return utils.pad(kept, rankings.shape[1])
+
+
+def two_estimates(ground_truth, rankings, k=10):
+    """Two estimates of nDCG at k, and the share of the first k that was judged.
+
+    ndcg: as it is; it usually underrates a search that brings documents that
+    nobody judged. condensed: without them, refilled from below; it usually
+    overrates such a search. So the rankings should be deeper than k, 100 say.
+    With all documents judged, the figure may lie outside the two (notebook 13).
+    A DataFrame, a row for each query."""
+    rankings = np.asarray(rankings, dtype=object)
+    qrels = utils.qrels_of(utils.right_answers(ground_truth))
+    rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
+    known = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
+    refilled = condensed(rankings, qrels)
+    return pd.DataFrame(
+        {
+            "ndcg": utils.score(ground_truth, rankings, k)["ndcg"],
+            "condensed": utils.score(ground_truth, refilled, k)["ndcg"],
+            "judged_at_k": [np.mean(row) if row else np.nan for row in known],
+        }
+    )

@@ -1,0 +1,155 @@
+"""The report of notebook 06: a page that begins with the decision. It opens offline."""
+
+import base64
+import html
+import os
+from datetime import date
+from importlib.metadata import version
+
+from course import corpus, experiments
+
+WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
+PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
+NAMES = {
+    "mrr": "MRR@5",
+    "ndcg": "nDCG@10",
+    "low": "from",
+    "high": "to",
+    "condensed": "judged results only",
+    "judged_at_k": "share judged",
+    "ms_per_query": "ms a query",
+    "left_out": "labels left out",
+}
+DECIMALS = {"ms a query": "{:,.1f}", "needed": "{:,.0f}"}
+STYLE = """<!doctype html><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Which search to ship</title><style>
+body {max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  font: 16px/1.5 system-ui, sans-serif}
+table {display: block; overflow-x: auto; border-collapse: collapse; font-size: 14px}
+th, td {padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #ddd}
+pre {overflow-x: auto; background: #f4f4f4; padding: 1rem; font-size: 13px}
+img {width: 100%} .decision {font-size: 1.3em; font-weight: 600}
+</style><h1>Which search to ship</h1>"""
+
+
+def undecided(table):
+    """The rows of searches from which the chosen one cannot be told apart.
+
+    table: the chosen search minus each other, with the columns low and p.
+    Weak evidence decides nothing."""
+    return table[(table["p"] >= WEAK) | (table["low"] <= 0)]
+
+
+def decision(best, table, queries, kind, yours=()):
+    """What to do: ship it, keep what you have, take the cheaper one, or judge more.
+
+    best: the chosen search. table: see `undecided`. queries: those that decide.
+    kind: judged or generated. yours: the names of your own searches."""
+    n_queries = len(queries)
+    if n_queries < experiments.FEW:
+        more = experiments.FEW - n_queries
+        return (
+            f"Too few queries to decide: {n_queries}. Judge {more} more (notebook 5). "
+            f"Until then take “{best}”."
+        )
+    close = undecided(table).index
+    if best in yours:
+        return f"Keep “{best}”. No other search is shown to be better."
+    own = [name for name in close if name in yours]
+    if own:
+        return f"Keep “{own[0]}”. “{best}” is not shown to be better."
+    if close.empty:
+        better = "it is significantly better than every other search"
+        return f"Ship “{best}”. On {kind} queries {better}."
+    *names, last = [f"“{name}”" for name in [best, *close]]
+    return (
+        f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
+        "Ship the one that costs least."
+    )
+
+
+def section(title, text, table=None, **how):
+    """A heading, a paragraph, and a table if there is one, as HTML."""
+    how = {"border": 0, "na_rep": "–", "float_format": "{:.3f}".format, **how}
+    page = f"<h2>{html.escape(title)}</h2><p>{html.escape(text)}</p>"
+    if table is None or table.empty:
+        return page
+    table = table.rename(columns=NAMES).rename_axis(None)
+    forms = {name: form.format for name, form in DECIMALS.items() if name in table}
+    return page + table.to_html(formatters=forms, **how)
+
+
+def lead(sentence, costs, path):
+    """The decision, its costs and a picture: on a phone the narrow one beside path."""
+    narrow = _encoded(path.with_stem(f"{path.stem}-narrow"))
+    phone = f'<source media="(max-width: 600px)" srcset="{narrow}">'
+    image = f'<img alt="Searches with 95 % intervals" src="{_encoded(path)}">'
+    said = f'<p class="decision">{html.escape(sentence)}</p><p>{html.escape(costs)}</p>'
+    return f"{said}<picture>{phone}{image}</picture>"
+
+
+def code(text):
+    """Code as HTML."""
+    return f"<pre>{html.escape(text)}</pre>"
+
+
+def lists_only(queries):
+    """Whether the judgements name relevant documents only, and no others.
+
+    Then it is not known which documents were looked at."""
+    grades = [qrel.values() for qrel in queries["document"] if isinstance(qrel, dict)]
+    return bool(grades) and all(min(some, default=0) > 0 for some in grades)
+
+
+def costs(milliseconds, best):
+    """What a query takes in the chosen and in the fastest search, as a sentence.
+
+    milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
+    measured = milliseconds.dropna()
+    said = "How long a query takes in it was not measured"
+    if best in measured:
+        said = f"A query takes {measured[best]:.1f} ms in it"
+    if measured.empty:
+        return f"{said}."
+    fastest = measured.idxmin()
+    if fastest == best:
+        return f"{said}, the fastest search that was measured."
+    return f"{said}, and {measured[fastest]:.1f} ms in the fastest search, “{fastest}”."
+
+
+def graded(corrected, n_left):
+    """What the figures of a model rest on, and what is left to judge, as sentences.
+
+    corrected: a row of `intervals.prediction_powered` for each search, or none.
+    n_left: how many pairs of the random draw are not judged."""
+    said = []
+    if len(corrected):
+        how = " and ".join(corrected["interval"].unique())
+        said.append(
+            "DCG@10 by a model's grades, corrected by your labels, and as it is"
+        )
+        said.append(f"The intervals are 95 %, by {how}")
+        said.append("Labels count if they were drawn at random; others are left out")
+    if n_left:
+        draw = f"In judge-random.csv: {n_left} pairs drawn at random"
+        said.append(f"{draw}. Only such labels can correct a model")
+    return ". ".join(said) + "."
+
+
+def _encoded(path):
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def made_with(source, models=()):
+    """When and from what the report was made, as sentences.
+
+    models: names of embedding models, beside the one that is the default."""
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    default = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
+    language = corpus.course_language()
+    return (
+        f"{date.today()}, from {source}. Vectors by {', '.join([default, *models])}. "
+        f"Stems in {language}. {versions}. "
+        "Intervals and tests draw with seed 1."
+    )

@@ -1,0 +1,173 @@
+"""Score functions: BM25, vectors, sums of both, and ten searches made of them.
+
+Notebook 02 introduces `bm25_scores`, and 03 `vector_scores`, `weighted_sum` and
+`rrf_scores`. 08 and 13 have `ten_scores`, and 14 and 15 `ten_searches`."""
+
+from functools import lru_cache, partial
+
+import bm25s
+import numpy as np
+import Stemmer
+from minsearch import Index
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+import utils
+from course import corpus, embedding
+
+# of experiments.BM25, on our typed queries
+OUR_SETTING = {"k1": 1.6, "b": 0.25, "heading": 3}
+TF_IDF = {"one field": {}, "logarithm": {"sublinear_tf": True}}
+
+
+def ten_scores(documents):
+    """A dict of name: score function. Five by text, one by vectors, four by both."""
+    in_one_field = []
+    for document in documents:
+        in_one_field.append({**document, "all": corpus.whole_text(document)})
+    scores = {}
+    for name, options in TF_IDF.items():
+        index = Index(["all"], ["course"], vectorizer_params=options).fit(in_one_field)
+        scores[name] = utils.minsearch_scores(index)
+    scores["BM25"] = bm25_scores(documents, stem=False)
+    scores["BM25, stems"] = bm25_scores(documents)
+    scores["BM25, our setting"] = bm25_scores(documents, **OUR_SETTING)
+
+    vectors = embedding.embed(map(corpus.heading_and_text, documents))
+    scores["vectors"] = vector_scores(vectors, documents)
+
+    both = [scores["BM25, stems"], scores["vectors"]]
+    scores["sum, 0.8"] = weighted_sum(both, [0.2, 0.8])
+    scores["sum, 0.5"] = weighted_sum(both, [0.5, 0.5])
+    scores["RRF, 60"] = rrf_scores(both, 60)
+    scores["RRF, 1"] = rrf_scores(both, 1)
+    return scores
+
+
+def ten_searches(documents):
+    """A dict of name: search function, which returns ten ids."""
+    scores = ten_scores(documents)
+    return {
+        name: utils.search_by_scores(scores[name], documents, k=10) for name in scores
+    }
+
+
+def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
+    """Score function of BM25, by bm25s, over heading, answer and section as one text.
+
+    k1: from where on a repeated word adds little. b: how far long texts are
+    held back, 0 to 1. heading: how many times its words count. stem: cut words
+    to their stems, by Snowball for the language of COURSE_LANGUAGE. That
+    language's common words are left out if bm25s lists them."""
+    words = partial(words_of, stem=stem)
+    headings = words(document["question"] for document in documents)
+    wholes = words(corpus.whole_text(document) for document in documents)
+    repeated = zip(headings, wholes, strict=True)
+    counted = [more * (heading - 1) + whole or [""] for more, whole in repeated]
+    index = bm25s.BM25(k1=k1, b=b)
+    index.index(counted, show_progress=False)
+    parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
+    shape = len(documents), len(index.scores["indptr"]) - 1
+    weights = sparse.csc_matrix(parts, shape=shape).tocsr()  # of each word in each text
+    columns_of = {word: n for word, n in index.vocab_dict.items() if n < shape[1]}
+    counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
+
+    def scores(queries):
+        asked = counter.transform(words(queries["question"]))
+        for rows, columns in utils.blocks_of(queries, documents):
+            yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
+
+    return scores
+
+
+def words_of(texts, stem=True):
+    """The words of each text in lower case, without common ones: a list of lists.
+
+    stem: cut to their stems. Both in the language of COURSE_LANGUAGE."""
+    return _words(tuple(texts), corpus.course_language(), stem)
+
+
+def stems_of(text):
+    """The stems of a text with blanks between, without common words."""
+    return " ".join(words_of([text])[0])
+
+
+@lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
+def _words(texts, language, stem):
+    """The words of each text in lower case, without the language's common ones."""
+    stemmer = Stemmer.Stemmer(language) if stem else None
+    options = {"stopwords": stopwords_of(language), "stemmer": stemmer}
+    return bm25s.tokenize(texts, return_ids=False, show_progress=False, **options)
+
+
+def stopwords_of(language):
+    """The name of a language's common words in bm25s; [] where it lists none."""
+    known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    return language if known or language == "english" else []
+
+
+def vector_scores(vectors, documents, name=None):
+    """Return a score function of exact cosines.
+
+    vectors: (n_documents, dimension), by `embed`."""
+
+    def scores(queries):
+        encoded = embedding.embed(queries["question"], name, "query")
+        if vectors.shape != (len(documents), encoded.shape[1]):
+            wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
+            given = f"vectors of shape {vectors.shape}"
+            raise ValueError(f"{given} for {wanted}: of another model?")
+        for rows, columns in utils.blocks_of(queries, documents):
+            yield rows, columns, encoded[rows] @ vectors[columns].T
+
+    return scores
+
+
+def standardise(scores):
+    """Give each row mean 0 and standard deviation 1.
+
+    A row of equal scores becomes 0."""
+    spread = scores.std(axis=1, keepdims=True)
+    away = scores - scores.mean(axis=1, keepdims=True)
+    return away / np.where(spread > 1e-12, spread, 1)
+
+
+def weighted_sum(parts, weights):
+    """Score function: the weighted sum of several, each standardised query by query."""
+
+    def scores(queries):
+        for rows, columns, blocks in _blocks_of_all(parts, queries):
+            pairs = zip(weights, blocks, strict=True)
+            total = sum(weight * standardise(block) for weight, block in pairs)
+            yield rows, columns, total
+
+    return scores
+
+
+def rrf_scores(parts, constant, depth=100):
+    """Return a score function of reciprocal rank fusion (Cormack et al. 2009).
+
+    It sums 1 / (constant + rank) over several score functions. Of each only
+    the first `depth` count, and only scores above 0. With a score of 0 a text
+    shares no word with the query."""
+
+    def scores(queries):
+        for rows, columns, blocks in _blocks_of_all(parts, queries):
+            total = np.zeros(blocks[0].shape)
+            for block in blocks:
+                rank = 1 + (-block).argsort(axis=1, kind="stable").argsort(axis=1)
+                counts = (rank <= depth) & (block > 0)
+                total += np.where(counts, 1 / (constant + rank), 0)
+            yield rows, columns, total
+
+    return scores
+
+
+def _blocks_of_all(parts, queries):
+    """Yield (rows, columns, blocks), where blocks has the scores of each part."""
+    for blocks in zip(*(part(queries) for part in parts), strict=True):
+        places = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
+        if any(place != places[0] for place in places):
+            raise ValueError("the parts score other queries or documents")
+        rows, columns, _ = blocks[0]
+        yield rows, columns, [scores for _, _, scores in blocks]

