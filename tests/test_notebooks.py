@@ -91,6 +91,11 @@ def test_prose_states_no_measured_number(notebook):
                 assert number in known, cell.source
 
 
+def test_the_title_has_the_number_of_the_file(notebook, request):
+    number = int(request.node.callspec.id[:2])
+    assert notebook.cells[0].source.startswith(f"# {number} · ")
+
+
 def test_exercises_are_several_and_unsolved(notebook):
     """conftest tries their solutions and wrong answers."""
     places = [i for i, cell in enumerate(notebook.cells) if "exercise" in tags(cell)]
