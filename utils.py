@@ -27,20 +27,32 @@ BLOCK = 2**23  # scores computed at a time: 64 MiB
 
 
 def hit_rate(relevance, per_query=False):
-    """Share of queries with a relevant document among the first k."""
+    """Share of queries with a relevant document among the first k.
+
+    >>> hit_rate([[0, 1, 0], [0, 0, 0]])  # two queries, k = 3
+    0.5
+    """
     relevant = _grades(relevance) > 0
     return _mean(relevant.any(axis=1).astype(float), per_query)
 
 
 def mrr(relevance, per_query=False):
-    """Mean of 1 / rank of the first relevant document, 0 without one."""
+    """Mean of 1 / rank of the first relevant document, 0 without one.
+
+    >>> mrr([[0, 1, 0], [1, 0, 0]])  # ranks 2 and 1
+    0.75
+    """
     relevant = _grades(relevance) > 0
     reciprocal_ranks = relevant / _ranks(relevant)
     return _mean(reciprocal_ranks.max(axis=1, initial=0), per_query)
 
 
 def precision(relevance, per_query=False):
-    """Share of the k retrieved documents that is relevant; missing ones are not."""
+    """Share of the k retrieved documents that is relevant; missing ones are not.
+
+    >>> precision([[1, 0, 1, 0]])
+    0.5
+    """
     relevant = _grades(relevance) > 0
     return _mean(relevant.sum(axis=1) / max(relevant.shape[1], 1), per_query)
 
@@ -49,21 +61,33 @@ def recall(relevance, n_relevant, per_query=False):
     """Share of the relevant documents that was retrieved.
 
     n_relevant: how many there are, one number for all queries or one for
-    each."""
+    each.
+
+    >>> recall([[1, 0, 1, 0]], n_relevant=4)
+    0.5
+    """
     relevant = _grades(relevance) > 0
     counts = _counts(n_relevant, relevant)
     return _mean(_share(relevant.sum(axis=1), counts), per_query)
 
 
 def f1(relevance, n_relevant, per_query=False):
-    """Harmonic mean of precision and recall, query by query."""
+    """Harmonic mean of precision and recall, query by query.
+
+    >>> f1([[1, 0, 0, 0]], n_relevant=1)  # precision 1/4, recall 1
+    0.4
+    """
     p = precision(relevance, per_query=True)
     r = recall(relevance, n_relevant, per_query=True)
     return _mean(_share(2 * p * r, p + r), per_query)
 
 
 def average_precision(relevance, n_relevant, per_query=False):
-    """Precision at each relevant document, summed, divided by n_relevant. Mean: MAP."""
+    """Precision at each relevant document, summed, divided by n_relevant. Mean: MAP.
+
+    >>> average_precision([[1, 0, 0, 1]], n_relevant=2)  # (1/1 + 2/4) / 2
+    0.75
+    """
     relevant = _grades(relevance) > 0
     counts = _counts(n_relevant, relevant)
     precision_at = relevant.cumsum(axis=1) / _ranks(relevant)
@@ -75,7 +99,11 @@ def ndcg(relevance, judged, per_query=False):
 
     The gain is the sum of grade / log2(rank + 1) (Järvelin & Kekäläinen 2002).
     judged: for each query a list of the grades of *all* its judged
-    documents."""
+    documents.
+
+    >>> round(ndcg([[0, 2]], judged=[[2, 0, 0]]), 3)  # second, and not first
+    0.631
+    """
     grades = _grades(relevance)
     ideal = _ideal(grades, judged)
     discounts = 1 / np.log2(_ranks(grades) + 1)
@@ -86,7 +114,11 @@ def err(relevance, max_grade=1, per_query=False):
     """Expected reciprocal rank of where a reader stops (Chapelle et al. 2009).
 
     A reader stops at a document with probability (2^grade - 1) / 2^max_grade.
-    max_grade: the top of the scale, whether a document reaches it or not."""
+    max_grade: the top of the scale, whether a document reaches it or not.
+
+    >>> err([[0, 1], [1, 0]])  # half stop at the relevant one, at ranks 2 and 1
+    0.375
+    """
     grades = _grades(relevance)
     if grades.max(initial=0) > max_grade:
         highest = grades.max()
@@ -100,7 +132,11 @@ def err(relevance, max_grade=1, per_query=False):
 
 
 def coverage(covered):
-    """Share of facts that any context covers. covered: bool, (n_facts, n_contexts)."""
+    """Share of facts that any context covers. covered: bool, (n_facts, n_contexts).
+
+    >>> coverage([[True, False], [False, False]])
+    0.5
+    """
     if np.ndim(covered) != 2 or not len(covered):
         shape = np.shape(covered)
         raise ValueError(f"covered: shape {shape}, expected (n_facts, n_contexts)")
@@ -177,7 +213,12 @@ GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 
 
 def check_k(k):
-    """Raise a ValueError unless k is a whole number from 1."""
+    """Raise a ValueError unless k is a whole number from 1.
+
+    >>> check_k(0)
+    Traceback (most recent call last):
+    ValueError: k must be a whole number from 1, not 0
+    """
     if k is True or not isinstance(k, int | np.integer) or k < 1:
         raise ValueError(f"k must be a whole number from 1, not {k!r}")
 
@@ -186,7 +227,12 @@ def check_table(table, columns, name):
     """Return the table as a DataFrame, if it is complete.
 
     A missing column, a missing cell or a table without rows is a
-    ValueError."""
+    ValueError.
+
+    >>> check_table({"id": ["a"]}, ["id", "text"], "documents")
+    Traceback (most recent call last):
+    ValueError: documents: no column text; found id
+    """
     table = pd.DataFrame(table)
     missing = [column for column in columns if column not in table]
     if missing:
@@ -201,7 +247,13 @@ def check_table(table, columns, name):
 
 
 def fail_if_any(table, wrong, column, name, problem):
-    """ValueError if any row is wrong: where the first is, and how many are."""
+    """ValueError if any row is wrong: where the first is, and how many are.
+
+    >>> table = pd.DataFrame({"id": ["a", "b b"]})
+    >>> fail_if_any(table, [False, True], "id", "documents", "has a space")
+    Traceback (most recent call last):
+    ValueError: documents: row 1, column id: 'b b' has a space; 1 such rows in all
+    """
     if np.any(wrong):
         row = np.argmax(wrong)
         line = f" (line {table.index[row]})" if table.index.name == "line" else ""
@@ -213,7 +265,12 @@ def fail_if_any(table, wrong, column, name, problem):
 
 
 def check_texts(ids):
-    """ValueError for the first id that is no text."""
+    """ValueError for the first id that is no text.
+
+    >>> check_texts(["a", 7])
+    Traceback (most recent call last):
+    ValueError: the id 7 is no text but <class 'int'>
+    """
     for id_ in ids:
         if not isinstance(id_, str):
             raise ValueError(f"the id {id_!r} is no text but {type(id_)}")
@@ -223,7 +280,11 @@ def qrels_of(documents):
     """Return the judgements of each query as a dict of id: grade.
 
     An id, a set or a list of ids has grade 1. A dict stays as it is. An id
-    that is no text, or a grade that is no number from 0, is a ValueError."""
+    that is no text, or a grade that is no number from 0, is a ValueError.
+
+    >>> qrels_of(["a", {"a", "b"}, {"a": 2, "b": 0}])
+    [{'a': 1}, {'a': 1, 'b': 1}, {'a': 2, 'b': 0}]
+    """
     qrels = []
     for wanted in documents:
         if isinstance(wanted, set | list | tuple):
@@ -242,7 +303,11 @@ def right_answers(queries):
     """What counts as found for each query, a list.
 
     Its document, or with those of a column `also` a set of ids, or the dict of
-    id: grade of a judged query."""
+    id: grade of a judged query.
+
+    >>> right_answers(pd.DataFrame({"document": ["a", "b"], "also": ["", "c"]}))[0]
+    'a'
+    """
     if "also" not in queries:
         return queries["document"].tolist()
     return [
@@ -260,7 +325,12 @@ def relevance(rankings, documents):
     documents: for each query an id, a set or list of ids, or a dict of id:
     grade; with dicts grades come back, as floats. Ids are texts. An id that a
     ranking repeats counts once, where it first stands, and a warning says how
-    many there are."""
+    many there are.
+
+    >>> relevance([["a", "b"], ["c", ""]], ["b", {"c": 2, "d": 1}])
+    array([[0., 1.],
+           [2., 0.]])
+    """
     documents = [*documents]  # an iterator can be read once only
     qrels = qrels_of(documents)
     rankings = checked_rankings(rankings, len(qrels))
@@ -277,7 +347,11 @@ def checked_rankings(rankings, n_queries):
     """The rankings as an array of texts, (n_queries, k), each id once, "" at the end.
 
     A warning counts ids that a ranking repeats. Another shape or type is a
-    ValueError."""
+    ValueError.
+
+    >>> checked_rankings([["", "a"], ["b", "c"]], 2).tolist()
+    [['a', ''], ['b', 'c']]
+    """
     rankings = np.asarray(rankings, dtype=object)
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
@@ -297,7 +371,12 @@ def run_search(queries, search, k=5, documents=None):
     """The first k ids of a search's rankings, checked, padded with "": (n_queries, k).
 
     documents: the corpus; then an id that it lacks is a ValueError. A warning
-    says where a search returns fewer than k for every query."""
+    says where a search returns fewer than k for every query.
+
+    >>> queries = pd.DataFrame({"question": ["how?", "why?"], "course": "tv"})
+    >>> run_search(queries, lambda queries: [["a", "b"], ["b", ""]], k=3).tolist()
+    [['a', 'b', ''], ['b', '', '']]
+    """
     check_k(k)
     queries = check_table(queries, ["question", "course"], "queries")
     for column in ("question", "course"):
@@ -317,7 +396,11 @@ def run_search(queries, search, k=5, documents=None):
 
 
 def score(ground_truth, rankings, k=None):
-    """Hit rate, reciprocal rank and nDCG at k of each query: (n_queries, 3)."""
+    """Hit rate, reciprocal rank and nDCG at k of each query: (n_queries, 3).
+
+    >>> score(pd.DataFrame({"document": ["b"]}), [["a", "b"]]).round(2).values.tolist()
+    [[1.0, 0.5, 0.63]]
+    """
     qrels = qrels_of(right_answers(ground_truth))
     rankings = np.asarray(rankings, dtype=object)
     found = relevance(pad(rankings.tolist(), k), qrels)
@@ -337,7 +420,12 @@ def evaluate(ground_truth, search, k=5, documents=None):
     ground_truth: question, course and document: an id, a set or list of ids,
     or a dict of id: grade. documents: the corpus; then an id that it lacks is
     a ValueError. Without it, a warning says where no id that was found is
-    known."""
+    known.
+
+    >>> asked = pd.DataFrame({"question": ["how?"], "course": "tv", "document": "b"})
+    >>> evaluate(asked, lambda queries: [["a", "b"]], k=2)["mrr"]
+    0.5
+    """
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rankings = run_search(ground_truth, search, k, documents)
     known = set().union(*qrels_of(right_answers(ground_truth)))
@@ -357,7 +445,13 @@ def evaluate(ground_truth, search, k=5, documents=None):
 
 
 def one_by_one(search_one):
-    """Lift a function (question, course) -> list of documents, dicts with an id."""
+    """Lift a function (question, course) -> list of documents, dicts with an id.
+
+    >>> search = one_by_one(lambda question, course: [{"id": f"{course}-1"}])
+    >>> search(pd.DataFrame({"question": ["how?", "why?"], "course": ["tv", "radio"]}))
+    array([['tv-1'],
+           ['radio-1']], dtype=object)
+    """
 
     def search(queries):
         pairs = zip(queries["question"], queries["course"], strict=True)
@@ -371,7 +465,11 @@ def one_by_one(search_one):
 def pad(rows, k=None):
     """Lists of ids as an array (n_queries, k), filled with "".
 
-    Without k it is as wide as the longest list."""
+    Without k it is as wide as the longest list.
+
+    >>> pad([["a", "b"], ["c"]]).tolist()
+    [['a', 'b'], ['c', '']]
+    """
     width = k or max(map(len, rows), default=0)
     filled = [[*row[:width], *[""] * (width - len(row))] for row in rows]
     return np.array(filled, dtype=object).reshape(len(rows), width)
@@ -380,7 +478,12 @@ def pad(rows, k=None):
 def top_k(scores, k):
     """Positions of the k highest scores of each row, best first, ties in order.
 
-    -1 where there are fewer, or where a score is -inf."""
+    -1 where there are fewer, or where a score is -inf.
+
+    >>> top_k(np.array([[0.1, 0.9, 0.5], [0.3, -np.inf, -np.inf]]), k=2)
+    array([[ 1,  2],
+           [ 0, -1]])
+    """
     best = np.full((len(scores), k), -1)
     if not scores.size:
         return best
@@ -396,7 +499,13 @@ def top_k(scores, k):
 
 
 def blocks_of(queries, documents):
-    """Yield (rows, columns): some queries, and the documents of their course."""
+    """Yield (rows, columns): some queries, and the documents of their course.
+
+    >>> queries = pd.DataFrame({"course": ["tv", "radio", "tv"]})
+    >>> documents = [{"course": "radio"}, {"course": "tv"}]
+    >>> [(r.tolist(), c.tolist()) for r, c in blocks_of(queries, documents)]
+    [([1], [0]), ([0, 2], [1])]
+    """
     courses = pd.Series([document["course"] for document in documents], dtype=str)
     by_course = queries.reset_index(drop=True).groupby("course").indices
     for course, rows in by_course.items():
@@ -412,7 +521,16 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
     """A search function that ranks by scores above a limit, ties in document order.
 
     scores: a score function. The search takes another k: search(queries,
-    k=100)."""
+    k=100).
+
+    >>> documents = [{"id": "a", "course": "tv"}, {"id": "b", "course": "tv"}]
+    >>> def by_place(queries):  # the later a document, the better
+    ...     for rows, columns in blocks_of(queries, documents):
+    ...         yield rows, columns, np.tile(columns, (len(rows), 1))
+    >>> search = search_by_scores(by_place, documents, k=2)
+    >>> search(pd.DataFrame({"question": ["how?"], "course": ["tv"]})).tolist()
+    [['b', 'a']]
+    """
     check_k(k)
     ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
 
@@ -442,7 +560,16 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
 def field_similarities(index, queries):
     """Yield blocks of a fitted minsearch Index.
 
-    The scores of a block are {field: cosine similarities}."""
+    The scores of a block are {field: cosine similarities}.
+
+    >>> from minsearch import Index
+    >>> documents = [{"text": "red dag", "course": "tv"}, {"text": "x", "course": "tv"}]
+    >>> index = Index(["text"], ["course"]).fit(documents)
+    >>> queries = pd.DataFrame({"question": ["dag red"], "course": ["tv"]})
+    >>> for rows, columns, fields in field_similarities(index, queries):
+    ...     print(fields["text"].round(2))  # (n_rows, n_columns)
+    [[1. 0.]]
+    """
     n, texts, asked = len(index.docs), {}, {}
     for field, matrix in index.text_matrices.items():
         if matrix.shape[0] != n:  # one row, where no document has a word in the field
@@ -466,7 +593,16 @@ def minsearch_scores(index, boost=None, kept=None):
     """Score function of a fitted minsearch Index. boost: dict of field: weight, else 1.
 
     kept: the list of `field_similarities` of the very queries that will be
-    scored."""
+    scored.
+
+    >>> from minsearch import Index
+    >>> documents = [{"title": "red", "text": "red", "course": "tv"}]
+    >>> index = Index(["title", "text"], ["course"]).fit(documents)
+    >>> scores = minsearch_scores(index, boost={"title": 3})
+    >>> queries = pd.DataFrame({"question": ["red"], "course": ["tv"]})
+    >>> [block.tolist() for rows, columns, block in scores(queries)]  # 3 × 1 + 1 × 1
+    [[[4.0]]]
+    """
     boost = boost or {}
     if unknown := sorted(set(boost) - set(index.text_fields)):
         known = f"not among the index's fields {index.text_fields}"
@@ -481,7 +617,14 @@ def minsearch_scores(index, boost=None, kept=None):
 
 
 def minsearch_search(index, boost=None, k=5, kept=None):
-    """A search function on a fitted minsearch Index, filtered on the course."""
+    """A search function on a fitted minsearch Index, filtered on the course.
+
+    >>> from minsearch import Index
+    >>> documents = [{"text": "red dag", "course": "tv", "id": "a"}]
+    >>> search = minsearch_search(Index(["text"], ["course"]).fit(documents), k=2)
+    >>> search(pd.DataFrame({"question": ["a red one"], "course": ["tv"]})).tolist()
+    [['a', '']]
+    """
     return search_by_scores(
         minsearch_scores(index, boost, kept), index.docs, k, above=0
     )
