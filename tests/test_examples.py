@@ -1,4 +1,4 @@
-"""The examples in the docstrings of utils.py: each public function has one that holds."""
+"""The examples in the docstrings of utils.py: every public function has one."""
 
 import doctest
 import inspect

@@ -1,0 +1,1 @@
+"""What the notebooks and the commands use beside utils.py: a module for each job."""
