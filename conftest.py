@@ -4,6 +4,7 @@ It also sees that nothing is left behind. It lies here, and not in tests/, for
 `pytest --nbval notebooks` alone reads it here."""
 
 import contextlib
+import copy
 import io
 import os
 import re
@@ -134,7 +135,7 @@ def prepare(item):
             return sum(line.startswith(SOLVED) for line in said.split("\n")) == rights
         if "Elasticsearch" in str(reference) and elasticsearch_problem():
             pytest.skip("its figures are those with an Elasticsearch node")
-        test, reference = without_widgets(test), without_widgets(reference)
+        test, reference = shown(test), shown(reference)
         return compare(close(test, reference), reference, skip_compare)
 
     item.runtest, item.compare_outputs = runtest, compare_outputs
@@ -180,8 +181,22 @@ def answers_of(stem, number):
     return answers
 
 
-def without_widgets(outputs):
-    return [output for output in outputs if WIDGET not in output.get("data", {})]
+def shown(outputs):
+    """Copies of the outputs without widgets.
+
+    A picture has its alt text as one more kind of data, so that nbval compares it."""
+    found = []
+    for output in outputs:
+        data = dict(output.get("data", {}))
+        if WIDGET in data:
+            continue
+        alt = output.get("metadata", {}).get("image/png", {}).get("alt")
+        if alt:
+            data["alt text"] = alt
+        found.append(copy.copy(output))
+        if data:
+            found[-1]["data"] = data
+    return found
 
 
 def close(test, reference):
