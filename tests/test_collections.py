@@ -28,7 +28,6 @@ FILE = {
     "repository": "someone/something",
     "commit": "abc",
     "path": "a.txt",
-    "bytes": len(CONTENT),
     "sha256": hashlib.sha256(CONTENT).hexdigest(),
 }
 FOLDERS = [
@@ -39,25 +38,27 @@ COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
 
 
 @pytest.fixture
-def site():
-    """Run a local server.
+def site(tmp_path, monkeypatch):
+    """Run a local server, and fetch into tmp_path.
 
-    `site.content` is what it has, and `site.asked` has the ranges asked for."""
+    `site.content` is what it has, `site.announced` the length that it announces, and
+    `site.asked` has the paths asked for."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            wanted = self.headers.get("Range")
-            site.asked.append((self.path, wanted))
-            start = int(re.search(r"\d+", wanted)[0]) if wanted else 0
-            self.send_response(206 if wanted else 200)
+            site.asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Length", str(site.announced))
             self.end_headers()
-            self.wfile.write(site.content[start:])
+            self.wfile.write(site.content)
 
         def log_message(self, *args):
             pass
 
+    monkeypatch.setattr(fetch_collections, "HERE", tmp_path)
+    monkeypatch.delenv("COLLECTIONS", raising=False)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
-        site.content, site.asked = CONTENT, []
+        site.content, site.announced, site.asked = CONTENT, len(CONTENT), []
         site.address = f"http://127.0.0.1:{site.server_port}"
         threading.Thread(target=site.serve_forever, daemon=True).start()
         yield site
@@ -65,46 +66,43 @@ def site():
 
 
 def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
-    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
+    assert fetch_collections.main({"one/a.txt": FILE}, site.address) == 0
     assert (tmp_path / "one" / "a.txt").read_bytes() == CONTENT
-    assert site.asked == [("/someone/something/raw/abc/a.txt", None)]
-    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
+    assert site.asked == ["/someone/something/raw/abc/a.txt"]
+    assert "one/a.txt: fetched" in capsys.readouterr().out
+    assert fetch_collections.main({"one/a.txt": FILE}, site.address) == 0
     assert len(site.asked) == 1
     assert "one/a.txt: right" in capsys.readouterr().out
 
 
-def test_a_short_file_is_continued(site, tmp_path, capsys):
-    site.content = CONTENT[:700]
-    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 1
-    assert (
-        f"700 of {len(CONTENT):,} bytes; the next try goes on"
-        in capsys.readouterr().out
-    )
-    assert not (tmp_path / "one" / "a.txt").exists()
-    site.content = CONTENT
-    assert fetch_collections.main(tmp_path, {"one/a.txt": FILE}, site.address) == 0
-    assert site.asked[-1][1] == "bytes=700-"
-    assert (tmp_path / "one" / "a.txt").read_bytes() == CONTENT
+@pytest.mark.parametrize("announced", [len(CONTENT), 700])
+def test_a_broken_download_leaves_nothing(site, tmp_path, capsys, announced):
+    site.content, site.announced = CONTENT[:700], announced
+    assert fetch_collections.main({"one/a.txt": FILE}, site.address) == 1
+    assert "one/a.txt: not fetched: " in capsys.readouterr().out
+    assert not list((tmp_path / "one").iterdir())
+    site.content, site.announced = CONTENT, len(CONTENT)
+    assert fetch_collections.main({"one/a.txt": FILE}, site.address) == 0
 
 
-def test_a_file_that_is_whole_is_only_checked(site, tmp_path):
-    (tmp_path / "a.txt.part").write_bytes(CONTENT)
-    assert fetch_collections.main(tmp_path, {"a.txt": FILE}, site.address) == 0
+def test_a_changed_file_is_fetched_anew_and_others_may_read_it(site, tmp_path):
+    (tmp_path / "a.txt").write_text("changed")
+    assert fetch_collections.main({"a.txt": FILE}, site.address) == 0
     assert (tmp_path / "a.txt").read_bytes() == CONTENT
-    assert not site.asked
+    assert (tmp_path / "a.txt").stat().st_mode & 0o044 == 0o044
 
 
-def test_a_site_that_does_not_answer_is_said(tmp_path, capsys):
-    assert fetch_collections.main(tmp_path, {"a.txt": FILE}, "http://127.0.0.1:9") == 1
-    assert "a.txt: not fetched:" in capsys.readouterr().out
+def test_a_site_that_does_not_answer_is_said(site, capsys):
+    assert fetch_collections.main({"a.txt": FILE}, "http://127.0.0.1:9") == 1
+    assert "a.txt: not fetched: " in capsys.readouterr().out
 
 
 def test_a_broken_file_is_not_kept_and_others_still_come(site, tmp_path, capsys):
     broken = FILE | {"sha256": "0" * 64}
     files = {"one/a.txt": broken, "two/a.txt": FILE}
-    assert fetch_collections.main(tmp_path, files, site.address) == 1
+    assert fetch_collections.main(files, site.address) == 1
     said = capsys.readouterr().out
-    assert "one/a.txt: not fetched: other content than it had" in said
+    assert "one/a.txt: not fetched: SHA256 hash of downloaded file" in said
     assert "1 of 2 files" in said
     assert not list((tmp_path / "one").iterdir())
     assert (tmp_path / "two" / "a.txt").exists()

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from uuid import uuid4
 
 import elasticsearch
+import machine
 import numpy as np
 import pandas as pd
 import pytest
@@ -235,7 +236,7 @@ def test_no_node_and_one_of_two_addresses(es, monkeypatch, capsys):
         os.environ.get("ELASTICSEARCH_URL") or f"http://127.0.0.1:{script.DEFAULT_PORT}"
     )
     monkeypatch.setenv(
-        "ELASTICSEARCH_URL", url := f"http://127.0.0.1:{script.free_port()}"
+        "ELASTICSEARCH_URL", url := f"http://127.0.0.1:{machine.free_port()}"
     )
     monkeypatch.delenv("REQUIRE_ELASTICSEARCH", raising=False)
     assert (elastic.connect_elasticsearch(), capsys.readouterr().out.count("\n")) == (
@@ -258,7 +259,7 @@ def cluster(request, monkeypatch):
     """Yield the nodes of one cluster of our own, and a client.
 
     The test is skipped where this machine cannot have such nodes."""
-    ports, nodes = [script.free_port() for _ in range(request.param)], []
+    ports, nodes = [machine.free_port() for _ in range(request.param)], []
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
     common = {"discovery.type": "multi-node", "discovery.seed_hosts": hosts}
     common |= {
@@ -271,7 +272,7 @@ def cluster(request, monkeypatch):
             nodes.append(script.start_node(**common))
         monkeypatch.setenv("ELASTICSEARCH_URL", ",".join(map(script.address, nodes)))
         yield nodes, elastic.connect_elasticsearch()
-    except (RuntimeError, OSError) as error:
+    except machine.ERRORS as error:
         if nodes or os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise
         pytest.skip(f"a node to kill needs Java and Maven: {error}")
@@ -299,7 +300,7 @@ def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, v
 
     def killing(**request):
         batches.append(request)
-        for pid in script.processes(f"={nodes[victim]}/") if len(batches) == 3 else []:
+        for pid in machine.processes(f"={nodes[victim]}/") if len(batches) == 3 else []:
             os.kill(pid, signal.SIGKILL)
         return msearch(**request)
 

