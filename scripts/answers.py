@@ -4,11 +4,14 @@ Each row has a query, a search, and the records that the model is shown. Run wit
 COURSE_LLM=live, OPENAI_BASE_URL and OPENAI_MODEL (`make local-llm` prints them). It
 goes on where it was stopped. Answers go to data/live-responses.jsonl."""
 
+import machine
+
 from course import answering, corpus, llm
 
 DATA = corpus.ROOT / "data"
 
 if __name__ == "__main__":
+    machine.parser(__doc__).parse_args()
     call = answering.answer_call(*llm.client(timeout=600))
     asked = answering.load_contexts(DATA)["prompt"].tolist()
     path = DATA / "recorded-answers.jsonl"

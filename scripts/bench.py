@@ -7,6 +7,7 @@ import tempfile
 import timeit
 from functools import partial
 
+import machine
 from minsearch import Index
 
 import utils
@@ -98,4 +99,5 @@ def main():
 
 
 if __name__ == "__main__":
+    machine.parser(__doc__).parse_args()
     main()

@@ -9,6 +9,7 @@ file, and only says whether the figures are right."""
 import shutil
 import sys
 
+import machine
 import numpy as np
 import pandas as pd
 
@@ -197,9 +198,12 @@ def main(check):
         if not check:
             path.write_text(new, encoding="utf-8")
         elif new != old:
-            advice = "run python scripts/data_card.py"
-            sys.exit(f"{path}: not what the data give; {advice}")
+            sys.exit(f"{path}: not what the data give; run scripts/data_card.py")
 
 
 if __name__ == "__main__":
-    main("--check" in sys.argv)
+    parser = machine.parser(__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="only end with 1 if not right"
+    )
+    main(parser.parse_args().check)
