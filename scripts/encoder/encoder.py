@@ -25,12 +25,10 @@ class OnnxEncoder(InputModule):
 
     def __init__(self, folder):
         super().__init__()
-        options, tokenizer = (
-            onnxruntime.SessionOptions(),
-            Path(folder, "tokenizer.json"),
-        )
+        options = onnxruntime.SessionOptions()
         options.register_custom_ops_library(get_library_path())
         self.session = onnxruntime.InferenceSession(Path(folder, "model.onnx"), options)
+        tokenizer = Path(folder, "tokenizer.json")
         if tokenizer.exists():
             self.tokenizer = Tokenizer.from_file(str(tokenizer))
             self.tokenizer.enable_truncation(512)
