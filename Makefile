@@ -7,7 +7,7 @@ PROJECT = COMPOSE_PROJECT_NAME=course-make
 START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
-SLOW = run slides play local_llm elasticsearch elasticsearch_node
+SLOW = run conftest search_alone slides play local_llm elasticsearch elasticsearch_node
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets
