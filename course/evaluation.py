@@ -61,6 +61,7 @@ def differences(rankings, test, chosen):
             rows[name]["needed"] = intervals.groups_needed(best - other, groups, 0.02)
         columns = ["difference", "low", "high", "p", "needed"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        table = table.astype(float)
         tables[kind] = table.sort_values("difference", ascending=False)
     if not tables:
         return {}
