@@ -8,7 +8,8 @@ from test_judging import DOCUMENTS, PAIRS
 STEPS = [("2", "1 of 4"), ("u", "here: 2"), ("1", "1 of 4"), ("0", "2 of 4")]
 
 SOURCE = """
-import pandas as pd, plots
+import pandas as pd
+from course import plots
 def bars(weight):
     plots.bars(pd.Series({"a": weight}), f"weight {weight}", "share")
 plots.play(bars, weight=(0, 1, 0.5, 0.5))
@@ -36,7 +37,7 @@ def test_keys_in_a_real_jupyterlab_are_rows_as_soon_as_the_page_says_so(
     tmp_path, chromium, lab
 ):
     judging = f"Judging(pd.DataFrame({PAIRS.to_dict('records')}), 'a.csv')"
-    source = f"from judging import *\ndisplay(panel({judging}, {DOCUMENTS}))"
+    source = f"from course.judging import *\ndisplay(panel({judging}, {DOCUMENTS}))"
     with sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=chromium).new_page()
         page.set_default_timeout(90_000)
