@@ -43,11 +43,11 @@ def choose_by_folds(found, queries, kind, fallback):
     return best, expected, by_fold
 
 
-def differences(rankings, test, chosen):
+def differences(rankings, test, chosen, smallest=0.02):
     """The chosen search minus each other: a dict of kind: DataFrame.
 
     Columns: see `intervals.difference`; and needed, how many groups would show a
-    difference of 0.02. The p values of all kinds are one family for Holm."""
+    difference of `smallest`. The p values of all kinds are one family for Holm."""
     tables = {}
     for kind, queries in test.items():
         groups = intervals.groups_of(queries)
@@ -58,7 +58,9 @@ def differences(rankings, test, chosen):
         best, rows = values.pop(chosen[kind]), {}
         for name, other in values.items():
             rows[name] = intervals.difference(best - other, groups)
-            rows[name]["needed"] = intervals.groups_needed(best - other, groups, 0.02)
+            rows[name]["needed"] = intervals.groups_needed(
+                best - other, groups, smallest
+            )
         columns = ["difference", "low", "high", "p", "needed"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
         table = table.astype(float)

@@ -1,7 +1,7 @@
 """Intervals and tests of figures that are means over queries.
 
 Notebook 02 introduces `confidence_interval`, `permutation_p_value` and `holm`, 06
-`prediction_powered` and `groups_needed`, and 08 `smallest_difference`,
+`prediction_powered`, and 08 `smallest_difference`,
 `mean_of_these` and `random_effects`. What they rest on is in notebook 09.
 
 Queries that belong together, as the five questions about a document do, are a

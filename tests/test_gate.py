@@ -1,4 +1,4 @@
-"""scripts/gate.py, which `run.py --baseline` asks, on small folders of results."""
+"""course/gate.py, which `run.py --baseline` asks, on small folders of results."""
 
 import os
 
