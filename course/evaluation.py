@@ -11,7 +11,16 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, embedding, experiments, formats, intervals, pooling, scoring
+from course import (
+    corpus,
+    embedding,
+    experiments,
+    formats,
+    intervals,
+    pooling,
+    scoring,
+    your_searches,
+)
 
 K = {"generated": 5, "judged": 10}
 DEPTH = {"generated": 10, "judged": 100}  # results kept of each search
@@ -76,12 +85,12 @@ def differences(rankings, test, chosen, smallest=0.02):
 def pairs_to_grade(pairs, leaders, searches, log):
     """The leaders' results for judged queries, and for NEW queries of a log.
 
-    pairs: see `pooling.pairs_of`. searches: a dict of name: search function, which
-    may lack a leader; then the log is left out. log: a DataFrame of questions and
-    courses that nobody judged."""
+    pairs: see `pooling.pairs_of`. searches: a dict of name: search function. Where a
+    leader is a run that lacks the log's queries, the log is left out. log: a
+    DataFrame of questions and courses that nobody judged."""
     ours = pairs[(pairs[leaders] > 0).any(axis=1)]
     new = log.head(NEW)
-    if new.empty or not {*leaders} <= searches.keys():
+    if new.empty or not {*leaders} <= your_searches.of_queries(searches, new).keys():
         return ours
     ids = "log-" + (new["course"] + new["question"]).map(corpus.short_hash)
     qrels = [{} for _ in ids]
