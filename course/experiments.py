@@ -12,7 +12,6 @@ import pandas as pd
 import utils
 from course import pooling
 from course.intervals import confidence_interval, groups_of, holm, permutation_p_value
-from utils import GROUND_TRUTH_COLUMNS, check_table
 
 FEW = 50  # queries; on fewer nothing is tuned
 BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
@@ -117,7 +116,8 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p
     value to the best, corrected by Holm. With grades also condensed and
     judged_at_k: see `two_estimates`; the rankings should be 100 deep."""
-    ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
+    columns = utils.GROUND_TRUTH_COLUMNS
+    ground_truth = utils.check_table(ground_truth, columns, "ground truth")
     if not rankings:
         raise ValueError("leaderboard: no search is given")
     groups = groups_of(ground_truth)

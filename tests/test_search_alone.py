@@ -11,7 +11,6 @@ import pytest
 
 import utils
 from course import corpus, embedding, scoring
-from course.embedding import bundled_model
 
 QUERIES = [("my dag is red", "data-engineering"), ("the", "data-engineering")]
 QUERIES += [("cannot log in", "llm-engineering"), ("memory error", "machine-learning")]
@@ -42,7 +41,7 @@ def test_the_script_alone_returns_the_rankings_of_our_searches(
     np.save(tmp_path / "rows.npy", np.arange(len(documents)))
     settings = {"text": text, "vectors": vectors, "heading": heading}
     settings |= {"k1": 1.6, "b": 0.25, "language": "english", "stopwords": "english"}
-    settings |= {"model": str(bundled_model()), "trust_remote_code": False}
+    settings |= {"model": str(embedding.bundled_model()), "trust_remote_code": False}
     (tmp_path / "settings.json").write_text(json.dumps(settings))
     (tmp_path / "documents.json").write_text(json.dumps(documents))
     script = shutil.copy(corpus.ROOT / "scripts" / "search.py", tmp_path)
