@@ -75,12 +75,15 @@ def load_contexts(folder=None):
     return table.assign(prompt=prompts)
 
 
-def answer_call(client, model):
-    """A function for `llm.respond` that asks for an answer to a prompt."""
+def answer_call():
+    """A function for `llm.respond` that asks for an answer; None if not live."""
+    if not llm.is_live():
+        return None
+    openai, name = llm.client(timeout=600)
 
     def call(prompt):
-        completion = client.chat.completions.create(
-            model=model,
+        completion = openai.chat.completions.create(
+            model=name,
             messages=[{"role": "user", "content": prompt}],
             max_tokens=LONGEST,
             temperature=0,
@@ -95,12 +98,11 @@ def answer_call(client, model):
     return call
 
 
-def answers_to(prompts, path, by=llm.RECORDED, workers=2):
+def answers_to(prompts, path, by=llm.RECORDED):
     """The answer to each prompt, a list of texts. It asks as `llm.respond` does.
 
     RuntimeError counts the prompts that have none."""
-    call = answer_call(*llm.client(timeout=600)) if llm.is_live() else None
-    responses = llm.respond(prompts, "answer", path, call, workers, by=by)
+    responses = llm.respond(prompts, "answer", path, answer_call(), workers=2, by=by)
     responses = _all_of(responses, "prompts have no answer", path)
     return [response["answer"] for response in responses]
 
@@ -111,13 +113,13 @@ class NeededFacts(BaseModel):
     facts: list[str] = Field(min_length=1, max_length=4)
 
 
-def needed_facts(questions, records, path, by=llm.RECORDED):
+def needed_facts(questions, records, path):
     """What an answer to each question needs, by a model: a list of lists of facts.
 
     records: a text for each question that answers it. It asks as `llm.ask` does."""
     both = zip(questions, records, strict=True)
     prompts = [NEEDED.format(question=asked, record=text) for asked, text in both]
-    found = llm.ask(prompts, NeededFacts, path, by=by, timeout=600)
+    found = llm.ask(prompts, NeededFacts, path, timeout=600)
     return [needed.facts for needed in _all_of(found, "questions have no facts", path)]
 
 
@@ -129,7 +131,7 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     facts = list(facts)
     both = zip(answers, facts, strict=True)
     prompts = [STATES.format(context=a, fact=fact) for a, some in both for fact in some]
-    call = llm.judge_call(*llm.client(timeout=600)) if llm.is_live() else None
+    call = llm.judge_call(timeout=600)
     found = llm.respond(prompts, "digit", path, call, by=by)
     p = [
         llm.p_of(response) for response in _all_of(found, "facts are not judged", path)
@@ -160,48 +162,47 @@ def outcomes(queries, rankings, documents, path, k=5, facts=None):
     Returns a DataFrame: answer; facts; p, the mean of `fact_scores`, NaN where no
     record answers the query or the answer refuses; and outcome, as `funnel` takes
     it. This judge sees no contradictions: where a record answers the query an
-    outcome is "right", from a p of 0.5 on, or "none"."""
+    outcome is "right", from a p of 0.5 on, or "nothing"."""
     record_of = {document["id"]: document for document in documents}
     shown = [[record_of[id_] for id_ in ids[:k] if id_] for ids in rankings.tolist()]
-    both = zip(queries["question"], queries["course"], shown, strict=True)
-    prompts = [prompt_of(*row) for row in both]
-    table = queries[["query_id", "question"]].reset_index(drop=True)
-    table["answer"] = answers_to(prompts, path)
+    table = queries[["query_id", "question"]].copy()
+    both = zip(table["question"], queries["course"], shown, strict=True)
+    table["answer"] = answers_to([prompt_of(*row) for row in both], path)
     qrels = utils.qrels_of(utils.right_answers(queries))
-    best = pd.Series([_best_record(qrel) for qrel in qrels], dtype=object)
-    said = ~table["answer"].map(refuses)
-    to_judge = said & best.notna()
-    given = [(facts or {}).get(query_id) for query_id in table["query_id"]]
-    table["facts"] = pd.Series(given, dtype=object)
-    lacks = to_judge & table["facts"].isna()
-    texts = [corpus.heading_and_text(record_of[id_]) for id_ in best[lacks]]
-    found = needed_facts(table.loc[lacks, "question"], texts, path)
-    table.loc[lacks, "facts"] = pd.Series(found, table.index[lacks], dtype=object)
-    judged = table[to_judge]
-    scores = fact_scores(judged["answer"], judged["facts"], path)
-    means = [score.mean() for score in scores]
-    table["p"] = pd.Series(means, judged.index, dtype=float)
-    table["outcome"] = np.where(said & best.isna(), "wrong", "none")
-    table.loc[table["p"] >= 0.5, "outcome"] = "right"
-    return table.set_index(queries.index)
+    table["best"] = [_best_record(qrel) for qrel in qrels]
+    table["said"] = ~table["answer"].map(refuses)
+    judged = table[table["said"] & table["best"].notna()]
+    needed = dict(facts or {})
+    lacks = judged[~judged["query_id"].isin(needed)]
+    texts = [corpus.heading_and_text(record_of[id_]) for id_ in lacks["best"]]
+    found = needed_facts(lacks["question"], texts, path)
+    needed |= zip(lacks["query_id"], found, strict=True)
+    scores = fact_scores(judged["answer"], judged["query_id"].map(needed), path)
+    table["facts"] = table["query_id"].map(needed)
+    table["p"] = np.nan
+    table.loc[judged.index, "p"] = [score.mean() for score in scores]
+    wrong, right = table["said"] & table["best"].isna(), table["p"] >= 0.5
+    table["outcome"] = np.select([wrong, right], ["wrong", "right"], "nothing")
+    return table.drop(columns=["best", "said"])
 
 
-def funnel(queries, rankings, k=5, outcomes=None):
+def funnel(queries, rankings, k=5, became=None):
     """Where the answer to each query was lost: a Series of stages, in their order.
 
     queries: a ground truth. The records with a query's best grade answer it;
     without a grade above 0 no record does. rankings: ids,
-    (n_queries, depth). The first k are shown to a model. outcomes: what became of
-    each query's answer, "right", "wrong", or "none" where it states nothing that is
-    needed or refuses; None without a model. ValueError for another outcome."""
+    (n_queries, depth). The first k are shown to a model. became: the outcome of
+    each query's answer, "right", "wrong", or "nothing" where it states nothing that
+    is needed or refuses; None without a model. ValueError for another outcome."""
     rankings = np.asarray(rankings, dtype=object)
-    if outcomes is None:
-        outcomes = [None] * len(queries)
-    known = {None, "right", "wrong", "none"}
-    if unknown := sorted(set(outcomes) - known, key=str):
-        raise ValueError(f"funnel: outcome {unknown[0]!r}; expected right, wrong, none")
+    if became is None:
+        became = [None] * len(queries)
+    known = {None, "right", "wrong", "nothing"}
+    if unknown := sorted(set(became) - known, key=str):
+        expected = "expected right, wrong, nothing"
+        raise ValueError(f"funnel: outcome {unknown[0]!r}; {expected}")
     qrels = utils.qrels_of(utils.right_answers(queries))
-    rows = zip(qrels, rankings.tolist(), outcomes, strict=True)
+    rows = zip(qrels, rankings.tolist(), became, strict=True)
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
     depth = rankings.shape[1]
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
@@ -218,7 +219,7 @@ def _best_record(qrel):
 def _stage(qrel, ids, k, outcome):
     best = max(qrel.values(), default=0)
     if best <= 0:
-        by_outcome = {None: "no record answers it", "none": "refused, rightly"}
+        by_outcome = {None: "no record answers it", "nothing": "refused, rightly"}
         return by_outcome.get(outcome, "answered, though no record does")
     if outcome == "right":
         return "right"
@@ -227,5 +228,5 @@ def _stage(qrel, ids, k, outcome):
         return "not among {depth}"
     if wanted.isdisjoint(ids[:k]):
         return "below the first {k}"
-    shown = {None: "shown", "wrong": "stated wrongly", "none": "shown, not used"}
+    shown = {None: "shown", "wrong": "stated wrongly", "nothing": "shown, not used"}
     return shown[outcome]

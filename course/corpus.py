@@ -19,8 +19,6 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from utils import GROUND_TRUTH_COLUMNS, check_table, fail_if_any
 
-csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
-pd.set_option("mode.string_storage", "python")  # the same texts without pyarrow
 ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
 FIELDS = ["text", "section", "question", "course", "id"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
@@ -76,6 +74,11 @@ def results_folder():
     folder = ROOT / (os.environ.get("COURSE_RESULTS") or "results")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def collections_folder():
+    """The folder of other people's collections: COLLECTIONS, or `make collections`'."""
+    return Path(os.environ.get("COLLECTIONS") or ROOT / ".cache" / "collections")
 
 
 # --- Reading files, with errors that say where -------------------------------
@@ -149,14 +152,22 @@ def read_table(path, columns=(), separator=","):
             f"{path}: row 0 (line 2) has more fields than the header; "
             "a comma in a question needs quotes around it"
         )
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    lines = [
-        reader.line_num - "".join(row).count("\n")
-        for row in reader
-        if len(row) > 1 or "".join(row).strip()
-    ]
-    table.index = pd.Index(lines[1:], name="line")  # without the header's
+    table.index = pd.Index(_first_lines(text, separator)[1:], name="line")  # no header
     return check_table(table, columns, path)
+
+
+def _first_lines(text, separator):
+    """The line on which each row of a CSV text begins, the header's among them."""
+    limit = csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        return [
+            reader.line_num - "".join(row).count("\n")
+            for row in reader
+            if len(row) > 1 or "".join(row).strip()
+        ]
+    finally:
+        csv.field_size_limit(limit)  # it is everybody's
 
 
 # --- Documents and their ids -------------------------------------------------

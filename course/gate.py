@@ -47,7 +47,7 @@ def files_of(kind, leaderboard, row):
     return folder / f"qrels-{kind}.trec", folder / "runs" / kind / f"{name}.trec"
 
 
-def read_trec(qrels, run):
+def read_files(qrels, run):
     """The lines of two files: ids of query and document, and a grade or a score."""
     with open(qrels, encoding="utf-8") as judged, open(run, encoding="utf-8") as found:
         grades = list(ir_measures.read_trec_qrels(judged))
@@ -96,7 +96,7 @@ def paired(kind, old, new):
     return gain, line
 
 
-def groups_of(kind, qrels, query_ids):
+def drawn_groups(kind, qrels, query_ids):
     """What an interval draws: needs, of generated questions by their documents."""
     if kind == "generated":
         known = corpus.linked((f"query {row.query_id}", row.doc_id) for row in qrels)
@@ -124,7 +124,7 @@ def unpaired(kind, old, new):
     return gain, gain - down, gain + up
 
 
-def compare(kind, old, new, started):
+def change(kind, old, new, started):
     """New minus old, its 95 % interval, how it was found, what else changed.
 
     old, new: the path and the row of a leaderboard."""
@@ -134,9 +134,9 @@ def compare(kind, old, new, started):
         return *unpaired(kind, old, new), how, ""
     for path in files:
         check_written(path, started)
-    qrels, run = read_trec(*files)
-    gain, line = paired(kind, read_trec(*old_files), (qrels, run))
-    groups = groups_of(kind, qrels, gain.index)
+    qrels, run = read_files(*files)
+    gain, line = paired(kind, read_files(*old_files), (qrels, run))
+    groups = drawn_groups(kind, qrels, gain.index)
     interval = intervals.confidence_interval(gain, groups)
     return gain.mean(), *interval, f"paired, {len(gain):,} queries", line
 
@@ -166,7 +166,7 @@ def fails(baseline, results, started, margin=0.01, search=None, non_inferior=Fal
             problem = f"it has {kind} queries, and this run has none"
             raise ValueError(f"{baseline}: {problem}")
         old, new = (baseline, old_row), (leaderboard, rows[kind])
-        mean, low, high, how, line = compare(kind, old, new, started)
+        mean, low, high, how, line = change(kind, old, new, started)
         names = f"{rows[kind]['search']!r} against {old_row['search']!r}"
         interval = f"{mean:+.3f} ({low:+.3f} to {high:+.3f}; {how})"
         print(f"{kind}: {names}: {LABEL[kind]} {interval}")

@@ -16,6 +16,7 @@ from tqdm.auto import tqdm
 
 LIVE = "live-responses.jsonl"
 RECORDED = "written while the course was made"  # no model's name: none was called
+MAX_FAILURES = 10
 START = b'{"key": "'  # how each record begins
 
 
@@ -42,9 +43,9 @@ def client(**options):
     return OpenAI(**defaults | options), model()
 
 
-def request_key(model, prompt, schema):
-    """The key of a response: a hash of model, prompt and the schema's name."""
-    request = json.dumps([model, prompt, schema])
+def request_key(name, prompt, schema):
+    """The key of a response: a hash of prompt and names of model and schema."""
+    request = json.dumps([name, prompt, schema])
     return hashlib.sha256(request.encode()).hexdigest()[:32]
 
 
@@ -53,7 +54,7 @@ def load_responses(path):
 
     A line that is cut off is skipped: its writer was killed, or is still at
     work. One warning counts these lines. ValueError names any other line that
-    is no record."""
+    is not a record."""
     content = path.read_bytes() if path.exists() else b""
     responses = {}
     cut_off = 0
@@ -66,7 +67,7 @@ def load_responses(path):
                 cut_off += 1
                 continue
             raise ValueError(
-                f"{path}: line {number} is no recorded response: {error}"
+                f"{path}: line {number} is not a recorded response: {error}"
             ) from error
     if cut_off:
         message = f"{path}: {cut_off} cut-off line(s) skipped; they will be asked again"
@@ -112,11 +113,11 @@ def recorded(prompts, schema, path, by=RECORDED):
     return found
 
 
-def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED):
+def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
 
     Each response is on the disk before it is used. RuntimeError says how many
-    calls failed; after max_failures no more are made.
+    calls failed; after MAX_FAILURES no more are made.
     """
     known = recorded(prompts, schema, path, by)
     pairs = zip(prompts, known, strict=True)
@@ -130,7 +131,7 @@ def respond(prompts, schema, path, call, workers=8, max_failures=10, by=RECORDED
     failures = []
 
     def ask_one(prompt):
-        if len(failures) >= max_failures:
+        if len(failures) >= MAX_FAILURES:
             return
         try:
             key = request_key(name, prompt, schema)
@@ -195,23 +196,26 @@ def p_of(response):
     return p1 / (p0 + p1)
 
 
-def judge_call(client, model, samples=None):
-    """A function for `respond` that asks for one digit.
+def judge_call(samples=None, **options):
+    """A function for `respond` that asks for one digit; None unless calls are live.
 
     The response has log probabilities of digits, or the digits of so many
-    samples."""
+    samples. options: of the client."""
+    if not is_live():
+        return None
+    openai, name = client(**options)
     how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
     if samples:
         how = {"n": samples, "temperature": 1}
 
     def call(prompt):
         messages = [{"role": "user", "content": prompt}]
-        completion = client.chat.completions.create(
-            model=model, messages=messages, max_tokens=1, **how
+        completion = openai.chat.completions.create(
+            model=name, messages=messages, max_tokens=1, **how
         )
         choices = completion.choices
         if not samples:
-            return _from_logprobs(choices[0], model)
+            return _from_logprobs(choices[0], name)
         texts = [str(choice.message.content) for choice in choices]
         digits = [text for text in texts if _is_digit(text)]
         if not digits:
@@ -225,13 +229,13 @@ def _is_digit(text):
     return text.strip() in set(string.digits)
 
 
-def _from_logprobs(choice, model):
+def _from_logprobs(choice, name):
     """The log probabilities of the digits among the likeliest tokens."""
     if choice.message.refusal:
         raise ValueError(f"the model refused: {choice.message.refusal}")
     if not choice.logprobs or not choice.logprobs.content:
         raise ValueError(
-            f"{model} returned no log probabilities: take another, or samples=20"
+            f"{name} returned no log probabilities: take another, or samples=20"
         )
     top = choice.logprobs.content[0].top_logprobs
     found = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}

@@ -12,8 +12,8 @@ DATA = corpus.ROOT / "data"
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    call = answering.answer_call(*llm.client(timeout=600))
     asked = answering.load_contexts(DATA)["prompt"].tolist()
     path = DATA / "recorded-answers.jsonl"
+    call = answering.answer_call()
     answers = llm.respond(asked, "answer", path, call, workers=2)
     print(f"{sum(map(bool, answers)):,} of {len(asked):,} prompts have an answer")

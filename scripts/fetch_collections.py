@@ -9,8 +9,9 @@ from pathlib import Path
 
 import machine
 
+from course import corpus
+
 FILES = tomllib.loads(Path(__file__).with_name("collections.toml").read_text())
-HERE = machine.HERE / "collections"
 SITE = "https://github.com"
 
 
@@ -26,8 +27,7 @@ def fetch(path, file, site):
 
 def main(files=FILES, site=SITE):
     """Check the files and fetch what is missing; the number of those left."""
-    own = os.environ.get("COLLECTIONS")
-    folder = Path(own or HERE)
+    own, folder = os.environ.get("COLLECTIONS"), corpus.collections_folder()
     n_right = 0
     for name, file in files.items():
         path, said = folder / name, "right"

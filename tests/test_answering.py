@@ -36,11 +36,11 @@ def test_with_a_model_it_ends_at_the_answer():
     found = {
         (0, "right"): "right",
         (0, "wrong"): "stated wrongly",
-        (0, "none"): "shown, not used",
+        (0, "nothing"): "shown, not used",
         (1, "right"): "right",  # by another record, or by what the model knows
         (1, "wrong"): "below the first 5",
-        (1, "none"): "below the first 5",
-        (2, "none"): "refused, rightly",
+        (1, "nothing"): "below the first 5",
+        (2, "nothing"): "refused, rightly",
         (2, "wrong"): "answered, though no record does",
     }
     qrels = [[shown, below, nothing][number] for number, _ in found]
@@ -95,7 +95,7 @@ def test_half_of_the_facts_make_an_answer_right(monkeypatch, tmp_path):
     given = queries, np.array([["r0"]] * 2), [RECORDS[0] | {"id": "r0"}]
     facts = {"q1": ["a", "b"], "q2": ["c"]}
     found = answering.outcomes(*given, tmp_path / "none.jsonl", facts=facts)
-    assert found["outcome"].tolist() == ["right", "none"]
+    assert found["outcome"].tolist() == ["right", "nothing"]
 
 
 def test_facts_are_those_of_the_first_of_the_best_records():
@@ -164,7 +164,8 @@ def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
     with chat_server(reply) as other, live(other):
         by_model = answering.outcomes(*given[:3], tmp_path / "new.jsonl")
     assert by_model["facts"].tolist()[0] == by_model["facts"].tolist()[1] == ["c"]
-    assert found["outcome"].to_dict() == {4: "right", 2: "none", 9: "none", 1: "wrong"}
+    became = {4: "right", 2: "nothing", 9: "nothing", 1: "wrong"}
+    assert found["outcome"].to_dict() == became
     assert found["p"].round(2).tolist()[:2] == [0.55, 0.4]
     assert found["p"].isna().tolist() == [False, False, True, True]
     asked = [prompt_of(sent.body) for sent in server.requests[:4]]
@@ -203,7 +204,8 @@ def test_its_judge_asks_with_the_prompt_of_notebook_04():
     assert namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"] == answering.STATES
 
 
-OUTCOMES = {"11": "right", "10": "right", "1000": "none", "1x": "wrong", "00": "none"}
+OUTCOMES = {"11": "right", "10": "right", "1x": "wrong"}
+OUTCOMES |= {"1000": "nothing", "00": "nothing"}
 
 
 @pytest.mark.parametrize(("facts", "expected"), OUTCOMES.items())
@@ -221,7 +223,7 @@ def test_what_no_record_answers_is_to_be_refused():
     for refuses in (True, False):
         row = SimpleNamespace(query_id="q2", facts=float("nan"), refuses=refuses)
         outcomes.append(OF_14["outcome"](row))
-    assert outcomes == ["none", "wrong"]
+    assert outcomes == ["nothing", "wrong"]
 
 
 # --- Notebook 17 -------------------------------------------------------------

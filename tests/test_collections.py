@@ -55,7 +55,7 @@ def site(tmp_path, monkeypatch):
         def log_message(self, *args):
             pass
 
-    monkeypatch.setattr(fetch_collections, "HERE", tmp_path)
+    monkeypatch.setattr(corpus, "collections_folder", lambda: tmp_path)
     monkeypatch.delenv("COLLECTIONS", raising=False)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
         site.content, site.announced, site.asked = CONTENT, len(CONTENT), []

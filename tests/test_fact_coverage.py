@@ -24,7 +24,7 @@ def judge(folder, reply, samples=None):
     """The response of the judge to a prompt, and the body of the request."""
     with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
         os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
-        call = NOTEBOOK["judge_call"](*llm.client(max_retries=0), samples)
+        call = NOTEBOOK["judge_call"](samples, max_retries=0)
         (response,) = llm.respond(["prompt"], "digit", folder / "v.jsonl", call)
     return response, server.requests[0].body
 

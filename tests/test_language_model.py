@@ -244,7 +244,7 @@ def test_another_damaged_line_is_an_error_that_names_it_and_is_kept(damage):
     damaged = whole + damage.encode()
     for rest in (b"\n" + whole, b" "):
         PATH.write_bytes(content := damaged + rest)
-        with pytest.raises(ValueError, match=r"responses\.jsonl: line 2 is no record"):
+        with pytest.raises(ValueError, match=r"\.jsonl: line 2 is not a record"):
             respond("abc", pytest.fail)
         assert PATH.read_bytes() == content
 

@@ -67,7 +67,7 @@ def test_ask_returns_an_object_of_the_schema(server, tmp_path):
 
 
 def test_the_judge_records_the_log_probabilities_of_the_model(server, tmp_path):
-    call = llm.judge_call(*llm.client(max_retries=0))
+    call = llm.judge_call(max_retries=0)
     prompt = "Is 7 larger than 5? Answer with one digit alone: 1 if it is, 0 if not."
     [response] = llm.respond([prompt], "digit", tmp_path / "v.jsonl", call)
     assert 0 < llm.digit_probabilities(response).sum() <= 1.001
