@@ -85,7 +85,7 @@ def collections_folder():
 
 
 def encodable(text):
-    """Replace half surrogate pairs, which are no UTF-8, with question marks."""
+    """Replace half surrogate pairs, which UTF-8 cannot hold, with question marks."""
     return text.encode(errors="replace").decode()
 
 
@@ -110,7 +110,7 @@ def read_text(path):
 def read_json(path):
     """The records of a JSON or a JSON Lines file, as a list.
 
-    ValueError names a line that is no JSON, or a record that is no object."""
+    ValueError names a line that is not JSON, or a record that is not an object."""
     text = read_text(path)
     is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
     parts = text.split("\n") if is_lines else [text]
@@ -128,7 +128,9 @@ def read_json(path):
         records += content if isinstance(content, list) else [content]
     for number, record in enumerate(records):
         if not isinstance(record, dict):
-            raise ValueError(f"{path}: record {number} is no object: {record!s:.100}")
+            raise ValueError(
+                f"{path}: record {number} is not a JSON object: {record!s:.100}"
+            )
     return records
 
 
@@ -136,7 +138,7 @@ def read_table(path, columns=(), separator=","):
     """A CSV file as a DataFrame of texts.
 
     No cell is empty in the columns that are asked for. The index is the line
-    on which a row begins. Blank lines are no rows. ValueError names file, row
+    on which a row begins. Blank lines are skipped. ValueError names file, row
     (from 0), line (from 1) and column."""
     text = read_text(path)
     try:
@@ -352,7 +354,7 @@ def load_judged_queries(folder=None, grade="grade"):
         )
         return pd.DataFrame(columns=QUERY_COLUMNS), []
     no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
-    fail_if_any(table, no_number, grade, path, "is no number from 0")
+    fail_if_any(table, no_number, grade, path, "is not a number from 0")
     table, _ = _known_rows(table, path)
     table = table[table["kind"] != FROM_LOG]
     grades = whole_if_possible(table[grade].astype(float))

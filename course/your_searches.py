@@ -86,7 +86,7 @@ def from_file(path, known):
         raise ValueError(f"{path}: needs SEARCHES, a dict of name: function")
     for name, function in searches.items():
         if not callable(function):
-            raise ValueError(f"{path}: SEARCHES[{name!r}] is no function")
+            raise ValueError(f"{path}: SEARCHES[{name!r}] is not a function")
     asked = {name: beside.around(function) for name, function in searches.items()}
     return {f"own: {name}": lifted(asked[name], known, name) for name in asked}
 
@@ -245,7 +245,7 @@ def from_run(path, known, queries):
     A query has in the run its query_id, or the id that `formats.query_ids`
     gives it. A query without a ranking finds nothing, and a line counts them.
     `answers` of the result says which of some queries are in the run.
-    ValueError for an id that the corpus lacks, and for a file that is no run
+    ValueError for an id that the corpus lacks, and for a file that is not a run
     or ranks none of the queries."""
     rankings = read_run(path)
     for query_id, ids in rankings.items():
@@ -276,7 +276,7 @@ def read_run(path):
     try:
         scored = list(ir_measures.read_trec_run(str(path)))
     except ValueError as error:
-        raise ValueError(f"{path}: no TREC run: {error}") from error
+        raise ValueError(f"{path}: not a TREC run: {error}") from error
     table = pd.DataFrame(scored, columns=["query_id", "doc_id", "score"])
     table = table.sort_values("score", ascending=False, kind="stable")
     ranked = table.groupby("query_id")["doc_id"]

@@ -182,7 +182,7 @@ BAD = {
         r"line \d+ column \d+": [JSON[:-300], b"", b"question,course\n"],
         "line 17 is not UTF-8": [JSON.replace(b"euros", b"\xe9")],
         "expected a list of records": [[]],
-        r"record \d is no object": ["text", [*DOCUMENTS, "text"], [DOCUMENTS]],
+        r"record \d is not a JSON object": ["text", [*DOCUMENTS, "text"], [DOCUMENTS]],
         r"record 0 \(None\): field text": [{"documents": DOCUMENTS}, [{"course": "a"}]],
         r"record 1 \(d2\): field text": [
             changed(1, text=value) for value in (7, ["a"], ...)

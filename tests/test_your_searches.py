@@ -117,7 +117,7 @@ def test_an_index_with_its_own_mapping_and_field_for_ids(folder, monkeypatch):
     [
         ("", "needs SEARCHES"),
         ("SEARCHES = {}", "needs SEARCHES"),
-        ("SEARCHES = {'mine': 3}", "'mine'.*no function"),
+        ("SEARCHES = {'mine': 3}", "'mine'.*not a function"),
     ],
 )
 def test_a_file_without_searches_says_what_it_lacks(tmp_path, content, problem):
@@ -241,7 +241,7 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(folder, capsys):
     [
         ("q1 Q0 z 1 0.5 t", "query q1: 1 ids are of no document: 'z'"),
         ("q9 Q0 a 1 0.5 t", "ranks none of the queries; its query ids: q9"),
-        ("not a run", "no TREC run"),
+        ("not a run", "not a TREC run"),
     ],
 )
 def test_a_run_that_does_not_fit_is_an_error_that_names_it(tmp_path, content, problem):
