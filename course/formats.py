@@ -131,13 +131,13 @@ def read_trec(path):
     return _records([(id_, "", text) for id_, text in pairs], path)
 
 
-def read_pages(path):
+def read_archive(path):
     """Documents of CACM's archive: a page each, whose first paragraph is the title.
 
     Tags go, and the lines of citations at the end."""
     if not tarfile.is_tarfile(path):
         raise ValueError(
-            f"{path}: no archive (.tar.gz) of pages; unpack other .gz files"
+            f"{path}: not an archive (.tar.gz) of pages; unpack other .gz files"
         )
     rows = []
     with tarfile.open(path) as archive:
@@ -157,7 +157,8 @@ def read_page(path, folder):
 
     The id is its path in the folder, and the section the folder that it is in.
     The heading is the title, else the first heading. In Markdown the title is
-    that of the front matter, which is no text; a line of code is no heading."""
+    that of the front matter, which is left out of the text. A line of code is
+    never a heading."""
     content = corpus.read_text(path)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
@@ -235,7 +236,7 @@ READERS = {
     ".ALL": read_smart,
     ".QRY": read_smart,
     ".trec": read_trec,
-    ".tar": read_pages,
+    ".tar": read_archive,
 }
 
 
@@ -297,7 +298,7 @@ def read_qrels(path):
             rows.append((number, fields[0], fields[-2], grade))
         elif line.strip() and number > 1:  # the first line may be a header
             raise ValueError(
-                f"{path}: line {number}: no query, document and grade: {line!r:.100}"
+                f"{path}: line {number}: not a query, document and grade: {line!r:.100}"
             )
     columns = ["line", "query_id", "document", "grade"]
     table = pd.DataFrame(rows, columns=columns).set_index("line")
@@ -348,15 +349,14 @@ def fetch_irds(name, folder):
     return folder
 
 
-def convert(source, into, names=None):
+def convert(source, into):
     """The folder with the course's own files, made of other people's.
 
     source: a file of documents (see READERS), or a folder with one and, if
     there are any, queries or topics, and qrels; or "irds:" and the name of a
     collection of ir_datasets. The course's own form is returned as it is.
-    names: a dict of our columns of the documents: theirs, which must be there;
-    else those of columns.toml beside the documents. Raises ValueError that
-    names file, row and column."""
+    columns.toml beside the documents says how their columns are called, and
+    these must be there. ValueError names file, row and column."""
     into = Path(into)
     if str(source).startswith(IRDS):
         source = fetch_irds(str(source).removeprefix(IRDS), into / "irds")
@@ -366,8 +366,7 @@ def convert(source, into, names=None):
     if not source.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
     table, asked, qrels, own = _files_of(source)
-    names = names or read_names(source)
-    mapped = {ours: [theirs] for ours, theirs in names.items()}
+    mapped = {ours: [theirs] for ours, theirs in read_names(source).items()}
     documents = read_records(table, DOCUMENT | mapped, ["text", *mapped])
     check_ids(documents, "id", table)
     new = documents["id"] == ""
@@ -398,11 +397,11 @@ def read_names(source):
     try:
         names = tomllib.loads(corpus.read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: no TOML: {error}") from error
+        raise ValueError(f"{path}: not valid TOML: {error}") from error
     unknown = [name for name in names if name not in DOCUMENT]
     if unknown:
         known = ", ".join(DOCUMENT)
-        raise ValueError(f"{path}: no column of ours: {unknown[0]!r}; there is {known}")
+        raise ValueError(f"{path}: {unknown[0]!r} is not one of our columns: {known}")
     return names
 
 
@@ -443,7 +442,9 @@ def _convert_queries(path, qrels_paths, documents, into):
         print(f"{path.name}: queries without a course, so no search filters on it")
         documents["course"] = "all"
     other = ~queries["course"].isin(documents["course"])
-    utils.fail_if_any(queries, other, "course", path, "is no course of the documents")
+    utils.fail_if_any(
+        queries, other, "course", path, "is not a course of the documents"
+    )
     log = queries.rename(columns={"query": "question"})
     log[["query_id", "question", "course"]].to_csv(into / LOG, index=False)
     counts = "0 judged, 0 grades"

@@ -191,7 +191,7 @@ def test_a_file_without_records_is_an_error_that_names_it(tmp_path, name):
 def test_another_gz_file_is_no_archive_of_pages(tmp_path):
     with gzip.open(tmp_path / "corpus.tar.gz", "wt") as file:
         file.write('{"text": "a lamp"}')
-    with pytest.raises(ValueError, match=r"corpus\.tar\.gz: no archive"):
+    with pytest.raises(ValueError, match=r"corpus\.tar\.gz: not an archive"):
         formats.convert(tmp_path, tmp_path / "into")
 
 

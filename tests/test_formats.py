@@ -13,7 +13,7 @@ ROWS = [
     {"Problem": "No sound", "Solution": "Turn it up;\u2028or ask.", "nr": 8},
     {"Problem": None, "Solution": "Nothing else helps.", "nr": None},
 ]
-MAP = {"text": "Solution", "question": "Problem", "id": "nr"}
+NAMES = 'text = "Solution"\nquestion = "Problem"\nid = "nr"\n'
 TABLES = ["own.csv", "own.tsv", "own.json", "own.jsonl", "own.parquet"]
 BEIR = """{"_id": "d1", "title": "Sound", "text": "Turn it up."}
 {"_id": "d2", "text": "Press."}
@@ -44,7 +44,8 @@ def test_documents_alone_in_any_table(tmp_path, name, in_folder, capsys):
         table.to_parquet(path)
     else:
         table.to_json(path, orient="records", lines=path.suffix == ".jsonl")
-    folder = formats.convert(tmp_path if in_folder else path, tmp_path / "into", MAP)
+    write(tmp_path, {"columns.toml": NAMES})
+    folder = formats.convert(tmp_path if in_folder else path, tmp_path / "into")
     documents = corpus.load_documents(folder)
     assert "3 documents, 1 ids made" in capsys.readouterr().out
     assert [d["text"] for d in documents] == [row["Solution"] for row in ROWS]
@@ -53,9 +54,9 @@ def test_documents_alone_in_any_table(tmp_path, name, in_folder, capsys):
     assert [d["id"] for d in documents] == ["7", "8", made]
     assert corpus.load_halves(folder)[:2] == ({}, {})
     assert formats.convert(folder, tmp_path / "x") == folder  # of the course's form
-    missing = MAP | {"question": "Titel"}
+    write(tmp_path, {"columns.toml": NAMES.replace("Problem", "Titel")})
     with pytest.raises(ValueError, match=f"{name}: no column Titel; found Problem"):
-        formats.convert(path, tmp_path / "x", missing)
+        formats.convert(path, tmp_path / "x")
 
 
 @pytest.mark.parametrize("trec", [True, False])
@@ -155,12 +156,12 @@ PROBLEMS = [
     ({"a.csv": "note\nx\n"}, r"a\.csv: no column text or answer .*; found note"),
     ({"a.json": '{"note": "x"}'}, r"a\.json: no column text .*; found note"),
     ({"a.jsonl": '{"text": "x"}\n{"text"\n'}, r"a\.jsonl: line 2 is not readable as"),
-    ({"a.json": '["x"]'}, r"a\.json: record 0 is no object: x"),
+    ({"a.json": '["x"]'}, r"a\.json: record 0 is not a JSON object: x"),
     (TWO_LOGS, "at most one with queries"),
     ({"a.parquet": "no parquet"}, r"a\.parquet: not readable as Parquet"),
     ({"queries.csv": "id,query\n1, \n"}, r"s\.csv: row 0 .*, column query: ' ' is"),
     ({"queries.csv": "id,query\n1,a\n1,b\n"}, r"row 1 \(line 3\), .*: '1' stands"),
-    ({**ONE, "qrels.txt": "1 0 d2 1\n1 0 d2 y\n"}, "line 2: no query"),
+    ({**ONE, "qrels.txt": "1 0 d2 1\n1 0 d2 y\n"}, "line 2: not a query"),
     ({**ONE, "qrels.txt": "2 0 d2 1\n"}, "column query_id: '2' is in no other file"),
     ({**ONE, "qrels.txt": "1 0 d3 1\n"}, "column document: 'd3' is in no other file"),
     ({"a.csv": "id,text\n1,x\n1 2,y\n"}, rf"row 1 \(line 3\), .*: '1 2' {SPACE}"),

@@ -38,8 +38,8 @@ def test_names_of_columns_come_from_columns_toml_in_any_case(folder, tmp_path, c
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("text = ", r"columns\.toml: no TOML"),
-        ('body = "x"', r"columns\.toml: no column of ours: 'body'; there is text"),
+        ("text = ", r"columns\.toml: not valid TOML"),
+        ('body = "x"', r"columns\.toml: 'body' is not one of .*: text"),
         ('text = "Antwort"', r"manual\.csv: no column Antwort; found id, answer"),
     ],
 )
