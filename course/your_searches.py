@@ -8,6 +8,8 @@ import runpy
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import ir_measures
 import numpy as np
@@ -52,7 +54,7 @@ def of_queries(searches, queries):
     return {
         name: search
         for name, search in searches.items()
-        if not hasattr(search, "answers") or np.mean(search.answers(queries)) >= 0.5
+        if not isinstance(search, Run) or np.mean(search.ranks(queries)) >= 0.5
     }
 
 
@@ -60,10 +62,13 @@ def milliseconds(searches):
     """The mean time of a query in each search that was asked one by one: a Series.
 
     It is NaN for a run, which other tools made: nothing was measured."""
-    times = {name: getattr(searches[name], "milliseconds", None) for name in searches}
-    means = {name: np.mean(list(took.values())) for name, took in times.items() if took}
-    runs = {name: np.nan for name in searches if hasattr(searches[name], "answers")}
-    return pd.Series(runs | means, dtype=float)
+    means = {}
+    for name, search in searches.items():
+        if isinstance(search, Run):
+            means[name] = np.nan
+        elif isinstance(search, Timed) and search.milliseconds:
+            means[name] = np.mean([*search.milliseconds.values()])
+    return pd.Series(means, dtype=float)
 
 
 # --- Python functions --------------------------------------------------------
@@ -168,13 +173,27 @@ def _imports_of(path):
     return names
 
 
+@dataclass(frozen=True)
+class Timed:
+    """A search function that keeps how long each query took.
+
+    search: a function of queries and k. milliseconds: a dict of (question,
+    course): time, which grows as queries are asked."""
+
+    search: Callable
+    milliseconds: dict
+
+    def __call__(self, queries, k=100):
+        return self.search(queries, k)
+
+
 def lifted(function, known, name="search"):
-    """A search function of a function (question, course) -> ids or documents.
+    """A search, `Timed`, of a function (question, course) -> ids or documents.
 
     Each query is asked once, and its answer is kept. A query that fails is
     asked again. If it fails again, it finds nothing. Warnings count such
     queries, and ids that an answer repeats. An id that the corpus lacks is a
-    ValueError. `milliseconds` of the result has the time of each query."""
+    ValueError."""
     kept, took, errors = {}, {}, {}
 
     def ask(pair):
@@ -200,8 +219,7 @@ def lifted(function, known, name="search"):
         rows = [list(dict.fromkeys(kept[pair])) for pair in pairs]
         return utils.pad(rows, k)
 
-    search.milliseconds = took
-    return search
+    return Timed(search, took)
 
 
 def _say_problems(name, found, errors):
@@ -210,11 +228,11 @@ def _say_problems(name, found, errors):
     if failed:
         count = f"{len(failed)} of {len(found)} queries failed {TRIES} times"
         warnings.warn(
-            f"{name}: {count} and find nothing; the first: {failed[0]}", stacklevel=3
+            f"{name}: {count} and find nothing; the first: {failed[0]}", stacklevel=4
         )
     repeated = sum(len(ids) - len(set(ids)) for ids in found.values())
     if repeated:
-        warnings.warn(f"{name}: {repeated} repeated ids were merged", stacklevel=3)
+        warnings.warn(f"{name}: {repeated} repeated ids were merged", stacklevel=4)
 
 
 def _pairs_of(queries):
@@ -239,12 +257,28 @@ def _check_known(ids, known, where):
 # --- Runs --------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Run:
+    """A search that looks its rankings up, and finds nothing where there is none.
+
+    rankings: a dict of (question, course): ids, best first."""
+
+    rankings: dict
+
+    def __call__(self, queries, k=100):
+        found = [self.rankings.get(pair, []) for pair in _pairs_of(queries)]
+        return utils.pad(found, k)
+
+    def ranks(self, queries):
+        """Whether there is a ranking, a bool for each query."""
+        return [pair in self.rankings for pair in _pairs_of(queries)]
+
+
 def from_run(path, known, queries):
-    """A search function that looks its rankings up in a TREC run.
+    """A search, `Run`, with the rankings of a TREC run.
 
     A query has in the run its query_id, or the id that `formats.query_ids`
-    gives it. A query without a ranking finds nothing, and a line counts them.
-    `answers` of the result says which of some queries are in the run.
+    gives it. A line counts the queries that have a ranking, if some have none.
     ValueError for an id that the corpus lacks, and for a file that is not a run
     or ranks none of the queries."""
     rankings = read_run(path)
@@ -260,12 +294,9 @@ def from_run(path, known, queries):
         some = ", ".join(list(rankings)[:3])
         raise ValueError(f"{path}: ranks none of the queries; its query ids: {some}")
 
-    def search(queries, k=100):
-        return utils.pad([found.get(pair, []) for pair in _pairs_of(queries)], k)
-
-    search.answers = lambda queries: [pair in found for pair in _pairs_of(queries)]
+    search = Run(found)
     for asked in queries:
-        n_ranked = sum(search.answers(asked))
+        n_ranked = sum(search.ranks(asked))
         if 0 < n_ranked < len(asked):
             print(f"{path.name}: rankings for {n_ranked} of {len(asked)} queries only")
     return search
