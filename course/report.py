@@ -1,10 +1,14 @@
-"""The report of notebook 06: a page that begins with the decision. It opens offline."""
+"""The report of notebook 06: a page that begins with the decision. It opens offline.
+
+What it looks like is in report.html.j2. What others wrote is escaped there."""
 
 import base64
-import html
 import os
 from datetime import date
 from importlib.metadata import version
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import corpus, experiments
 
@@ -20,17 +24,58 @@ NAMES = {
     "ms_per_query": "ms a query",
     "left_out": "labels left out",
 }
-DECIMALS = {"ms a query": "{:,.1f}", "needed": "{:,.0f}"}
-STYLE = """<!doctype html><meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Which search to ship</title><style>
-body {max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-  font: 16px/1.5 system-ui, sans-serif}
-table {display: block; overflow-x: auto; border-collapse: collapse; font-size: 14px}
-th, td {padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #ddd}
-pre {overflow-x: auto; background: #f4f4f4; padding: 1rem; font-size: 13px}
-img {width: 100%} .decision {font-size: 1.3em; font-weight: 600}
-</style><h1>Which search to ship</h1>"""
+DECIMALS = {"ms a query": "{:,.1f}", "needed": "{:,.0f}"}  # of others: three
+TEMPLATES = Environment(
+    loader=PackageLoader("course", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(sections, top=None):
+    """The report as HTML. sections: see `section`. top: see `lead`, if there is one."""
+    template = TEMPLATES.get_template("report.html.j2")
+    return template.render(sections=sections, top=top)
+
+
+def lead(decided, cost, path):
+    """What the page begins with: the decision, what it costs, and two pictures.
+
+    decided, cost: sentences. path: the picture; on a phone the narrow one beside it."""
+    narrow = path.with_stem(f"{path.stem}-narrow")
+    pictures = {"wide": _encoded(path), "narrow": _encoded(narrow)}
+    return {"decision": decided, "cost": cost, **pictures}
+
+
+def section(title, text, table=None, code="", index=True):
+    """A heading and a paragraph; a table and code, if there are any.
+
+    index: whether the table's index, such as names of searches, is shown."""
+    parts = {"title": title, "text": text, "rows": [], "code": code}
+    if table is None or table.empty:
+        return parts
+    table = table.rename(columns=NAMES)
+    shown = {name: [_cell(value, name) for value in table[name]] for name in table}
+    parts["columns"] = list(shown)
+    parts["names"] = list(table.index) if index else []
+    parts["rows"] = list(zip(*shown.values(), strict=True))
+    return parts
+
+
+def _cell(value, column):
+    """A value as the text of a cell."""
+    if pd.isna(value):
+        return "–"
+    if pd.api.types.is_float(value):
+        return DECIMALS.get(column, "{:.3f}").format(value)
+    return str(value)
+
+
+def _encoded(path):
+    """A picture as an address that holds it."""
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def undecided(table):
@@ -67,31 +112,6 @@ def decision(best, table, queries, kind, yours=()):
         f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
         "Ship the one that costs least."
     )
-
-
-def section(title, text, table=None, **how):
-    """A heading, a paragraph, and a table if there is one, as HTML."""
-    how = {"border": 0, "na_rep": "–", "float_format": "{:.3f}".format, **how}
-    page = f"<h2>{html.escape(title)}</h2><p>{html.escape(text)}</p>"
-    if table is None or table.empty:
-        return page
-    table = table.rename(columns=NAMES).rename_axis(None)
-    forms = {name: form.format for name, form in DECIMALS.items() if name in table}
-    return page + table.to_html(formatters=forms, **how)
-
-
-def lead(sentence, costs, path):
-    """The decision, its costs and a picture: on a phone the narrow one beside path."""
-    narrow = _encoded(path.with_stem(f"{path.stem}-narrow"))
-    phone = f'<source media="(max-width: 600px)" srcset="{narrow}">'
-    image = f'<img alt="Searches with 95 % intervals" src="{_encoded(path)}">'
-    said = f'<p class="decision">{html.escape(sentence)}</p><p>{html.escape(costs)}</p>'
-    return f"{said}<picture>{phone}{image}</picture>"
-
-
-def code(text):
-    """Code as HTML."""
-    return f"<pre>{html.escape(text)}</pre>"
 
 
 def lists_only(queries):
@@ -135,10 +155,6 @@ def graded(corrected, n_left):
         draw = f"In judge-random.csv: {n_left} pairs drawn at random"
         said.append(f"{draw}. Only such labels can correct a model")
     return ". ".join(said) + "."
-
-
-def _encoded(path):
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def made_with(source, models=()):

@@ -1,12 +1,15 @@
 """Test what the report of notebook 06 says, and that what it shows is escaped."""
 
 import re
+import tomllib
+from importlib import resources
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
 
-from course import report
+from course import corpus, report
 
 MANY, FEW = (
     pd.DataFrame({"question": ["q"] * 50}),
@@ -36,21 +39,53 @@ def test_the_decision_ships_only_what_is_shown_to_be_better(rows, queries, yours
     assert found.startswith(said)
 
 
-def test_names_and_texts_of_others_are_shown_as_text(tmp_path):
-    evil = "<script>alert(1)</script>"
+@pytest.fixture
+def picture(tmp_path):
+    """A picture, and the narrow one beside it."""
     for width, name in enumerate(("report.png", "report-narrow.png"), 1):
         plt.imsave(tmp_path / name, [[0.0] * width])
-    table = pd.DataFrame({"ndcg": [0.5], "ms_per_query": [1234.56]}, index=[evil])
-    parts = [
-        report.section(evil, evil, table),
-        report.code(evil),
-        report.lead(evil, evil, tmp_path / "report.png"),
-    ]
-    page = "".join(parts)
-    assert "<script" not in page
-    assert "nDCG@10" in page
-    assert "1,234.6" in page
-    assert len(set(re.findall(r'"data:image/png;base64,\S+"', page))) == 2
+    return tmp_path / "report.png"
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
+def test_names_and_texts_of_others_are_shown_as_text(picture, text):
+    table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
+    lead = report.lead(text, text, picture)
+    page = report.render([report.section(text, text, table, code=text)], lead)
+    assert not re.search('<script|a & b|"c"', page)
+    shown = BeautifulSoup(page, "html.parser")
+    tags = [found.parent.name for found in shown(string=text)]
+    assert tags == ["p", "p", "h2", "p", "th", "th", "td", "td", "pre"]
+
+
+def test_a_report_begins_with_the_decision_and_its_two_pictures(picture):
+    lead = report.lead("Ship it.", "It costs 1 ms.", picture)
+    shown = BeautifulSoup(report.render([], lead), "html.parser")
+    assert shown.find("p", class_="decision").text == "Ship it."
+    assert shown.img["alt"] == "Searches with 95 % intervals"
+    pictures = {shown.img["src"], shown.source["srcset"]}
+    assert len(pictures) == 2
+    assert all(one.startswith("data:image/png;base64,") for one in pictures)
+    assert "<img" not in report.render([])
+
+
+def test_a_table_has_the_names_and_decimals_of_people():
+    values = {"ndcg": 0.5, "ms_per_query": 1234.56, "needed": 1234.56, "n": 7}
+    table = pd.DataFrame([values], ["vectors"]).astype({"n": object})
+    page = report.render([report.section("", "", table)])
+    for cell in ("0.500", "1,234.6", "1,235", "7"):
+        assert f"<td>{cell}</td>" in page
+    assert "<th>nDCG@10</th>" in page
+    assert "<th>vectors</th>" in page
+    assert "vectors" not in report.render([report.section("", "", table, index=False)])
+    assert "<table" not in report.render([report.section("", "", table[:0])])
+
+
+def test_the_template_is_installed_with_the_package():
+    files = [file.name for file in resources.files("course").iterdir()]
+    others = [name for name in files if not name.endswith((".py", "__"))]
+    project = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
+    assert others == project["tool"]["setuptools"]["package-data"]["course"]
 
 
 def test_judgements_that_name_relevant_documents_only_are_called_listed():
@@ -80,7 +115,8 @@ def test_costs_are_of_measured_searches_and_name_the_fastest_once(milliseconds, 
     found = report.costs(times, "best")
     assert re.search(said, found)
     assert found.count("fastest") == min(1, times.notna().sum())
-    page = report.section("Leaderboard", "", times.to_frame("ms_per_query"))
+    board = report.section("Leaderboard", "", times.to_frame("ms_per_query"))
+    page = report.render([board])
     assert page.count("<td>–</td>") == times.isna().sum()
 
 
@@ -91,7 +127,7 @@ def test_a_models_figures_name_their_interval_and_the_draw():
     said = report.graded(table, n_left=58)
     assert "by Student's t" in said
     assert "58 pairs drawn at random" in said
-    page = report.section("Graded by a model", said, table)
+    page = report.render([report.section("Graded by a model", said, table)])
     assert all(f"<td>{n}</td>" in page for n in (42, 7))
     assert "labels left out" in page
     assert report.graded(pd.DataFrame(), 100).startswith("In judge-random.csv: 100")
