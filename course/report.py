@@ -25,52 +25,52 @@ NAMES = {
     "left_out": "labels left out",
 }
 DECIMALS = {"ms a query": "{:,.1f}", "needed": "{:,.0f}"}  # of others: three
-TEMPLATES = Environment(
-    loader=PackageLoader("course", ""),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+TEMPLATE = Environment(
+    loader=PackageLoader("course", ""), autoescape=True, undefined=StrictUndefined
+).get_template("report.html.j2")
 
 
 def render(sections, top=None):
     """The report as HTML. sections: see `section`. top: see `lead`, if there is one."""
-    template = TEMPLATES.get_template("report.html.j2")
-    return template.render(sections=sections, top=top)
+    return TEMPLATE.render(sections=sections, top=top)
 
 
 def lead(decided, cost, path):
-    """What the page begins with: the decision, what it costs, and two pictures.
+    """What the page begins with: the decision, what it costs, and a picture.
 
-    decided, cost: sentences. path: the picture; on a phone the narrow one beside it."""
+    decided, cost: sentences. path: the picture; a phone shows the narrow one beside
+    it. Returns a dict of texts."""
     narrow = path.with_stem(f"{path.stem}-narrow")
-    pictures = {"wide": _encoded(path), "narrow": _encoded(narrow)}
-    return {"decision": decided, "cost": cost, **pictures}
+    return {
+        "decision": decided,
+        "cost": cost,
+        "wide": _encoded(path),
+        "narrow": _encoded(narrow),
+    }
 
 
 def section(title, text, table=None, code="", index=True):
     """A heading and a paragraph; a table and code, if there are any.
 
-    index: whether the table's index, such as names of searches, is shown."""
-    parts = {"title": title, "text": text, "rows": [], "code": code}
-    if table is None or table.empty:
-        return parts
-    table = table.rename(columns=NAMES)
-    shown = {name: [_cell(value, name) for value in table[name]] for name in table}
-    parts["columns"] = list(shown)
-    parts["names"] = list(table.index) if index else []
-    parts["rows"] = list(zip(*shown.values(), strict=True))
-    return parts
+    table: a DataFrame. index: whether its index, such as names of searches, is
+    shown. Returns a dict of texts and lists of texts."""
+    table = pd.DataFrame() if table is None else table.rename(columns=NAMES)
+    return {
+        "title": title,
+        "text": text,
+        "columns": list(table),
+        "names": list(table.index) if index else [],
+        "rows": [[*map(_cell, row, table)] for row in table.to_numpy(object)],
+        "code": code,
+    }
 
 
 def _cell(value, column):
     """A value as the text of a cell."""
     if pd.isna(value):
         return "–"
-    if pd.api.types.is_float(value):
-        return DECIMALS.get(column, "{:.3f}").format(value)
-    return str(value)
+    form = DECIMALS.get(column, "{:.3f}")
+    return form.format(value) if pd.api.types.is_float(value) else str(value)
 
 
 def _encoded(path):
