@@ -8,16 +8,24 @@ START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
 SLOW = run conftest search_alone slides play local_llm elasticsearch elasticsearch_node
+# installs what the words name, if it has the hashes of requirements.lock: by uv, or by pip where uv fails
+locked = { $(BIN)/pip install -q --only-binary uv uv==0.13.9 && $(BIN)/uv pip install --python $(BIN)/python $(LOCK) $(1); } \
+	|| { $(BIN)/python -m pip install -q pip==26.3 && $(BIN)/pip install $(LOCK) $(1); }
+LOCK = -c requirements.lock
+# every package for every platform; constraints.txt for pip before 26.1, and for other builds of torch
+COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" \
+	requirements.txt --group test --group models
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
-.venv/installed: requirements.txt constraints.txt pyproject.toml
-	@$(PYTHON) -m venv .venv && $(BIN)/pip install -r requirements.txt -c constraints.txt && touch $@
+.venv/installed: requirements.txt requirements.lock pyproject.toml
+	@$(PYTHON) -m venv .venv && $(call locked,-r requirements.txt)
+	@$(BIN)/pip install -q --no-deps --no-build-isolation -e . && touch $@
 
 .venv/tested: .venv/installed
-	@$(BIN)/pip install -e ".[test]" -c constraints.txt && touch $@
+	@$(call locked,--group test) && touch $@
 
 run: .venv/installed            ## execute the eight lessons into results/, and print the leaderboard on the way
 	@$(BIN)/python scripts/run.py
@@ -43,11 +51,11 @@ elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Doc
 	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
-	@$(BIN)/pip install -q -e ".[local-llm]" -c constraints.txt
+	@$(call locked,--group local-llm)
 	@$(BIN)/python scripts/models.py serve $(MODEL)
 
 models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL=all-mpnet-base-v2 is one of them)
-	@$(BIN)/pip install -q -e ".[models]" -c constraints.txt
+	@$(call locked,--group models)
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
 collections: .venv/installed    ## fetch four collections that people judged (8 MB; COLLECTIONS=folder checks one that you have)
@@ -65,10 +73,14 @@ bench: .venv/tested             ## measure the speed ratios of the design in one
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
 slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network
-	@$(BIN)/pip install -q -e ".[slides]" -c constraints.txt
+	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides"
+
+lock: .venv/installed           ## for authors: write constraints.txt and requirements.lock (UPGRADE=1 takes the newest versions)
+	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o constraints.txt
+	@$(COMPILE) --generate-hashes -c constraints.txt -o requirements.lock
 
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache results *.egg-info .pytest_cache .ruff_cache
 
-.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides clean
+.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides lock clean
