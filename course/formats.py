@@ -321,7 +321,7 @@ def fetch_irds(name, folder):
     except (ImportError, KeyError) as error:
         raise ValueError(
             f"{IRDS}{name}: ir_datasets knows no collection of this name, or it is "
-            f'missing (pip install ir_datasets): {error!r}'
+            f"missing (pip install ir_datasets): {error!r}"
         ) from error
     if not collection.has_docs():
         raise ValueError(f"{IRDS}{name}: this collection has no documents")

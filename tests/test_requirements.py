@@ -1,0 +1,73 @@
+"""The lists of packages agree: ranges, constraints.txt and requirements.lock."""
+
+import re
+import subprocess
+import tomllib
+from collections import defaultdict
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from course import corpus
+
+PYPROJECT = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def lines_of(name):
+    """The lines of a file that are no comments; a lock's go on after a backslash."""
+    text = (corpus.ROOT / name).read_text("utf-8").replace("\\\n", "")
+    lines = [line.split("#")[0].strip() for line in text.splitlines()]
+    return [line for line in lines if line]
+
+
+LOCK = dict(
+    re.split(r"\s+(?=--hash)", line, maxsplit=1)
+    for line in lines_of("requirements.lock")
+)
+GROUPS = [
+    line
+    for group in PYPROJECT["dependency-groups"].values()
+    for line in group
+    if isinstance(line, str)
+]
+
+
+@pytest.mark.parametrize("line", [*lines_of("requirements.txt"), *GROUPS])
+def test_the_lock_has_versions_in_the_range(line):
+    wanted, versions = Requirement(line), defaultdict(list)
+    for pin in map(Requirement, LOCK):
+        [exact] = pin.specifier
+        versions[canonicalize_name(pin.name)].append(exact.version)
+    found = versions[canonicalize_name(wanted.name)]
+    assert found
+    assert all(version in wanted.specifier for version in found)
+
+
+def test_each_package_of_the_lock_has_hashes_and_names_no_place():
+    for hashes in LOCK.values():
+        assert re.fullmatch(r"(--hash=sha256:[0-9a-f]{64}\s*)+", hashes)
+
+
+def test_constraints_and_lock_have_the_same_versions():
+    assert lines_of("constraints.txt") == [*LOCK]
+
+
+def test_what_the_modules_need_has_the_same_range_in_requirements():
+    assert {*PYPROJECT["project"]["dependencies"]} < {*lines_of("requirements.txt")}
+
+
+@pytest.mark.parametrize("fails", ["uv==", "uv pip", "nothing"])
+def test_make_takes_pip_where_uv_fails_and_checks_hashes_with_both(fails, tmp_path):
+    for name in "pip", "uv", "python":
+        said = f'echo "{name} $@"; case "{name} $@" in *"{fails}"*) exit 1; esac'
+        (tmp_path / name).write_text(f"#!/bin/sh\n{said}\n")
+        (tmp_path / name).chmod(0o755)
+    command = ["make", "-s", "-C", corpus.ROOT, "--old-file=.venv/installed"]
+    command += [f"BIN={tmp_path}", "models"]
+    out = subprocess.check_output(command, text=True).splitlines()
+    by_pip = "pip install -c requirements.lock --group models" in out
+    assert by_pip == (fails != "nothing")
+    [*_, installs, runs] = out
+    assert installs.endswith("-c requirements.lock --group models")
+    assert runs.startswith("python scripts/models.py encoders")
