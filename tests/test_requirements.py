@@ -45,6 +45,7 @@ def test_the_lock_has_versions_in_the_range(line):
 
 
 def test_each_package_of_the_lock_has_hashes_and_names_no_place():
+    assert "://" not in (corpus.ROOT / "requirements.lock").read_text("utf-8")
     for hashes in LOCK.values():
         assert hashes
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}\s*", one) for one in hashes)
