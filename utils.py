@@ -10,6 +10,8 @@ Notebook 02 introduces `hit_rate`, `mrr`, `ndcg` and `minsearch_search`, 03
 """
 
 import warnings
+from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 BLOCK = 2**23  # scores computed at a time: 64 MiB
+NUMBERS = "biuf"  # numpy's kinds: bool, whole numbers with and without sign, floats
 
 
 # --- Metrics -----------------------------------------------------------------
@@ -90,8 +93,9 @@ def average_precision(relevance, n_relevant, per_query=False):
     """
     relevant = _grades(relevance) > 0
     counts = _counts(n_relevant, relevant)
-    precision_at = relevant.cumsum(axis=1) / _ranks(relevant)
-    return _mean(_share((relevant * precision_at).sum(axis=1), counts), per_query)
+    found_so_far = relevant.cumsum(axis=1)
+    summed = (relevant * found_so_far) @ (1 / _ranks(relevant))
+    return _mean(_share(summed, counts), per_query)
 
 
 def ndcg(relevance, judged, per_query=False):
@@ -107,7 +111,8 @@ def ndcg(relevance, judged, per_query=False):
     grades = _grades(relevance)
     ideal = _ideal(grades, judged)
     discounts = 1 / np.log2(_ranks(grades) + 1)
-    return _mean(_share(grades @ discounts, ideal @ discounts), per_query)
+    gains, best_gains = grades @ discounts, ideal @ discounts[::-1]
+    return _mean(_share(gains, best_gains), per_query)
 
 
 def err(relevance, max_grade=1, per_query=False):
@@ -186,24 +191,27 @@ def _counts(n_relevant, relevant):
 
 
 def _ideal(grades, judged):
-    """The best grades that k documents of each query can have, best first."""
+    """The best grades that k documents of each query can have, the best last."""
     if isinstance(judged, dict) or not np.iterable(judged):
         raise ValueError(f"ndcg: needs a list of grades for each query, not {judged!r}")
     rows = [*judged]
     if len(rows) != len(grades):
         problem = f"grades of {len(rows)} queries for {len(grades)} rankings"
         raise ValueError(f"ndcg: {problem}")
-    for row in rows:
-        if isinstance(row, str | dict) or not np.iterable(row):
+    for kind in set(map(type, rows)):  # quicker than row by row: it is a list, mostly
+        if issubclass(kind, str | dict) or not issubclass(kind, Iterable):
+            row = next(row for row in rows if type(row) is kind)
             raise ValueError(f"ndcg: needs the grades of all judged documents: {row!r}")
-        if any(isinstance(grade, str) for grade in row):
-            raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
-    k = grades.shape[1]
-    width = max([k, *map(len, rows)])
-    padded = [[*row, *[0] * (width - len(row))] for row in rows]
-    best_first = -np.sort(-_grades(np.reshape(padded, (len(rows), width))), axis=1)
-    ideal = best_first[:, :k]
-    if (-np.sort(-grades, axis=1) > ideal).any():
+    every_grade = np.array([*chain.from_iterable(rows)])
+    if every_grade.dtype.kind not in NUMBERS:
+        row = next(row for row in rows if np.array([*row]).dtype.kind not in NUMBERS)
+        raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
+    k, lengths = grades.shape[1], np.array([*map(len, rows)], dtype=int)
+    width = max(k, lengths.max(initial=0))
+    padded = np.zeros((len(rows), width))
+    padded[np.arange(width) < lengths[:, None]] = every_grade  # row by row
+    ideal = np.sort(_grades(padded), axis=1)[:, width - k :]
+    if (np.sort(grades, axis=1) > ideal).any():
         problem = "a query retrieves grades that none of its judged documents has"
         raise ValueError(f"ndcg: {problem}")
     return ideal
@@ -265,22 +273,22 @@ def fail_if_any(table, wrong, column, name, problem):
 
 
 def check_texts(ids):
-    """ValueError for the first id that is no text.
+    """ValueError for the first id that is not text.
 
     >>> check_texts(["a", 7])
     Traceback (most recent call last):
-    ValueError: the id 7 is no text but <class 'int'>
+    ValueError: the id 7 is not text but <class 'int'>
     """
     for id_ in ids:
         if not isinstance(id_, str):
-            raise ValueError(f"the id {id_!r} is no text but {type(id_)}")
+            raise ValueError(f"the id {id_!r} is not text but {type(id_)}")
 
 
 def qrels_of(documents):
     """Return the judgements of each query as a dict of id: grade.
 
     An id, a set or a list of ids has grade 1. A dict stays as it is. An id
-    that is no text, or a grade that is no number from 0, is a ValueError.
+    that is not text, or a grade that is not a number from 0, is a ValueError.
 
     >>> qrels_of(["a", {"a", "b"}, {"a": 2, "b": 0}])
     [{'a': 1}, {'a': 1, 'b': 1}, {'a': 2, 'b': 0}]
@@ -294,7 +302,8 @@ def qrels_of(documents):
         check_texts(wanted)
         for id_, grade in wanted.items():
             if isinstance(grade, str) or not 0 <= grade < np.inf:
-                raise ValueError(f"the grade {grade!r} of {id_!r} is no number from 0")
+                problem = f"the grade {grade!r} of {id_!r} is not a number from 0"
+                raise ValueError(problem)
         qrels.append({id_: grade for id_, grade in wanted.items() if id_})
     return qrels
 
@@ -334,13 +343,16 @@ def relevance(rankings, documents):
     documents = [*documents]  # an iterator can be read once only
     qrels = qrels_of(documents)
     rankings = checked_rankings(rankings, len(qrels))
+    grades = _grades_of(rankings, qrels)
     graded = any(isinstance(wanted, dict) for wanted in documents)
-    grades = np.zeros(rankings.shape, dtype=float if graded else bool)
-    for found, row, qrel in zip(grades, rankings.tolist(), qrels, strict=True):
-        for rank, id_ in enumerate(row):
-            if id_ in qrel:
-                found[rank] = qrel[id_]
-    return grades
+    return grades if graded else grades > 0
+
+
+def _grades_of(rankings, qrels):
+    """The grade of each id of checked rankings, floats; 0 for what is not judged."""
+    pairs = zip(rankings.tolist(), qrels, strict=True)
+    rows = [[qrel.get(id_, 0) for id_ in row] for row, qrel in pairs]
+    return np.array(rows, dtype=float).reshape(rankings.shape)
 
 
 def checked_rankings(rankings, n_queries):
@@ -380,8 +392,8 @@ def run_search(queries, search, k=5, documents=None):
     check_k(k)
     queries = check_table(queries, ["question", "course"], "queries")
     for column in ("question", "course"):
-        no_text = ~queries[column].map(lambda value: isinstance(value, str))
-        fail_if_any(queries, no_text, column, "queries", "is no text")
+        not_text = ~queries[column].map(lambda value: isinstance(value, str))
+        fail_if_any(queries, not_text, column, "queries", "is not text")
     rankings = checked_rankings(search(queries), len(queries))
     width = rankings.shape[1]
     if width < k and (rankings != "").all():
@@ -402,8 +414,8 @@ def score(ground_truth, rankings, k=None):
     [[1.0, 0.5, 0.63]]
     """
     qrels = qrels_of(right_answers(ground_truth))
-    rankings = np.asarray(rankings, dtype=object)
-    found = relevance(pad(rankings.tolist(), k), qrels)
+    rankings = pad(np.asarray(rankings, dtype=object).tolist(), k)
+    found = _grades_of(checked_rankings(rankings, len(qrels)), qrels)
     judged = [list(qrel.values()) for qrel in qrels]
     return pd.DataFrame(
         {
@@ -536,16 +548,14 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
 
     def search(queries, k=k):
         rankings = np.full((len(queries), k), "", dtype=object)
-        for rows, columns, block in scores(queries) if len(queries) else ():
+        if queries.empty:
+            return rankings
+        for rows, columns, block in scores(queries):
             if np.isnan(block).any():
                 row, column = np.argwhere(np.isnan(block))[0]
-                question, id_ = (
-                    queries["question"].iloc[rows[row]],
-                    ids[columns[column]],
-                )
-                raise ValueError(
-                    f"the score of document {id_!r} for {question!r} is NaN"
-                )
+                question = queries["question"].iloc[rows[row]]
+                problem = f"the score of document {ids[columns[column]]!r}"
+                raise ValueError(f"{problem} for {question!r} is NaN")
             best = top_k(np.where(block > above, block, -np.inf), k)
             none = len(documents)  # the position of "" among the ids
             rankings[rows] = ids[np.append(columns, none)[best]]

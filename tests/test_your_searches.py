@@ -197,7 +197,7 @@ def test_unknown_ids_are_an_error_and_repeated_ones_are_merged_and_counted():
     with pytest.warns(UserWarning, match="mine: 2 repeated ids were merged") as warned:
         assert repeats(QUERIES, k=3).tolist() == [["b", "a", ""]] * 2
     assert warned[0].filename == __file__  # the line that searched
-    with pytest.warns(UserWarning, match="failed.*the id 7 is no text"):
+    with pytest.warns(UserWarning, match="failed.*the id 7 is not text"):
         assert (your_searches.lifted(lambda *_: [7], KNOWN)(QUERIES, k=1) == "").all()
 
 
