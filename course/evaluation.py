@@ -64,15 +64,13 @@ def differences(rankings, test, chosen, smallest=0.02):
             name: values_of(queries, ranking, kind)
             for name, ranking in rankings[kind].items()
         }
-        best, rows = values.pop(chosen[kind]), {}
-        for name, other in values.items():
-            rows[name] = intervals.difference(best - other, groups)
-            rows[name]["needed"] = intervals.groups_needed(
-                best - other, groups, smallest
-            )
-        columns = ["difference", "low", "high", "p", "needed"]
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-        table = table.astype(float)
+        best = values.pop(chosen[kind])
+        gains = {name: best - other for name, other in values.items()}
+        table = intervals.differences(gains, groups)
+        needed = [
+            intervals.groups_needed(gain, groups, smallest) for gain in gains.values()
+        ]
+        table["needed"] = np.array(needed, dtype=float)
         tables[kind] = table.sort_values("difference", ascending=False)
     if not tables:
         return {}

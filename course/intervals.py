@@ -16,6 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
+SWAPS = 100_000  # of a permutation test
+SIGNS = 2**17  # drawn at a time: 1 MiB, which fits into the cache of a processor
+
 
 def groups_of(queries):
     """What an interval resamples, one label a query.
@@ -34,10 +37,12 @@ def _by_group(values, groups):
     """Sum of the values and number of queries of each group, two arrays (n_groups,)."""
     values = pd.Series(np.asarray(values, dtype=float))
     groups = pd.Series(list(groups))
-    n_nan = values.isna().sum() + groups.isna().sum()
-    if len(values) != len(groups) or n_nan or groups.nunique() < 2:
-        given = f"{groups.nunique()} groups, {n_nan} NaN; 2 are needed"
-        raise ValueError(f"{len(values)} values for {len(groups)} rows of {given}")
+    if len(values) != len(groups):
+        raise ValueError(f"{len(values)} values have {len(groups)} labels of groups")
+    if n_nan := values.isna().sum() + groups.isna().sum():
+        raise ValueError(f"{n_nan} of the values and groups are NaN")
+    if groups.nunique() < 2:
+        raise ValueError(f"{len(values)} values in one group; 2 groups are needed")
     grouped = values.groupby(groups)
     return grouped.sum().to_numpy(), grouped.size().to_numpy()
 
@@ -77,39 +82,78 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
     return tuple(map(float, result.confidence_interval))
 
 
-def permutation_p_value(a, b, groups, n_resamples=100_000, seed=1):
+def permutation_p_value(a, b, groups):
     """Two-sided p value that two searches are equally good, by swapping their values.
 
-    a, b: one value a query, the same queries in the same order. They are
-    swapped at random, group by group, n_resamples times by scipy; or in every
+    a, b: one value a query, the same queries in the same order. See
+    `permutation_p_values`."""
+    return permutation_p_values({"": np.asarray(a) - np.asarray(b)}, groups)[""]
+
+
+def permutation_p_values(gains, groups):
+    """The p value of each comparison of a table, {name: p}.
+
+    gains: {name: one gain a query}. Swapping the values of two searches turns the
+    sign of a gain. It is turned at random, group by group, SWAPS times; or in every
     possible way where these are fewer."""
-    sums, _ = _by_group(np.asarray(a) - np.asarray(b), groups)
-    sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
-    if not len(sums):
-        return 1.0
-    if 2 ** len(sums) <= n_resamples:
-        signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
-        swapped = np.abs(signs @ sums)
-        return float(np.mean(swapped >= abs(sums.sum()) - 1e-9))
-    rng = np.random.default_rng(seed)
-    result = stats.monte_carlo_test(
-        sums,
-        lambda size: rng.choice([-1.0, 1.0], size=size) * sums,
-        np.sum,
-        vectorized=True,
-        n_resamples=n_resamples,
-        batch=1_000,
-    )
-    return float(result.pvalue)
+    p_values, at_random = {}, {}
+    for name, gain in gains.items():
+        sums, _ = _by_group(gain, groups)
+        sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
+        p_values[name] = 1.0
+        if 2 ** len(sums) > SWAPS:
+            at_random[name] = sums
+        elif len(sums):
+            signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
+            swapped = np.abs(signs @ sums)
+            p_values[name] = float(np.mean(swapped >= abs(sums.sum()) - 1e-9))
+    for name, swapped in _swapped_at_random(at_random).items():
+        total = at_random[name].sum()
+        tails = np.sum(swapped >= total - 1e-9), np.sum(swapped <= total + 1e-9)
+        p_values[name] = min(1.0, 2 * float(1 + min(tails)) / (1 + SWAPS))
+    return p_values
+
+
+def _swapped_at_random(sums):
+    """The total of each array of sums, {name: array}, with SWAPS random signs.
+
+    All read the same signs, drawn once. An array of n sums takes n of them for each
+    total. So a comparison has the same p value alone and in any table."""
+    totals = {name: np.empty(SWAPS) for name in sums}
+    done = dict.fromkeys(sums, 0)
+    longest = max(map(len, sums.values()), default=0)
+    rng, drawn = np.random.default_rng(1), 0
+    signs = np.empty(0)
+    while min(done.values(), default=SWAPS) < SWAPS:
+        turned = rng.integers(2, size=SIGNS, dtype=np.uint32)
+        drawn += SIGNS
+        signs = np.concatenate([signs[-longest:], 2.0 * turned - 1])
+        for name, some in sums.items():
+            start = done[name] * len(some) - (drawn - len(signs))
+            n = min((len(signs) - start) // len(some), SWAPS - done[name])
+            block = signs[start : start + n * len(some)].reshape(n, len(some))
+            totals[name][done[name] : done[name] + n] = block @ some
+            done[name] += n
+    return totals
+
+
+def differences(gains, groups):
+    """`difference` of each of {name: gains}, a DataFrame; the p values share swaps."""
+    p_values = permutation_p_values(gains, groups)
+    rows = {}
+    for name, gain in gains.items():
+        low, high = confidence_interval(gain, groups)
+        ends = {"low": low, "high": high}
+        rows[name] = {"difference": np.mean(gain), **ends, "p": p_values[name]}
+    columns = ["difference", "low", "high", "p"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
 
 def difference(gains, groups):
     """Mean, 95 % interval and p value of one search's gain over another: a dict.
 
     gains: one a query."""
-    low, high = confidence_interval(gains, groups)
-    p = permutation_p_value(gains, 0 * gains, groups)
-    return {"difference": gains.mean(), "low": low, "high": high, "p": p}
+    return differences({"": gains}, groups).loc[""].to_dict()
 
 
 def holm(p_values):
@@ -206,10 +250,10 @@ def smallest_difference(gains, groups):
     return POWER * standard_error(gains, groups)
 
 
-def groups_needed(gains, groups, difference=0.02):
-    """How many groups would show a mean gain of `difference`, four times in five."""
+def groups_needed(gains, groups, gain=0.02):
+    """How many groups would show a mean gain of `gain`, four times in five."""
     n_groups = pd.Series(list(groups)).nunique()
-    ratio = smallest_difference(gains, groups) / difference
+    ratio = smallest_difference(gains, groups) / gain
     return math.ceil(n_groups * ratio**2)
 
 

@@ -145,7 +145,9 @@ RANKINGS = [["a", "b", "c"], ["c", "a", ""]]
 
 def test_an_id_is_relevant_in_any_form_and_padding_never():
     ids = pd.Series(["b", ""], index=[5, 6])
-    assert utils.relevance(RANKINGS, ids).tolist() == [[0, 1, 0], [0, 0, 0]]
+    found = utils.relevance(RANKINGS, ids)
+    assert found.tolist() == [[False, True, False], [False] * 3]
+    assert found.dtype == bool
     grades = [{"a": 3, "b": 2}, {"c": 0.5}]
     listed, once = utils.relevance(RANKINGS, grades), iter(grades)
     assert utils.relevance(RANKINGS, once).tolist() == listed.tolist()
@@ -296,11 +298,37 @@ def test_p_values_of_no_difference_and_of_the_same_one_in_every_query():
     assert 1 / 200_000 < smallest <= 2 / 100_000  # at least 100,000 resamples
 
 
+def by_hand(gains, n_swaps=100_000):
+    """The p value of one comparison, by a matrix of swaps of its own."""
+    swaps = np.random.default_rng(1).choice([-1, 1], size=(n_swaps, len(gains)))
+    larger, smaller = (swaps @ gains >= gains.sum()), (swaps @ gains <= gains.sum())
+    return min(1, 2 * (min(larger.sum(), smaller.sum()) + 1) / (n_swaps + 1))
+
+
+def test_a_p_value_is_the_same_alone_and_in_any_table(monkeypatch):
+    """Rows have few groups or many, one that differs, or none; blocks of any size."""
+    rng = np.random.default_rng(8)
+    many, few = rng.normal(0.05, 0.3, 60), rng.normal(0.1, 0.3, 60)
+    few[20:] = 0
+    gains = {"many": many, "few": few, "one": np.eye(60)[0], "none": 0 * many}
+    monkeypatch.setattr(intervals, "SIGNS", 50)
+    monkeypatch.setattr(intervals, "SWAPS", 2_000)
+    expected = {"many": by_hand(many, 2_000), "few": by_hand(few[:20], 2_000)}
+    expected |= {"one": 1, "none": 1}
+    assert intervals.permutation_p_values(gains, range(60)) == expected
+    monkeypatch.undo()
+    table = intervals.differences(gains, range(60))
+    assert table["p"]["many"] == by_hand(many)
+    for name, gain in gains.items():
+        assert table.loc[name].to_dict() == intervals.difference(gain, range(60))
+    assert intervals.permutation_p_values({}, []) == {}
+
+
 MISFITS = {
-    "3 values .* 2 rows": ([1, 0, 1], "ab"),
-    "1 groups": ([1, 0, 1], "aaa"),
-    "3 .* 1 NaN": ([1, np.nan, 1], "abc"),
-    "2 groups, 1 NaN": ([1, 0, 1], ["a", np.nan, "b"]),
+    "3 values have 2 labels of groups": ([1, 0, 1], "ab"),
+    "3 values in one group; 2 groups are needed": ([1, 0, 1], "aaa"),
+    "1 of the values and groups are NaN": ([1, np.nan, 1], "abc"),
+    "2 of the values and groups are NaN": ([1, np.nan, 1], ["a", np.nan, "b"]),
 }
 
 
