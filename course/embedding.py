@@ -97,16 +97,17 @@ def _one_at_a_time(function):
     return locked
 
 
-def embed(texts, name=None, role="document"):
+def embed(texts, model=None, role="document"):
     """Return unit vectors of the texts, float32, (n_texts, dimension).
 
     Each text is encoded once. The vectors are kept by model, role and text in
     the file EMBEDDING_CACHE, or else .cache/vectors.sqlite.
+    model: a folder or name, see `embedding_model`.
     role: document, or query, for which a model may have a prompt."""
     texts = [encodable(text) for text in texts]
     if not texts:
-        return embed([""], name, role)[:0]  # no rows, but the model's dimension
-    _, state = _model_files(name)
+        return embed([""], model, role)[:0]  # no rows, but the model's dimension
+    _, state = _model_files(model)
     keys = {
         text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
         for text in texts
@@ -114,7 +115,7 @@ def embed(texts, name=None, role="document"):
     known = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in known]
     with tqdm(total=len(new), desc="encode", disable=not new) as bar:
-        for some, encoded in _encode(new, name, role):
+        for some, encoded in _encode(new, model, role):
             vectors = {
                 keys[text]: vector for text, vector in zip(some, encoded, strict=True)
             }

@@ -10,6 +10,7 @@ import numpy as np
 import Stemmer
 from minsearch import Index
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
 import utils
@@ -106,13 +107,13 @@ def stopwords_of(language):
     return language if known or language == "english" else []
 
 
-def vector_scores(vectors, documents, name=None):
+def vector_scores(vectors, documents, model=None):
     """Return a score function of exact cosines.
 
-    vectors: (n_documents, dimension), by `embed`."""
+    vectors: (n_documents, dimension), by `embed`. model: as in `embed`."""
 
     def scores(queries):
-        encoded = embedding.embed(queries["question"], name, "query")
+        encoded = embedding.embed(queries["question"], model, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
             wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
             given = f"vectors of shape {vectors.shape}"
@@ -155,7 +156,7 @@ def rrf_scores(parts, constant, depth=100):
         for rows, columns, blocks in _blocks_of_all(parts, queries):
             total = np.zeros(blocks[0].shape)
             for block in blocks:
-                rank = 1 + (-block).argsort(axis=1, kind="stable").argsort(axis=1)
+                rank = rankdata(-block, method="ordinal", axis=1)  # ties in order
                 counts = (rank <= depth) & (block > 0)
                 total += np.where(counts, 1 / (constant + rank), 0)
             yield rows, columns, total

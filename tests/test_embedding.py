@@ -187,13 +187,13 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
     model.save(f"{tmp_path}/model")
     expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
     found = [
-        embedding.embed(["one"], f"{tmp_path}/model", role)
+        embedding.embed(["one"], model=f"{tmp_path}/model", role=role)
         for role in ("query", "document")
     ]
     assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
     one = pd.DataFrame({"question": ["one"], "course": "c"})
     of_query = scoring.vector_scores(
-        expected[:1], [{"course": "c"}], f"{tmp_path}/model"
+        expected[:1], [{"course": "c"}], model=f"{tmp_path}/model"
     )
     [(_, _, cosine)] = of_query(one)
     assert cosine.item() == pytest.approx(1)

@@ -198,6 +198,9 @@ def test_rrf_scores_sum_reciprocal_ranks_of_the_first_scores_above_zero():
     np.testing.assert_allclose(total, [[1 / 2, 1 / 2 + 1 / 3]])
     [(_, _, first_only)] = scoring.rrf_scores([text, vectors], 60, depth=1)(None)
     np.testing.assert_allclose(first_only, [[1 / 61, 1 / 61]])
+    ties = part(([0], [0, 1, 2], [[2, 5, 2]]))
+    [(_, _, in_order)] = scoring.rrf_scores([ties], 1)(None)
+    np.testing.assert_allclose(in_order, [[1 / 3, 1 / 2, 1 / 4]])
 
 
 # --- BM25, and the ten searches ------------------------------------------------------
