@@ -20,7 +20,7 @@ from tqdm import tqdm
 from course import corpus, elastic, embedding, formats, gate, llm, your_searches
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
-FIRST, OWN = "01-ground-truth", "06-your-own-data"
+FIRST, BOARD, OWN = "01-ground-truth", "03-vector-evaluation", "06-your-own-data"
 PYTHON = {
     "kernelspec": {
         "display_name": "Python 3 (ipykernel)",
@@ -75,15 +75,21 @@ def without_our_figures(notebook):
         notebook.cells.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
 
 
-def execute(notebook, folder):
+def execute(notebook, folder, after_cell):
     """Run one notebook in a kernel of its own, in a folder; the error, or None."""
     options = {"kernel_name": "python3", "timeout": 1800, "coalesce_streams": True}
-    client = NotebookClient(notebook, **options)
+    client = NotebookClient(notebook, on_cell_executed=after_cell, **options)
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
     try:
         client.execute(cwd=str(folder))
     except (CellExecutionError, DeadKernelError, TimeoutError) as error:
         return error
+
+
+def lessons():
+    """The paths of the course's notebooks, the one with the leaderboard first."""
+    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+    return sorted(paths, key=lambda path: path.stem != BOARD)
 
 
 def check_notebooks(paths):
@@ -179,7 +185,7 @@ def check_baseline(arguments, results):
 
 def run(paths, results):
     """Execute the notebooks into results; the errors, by path."""
-    errors, took = {}, {}
+    errors, took, show_board = {}, {}, board_printer(results)
     for path in tqdm(paths, desc="notebooks"):
         started = time.time()
         beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
@@ -187,14 +193,16 @@ def run(paths, results):
         notebook = nbformat.read(path, as_version=4)
         if corpus.data_folder() != corpus.ROOT / "data":
             without_our_figures(notebook)
-        error = execute(notebook, path.parent)
+        error = execute(notebook, path.parent, show_board)
         if error:
             errors[path] = error
         took[path.stem] = durations(notebook)
         nbformat.write(clean(notebook), results / path.name)
         ended = "failed" if error else "is through"
         tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
-        show(results, started)
+        for report in results.rglob("report.html"):
+            if gate.is_written(report, started):
+                tqdm.write(f"report: {report}")
     seconds = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
     seconds.to_csv(results / "durations.csv")
     return errors
@@ -210,14 +218,16 @@ def forget(es):
         print(f"warning: Elasticsearch: {what}")
 
 
-def show(results, started):
-    """Print a leaderboard, and name a report, that was written after `started`."""
-    board = results / "leaderboard.csv"
-    if gate.is_written(board, started):
-        tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
-    for report in results.rglob("report.html"):
-        if gate.is_written(report, started):
-            tqdm.write(f"report: {report}")
+def board_printer(results):
+    """A function that prints the leaderboard once, when this run has written it."""
+    board, started, printed = results / "leaderboard.csv", time.time(), []
+
+    def show_board(**_):
+        if not printed and gate.is_written(board, started):
+            printed.append(board)
+            tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
+
+    return show_board
 
 
 def parse():
@@ -239,8 +249,7 @@ def work(arguments):
 
     OSError, ValueError or RuntimeError for what would only fail later."""
     started = time.time()
-    named = arguments.notebooks or sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
-    paths = [path.resolve() for path in named]
+    paths = [path.resolve() for path in arguments.notebooks or lessons()]
     check_notebooks(paths)
     if arguments.clean:
         for path in paths:

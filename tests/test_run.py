@@ -257,6 +257,31 @@ def test_a_failed_run_is_kept_apart_and_shows_no_old_leaderboard(notebooks, tmp_
     assert broken.read_bytes() == before
 
 
+def test_the_leaderboard_is_printed_once_and_before_its_notebook_is_through(tmp_path):
+    first = tmp_path / "first.ipynb"
+    write = "(corpus.results_folder() / 'leaderboard.csv').write_text"
+    board = "search,mrr\\nour search,1\\n"
+    sources = [f"from course import corpus\n{write}('{board}');", "1", "2"]
+    cells = list(map(nbformat.v4.new_code_cell, sources))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), first)
+    second = shutil.copy(first, tmp_path / "second.ipynb")
+    said = run(first, second, COURSE_RESULTS=tmp_path / "results").stdout
+    assert re.findall("our search|(?:first|second) is through", said) == [
+        "our search",
+        "first is through",
+        "second is through",
+    ]
+
+
+def test_the_notebook_with_the_leaderboard_is_run_first():
+    first, *others = [path.name for path in script.lessons()]
+    assert first.startswith("03-")
+    assert others == sorted(others)
+    assert len(others) == 7
+    sources = (script.NOTEBOOKS / first).read_text()
+    assert 'leaderboard.csv\\"' in sources
+
+
 def test_in_place_refuses_without_elasticsearch(notebooks, tmp_path):
     given = {"COURSE_RESULTS": tmp_path / "results"}
     nowhere = "http://127.0.0.1:9"
