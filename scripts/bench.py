@@ -1,18 +1,29 @@
 """Measure ratios of speed in one run: `make bench`.
 
-Seconds are the best of a few repetitions."""
+Seconds are the best of a few repetitions. Before they are taken, both ways give the
+same results. ranx has rows where it is installed: `pip install ranx`."""
 
 import os
 import tempfile
 import timeit
 from functools import partial
 
+import bm25s
 import machine
+import numpy as np
+import pytrec_eval
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, embedding
+from course import corpus, elastic, embedding, experiments, intervals, scoring
 
+try:
+    import ranx
+except ImportError:
+    ranx = None
+RANX = ["hit_rate", "mrr", "recall", "map", "ndcg"]
+TREC_EVAL = ["success_{}", "recip_rank", "recall_{}", "map_cut_{}", "ndcg_cut_{}"]
+same = partial(np.testing.assert_allclose, rtol=1e-5)
 FIELDS = ["question", "text", "section"]
 BOOST = {"question": 3.0, "section": 0.5}
 TYPES = {**dict.fromkeys(FIELDS, "text"), "course": "keyword", "id": "keyword"}
@@ -53,6 +64,83 @@ def bench_minsearch(documents, ground_truth):
     row("minsearch: one by one / one further boost setting", slow, further, 300)
 
 
+def bench_bm25(documents, ground_truth):
+    """Time BM25 by bm25s itself, which is asked once a course, and by our scores."""
+    texts = scoring.words_of(map(corpus.whole_text, documents))
+    index = bm25s.BM25(k1=1.2, b=0.75)
+    index.index(texts, show_progress=False)
+    courses = np.array([document["course"] for document in documents])
+    scores = scoring.bm25_scores(documents)
+
+    def plain():
+        best = np.zeros((len(ground_truth), 5), dtype=np.float32)
+        asked = np.array(scoring.words_of(ground_truth["question"]), dtype=object)
+        for course, rows in ground_truth.groupby("course").indices.items():
+            mask = (courses == course).astype(np.float32)
+            options = {"k": 5, "weight_mask": mask, "show_progress": False}
+            best[rows] = index.retrieve(asked[rows].tolist(), **options).scores
+        return best
+
+    same(plain()[:, 0], experiments.best_scores(scores, ground_truth))
+    slow, search = seconds(3, plain), utils.search_by_scores(scores, documents)
+    row("BM25: bm25s / course.scoring", slow, seconds(3, search, ground_truth), 1)
+
+
+def bench_metrics(what, rankings, qrels):
+    """Time five metrics and their means, from Python's dicts and lists."""
+    found = utils.relevance(rankings, qrels)
+    judged = [list(qrel.values()) for qrel in qrels]
+    counts = [sum(grade > 0 for grade in grades) for grades in judged]
+    by_query = {str(n): qrel for n, qrel in enumerate(qrels)}
+    run = {
+        str(n): {id_: -float(rank) for rank, id_ in enumerate(filter(None, ids))}
+        for n, ids in enumerate(rankings)
+    }
+    names = [name.format(rankings.shape[1]) for name in TREC_EVAL]
+
+    def ours():
+        counted = [utils.recall(found, counts), utils.average_precision(found, counts)]
+        first = [utils.hit_rate(found), utils.mrr(found)]
+        return [*first, *counted, utils.ndcg(found, judged)]
+
+    def theirs():
+        by_name = pytrec_eval.RelevanceEvaluator(by_query, names).evaluate(run)
+        values = [[one[name] for name in names] for one in by_name.values()]
+        return np.sum(values, axis=0) / len(qrels)
+
+    same(theirs(), ours())
+    fast = seconds(9, ours)
+    row(f"five metrics, {what}: pytrec_eval / utils", seconds(5, theirs), fast, 9)
+    if ranx:
+        by_ranx = partial(ranx.evaluate, ranx.Qrels(by_query), ranx.Run(run), RANX)
+        same(list(by_ranx().values()), ours())  # compiles it
+        row(f"five metrics, {what}: ranx / utils", seconds(5, by_ranx), fast, 1)
+
+
+def bench_tables(rankings, typed):
+    """Time `evaluate` and p values, one by one and together."""
+
+    def evaluate(rows):
+        return utils.evaluate(typed.iloc[rows], lambda _: rankings[rows], 10)["ndcg"]
+
+    every = range(len(typed))
+
+    def one_by_one():
+        return np.mean([evaluate([row]) for row in every])
+
+    same(one_by_one(), evaluate(every))
+    slow, fast = seconds(1, one_by_one), seconds(5, evaluate, every)
+    row(f"evaluate, {len(typed)} queries: one by one / together", slow, fast, 20)
+    gains = dict(enumerate(np.random.default_rng(1).normal(size=(12, len(typed)))))
+    table = partial(intervals.permutation_p_values, gains, every)
+
+    def each():
+        return [intervals.permutation_p_value(a, 0 * a, every) for a in gains.values()]
+
+    assert each() == list(table().values())
+    row("12 p values: one by one / together", seconds(2, each), seconds(3, table), 4)
+
+
 def bench_vectors(documents, ground_truth):
     """Time vectors that are computed, and that are kept on disk."""
     texts = [corpus.whole_text(document) for document in documents]
@@ -89,6 +177,15 @@ def main():
     documents, ground_truth = corpus.load_documents(), corpus.load_ground_truth()
     print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
     bench_minsearch(documents, ground_truth)
+    bench_bm25(documents, ground_truth)
+    typed = corpus.load_halves()[1]["judged"]
+    search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
+    found, qrels = search(typed), typed["document"].tolist()
+    bench_metrics(f"{len(typed)} typed queries × 100", found, qrels)
+    known = utils.qrels_of(utils.right_answers(ground_truth))[:5_000]
+    ranked = search(ground_truth[:5_000], k=10)
+    bench_metrics("5,000 generated questions × 10", ranked, known)
+    bench_tables(found, typed)
     bench_vectors(documents, ground_truth)
     os.environ["COURSE_RUN"] = f"bench-{os.getpid()}"
     if es := elastic.connect_elasticsearch():
