@@ -69,9 +69,8 @@ def recall(relevance, n_relevant, per_query=False):
     >>> recall([[1, 0, 1, 0]], n_relevant=4)
     0.5
     """
-    relevant = _grades(relevance) > 0
-    counts = _counts(n_relevant, relevant)
-    return _mean(_share(relevant.sum(axis=1), counts), per_query)
+    hits = (_grades(relevance) > 0).sum(axis=1)
+    return _mean(_share(hits, _counts(n_relevant, hits)), per_query)
 
 
 def f1(relevance, n_relevant, per_query=False):
@@ -92,7 +91,7 @@ def average_precision(relevance, n_relevant, per_query=False):
     0.75
     """
     relevant = _grades(relevance) > 0
-    counts = _counts(n_relevant, relevant)
+    counts = _counts(n_relevant, relevant.sum(axis=1))
     found_so_far = relevant.cumsum(axis=1)
     summed = (relevant * found_so_far) @ (1 / _ranks(relevant))
     return _mean(_share(summed, counts), per_query)
@@ -178,10 +177,9 @@ def _share(part, whole):
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
-def _counts(n_relevant, relevant):
-    """The number of relevant documents of each query, at least those retrieved."""
-    counts = np.broadcast_to(n_relevant, len(relevant))
-    hits = relevant.sum(axis=1)
+def _counts(n_relevant, hits):
+    """The number of relevant documents of each query, at least its hits."""
+    counts = np.broadcast_to(n_relevant, len(hits))
     enough = counts >= hits  # NaN is not
     if not enough.all():
         row = enough.argmin()

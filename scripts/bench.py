@@ -90,7 +90,7 @@ def bench_metrics(what, rankings, qrels):
     """Time five metrics and their means, from Python's dicts and lists."""
     found = utils.relevance(rankings, qrels)
     judged = [list(qrel.values()) for qrel in qrels]
-    counts = [sum(grade > 0 for grade in grades) for grades in judged]
+    counts = np.array([sum(grade > 0 for grade in grades) for grades in judged])
     by_query = {str(n): qrel for n, qrel in enumerate(qrels)}
     run = {
         str(n): {id_: -float(rank) for rank, id_ in enumerate(filter(None, ids))}
@@ -99,9 +99,9 @@ def bench_metrics(what, rankings, qrels):
     names = [name.format(rankings.shape[1]) for name in TREC_EVAL]
 
     def ours():
-        counted = [utils.recall(found, counts), utils.average_precision(found, counts)]
-        first = [utils.hit_rate(found), utils.mrr(found)]
-        return [*first, *counted, utils.ndcg(found, judged)]
+        values = [utils.hit_rate(found), utils.mrr(found), utils.recall(found, counts)]
+        values.append(utils.average_precision(found, counts))
+        return [*values, utils.ndcg(found, judged)]
 
     def theirs():
         by_name = pytrec_eval.RelevanceEvaluator(by_query, names).evaluate(run)
@@ -123,11 +123,10 @@ def bench_tables(rankings, typed):
     def evaluate(rows):
         return utils.evaluate(typed.iloc[rows], lambda _: rankings[rows], 10)["ndcg"]
 
-    every = range(len(typed))
-
     def one_by_one():
         return np.mean([evaluate([row]) for row in every])
 
+    every = range(len(typed))
     same(one_by_one(), evaluate(every))
     slow, fast = seconds(1, one_by_one), seconds(5, evaluate, every)
     row(f"evaluate, {len(typed)} queries: one by one / together", slow, fast, 20)
