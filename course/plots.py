@@ -12,13 +12,13 @@ from scipy import stats
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
 VERDICTS = {  # background and mark of a cell
     "holds": ("#bfdcf5", "✓ "),
-    "reverses": ("#f5c1bd", "✗ "),
+    "reverses": ("#f3b3ac", "✗ "),
     "cannot tell": ("#eeeeee", ""),
     "they differ": ("#f7e3ae", "≠ "),
     "not tested": ("white", ""),
     "too few": ("white", ""),
 }
-COLOURS = ["#1f6fb5", "#c24a00", "#2e7d32"]  # contrast with white of 4.9 to 1 and more
+COLOURS = ["#1f6fb5", "#c24a00", "#333333"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
 # what the label of a kind of queries says, in English and in Spanish; and its mark
 KINDS = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
@@ -338,7 +338,7 @@ def stacked_bars(table, title, xlabel):
 # How a stage of the funnel is drawn, by how its name begins: colour and hatching
 STAGES = {
     "right": (COLOURS[0], ""),
-    "shown, not used": ("#9a6700", ""),
+    "shown, not used": ("#4a1fb8", ""),
     "shown": (COLOURS[0], ""),
     "stated wrongly": (COLOURS[1], ""),
     "below": ("0.45", ""),
@@ -422,12 +422,19 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     values = table.to_numpy(dtype=float)
     image = axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
     for (y, x), value in np.ndenumerate(values):
-        colour = "white" if image.norm(value) > 0.5 else "black"
         text = "" if np.isnan(value) else number.format(value)
+        colour = _readable_on(image.cmap(image.norm(value)))
         axis.text(x, y, text, ha="center", va="center", color=colour)
     rows = table.iterrows()
     said = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(said)}.")
+
+
+def _readable_on(colour):
+    """Black or white, whichever has more contrast with a colour (WCAG 2)."""
+    linear = [c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    luminance = np.dot([0.2126, 0.7152, 0.0722], linear[:3])
+    return "black" if luminance > 0.179 else "white"
 
 
 def points(table, title, xlabel="", ylabel=""):

@@ -1,8 +1,12 @@
 """The shared figures: what they draw, and the text for those who cannot see them."""
 
+import itertools
+
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 
 from course import plots
 
@@ -114,3 +118,75 @@ def test_funnel_stacks_the_stages_that_occur_and_tells_their_shares(draw):
     assert len(colours) == 3
     expected = "T. a: right 0.50, shown, not used 0.25, not among 100 0.25."
     assert alt == expected
+
+
+# --- Seen by everybody -------------------------------------------------------
+
+# what eyes without one kind of cones see: linear RGB, Machado et al. 2009, severity 1
+EYES = {
+    "all cones": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+XYZ = [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.0721750],
+    [0.0193339, 0.1191920, 0.9503041],
+]
+
+
+def linear(colour):
+    rgb = np.array(to_rgb(colour))
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour, eye):
+    xyz = XYZ @ np.clip(EYES[eye] @ linear(colour), 0, 1) / [0.95047, 1, 1.08883]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def contrast(one, other):
+    bright, dark = sorted((linear(c) @ XYZ[1] for c in (one, other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def neighbours():
+    """Pairs of colours that a figure shows side by side, without a second cue."""
+    yield from itertools.combinations([*plots.COLOURS, plots.GREY], 2)
+    by_hatch = {}
+    for colour, hatch in plots.STAGES.values():
+        by_hatch.setdefault(hatch, set()).add(colour)
+    for colours in by_hatch.values():
+        yield from itertools.combinations(sorted(colours), 2)
+    tested = {background for background, mark in plots.VERDICTS.values() if mark}
+    yield from itertools.combinations(sorted(tested), 2)
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_colours_are_told_apart_by_every_eye(eye):
+    for one, other in neighbours():
+        distance = np.linalg.norm(lab(one, eye) - lab(other, eye))  # CIE76
+        assert distance >= 15, (one, other)
+
+
+def test_typed_and_generated_queries_have_a_colour_each_in_both_languages():
+    for names in (["generated questions", "typed queries"], ["consultas tecleadas"]):
+        for name in names:
+            [place] = plots._places([name])
+            assert place == ("generated" in name)
+
+
+def test_numbers_on_a_heat_map_can_be_read_on_every_shade(draw):
+    axis, _ = draw(plots.heat_map, pd.DataFrame([np.linspace(0, 1, 101)]), "T")
+    for value, text in zip(np.linspace(0, 1, 101), axis.texts, strict=True):
+        shade = axis.images[0].cmap(value)
+        assert contrast(shade[:3], text.get_color()) >= 4.5
