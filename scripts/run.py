@@ -183,8 +183,16 @@ def check_baseline(arguments, results):
         raise ValueError("--search and --non-inferior need --baseline")
 
 
-def run(paths, results):
-    """Execute the notebooks into results; the errors, by path."""
+def of_node(notebook):
+    """The cells that show nothing without an Elasticsearch node."""
+    tag = "needs-elasticsearch"
+    return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
+
+
+def run(paths, results, es):
+    """Execute the notebooks into results; the errors, by path.
+
+    Without a node its cells keep the committed outputs, if the data is ours."""
     errors, took, show_board = {}, {}, board_printer(results)
     for path in tqdm(paths, desc="notebooks"):
         started = time.time()
@@ -193,7 +201,11 @@ def run(paths, results):
         notebook = nbformat.read(path, as_version=4)
         if corpus.data_folder() != corpus.ROOT / "data":
             without_our_figures(notebook)
+        kept = [] if es else [cell.outputs for cell in of_node(notebook)]
         error = execute(notebook, path.parent, show_board)
+        if corpus.data_folder() == corpus.ROOT / "data":
+            for cell, outputs in zip(of_node(notebook), kept, strict=False):
+                cell.outputs = outputs
         if error:
             errors[path] = error
         took[path.stem] = durations(notebook)
@@ -263,7 +275,7 @@ def work(arguments):
         print("no generated questions, which 01 to 04 are about: only 06 is run")
     es = elastic.connect_elasticsearch()
     try:
-        errors = run(paths, results)
+        errors = run(paths, results, es)
     finally:
         forget(es)
     if arguments.in_place and not errors:

@@ -290,6 +290,24 @@ def test_in_place_refuses_without_elasticsearch(notebooks, tmp_path):
     assert re.fullmatch(f"error: .*no healthy node at {nowhere}.*\n", done.stderr)
 
 
+def test_without_a_node_its_cells_keep_the_committed_outputs(tmp_path):
+    kept = nbformat.v4.new_output("stream", text="of a node")
+    cell = nbformat.v4.new_code_cell("es = None", outputs=[kept])
+    cell.metadata["tags"] = ["needs-elasticsearch"]
+    after = nbformat.v4.new_code_cell("print(es)")
+    path, results = tmp_path / "of_node.ipynb", tmp_path / "results"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell, after]), path)
+    given = {"ELASTICSEARCH_URL": "http://127.0.0.1:9", "REQUIRE_ELASTICSEARCH": ""}
+    assert run(path, COURSE_RESULTS=results, **given).returncode == 0
+    cells = nbformat.read(results / path.name, as_version=4).cells
+    assert [one.outputs[0].text for one in cells] == ["of a node", "None\n"]
+    folder = corpus.ROOT / "data" / "es"  # of other data they would not be true
+    other = run(path, COURSE_RESULTS=results, COURSE_DATA=folder, **given)
+    assert other.returncode == 0, other.stdout
+    cells = nbformat.read(results / path.name, as_version=4).cells
+    assert "of a node" not in str(cells)
+
+
 @pytest.mark.elasticsearch
 def test_in_place_keeps_a_notebook_whose_neighbour_failed(notebooks, tmp_path):
     good = notebooks[0]
