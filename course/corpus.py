@@ -434,7 +434,7 @@ def load_halves(folder=None):
 
     The first two are dicts of kind: ground truth with a column fold:
     "generated", two halves by document, and "judged", see `divide`, where
-    there are any. Notebook 02 does it step by step."""
+    there are any. Notebook 10 does it step by step."""
     development, test = {}, {}
     try:
         development["generated"], test["generated"] = split_by_document(

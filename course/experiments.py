@@ -1,6 +1,6 @@
 """Compare searches, tune settings without flattering, and build leaderboards.
 
-Notebook 02 introduces `compare`, `tune_boosts`, `cross_fit` and `best_scores`,
+Notebook 10 introduces `compare`, `tune_boosts` and `cross_fit`, 02 `best_scores`,
 and 03 `tune`, `timed_rankings`, `leaderboard` and `refused`."""
 
 import time

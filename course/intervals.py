@@ -1,8 +1,8 @@
 """Intervals and tests of figures that are means over queries.
 
-Notebook 02 introduces `confidence_interval`, `permutation_p_value` and `holm`, 06
-`prediction_powered`, and 08 `smallest_difference`, `mean_of_these` and
-`random_effects`. What they rest on is in notebook 09.
+Notebook 02 introduces `difference`, 06 `prediction_powered`, 08 `smallest_difference`,
+`mean_of_these` and `random_effects`, and 10 `confidence_interval`,
+`permutation_p_value` and `holm`. What they rest on is in notebook 09.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see

@@ -36,45 +36,49 @@ def success_at_1(relevance):
 
 
 # %% 2 solution
-def halves(questions):
-    documents = np.random.default_rng(1).permutation(questions["document"].unique())
-    mine = questions["document"].isin(documents[: len(documents) // 2])
-    return questions[mine], questions[~mine]
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for course in {question["course"] for question in ground_truth}:
+        of_course = [q for q in ground_truth if q["course"] == course]
+        rates[course] = evaluate(of_course, search_function)["hit_rate"]
+    return rates
 
 
-# Ningún documento debe estar en los dos lados. Cada curso sí, con más o menos la
-# misma proporción. Una segunda ejecución debe dar las mismas mitades. Aquí las da
-# mientras los documentos sean los mismos: con uno más, la semilla los baraja todos de
-# otra manera. `corpus.split_by_document` usa un *hash* del id del documento, así que
-# uno nuevo no mueve a ningún otro. `GroupShuffleSplit` de scikit-learn sortea grupos
-# con una semilla, como aquí. Si una persona hace varias consultas, reparte por
-# persona.
+# Una búsqueda puede ser buena en el curso con más preguntas e inútil en otro. Una sola
+# cifra para todos no lo deja ver.
 
 
 # %% 2 wrong
-# Se sortean preguntas, y unas tres de cada cuatro tienen una hermana al otro lado.
-def halves(questions):
-    shuffled = questions.sample(frac=1, random_state=1)
-    return shuffled[::2], shuffled[1::2]
+# Dividido por las preguntas de todos los cursos: uno pequeño parece malo.
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for question in ground_truth:
+        found = [document["id"] for document in search_function(question)]
+        hit = question["document"] in found
+        course = question["course"]
+        rates[course] = rates.get(course, 0) + hit / len(ground_truth)
+    return rates
 
 
 # %% 2 wrong
-# Documentos enteros, pero la primera mitad del archivo: otro curso que la segunda.
-def halves(questions):
-    documents = questions["document"].unique()
-    mine = questions["document"].isin(documents[: len(documents) // 2])
-    return questions[mine], questions[~mine]
+# Solo el primer resultado, y no todos los encontrados.
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for course in {question["course"] for question in ground_truth}:
+        of_course = [q for q in ground_truth if q["course"] == course]
+        first = [search_function(q)[0]["id"] == q["document"] for q in of_course]
+        rates[course] = sum(first) / len(first)
+    return rates
 
 
 # %% 2 wrong
-# Cada curso está en los dos lados, pero con su primera mitad en uno: otras semanas,
-# otros temas.
-def halves(questions):
-    documents = questions.drop_duplicates("document")
-    place = documents.groupby("course").cumcount()
-    size = documents.groupby("course")["document"].transform("size")
-    mine = questions["document"].isin(documents["document"][place < size / 2])
-    return questions[mine], questions[~mine]
+# El MRR: un documento en la segunda posición es un acierto como cualquier otro.
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for course in {question["course"] for question in ground_truth}:
+        of_course = [q for q in ground_truth if q["course"] == course]
+        rates[course] = evaluate(of_course, search_function)["mrr"]
+    return rates
 
 
 # %% 3 solution

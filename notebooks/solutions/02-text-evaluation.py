@@ -36,44 +36,49 @@ def success_at_1(relevance):
 
 
 # %% 2 solution
-def halves(questions):
-    documents = np.random.default_rng(1).permutation(questions["document"].unique())
-    mine = questions["document"].isin(documents[: len(documents) // 2])
-    return questions[mine], questions[~mine]
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for course in {question["course"] for question in ground_truth}:
+        of_course = [q for q in ground_truth if q["course"] == course]
+        rates[course] = evaluate(of_course, search_function)["hit_rate"]
+    return rates
 
 
-# No document may be on both sides. Every course must be, with about the same share. A
-# second run must give the same halves. Here it does while the documents stay the
-# same: one more document, and the seed shuffles all of them differently.
-# `corpus.split_by_document` takes a hash of the document's id instead, so a new
-# document moves no other. scikit-learn's `GroupShuffleSplit` draws groups with a
-# seed, as we do here. Where one person asks several queries, split by person.
-
-
-# %% 2 wrong
-# Questions are drawn, and nearly each of them has a sibling on the other side.
-def halves(questions):
-    shuffled = questions.sample(frac=1, random_state=1)
-    return shuffled[::2], shuffled[1::2]
+# A search can be good on the course with most questions and useless on another. One
+# figure for all of them does not show it.
 
 
 # %% 2 wrong
-# Whole documents, but the first half of the file: other courses than in the second.
-def halves(questions):
-    documents = questions["document"].unique()
-    mine = questions["document"].isin(documents[: len(documents) // 2])
-    return questions[mine], questions[~mine]
+# Divided by the questions of all courses: a small course looks bad.
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for question in ground_truth:
+        found = [document["id"] for document in search_function(question)]
+        hit = question["document"] in found
+        course = question["course"]
+        rates[course] = rates.get(course, 0) + hit / len(ground_truth)
+    return rates
 
 
 # %% 2 wrong
-# Every course is on both sides, but with its first half on one: other weeks, other
-# subjects.
-def halves(questions):
-    documents = questions.drop_duplicates("document")
-    place = documents.groupby("course").cumcount()
-    size = documents.groupby("course")["document"].transform("size")
-    mine = questions["document"].isin(documents["document"][place < size / 2])
-    return questions[mine], questions[~mine]
+# Only the first result, and not all that were found.
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for course in {question["course"] for question in ground_truth}:
+        of_course = [q for q in ground_truth if q["course"] == course]
+        first = [search_function(q)[0]["id"] == q["document"] for q in of_course]
+        rates[course] = sum(first) / len(first)
+    return rates
+
+
+# %% 2 wrong
+# The MRR: a document at rank 2 is a hit like any other.
+def hit_rate_by_course(ground_truth, search_function):
+    rates = {}
+    for course in {question["course"] for question in ground_truth}:
+        of_course = [q for q in ground_truth if q["course"] == course]
+        rates[course] = evaluate(of_course, search_function)["mrr"]
+    return rates
 
 
 # %% 3 solution

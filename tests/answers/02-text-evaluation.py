@@ -30,53 +30,48 @@ def success_at_1(relevance):
 
 
 # %% 2 right
-def halves(questions):
-    fold = corpus.folds_of(questions["document"], 2)
-    return questions[fold == 0], questions[fold == 1]
+def hit_rate_by_course(ground_truth, search_function):
+    hits = {}
+    for question in ground_truth:
+        found = [document["id"] for document in search_function(question)]
+        hits.setdefault(question["course"], []).append(question["document"] in found)
+    return {course: sum(some) / len(some) for course, some in hits.items()}
 
 
 # %% 2 right
-def halves(questions):
-    from sklearn.model_selection import GroupShuffleSplit
-
-    split = GroupShuffleSplit(1, test_size=0.5, random_state=0)
-    one, other = next(split.split(questions, groups=questions["document"]))
-    return questions.iloc[one], questions.iloc[other]
-
-
-# %% 2 wrong
-# The middle half of the file against its two ends.
-def halves(questions):
-    documents = questions["document"].unique()
-    n = len(documents)
-    mine = questions["document"].isin(documents[n // 4 : 3 * n // 4])
-    return questions[mine], questions[~mine]
+def hit_rate_by_course(ground_truth, search_function):
+    table = pd.DataFrame(ground_truth)
+    table["hit"] = [
+        question["document"] in [d["id"] for d in search_function(question)]
+        for question in ground_truth
+    ]
+    return table.groupby("course")["hit"].mean().to_dict()
 
 
 # %% 2 wrong
-# Without a seed the second run gives other halves.
-def halves(questions):
-    documents = np.random.default_rng().permutation(questions["document"].unique())
-    mine = questions["document"].isin(documents[: len(documents) // 2])
-    return questions[mine], questions[~mine]
+# The first course alone.
+def hit_rate_by_course(ground_truth, search_function):
+    course = ground_truth[0]["course"]
+    of_course = [q for q in ground_truth if q["course"] == course]
+    return {course: evaluate(of_course, search_function)["hit_rate"]}
 
 
 # %% 2 wrong
-# Two draws, so that some documents are on both sides and some on none.
-def halves(questions):
-    rng, sides = np.random.default_rng(1), []
-    documents = questions["document"].unique()
-    for _ in range(2):
-        some = rng.choice(documents, size=len(documents) // 2, replace=False)
-        sides.append(questions[questions["document"].isin(some)])
-    return tuple(sides)
+# How many hits, not which share.
+def hit_rate_by_course(ground_truth, search_function):
+    hits = {}
+    for question in ground_truth:
+        found = [document["id"] for document in search_function(question)]
+        course = question["course"]
+        hits[course] = hits.get(course, 0) + (question["document"] in found)
+    return hits
 
 
 # %% 2 wrong
-# One question of each document: the others are lost.
-def halves(questions):
-    one = questions.drop_duplicates("document").sample(frac=1, random_state=1)
-    return one[: len(one) // 2], one[len(one) // 2 :]
+# The same figure for each course.
+def hit_rate_by_course(ground_truth, search_function):
+    rate = evaluate(ground_truth, search_function)["hit_rate"]
+    return {question["course"]: rate for question in ground_truth}
 
 
 # %% 3 right
