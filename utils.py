@@ -46,8 +46,10 @@ def mrr(relevance, per_query=False):
     0.75
     """
     relevant = _grades(relevance) > 0
-    reciprocal_ranks = relevant / _ranks(relevant)
-    return _mean(reciprocal_ranks.max(axis=1, initial=0), per_query)
+    if not relevant.size:
+        return _mean(np.zeros(len(relevant)), per_query)
+    rank_of_first = relevant.argmax(axis=1) + 1  # 1 where there is none
+    return _mean(relevant.any(axis=1) / rank_of_first, per_query)
 
 
 def precision(relevance, per_query=False):
@@ -154,8 +156,9 @@ def _grades(relevance):
         grades = grades.reshape(0, 0)
     if grades.ndim != 2:
         raise ValueError(f"relevance: shape {grades.shape}; expected (n_queries, k)")
-    good = np.isfinite(grades) & (grades >= 0)
-    if not good.all():
+    lowest, highest = grades.min(initial=0), grades.max(initial=0)
+    if not (lowest >= 0 and highest < np.inf):  # NaN is neither
+        good = np.isfinite(grades) & (grades >= 0)
         row = good.all(axis=1).argmin()
         problem = "holds NaN, an infinite or negative grade"
         raise ValueError(f"relevance: row {row} {problem}")
@@ -204,12 +207,12 @@ def _ideal(grades, judged):
     if every_grade.dtype.kind not in NUMBERS:
         row = next(row for row in rows if np.array([*row]).dtype.kind not in NUMBERS)
         raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
-    k, lengths = grades.shape[1], np.array([*map(len, rows)], dtype=int)
+    k, lengths = grades.shape[1], np.fromiter(map(len, rows), int, len(rows))
     width = max(k, lengths.max(initial=0))
     padded = np.zeros((len(rows), width))
     padded[np.arange(width) < lengths[:, None]] = every_grade  # row by row
-    ideal = np.sort(_grades(padded), axis=1)[:, width - k :]
-    if (np.sort(grades, axis=1) > ideal).any():
+    ideal = np.sort(_grades(padded), axis=1, kind="stable")[:, width - k :]
+    if (np.sort(grades, axis=1, kind="stable") > ideal).any():
         problem = "a query retrieves grades that none of its judged documents has"
         raise ValueError(f"ndcg: {problem}")
     return ideal
