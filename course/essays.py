@@ -5,7 +5,7 @@ import json
 
 import pandas as pd
 
-from course.llm import RECORDED
+from course.llm import RECORDED, load_responses, request_key
 
 
 def essay_contexts(folder):
@@ -16,6 +16,15 @@ def essay_contexts(folder):
         for start in range(0, len(text), 2_000):
             contexts[f"{path.stem}-{start // 2_000}"] = text[start : start + 2_000]
     return contexts | json.loads((folder / "essay-contexts.json").read_text("utf-8"))
+
+
+def recorded_facts(prompts, schema, path):
+    """What the large writer answered to each prompt, as objects of `schema`.
+
+    No model is ever called: readers annotated these facts."""
+    responses = load_responses(path)
+    keys = [request_key(RECORDED, prompt, schema.__name__) for prompt in prompts]
+    return [schema.model_validate(responses[key]) for key in keys]
 
 
 def fact_pairs(folder):

@@ -1,16 +1,22 @@
-"""The judge and the combinations of notebook 04, over HTTP and against brute force."""
+"""The judge, the combinations and the two sets of notebook 04.
 
+The judge answers over HTTP, scores are held against brute force, and both sets are made
+anew."""
+
+import itertools
+import json
 import math
 import os
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from chat_server import answer, chat_server
 from notebook_cells import namespace_of
 
 import utils
-from course import llm
+from course import corpus, embedding, llm
 
 NOTEBOOK = namespace_of("04-fact-coverage", "judge", "combinations", "ranking")
 
@@ -104,3 +110,59 @@ def test_alpha_ndcg_by_hand():
     for alpha, again in [(0.5, 0.5), (1, 0)]:
         dcg = 2 + again / np.log2(3)
         assert alpha_ndcg(stated, 2, alpha) == pytest.approx(dcg / ideal)
+
+
+# --- The committed sets, made anew
+
+DATA = corpus.ROOT / "data"
+
+
+def read_json(name):
+    return json.loads((DATA / name).read_text("utf-8"))
+
+
+def chunks_of(path, size=2_000):
+    """Name and text of each chunk of an essay, in its order."""
+    text = path.read_text("utf-8")
+    starts = range(0, len(text), size)
+    return [(f"{path.stem}-{s // size}", text[s : s + size]) for s in starts]
+
+
+CHUNKS = [chunks_of(path) for path in sorted((DATA / "essays").glob("*.md"))]
+
+
+def test_the_discrete_set_is_what_vectors_retrieve_labelled_by_the_rule():
+    names, texts = zip(*itertools.chain(*CHUNKS), strict=True)
+    model, points = embedding.bundled_model(), []
+    vectors = embedding.embed(texts, model)
+    for number, entry in enumerate(read_json("essay-questions.json"), 1):
+        question = entry["question"]
+        [asked] = embedding.embed([question], model)
+        cosines = dict(zip(names, vectors @ asked, strict=True))
+        one, two, _, four, five = sorted(cosines, key=cosines.get)[:-6:-1]
+        points.append((f"{number:02}-first", question, one, two, 1))
+        points.append((f"{number:02}-last", question, four, five, 0))
+    assert len(points) == 30
+    committed = pd.read_csv(DATA / "discrete-set.csv")
+    columns = ["point", "question", "context_a", "context_b", "rule"]
+    assert list(committed[columns].itertuples(index=False, name=None)) == points
+
+
+def test_readings_of_the_discrete_set_agree_and_leave_23_points():
+    readings = pd.read_csv(DATA / "discrete-set.csv")[["rule", "pass_1", "pass_2"]]
+    assert (readings["pass_1"] == readings["pass_2"]).all()
+    counts = readings.groupby(["rule", "pass_1"]).size().to_dict()
+    assert counts.pop((1, "ambiguous")) + counts.pop((0, "ambiguous")) == 7
+    assert counts == {(0, "0"): 12, (1, "0"): 2, (1, "1"): 9}
+
+
+def test_the_continuous_set_has_four_chunks_of_one_essay_and_three_of_others():
+    first, *others = read_json("continuous-set.json")
+    [own] = [some for some in CHUNKS if some[0][0] == first["golden"][0]]
+    assert first["golden"] == [name for name, _ in own[:4]]
+    # drawn without a recorded seed, so the three are written down
+    drawn = ["railway-time-1", "lighthouse-lenses-2", "soil-and-nitrogen-1"]
+    assert first["others"] == drawn
+    named = {name for some in CHUNKS if some is not own for name, _ in some}
+    assert set(drawn) <= named
+    assert [len(entry["golden"]) for entry in others] == [3] * 5
