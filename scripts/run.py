@@ -220,6 +220,15 @@ def run(paths, results, es):
     return errors
 
 
+def keep_pictures(paths, results):
+    """Copy the pictures of the text beside the executed notebooks."""
+    shutil.copytree(NOTEBOOKS / "figures", results / "figures", dirs_exist_ok=True)
+    for path in paths:
+        executed = results / path.name  # all are in one folder here
+        text = executed.read_text(encoding="utf-8")
+        executed.write_text(text.replace("](../figures/", "](figures/"), "utf-8")
+
+
 def forget(es):
     """Delete this run's indexes; a dead node must not hide other errors."""
     try:
@@ -281,6 +290,8 @@ def work(arguments):
     if arguments.in_place and not errors:
         for path in paths:
             shutil.copyfile(results / path.name, path)
+    if not arguments.in_place:
+        keep_pictures(paths, results)
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"

@@ -128,3 +128,14 @@ def test_notebooks_09_and_14_ask_with_the_prompt_of_notebook_01():
         cells = code_cells(nbformat.read(path, as_version=4))
         prompts += [c.source for c in cells if c.source.startswith("PROMPT = ")]
     assert prompts == prompts[:1] * 3
+
+
+def test_each_picture_of_the_text_is_there_and_is_described():
+    for path in NOTEBOOKS:
+        text = path.read_text(encoding="utf-8")
+        pictures = re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text)
+        if path.stem[:2] <= "08":  # each lesson has a diagram
+            assert pictures, path.stem
+        for alt, name in pictures:
+            assert len(alt.split()) >= 12, (path.stem, name)
+            assert (path.parent / name).is_file(), (path.stem, name)
