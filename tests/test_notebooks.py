@@ -139,3 +139,26 @@ def test_each_picture_of_the_text_is_there_and_is_described():
         for alt, name in pictures:
             assert len(alt.split()) >= 12, (path.stem, name)
             assert (path.parent / name).is_file(), (path.stem, name)
+
+
+# what the column of headings may say besides headings
+NO_HEADING = re.compile("exercises? |then |ten minutes|the diagram|the rest of ")
+
+
+def test_run_sheets_quote_headings_and_the_words_above_a_cell():
+    sheet = (corpus.ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    for path in NOTEBOOKS[:-1]:  # not the Spanish one
+        cells = nbformat.read(path, as_version=4).cells
+        prose = "\n".join(c.source for c in cells if c.cell_type == "markdown")
+        headings = re.findall(r"(?m)^##+ (.+)$", prose)
+        [part] = re.findall(rf"(?ms)^## {path.stem[:2]} · (.*?)(?=^## |\Z)", sheet)
+        rows = re.findall(r"(?m)^\| \d+ \| ([^|]+) \| ([^|]+) \|$", part)
+        assert rows, path.stem
+        for quoted, pauses in rows:
+            for words in map(str.strip, quoted.split(";")):
+                begins = any(
+                    words.startswith(h) or h.startswith(words) for h in headings
+                )
+                assert begins or NO_HEADING.match(words), (path.stem, words)
+            for words in re.findall('"([^"]+)"', pauses):
+                assert words.rstrip(" …") in prose.replace("**", ""), (path.stem, words)
