@@ -22,6 +22,16 @@ OVER = """Reveal.getSlides().filter((slide) => {
 }).length"""
 
 
+# slides that do not say in which section they are
+SECTIONS = """Reveal.getSlides().filter((slide) => {
+  const { h, v } = Reveal.getIndices(slide);
+  Reveal.slide(h, v);
+  const heading = slide.parentElement.querySelector("h1, h2").innerText;
+  return document.querySelector(".where").innerText.trim() !== heading.trim();
+}).map((slide) => slide.innerText.slice(0, 60))"""
+WITHOUT_ALT = "[...document.images].filter((image) => !image.alt.trim()).length"
+
+
 def test_every_slide_fits_a_projector_and_no_network_is_needed(tmp_path, chromium):
     make = [
         corpus.ROOT / "scripts" / "slides" / "make",
@@ -45,4 +55,10 @@ def test_every_slide_fits_a_projector_and_no_network_is_needed(tmp_path, chromiu
             assert sum(scale < 0.8 for scale in scales) <= 4, path.stem
             assert page.evaluate(OVER) == 0, path.stem
             assert page.evaluate("document.querySelectorAll('aside.notes').length") >= 6
+            spanish = path.parent.name == "es"
+            assert (
+                page.evaluate("document.documentElement.lang") == ["en", "es"][spanish]
+            )
+            assert page.evaluate(SECTIONS) == []
+            assert page.evaluate(WITHOUT_ALT) == 0, path.stem
         assert not [url for url in asked if not url.startswith(("file:", "data:"))]
