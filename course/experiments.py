@@ -36,7 +36,7 @@ def compare(searches, ground_truth, k=5, by="mrr"):
     if not searches:
         raise ValueError("nothing to compare: no search or setting is given")
     rows = {name: utils.evaluate(ground_truth, searches[name], k) for name in searches}
-    table = pd.DataFrame(rows).T
+    table = pd.DataFrame.from_dict(rows, orient="index")
     return table.sort_values([by, "hit_rate"], ascending=False, kind="stable")
 
 
@@ -155,7 +155,7 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
         if graded:
             both = pooling.two_estimates(ground_truth, ranking, k).mean()
             rows[name] |= both[["condensed", "judged_at_k"]].to_dict()
-    table = pd.DataFrame(rows).T
+    table = pd.DataFrame.from_dict(rows, orient="index")
     table = table.reindex(columns=BOARD_COLUMNS)
     table = table.sort_values(by, ascending=False, kind="stable")
     best, *others = table.index
