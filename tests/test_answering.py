@@ -98,6 +98,17 @@ def test_half_of_the_facts_make_an_answer_right(monkeypatch, tmp_path):
     assert found["outcome"].tolist() == ["right", "nothing"]
 
 
+def test_where_no_record_answers_a_refusal_states_nothing(monkeypatch, tmp_path):
+    said = ["Yes.", "I don't know."]
+    monkeypatch.setattr(answering, "answers_to", lambda prompts, path: said)
+    queries = pd.DataFrame({"query_id": ["q1", "q2"], "question": "why?", "course": ""})
+    queries["document"] = [{"r0": 0}] * 2
+    given = queries, np.array([["r0"]] * 2), [RECORDS[0] | {"id": "r0"}]
+    found = answering.outcomes(*given, tmp_path / "none.jsonl")
+    assert found["outcome"].tolist() == ["wrong", "nothing"]
+    assert found["p"].isna().all()
+
+
 def test_facts_are_those_of_the_first_of_the_best_records():
     assert answering._best_record({"a": 1, "b": 2, "c": 2}) == "b"
     assert answering._best_record({"a": 0}) is None

@@ -4,6 +4,7 @@ Errors name file, row, line and column. Warnings have a count."""
 
 import json
 import warnings
+from csv import field_size_limit
 from itertools import combinations, product
 
 import numpy as np
@@ -460,3 +461,11 @@ def test_other_right_answers_that_are_no_documents_are_counted_and_left_out(tmp_
         truth = corpus.load_ground_truth(write(tmp_path, questions=questions))
     assert truth["also"].tolist() == ["d2", ""]
     assert utils.right_answers(truth) == [{"d1", "d2"}, "d3"]
+
+
+def test_a_long_cell_is_read_and_the_limit_of_csv_stays_as_it_was(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text(f"id,text\na,{'x' * 200_000}\n")
+    before = field_size_limit()
+    assert corpus.read_table(path)["text"].str.len().tolist() == [200_000]
+    assert field_size_limit() == before

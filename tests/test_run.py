@@ -296,11 +296,14 @@ def test_without_a_node_its_cells_keep_the_committed_outputs(tmp_path):
     cell.metadata["tags"] = ["needs-elasticsearch"]
     after = nbformat.v4.new_code_cell("print(es)")
     path, results = tmp_path / "of_node.ipynb", tmp_path / "results"
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell, after]), path)
+    picture = nbformat.v4.new_markdown_cell("![one](../figures/02-metrics.svg)")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell, after, picture]), path)
     given = {"ELASTICSEARCH_URL": "http://127.0.0.1:9", "REQUIRE_ELASTICSEARCH": ""}
     assert run(path, COURSE_RESULTS=results, **given).returncode == 0
     cells = nbformat.read(results / path.name, as_version=4).cells
-    assert [one.outputs[0].text for one in cells] == ["of a node", "None\n"]
+    assert [one.outputs[0].text for one in cells[:2]] == ["of a node", "None\n"]
+    assert cells[2].source == "![one](figures/02-metrics.svg)"
+    assert (results / "figures" / "02-metrics.svg").is_file()
     folder = corpus.ROOT / "data" / "es"  # of other data they would not be true
     other = run(path, COURSE_RESULTS=results, COURSE_DATA=folder, **given)
     assert other.returncode == 0, other.stdout
