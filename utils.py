@@ -94,8 +94,8 @@ def average_precision(relevance, n_relevant, per_query=False):
     """
     relevant = _grades(relevance) > 0
     counts = _counts(n_relevant, relevant.sum(axis=1))
-    found_so_far = relevant.cumsum(axis=1)
-    summed = (relevant * found_so_far) @ (1 / _ranks(relevant))
+    found_so_far = relevant.cumsum(axis=1)  # (n_queries, k)
+    summed = (relevant * found_so_far) @ (1 / _ranks(relevant))  # (n_queries,)
     return _mean(_share(summed, counts), per_query)
 
 
@@ -112,7 +112,7 @@ def ndcg(relevance, judged, per_query=False):
     grades = _grades(relevance)
     ideal = _ideal(grades, judged)
     discounts = 1 / np.log2(_ranks(grades) + 1)
-    gains, best_gains = grades @ discounts, ideal @ discounts[::-1]
+    gains, best_gains = grades @ discounts, ideal @ discounts[::-1]  # (n_queries,)
     return _mean(_share(gains, best_gains), per_query)
 
 
@@ -203,13 +203,13 @@ def _ideal(grades, judged):
         if issubclass(kind, str | dict) or not issubclass(kind, Iterable):
             row = next(row for row in rows if type(row) is kind)
             raise ValueError(f"ndcg: needs the grades of all judged documents: {row!r}")
-    every_grade = np.array([*chain.from_iterable(rows)])
+    every_grade = np.array([*chain.from_iterable(rows)])  # of all queries, in a row
     if every_grade.dtype.kind not in NUMBERS:
         row = next(row for row in rows if np.array([*row]).dtype.kind not in NUMBERS)
         raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
     k, lengths = grades.shape[1], np.fromiter(map(len, rows), int, len(rows))
     width = max(k, lengths.max(initial=0))
-    padded = np.zeros((len(rows), width))
+    padded = np.zeros((len(rows), width))  # a row a query again
     padded[np.arange(width) < lengths[:, None]] = every_grade  # row by row
     ideal = np.sort(_grades(padded), axis=1, kind="stable")[:, width - k :]
     if (np.sort(grades, axis=1, kind="stable") > ideal).any():
@@ -501,11 +501,12 @@ def top_k(scores, k):
     if not scores.size:
         return best
     kth = min(k, scores.shape[1])
-    threshold = np.partition(scores, -kth, axis=1)[:, [-kth]]
+    threshold = np.partition(scores, -kth, axis=1)[:, [-kth]]  # (n_rows, 1)
+    # from here on one entry for each score that may be among the k best
     rows, columns = np.nonzero((scores >= threshold) & (scores > -np.inf))
     order = np.lexsort((columns, -scores[rows, columns], rows))
     rows, columns = rows[order], columns[order]
-    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)  # 0 in each row's first
     first = rank < k
     best[rows[first], rank[first]] = columns[first]
     return best

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from course import plots
 
@@ -118,6 +118,51 @@ def test_funnel_stacks_the_stages_that_occur_and_tells_their_shares(draw):
     assert len(colours) == 3
     expected = "T. a: right 0.50, shown, not used 0.25, not among 100 0.25."
     assert alt == expected
+
+
+def test_bars_stand_from_top_to_bottom_and_only_strong_ones_are_coloured(draw):
+    values = pd.Series({"one": 0.25, "two": 0.5})
+    axis, alt = draw(plots.bars, values, "T", "x", ["two"])
+    assert axis.yaxis_inverted()
+    assert [bar.get_width() for bar in axis.patches] == [0.25, 0.5]
+    colours = [to_hex(bar.get_facecolor()) for bar in axis.patches]
+    assert colours == [to_hex(plots.GREY), plots.COLOURS[0]]
+    assert texts(axis.texts) == ["0.250", "0.500"]
+    assert alt == "T. x: one 0.250, two 0.500."
+
+
+def test_parts_of_a_sum_stand_end_to_end_with_the_sum_behind_them(draw):
+    table = pd.DataFrame({"title": [0.5, 1.0], "answer": [0.25, 0.0]}, ["a", "b"])
+    axis, alt = draw(plots.stacked_bars, table, "T", "x")
+    assert [bar.get_x() for bar in axis.patches] == [0, 0, 0.5, 1.0]
+    assert {" 0.75", " 1.00", "0.50", "0.25"} <= {*texts(axis.texts)}
+    assert alt == "T. x: a 0.75, b 1.00."
+
+
+def test_each_point_has_its_label(draw):
+    table = pd.DataFrame({"x": [2.0, 1.0], "y": [3.0, 4.0]}, ["far", "near"])
+    axis, alt = draw(plots.points, table, "T")
+    assert {text.get_text(): text.xy for text in axis.texts} == {
+        "near": (1, 4),
+        "far": (2, 3),
+    }
+    assert alt == "T. far, near."
+
+
+def test_intervals_that_miss_the_truth_are_drawn_strongly(draw):
+    table = pd.DataFrame({"low": [0.0, 0.6, 0.0], "high": [1.0, 1.0, 0.4]})
+    axis, alt = draw(plots.misses, table, 0.5, "T", "x")
+    assert list(axis.collections[0].get_linewidths()) == [1, 3, 3]
+    assert alt == "T. 2 of 3 do not hold 0.500."
+
+
+def test_reliability_draws_the_share_with_wilsons_interval(draw):
+    table = pd.DataFrame({"p": [0.2], "n": [10], "yes": [5]})
+    axis, alt = draw(plots.reliability, {"one": table}, "T")
+    assert axis.collections[0].get_offsets().tolist() == [[0.2, 0.5]]
+    [line] = axis.collections[1].get_segments()
+    assert line[:, 1].round(3).tolist() == [0.237, 0.763]  # Wilson, 5 of 10
+    assert alt.endswith("one: 0.50 at 0.20.")
 
 
 # --- Seen by everybody -------------------------------------------------------
