@@ -26,6 +26,8 @@ def judged(path, keys="", pairs=PAIRS):
 
 def test_a_file_cut_at_any_byte_is_resumed_and_no_whole_row_is_lost(tmp_path, capsys):
     content = judged(tmp_path / "all.csv", "0120").path.read_bytes()
+    assert content.endswith(b"\n")
+    assert b"\r" not in content  # the same bytes on every system
     path = tmp_path / "cut.csv"
     for size in range(len(content)):
         path.write_bytes(content[:size])

@@ -117,6 +117,11 @@ def test_the_environment_names_endpoint_key_and_model():
             llm.client()
 
 
+def test_without_live_calls_there_is_no_judge_and_no_key_is_needed():
+    with patch.dict(os.environ, clear=True):
+        assert llm.judge_call() is None
+
+
 def test_after_ten_failures_no_call_is_made_and_answers_are_recorded():
     def call(prompt):
         return 1 / (prompt in MANY[::2])
