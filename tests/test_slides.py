@@ -26,8 +26,9 @@ OVER = """Reveal.getSlides().filter((slide) => {
 SECTIONS = """Reveal.getSlides().filter((slide) => {
   const { h, v } = Reveal.getIndices(slide);
   Reveal.slide(h, v);
-  const heading = slide.parentElement.querySelector("h1, h2").innerText;
-  return document.querySelector(".where").innerText.trim() !== heading.trim();
+  const heading = slide.parentElement.querySelector("h1, h2");
+  const said = document.querySelector(".where").innerText.trim();
+  return said !== heading.textContent.replace("¶", "").trim();
 }).map((slide) => slide.innerText.slice(0, 60))"""
 WITHOUT_ALT = "[...document.images].filter((image) => !image.alt.trim()).length"
 
