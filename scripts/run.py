@@ -194,18 +194,19 @@ def run(paths, results, es):
 
     Without a node its cells keep the committed outputs, if the data is ours."""
     errors, took, show_board = {}, {}, board_printer(results)
+    is_ours = corpus.data_folder() == corpus.ROOT / "data"
     for path in tqdm(paths, desc="notebooks"):
         started = time.time()
         beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
         os.environ["COURSE_RESULTS"] = str(results / OWN if beside else results)
         notebook = nbformat.read(path, as_version=4)
-        if corpus.data_folder() != corpus.ROOT / "data":
+        if not is_ours:
             without_our_figures(notebook)
-        kept = [] if es else [cell.outputs for cell in of_node(notebook)]
+        keeping = of_node(notebook) if is_ours and not es else []
+        committed = [cell.outputs for cell in keeping]
         error = execute(notebook, path.parent, show_board)
-        if corpus.data_folder() == corpus.ROOT / "data":
-            for cell, outputs in zip(of_node(notebook), kept, strict=False):
-                cell.outputs = outputs
+        for cell, outputs in zip(keeping, committed, strict=True):
+            cell.outputs = outputs
         if error:
             errors[path] = error
         took[path.stem] = durations(notebook)

@@ -3,7 +3,6 @@
 The judge answers over HTTP, scores are held against brute force, and both sets are made
 anew."""
 
-import itertools
 import json
 import math
 import os
@@ -16,7 +15,7 @@ from chat_server import answer, chat_server
 from notebook_cells import namespace_of
 
 import utils
-from course import corpus, embedding, llm
+from course import corpus, embedding, essays, llm
 
 NOTEBOOK = namespace_of("04-fact-coverage", "judge", "combinations", "ranking")
 
@@ -121,24 +120,18 @@ def read_json(name):
     return json.loads((DATA / name).read_text("utf-8"))
 
 
-def chunks_of(path, size=2_000):
-    """Name and text of each chunk of an essay, in its order."""
-    text = path.read_text("utf-8")
-    starts = range(0, len(text), size)
-    return [(f"{path.stem}-{s // size}", text[s : s + size]) for s in starts]
-
-
-CHUNKS = [chunks_of(path) for path in sorted((DATA / "essays").glob("*.md"))]
+CHUNKS = essays.essay_contexts(DATA)
+for other in read_json("essay-contexts.json"):
+    del CHUNKS[other]
 
 
 def test_the_discrete_set_is_what_vectors_retrieve_labelled_by_the_rule():
-    names, texts = zip(*itertools.chain(*CHUNKS), strict=True)
     model, points = embedding.bundled_model(), []
-    vectors = embedding.embed(texts, model)
+    vectors = embedding.embed(CHUNKS.values(), model)
     for number, entry in enumerate(read_json("essay-questions.json"), 1):
         question = entry["question"]
         [asked] = embedding.embed([question], model)
-        cosines = dict(zip(names, vectors @ asked, strict=True))
+        cosines = dict(zip(CHUNKS, vectors @ asked, strict=True))
         one, two, _, four, five = sorted(cosines, key=cosines.get)[:-6:-1]
         points.append((f"{number:02}-first", question, one, two, 1))
         points.append((f"{number:02}-last", question, four, five, 0))
@@ -158,11 +151,11 @@ def test_readings_of_the_discrete_set_agree_and_leave_23_points():
 
 def test_the_continuous_set_has_four_chunks_of_one_essay_and_three_of_others():
     first, *others = read_json("continuous-set.json")
-    [own] = [some for some in CHUNKS if some[0][0] == first["golden"][0]]
-    assert first["golden"] == [name for name, _ in own[:4]]
+    essay = first["golden"][0].removesuffix("0")
+    own = [name for name in CHUNKS if name.startswith(essay)]
+    assert first["golden"] == own[:4]
     # drawn without a recorded seed, so the three are written down
     drawn = ["railway-time-1", "lighthouse-lenses-2", "soil-and-nitrogen-1"]
     assert first["others"] == drawn
-    named = {name for some in CHUNKS if some is not own for name, _ in some}
-    assert set(drawn) <= named
+    assert set(drawn) <= set(CHUNKS) - set(own)
     assert [len(entry["golden"]) for entry in others] == [3] * 5
