@@ -44,8 +44,8 @@ test: .venv/tested              ## ruff, unit tests and nbval over all notebooks
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/node.py check
 
-lab: .venv/installed            ## open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
+	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
 	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
@@ -72,9 +72,9 @@ notebooks: .venv/tested         ## for authors: execute the committed notebooks 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
-slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network
+slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network (CLASS=1 folds the results)
 	@$(call locked,--group slides)
-	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides"
+	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides" $(if $(CLASS),"$$($(BIN)/python scripts/fold.py --outputs)")
 
 lock: .venv/installed           ## for authors: write constraints.txt and requirements.lock (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o constraints.txt

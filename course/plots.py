@@ -10,6 +10,7 @@ from IPython.utils.capture import capture_output
 from scipy import stats
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
+LARGEST = (14, 7.8)  # inches, of a figure
 VERDICTS = {  # background and mark of a cell
     "holds": ("#bfdcf5", "✓ "),
     "reverses": ("#f3b3ac", "✗ "),
@@ -74,9 +75,14 @@ def play(draw, **sliders):
         slider.observe(redraw, "value")
 
 
+def _size(width, height):
+    """A figure's size in inches, so that its text has 14 pixels on a slide."""
+    return min(width, LARGEST[0]), min(height, LARGEST[1])
+
+
 def _panel(title, height, xlabel="", ylabel="", width=11):
     """A figure with one panel, and this panel."""
-    figure, axis = plt.subplots(figsize=(width, height), layout="constrained")
+    figure, axis = plt.subplots(figsize=_size(width, height), layout="constrained")
     axis.set_title(title, loc="left", weight="bold")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     return figure, axis
@@ -105,7 +111,7 @@ def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=(width, height * rows),
+        figsize=_size(width, height * rows),
         sharey=sharey,
         squeeze=False,
         layout="constrained",

@@ -1,0 +1,80 @@
+"""Copy the notebooks for a class: what the text says of a result is folded.
+
+A cell of text begins with the result of the cell above, in paragraphs of its own,
+and ends with the question for the next one. Results, that is what comes before the
+last paragraph or before a heading, open with a click. It prints the new folder."""
+
+import re
+import shutil
+import time
+
+import machine
+import nbformat
+
+from course import corpus
+
+RESULT = '<details class="result"><summary>{}</summary>\n\n{}\n\n</details>'
+SUMMARIES = {"es": "¿Qué salió?"}
+NOTE = re.compile(r"\s*<!--.*?-->", re.DOTALL)
+LIST = ("- ", "* ", "1. ", "|", "```")
+
+
+def parts(text, is_asked):
+    """The result that a text begins with, and the rest; one may be empty.
+
+    is_asked: whether a cell of code comes next, which the last paragraph is about."""
+    paragraphs = re.split(r"\n\s*\n", NOTE.sub("", text).strip())
+    first = len(paragraphs) - is_asked
+    while 0 < first < len(paragraphs) and paragraphs[first].startswith(LIST):
+        first -= 1  # a list goes with the sentence above it
+    for number, paragraph in enumerate(paragraphs[:first]):
+        if paragraph.startswith("#"):
+            first = number
+            break
+    return "\n\n".join(paragraphs[:first]), "\n\n".join(paragraphs[first:])
+
+
+def fold(notebook, summary="What came out?"):
+    """Fold the results in a notebook's text, in place; how many there were."""
+    n, cells = 0, notebook.cells
+    for before, cell, after in zip(cells, cells[1:], [*cells[2:], None], strict=False):
+        if before.cell_type != "code" or cell.cell_type != "markdown":
+            continue
+        if "<details" in cell.source:  # an exercise
+            continue
+        is_asked = after is not None and after.cell_type == "code"
+        result, rest = parts(cell.source, is_asked)
+        if result:
+            notes = [note.strip() for note in NOTE.findall(cell.source)]
+            folded = RESULT.format(summary, result)
+            cell.source = "\n\n".join(filter(None, [folded, rest, *notes]))
+            n += 1
+    return n
+
+
+def copy(folder, keeps_outputs):
+    """Copy all notebooks into a new folder, folded.
+
+    keeps_outputs: for slides, which show an output with the next key."""
+    ignored = shutil.ignore_patterns(".ipynb_checkpoints")
+    shutil.copytree(corpus.ROOT / "notebooks", folder, ignore=ignored)
+    for path in folder.rglob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        fold(notebook, *filter(None, [SUMMARIES.get(path.parent.name)]))
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and not keeps_outputs:
+                cell.outputs, cell.execution_count = [], None
+        nbformat.write(notebook, path)
+
+
+def main():
+    parser = machine.parser(__doc__)
+    parser.add_argument("--outputs", action="store_true", help="keep them, for slides")
+    arguments = parser.parse_args()
+    folder = corpus.results_folder() / "class" / time.strftime("%Y%m%d-%H%M%S")
+    copy(folder, arguments.outputs)
+    print(folder)
+
+
+if __name__ == "__main__":
+    main()
