@@ -2,96 +2,181 @@
 
 Notebooks 02 and 03 introduce it, and 08 has `title_searches`."""
 
+import getpass
+import hashlib
 import os
+import platform
 import re
 import time
 
 import numpy as np
-from elasticsearch import BadRequestError, Elasticsearch, helpers
+from elasticsearch import (
+    ApiError,
+    AuthenticationException,
+    AuthorizationException,
+    BadRequestError,
+    Elasticsearch,
+    SSLError,
+    UnsupportedProductError,
+    helpers,
+)
 
 import utils
 from course import scoring
-from course.corpus import encodable
+from course.corpus import ROOT, encodable
 
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
 FIELDS = ["question", "text", "section"]
+DAY = 86_400_000  # milliseconds
+BUSY = 429  # the status of a node that has too much to do
+PATIENT = {"retry_on_timeout": True, "max_retries": 5}
+
+
+def owner():
+    """Eight hex digits of this checkout, user and machine, for names of indexes."""
+    whose = f"{ROOT} {getpass.getuser()} {platform.node()}"
+    return hashlib.sha256(whose.encode()).hexdigest()[:8]
+
+
+def without_password(url):
+    """An address as it may be printed: without user and password."""
+    return re.sub(r"//[^/@]*@", "//", url)
 
 
 def connect_elasticsearch():
     """Return a client for the nodes in ELASTICSEARCH_URL, or for one on this machine.
 
     ELASTICSEARCH_URL names one node, or several with commas between them.
-    ELASTICSEARCH_API_KEY is the key. Where no healthy node answers, a line is
-    printed and None returned. With REQUIRE_ELASTICSEARCH that is a
-    RuntimeError."""
+    ELASTICSEARCH_API_KEY is the key, ELASTICSEARCH_CA_CERTS a file with the
+    certificate of an authority of your own. Where no healthy node answers, a line
+    is printed and None returned. With REQUIRE_ELASTICSEARCH that is a
+    RuntimeError. A key that may not ask for the node's health is enough."""
     urls = re.findall(r"[^,\s]+", os.getenv("ELASTICSEARCH_URL") or NODE)
-    es = Elasticsearch(
-        urls,
-        api_key=os.getenv("ELASTICSEARCH_API_KEY") or None,
-        request_timeout=60,
-        retry_on_timeout=True,
-    )
-    quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
+    certificates = os.getenv("ELASTICSEARCH_CA_CERTS") or None
+    shown = ", ".join(map(without_password, urls))
     try:
+        es = Elasticsearch(
+            urls,
+            api_key=os.getenv("ELASTICSEARCH_API_KEY") or None,
+            request_timeout=60,
+            **{"ca_certs": certificates} if certificates else {},
+            **PATIENT,
+        )
+        quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
         found = quick.cluster.health()["status"]
+        problem = f"its status is {found}: some of its data cannot be read"
     except Exception as error:  # whatever the reason, the course goes on without it
-        found = type(error).__name__
-    if found in ("green", "yellow"):
+        found, problem = type(error), _why_not(error)
+    if found in ("green", "yellow", AuthorizationException):
         return es
-    message = f"Elasticsearch: no healthy node at {', '.join(urls)} ({found})"
+    message = f"Elasticsearch: no healthy node at {shown} ({problem})"
     if os.getenv("REQUIRE_ELASTICSEARCH"):
         raise RuntimeError(message)
     print(f"{message}. Its part is left out; start one with `make elasticsearch`.")
+
+
+def _why_not(error):
+    """One sentence for each reason why a node cannot be used."""
+    if isinstance(error, AuthenticationException):
+        return "it refuses ELASTICSEARCH_API_KEY, or the user in the address"
+    if isinstance(error, UnsupportedProductError):
+        return "what answers there is not Elasticsearch 8 or 9"
+    if isinstance(error, ApiError):
+        return f"it answers with status {error.status_code}"
+    if isinstance(error, SSLError):
+        advice = "name its authority's file in ELASTICSEARCH_CA_CERTS"
+        return f"its certificate is unknown: {advice}"
+    return type(error).__name__
+
+
+def _no_index(error, name):
+    """A RuntimeError that says why no index could be made, or the error itself."""
+    said = str(error.body)
+    if "read-only" in said or "read_only" in said:
+        advice = "free disk space, and lift the block"
+        return RuntimeError(f"index {name}: the node is read-only; {advice}")
+    if isinstance(error, AuthorizationException):
+        rights = "those that docs/settings.md names on *-course-*"
+        return RuntimeError(f"index {name}: the key lacks a right; it needs {rights}")
+    return error
 
 
 def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
     mappings: with a keyword `id`. settings: more of the index, or others.
-    What the course left on the node a day ago is deleted. BulkIndexError,
-    which leaves no index, names documents."""
-    delete_indexes(es, older_than=86_400)  # seconds
-    new = f"{name}-{time.time_ns():x}"
-    origin = {"by": MADE_BY, "at": time.time(), "run": os.getenv("COURSE_RUN")}
+    What this checkout and user left on the node a day ago is deleted, and a line
+    says so. BulkIndexError, which leaves no index, names documents. RuntimeError
+    where the node is read-only, or the key lacks a right."""
+    new = f"{name}-course-{owner()}-{time.time_ns():x}"
+    origin = {"by": MADE_BY, "run": os.getenv("COURSE_RUN")}
     # sorted: equal scores come in the same order from every copy
     options = {"sort.field": "id", "number_of_replicas": 0}
-    es.indices.create(
-        index=new,
-        mappings={"_meta": origin, **mappings},
-        settings=options | (settings or {}),
-        wait_for_active_shards="all",
-    )
     try:
+        es.indices.create(
+            index=new,
+            mappings={"_meta": origin, **mappings},
+            settings=options | (settings or {}),
+            wait_for_active_shards="all",
+        )
+    except ApiError as error:
+        raise _no_index(error, new) from error
+    try:
+        delete_indexes(es, older_than=DAY, now=_made(es, new))
         # the position as _id: a request sent again overwrites, and documents
         # that share an id stay
         rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
-        helpers.bulk(es, rows, index=new)
+        helpers.bulk(es, rows, index=new, max_retries=8, initial_backoff=0.5)
         es.indices.refresh(index=new)
-        es.indices.forcemerge(index=new, max_num_segments=1)
+        # merging a large index takes minutes; a request that ends early is no reason
+        # to lose it
+        patient = es.options(request_timeout=3_600)
+        patient.indices.forcemerge(index=new, max_num_segments=1)
     except BaseException:  # also an interrupted kernel
         es.indices.delete(index=new)
         raise
     return new
 
 
-def delete_indexes(es, older_than=0, run=None):
-    """Delete what `index_documents` made over older_than seconds ago.
+def _made(es, index):
+    """When the node made an index, by the node's clock, in milliseconds."""
+    [about] = es.indices.get_settings(index=index).values()
+    return int(about["settings"]["index"]["creation_date"])
 
-    run: only what it made in that run (COURSE_RUN)."""
-    for index, mapping in es.indices.get_mapping().items():
-        origin = mapping["mappings"].get("_meta", {})
-        ours = origin.get("by") == MADE_BY and run in (None, origin["run"])
-        if ours and time.time() - origin["at"] > older_than:
+
+def delete_indexes(es, older_than=0, run=None, now=None):
+    """Delete indexes that `index_documents` made for this checkout and user.
+
+    older_than: milliseconds before now, by the node's clock. run: only what it made
+    in that run (COURSE_RUN). One that has an alias stays: somebody uses it. A line
+    says which are deleted because of their age."""
+    found = es.indices.get(
+        index=f"*-course-{owner()}-*", features=["aliases", "mappings", "settings"]
+    )
+    gone = []
+    for index, about in found.items():
+        origin = about["mappings"].get("_meta", {})
+        made = int(about["settings"]["index"]["creation_date"])
+        ours = origin.get("by") == MADE_BY and run in (None, origin.get("run"))
+        if ours and not about["aliases"] and (now is None or now - made > older_than):
             # perhaps another process has just deleted it
             es.indices.delete(index=index, ignore_unavailable=True)
+            gone.append(index)
+    if gone and run is None:
+        print(f"Elasticsearch: deleted what is over a day old: {', '.join(gone)}")
 
 
 def elasticsearch_hits(es, index, bodies):
     """The hits of each request body in order: _score and fields.
 
     RuntimeError where one fails: it names the query and the reason."""
-    header = {"index": index, "allow_partial_search_results": False}
+    # the same copy answers each time: neighbours by a graph differ between copies
+    header = {
+        "index": index,
+        "allow_partial_search_results": False,
+        "preference": MADE_BY,
+    }
     kept = [
         "responses.status",
         "responses.error",
@@ -110,6 +195,8 @@ def elasticsearch_hits(es, index, bodies):
                 for body in some
             )
         for number, response in enumerate(responses, start):
+            if response.get("status") == BUSY:  # the client asks again, and waits
+                response = es.search(**header, body=bodies[number])
             if "error" in response:
                 raise RuntimeError(
                     f"Elasticsearch: query {number} failed: {response['error']}\n"

@@ -34,7 +34,7 @@ TYPES = {
 }
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 MAPPINGS["properties"]["vector"] = {"type": "dense_vector", "dims": 4}
-BODY, HOUR, AT = elastic.match_query(FIELDS), 3600, [0, 149, 255, 256, 299]
+BODY, AT = elastic.match_query(FIELDS), [0, 149, 255, 256, 299]
 DOCUMENTS = corpus.load_documents()
 QUESTION = DOCUMENTS[0]["question"]
 GROUND_TRUTH = corpus.load_ground_truth().sample(1000, random_state=1)  # four batches
@@ -200,35 +200,41 @@ def test_builds_stay_apart_and_ties_come_in_order_of_id(es, name):
     assert found.tolist() == [f"copy-{n:02}" for n in range(5)]
 
 
-def test_only_old_indexes_or_those_of_a_run_are_deleted(es, name, monkeypatch):
-    get = partial(es.indices.get_mapping, index=f"{name}*")
-    monkeypatch.setattr(es.indices, "get_mapping", get)  # no index of anybody else
+def test_only_this_checkouts_old_indexes_are_deleted(es, name, monkeypatch, capsys):
+    """By the node's clock, and never one with an alias or of somebody else."""
     monkeypatch.setenv("COURSE_RUN", name)
-    for hours, by in [
-        (1, elastic.MADE_BY),
-        (23, elastic.MADE_BY),
-        (25, elastic.MADE_BY),
-        (99, "else"),
-    ]:
-        meta = {"by": by, "at": time.time() - HOUR * hours, "run": f"run-{hours}"}
-        es.indices.create(index=f"{name}-{hours}", mappings={"_meta": meta})
-    es.indices.create(index=f"{name}-plain")
-    new, left = (
-        elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS),
-        [1, 23, 99, "plain"],
-    )
-    # a day is the limit
-    assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}
-    for step in (
-        ("run", "run-99", 0),
-        ("older_than", 24 * HOUR, 0),
-        ("older_than", 2 * HOUR, 23),
-    ):
-        elastic.delete_indexes(es, **dict([step[:2]]))
-        left = [kind for kind in left if kind != step[2]]
-        assert indices(es, name) == {new, *(f"{name}-{kind}" for kind in left)}
-    elastic.delete_indexes(es, run=name)  # index_documents has marked it
-    assert indices(es, name) == {f"{name}-{kind}" for kind in left}
+    # of this test alone: other tests run beside it
+    monkeypatch.setattr(elastic, "owner", lambda: name)
+    make = partial(elastic.index_documents, es, name, DOCUMENTS[:3], MAPPINGS)
+    old, used = make(), make()
+    es.indices.put_alias(index=used, name=f"{name}-alias")
+    meta = {"by": elastic.MADE_BY, "run": name}
+    monkeypatch.setattr(elastic, "owner", lambda: "else")
+    others = make()
+    monkeypatch.setattr(elastic, "owner", lambda: name)
+    unsigned = f"{name}-course-{name}-1"
+    es.indices.create(index=unsigned)
+    unnamed = f"{name}-of-somebody"
+    es.indices.create(index=unnamed, mappings={"_meta": meta})
+    kept = {used, others, unsigned, unnamed}
+    elastic.delete_indexes(es, older_than=elastic.DAY, now=elastic._made(es, old))
+    assert indices(es, name) == kept | {old}
+    monkeypatch.setattr(time, "time", lambda: 4e9)  # the caller's clock is far ahead
+    new = make()
+    assert indices(es, name) == kept | {old, new}
+    assert not capsys.readouterr().out
+    later = elastic._made(es, old) + elastic.DAY + 1
+    elastic.delete_indexes(es, older_than=elastic.DAY, now=later)
+    left = kept | ({new} if elastic._made(es, new) >= later - elastic.DAY else set())
+    assert indices(es, name) == left
+    said = capsys.readouterr().out.strip().partition("old: ")[2].split(", ")
+    assert old in said
+    assert not left & {*said}
+    again = make()
+    elastic.delete_indexes(es, run="another run")
+    assert again in indices(es, name)
+    elastic.delete_indexes(es, run=name)
+    assert indices(es, name) == kept
 
 
 def test_no_node_and_one_of_two_addresses(es, monkeypatch, capsys):
