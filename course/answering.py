@@ -88,11 +88,10 @@ def answer_call():
             max_tokens=LONGEST,
             temperature=0,
         )
-        choice, usage = completion.choices[0], completion.usage
         return {
-            "answer": choice.message.content.strip(),
-            "finish": choice.finish_reason,
-            "tokens": [usage.prompt_tokens, usage.completion_tokens],
+            "answer": llm.text_of(completion).strip(),
+            "finish": completion.choices[0].finish_reason,
+            "tokens": llm.tokens_of(completion),
         }
 
     return call
@@ -131,7 +130,7 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     facts = list(facts)
     both = zip(answers, facts, strict=True)
     prompts = [STATES.format(context=a, fact=fact) for a, some in both for fact in some]
-    call = llm.judge_call(timeout=600)
+    call = llm.judge_call(among="01", timeout=600)
     found = llm.respond(prompts, "digit", path, call, by=by)
     p = [
         llm.p_of(response) for response in _all_of(found, "facts are not judged", path)

@@ -1,6 +1,8 @@
 """One way to ask a language model: recorded responses are replayed.
 
-A model is called only if the environment says COURSE_LLM=live.
+A model is called only if the environment says COURSE_LLM=live. A reply is checked
+before it is recorded. One that cannot be used is kept apart, and its prompt is asked
+again only with COURSE_LLM_RETRY=1: it was paid for.
 """
 
 import hashlib
@@ -9,15 +11,27 @@ import os
 import string
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
 
 import numpy as np
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 LIVE = "live-responses.jsonl"
+UNUSABLE = "unusable-replies.jsonl"
+RESERVE = 1 << 20  # bytes that are set aside before the first call
 RECORDED = "written while the course was made"  # no model's name: none was called
 MAX_FAILURES = 10
 START = b'{"key": "'  # how each record begins
+
+
+class UnusableError(ValueError):
+    """A reply that cannot be used: why, and the reply itself."""
+
+    def __init__(self, why, reply):
+        super().__init__(why)
+        self.reply = reply
 
 
 def is_live():
@@ -49,18 +63,27 @@ def request_key(name, prompt, schema):
     return hashlib.sha256(request.encode()).hexdigest()[:32]
 
 
+def checksum(record):
+    """Eight hex digits of a record's key, model and response."""
+    content = [record["key"], record.get("model"), record["response"]]
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
 def load_responses(path):
     """The responses in a file, by key. The file is read once and never changed.
 
     A line that is cut off is skipped: its writer was killed, or is still at
     work. One warning counts these lines. ValueError names any other line that
-    is not a record."""
+    is not a record, or not the one that was written."""
     content = path.read_bytes() if path.exists() else b""
     responses = {}
     cut_off = 0
     for number, line in enumerate(content.splitlines(), 1):
         try:
             record = json.loads(line)
+            if record.get("check", check := checksum(record)) != check:
+                raise TypeError("its checksum is another; take the line out")
             responses[record["key"]] = record["response"]
         except Exception as error:
             if isinstance(error, ValueError) and _begins_one_record(line):
@@ -87,6 +110,7 @@ def _append(record, path):
     Only one thread of one process writes at a time. Half a line, left by a
     writer that was killed, is ended first.
     """
+    record["check"] = checksum(record)
     with FileLock(f"{path}.lock"), open(path, "a+b") as file:
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
@@ -113,11 +137,87 @@ def recorded(prompts, schema, path, by=RECORDED):
     return found
 
 
+@contextmanager
+def _asking(live):
+    """Only one process asks at a time: another would pay for the same prompts.
+
+    Yields a file that takes up space: without it the last replies fit on a full
+    disk."""
+    lock, reserve = FileLock(f"{live}.asking.lock"), live.with_name(f"{live.name}.room")
+    try:
+        lock.acquire(timeout=0.5)
+    except Timeout:
+        print(f"{live}: another process is asking; this one waits for it")
+        lock.acquire()
+    try:
+        open(live, "ab").close()  # where this fails, no call has been made
+        reserve.write_bytes(os.urandom(RESERVE))
+        yield reserve
+    finally:
+        reserve.unlink(missing_ok=True)
+        lock.release()
+
+
+def _keep(record, path, reserve, full):
+    """`_append` a record, on a full disk into the space that was set aside."""
+    try:
+        _append(record, path)
+    except OSError:
+        reserve.unlink(missing_ok=True)
+        full.set()
+        _append(record, path)
+
+
+def _ask_all(prompts, schema, path, call, workers):
+    """Call the model for each prompt and record its reply; what has failed, in words.
+
+    Prompts whose reply could not be used are among them, without a call."""
+    live, apart, name = path.with_name(LIVE), path.with_name(UNUSABLE), model()
+    asks_again = os.getenv("COURSE_LLM_RETRY") == "1"
+    rejected = {} if asks_again else load_responses(apart)
+    failures, full = [], Event()
+
+    def ask_one(prompt):
+        key = request_key(name, prompt, schema)
+        where = f"for the prompt {prompt[:200]!r}"
+        if key in rejected:
+            kept = f"kept in {apart}; COURSE_LLM_RETRY=1 asks again"
+            failures.append(f"{rejected[key]['why']}, {where} ({kept})")
+            return
+        if len(failures) >= MAX_FAILURES or full.is_set():
+            return
+        record = {"key": key, "model": name}
+        try:
+            response, place = call(prompt), live
+        except UnusableError as error:
+            failures.append(f"{error}, {where} (kept in {apart})")
+            response, place = {"why": str(error), "reply": error.reply}, apart
+        except Exception as error:
+            failures.append(f"{type(error).__name__}: {error}, {where}")
+            return
+        _keep(record | {"response": response}, place, reserve, full)
+
+    with _asking(live) as reserve:
+        known = recorded(prompts, schema, path)  # another process may have asked
+        asked = [p for p, found in zip(prompts, known, strict=True) if found is None]
+        pool = ThreadPoolExecutor(workers)
+        try:
+            list(tqdm(pool.map(ask_one, asked), total=len(asked), desc="calls"))
+        finally:  # when interrupted, too: calls under way are recorded, no more made
+            pool.shutdown(cancel_futures=True)
+    if full.is_set():
+        raise OSError(
+            f"{live}: the disk is full. All replies are kept; free some space"
+        )
+    return failures
+
+
 def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
 
     Each response is on the disk before it is used. RuntimeError says how many
-    calls failed; after MAX_FAILURES no more are made.
+    calls failed; after MAX_FAILURES no more are made. OSError if the disk is full:
+    then no more calls are made, and all replies are kept.
     """
     known = recorded(prompts, schema, path, by)
     pairs = zip(prompts, known, strict=True)
@@ -125,27 +225,7 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     missing = dict.fromkeys(prompt for prompt, response in pairs if response is None)
     if not missing or not is_live():
         return known
-    live = path.with_name(LIVE)
-    open(live, "ab").close()  # where this fails, no call has been made
-    name = model()
-    failures = []
-
-    def ask_one(prompt):
-        if len(failures) >= MAX_FAILURES:
-            return
-        try:
-            key = request_key(name, prompt, schema)
-            _append({"key": key, "model": name, "response": call(prompt)}, live)
-        except Exception as error:
-            failures.append(
-                f"{type(error).__name__}: {error}, for the prompt {prompt[:200]!r}"
-            )
-
-    pool = ThreadPoolExecutor(workers)
-    try:
-        list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
-    finally:  # when interrupted, too: calls under way are recorded, no more made
-        pool.shutdown(cancel_futures=True)
+    failures = _ask_all(list(missing), schema, path, call, workers)
     if failures:
         raise RuntimeError(
             f"{len(failures)} of {len(missing)} calls failed; run again to ask only "
@@ -163,18 +243,67 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
         openai, name = client(**options)
 
     def call(prompt):
-        completion = openai.chat.completions.parse(
+        reply = openai.chat.completions.with_raw_response.parse(
             model=name,
             messages=[{"role": "user", "content": prompt}],
             response_format=schema,
         )
-        message = completion.choices[0].message
-        if not message.parsed:
-            raise ValueError(f"no answer: {message.refusal or 'empty message'}")
-        return message.parsed.model_dump(mode="json")
+        try:
+            completion = reply.parse()
+        except Exception as error:
+            raise UnusableError(_why_unusable(error), reply.text) from error
+        text_of(completion)
+        return completion.choices[0].message.parsed.model_dump(mode="json")
 
     responses = respond(prompts, schema.__name__, path, call, workers, by=by)
     return [None if r is None else schema.model_validate(r) for r in responses]
+
+
+def _why_unusable(error):
+    """One sentence for each reason why a reply cannot be read by a schema."""
+    kind = type(error).__name__
+    known = {
+        "LengthFinishReasonError": "the reply is cut off: it reached the limit",
+        "ContentFilterFinishReasonError": "the provider filtered the reply",
+        "ValidationError": "the reply does not fit the schema",
+    }
+    return f"{known.get(kind, 'the reply is not readable')} ({kind})"
+
+
+def text_of(completion, is_one_token=False):
+    """The text of a completion; UnusableError says why it has none.
+
+    is_one_token: asked for one token only, so that it is always cut off."""
+    choices = completion.choices or []
+    text, refusal, finish = "", None, None
+    if choices:
+        message, finish = choices[0].message, choices[0].finish_reason
+        text, refusal = message.content or "", message.refusal
+    problems = {
+        "the reply holds no answer": not choices,
+        f"the model refused: {refusal}": refusal,
+        "the provider filtered the reply": finish == "content_filter",
+        "the reply is cut off: it reached the limit": finish == "length"
+        and not is_one_token,
+        "the reply is empty": not text.strip() and not is_one_token,
+    }
+    for why, is_so in problems.items():
+        if is_so:
+            raise unusable(why, completion)
+    return text
+
+
+def unusable(why, completion):
+    """An UnusableError with all that the server sent."""
+    return UnusableError(why, completion.model_dump(mode="json", warnings=False))
+
+
+def tokens_of(completion):
+    """How many tokens were read and written, two numbers.
+
+    A server that does not count them gives two None: the answer itself is good."""
+    usage = completion.usage
+    return [usage.prompt_tokens, usage.completion_tokens] if usage else [None, None]
 
 
 # --- A judge that answers with a digit: notebook 04 shows it, 16 measures it
@@ -196,11 +325,11 @@ def p_of(response):
     return p1 / (p0 + p1)
 
 
-def judge_call(samples=None, **options):
+def judge_call(samples=None, among=string.digits, **options):
     """A function for `respond` that asks for one digit; None unless calls are live.
 
     The response has log probabilities of digits, or the digits of so many
-    samples. options: of the client."""
+    samples. among: at least one of these must be there. options: of the client."""
     if not is_live():
         return None
     openai, name = client(**options)
@@ -213,14 +342,13 @@ def judge_call(samples=None, **options):
         completion = openai.chat.completions.create(
             model=name, messages=messages, max_tokens=1, **how
         )
-        choices = completion.choices
+        text_of(completion, is_one_token=True)
         if not samples:
-            return _from_logprobs(choices[0], name)
-        texts = [str(choice.message.content) for choice in choices]
-        digits = [text for text in texts if _is_digit(text)]
-        if not digits:
-            raise ValueError("no sample is a digit")
-        return {"samples": digits, "asked": samples}
+            return _from_logprobs(completion, name, among)
+        texts = [str(choice.message.content) for choice in completion.choices]
+        if not any(text.strip() in set(among) for text in texts):
+            raise unusable(f"no sample is a digit of {among}", completion)
+        return {"samples": list(filter(_is_digit, texts)), "asked": samples}
 
     return call
 
@@ -229,17 +357,18 @@ def _is_digit(text):
     return text.strip() in set(string.digits)
 
 
-def _from_logprobs(choice, name):
+def _from_logprobs(completion, name, among):
     """The log probabilities of the digits among the likeliest tokens."""
-    if choice.message.refusal:
-        raise ValueError(f"the model refused: {choice.message.refusal}")
-    if not choice.logprobs or not choice.logprobs.content:
+    logprobs = completion.choices[0].logprobs
+    if not logprobs or not logprobs.content:
         raise ValueError(
             f"{name} returned no log probabilities: take another, or samples=20"
         )
-    top = choice.logprobs.content[0].top_logprobs
-    found = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
-    if not found:
+    top = logprobs.content[0].top_logprobs
+    if not any(t.token.strip() in set(among) for t in top):
         likeliest = [t.token for t in top][:5]
-        raise ValueError(f"no digit among the likeliest tokens {likeliest}")
-    return {"logprobs": found}
+        why = f"no digit among the likeliest tokens {likeliest} is of {among}"
+        raise unusable(why, completion)
+    return {
+        "logprobs": {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
+    }

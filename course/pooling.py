@@ -106,7 +106,7 @@ def graded(pairs, documents, path):
     prompts = []
     for id_, query in zip(pairs["document"], pairs["query"], strict=True):
         prompts.append(PROMPT.format(document=texts[id_], query=query))
-    call = llm.judge_call(timeout=600)
+    call = llm.judge_call(among="01", timeout=600)
     try:
         responses = llm.respond(prompts, "digit", path, call)
     except RuntimeError as error:

@@ -441,3 +441,10 @@ def test_counts_and_leaderboard_are_those_of_data_and_notebooks():
     subprocess.run(
         [sys.executable, corpus.ROOT / "scripts/data_card.py", "--check"], check=True
     )
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.jsonl")), ids=lambda p: p.stem)
+def test_each_recorded_response_has_its_checksum(path):
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert records
+    assert all(record["check"] == llm.checksum(record) for record in records)

@@ -4,6 +4,7 @@ The real openai client meets a server that fails as providers do."""
 
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
@@ -11,7 +12,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from signal import SIGINT, pthread_kill, raise_signal
-from subprocess import DEVNULL, Popen
+from subprocess import DEVNULL, PIPE, Popen, run
 from threading import Event, main_thread
 from unittest.mock import patch
 
@@ -21,10 +22,11 @@ from filelock import FileLock
 from openai import OpenAIError
 from pydantic import BaseModel
 
-from course import llm
+from course import answering, llm
 
 MANY = [f"prompt {number}" for number in range(30)]
 PATH, LIVE = Path("data/responses.jsonl"), Path("data/live-responses.jsonl")
+APART = Path("data/unusable-replies.jsonl")
 ENVIRONMENT = {
     "COURSE_LLM": "live",
     "NO_PROXY": "127.0.0.1",
@@ -33,13 +35,14 @@ ENVIRONMENT = {
     "PYTHONPATH": os.pathsep.join(sys.path),
 }
 UNUSABLE = [
-    (answer("a, b"), "ValidationError"),
-    (answer('{"text": "\\ud800"}'), "ValidationError"),
-    (answer('{"text": "a', finish_reason="length"), "LengthFinishReasonError"),
-    (answer(None, refusal="I cannot"), "no answer: I cannot"),
-    (answer(""), "no answer: empty message"),
-    (answer(), "IndexError"),
-    (raw('{"choi'), "JSONDecodeError"),
+    (answer("a, b"), "does not fit the schema"),
+    (answer('{"text": "\\ud800"}'), "does not fit the schema"),
+    (answer('{"text": "a', finish_reason="length"), "the reply is cut off"),
+    (answer("{}", finish_reason="content_filter"), "the provider filtered the reply"),
+    (answer(None, refusal="I cannot"), "the model refused: I cannot"),
+    (answer(""), "the reply is empty"),
+    (answer(), "the reply holds no answer"),
+    (raw('{"choi'), "the reply is not readable"),
     (error(429, retry_after_ms=5), "RateLimitError"),
 ]
 DAMAGE = ["", "[]", '{"key": "k"}', "garbage", '{"id": "k', '{"key": "k{"key": "l"}']
@@ -74,6 +77,7 @@ def line(prompt, response, model="test-model"):
     """A recorded line; unlike those of live responses it is not ASCII."""
     key = llm.request_key(model, prompt, "Answer")
     record = {"key": key, "model": model, "response": response}
+    record["check"] = llm.checksum(record)
     return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
@@ -141,6 +145,13 @@ def test_an_unusable_answer_is_an_error_and_only_it_is_asked_again(reply, messag
             ask(MANY, server)
         retries = 5 if reply.status == 429 else 0
         assert server.asked() == Counter(MANY + MANY[7:8] * retries)
+    if reply.status == 200:  # it was paid for: kept, and asked again if told to
+        [kept] = llm.load_responses(APART).values()
+        assert message in kept["why"]
+        assert kept["reply"]
+        with pytest.raises(RuntimeError, match=f"{message}.*COURSE_LLM_RETRY=1"):
+            ask(MANY, server)
+        os.environ["COURSE_LLM_RETRY"] = "1"
     with chat_server(echo) as server:
         assert ask(MANY, server) == MANY
         assert server.asked() == Counter([MANY[7]])
@@ -272,3 +283,85 @@ def test_responses_count_for_the_model_that_is_named_now(live, model, found):
 
 def test_the_key_is_that_of_the_recorded_responses():
     assert llm.request_key("m", "é", "S") == "4fa70068cc52a26b8656d9c9646784b5"
+
+
+def test_a_changed_record_is_an_error_and_one_without_a_checksum_counts():
+    whole = line("a", "the answer")
+    for place in range(whole.index(b"the"), whole.index(b"the") + 10):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        PATH.write_bytes(line("b", "B") + changed)
+        with pytest.raises(ValueError, match=r"line 2 is not .* checksum is another"):
+            llm.load_responses(PATH)
+    old = json.loads(whole)
+    del old["check"]
+    PATH.write_text(json.dumps(old) + "\n")
+    assert llm.recorded(["a"], "Answer", PATH) == ["the answer"]
+
+
+def test_two_processes_ask_each_prompt_once():
+    code = (
+        "import os, time, test_language_model as test; "
+        "call = lambda p: [time.sleep(0.02), os.write(1, f'asked {p}\\n'.encode()), p][2]; "
+        "print(test.respond(test.MANY, call)[:2])"
+    )
+    command = [sys.executable, "-c", code]
+    both = [Popen(command, stdout=PIPE, stderr=DEVNULL, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0].splitlines() for process in both]
+    asked = [row for rows in said for row in rows if row.startswith("asked")]
+    assert sorted(asked) == sorted(f"asked {prompt}" for prompt in MANY)
+    assert said[0][-1] == said[1][-1] == str(MANY[:2])
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 1.25 MB; where none can be made the test is skipped."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1280k", "tmpfs", folder]
+    if shutil.which("mount") is None or run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield folder
+    run(["umount", folder], check=True)
+
+
+def test_on_a_full_disk_no_reply_is_lost_and_no_more_are_asked(small_disk):
+    path, asked = small_disk / "responses.jsonl", []
+    prompts = [f"prompt {number}" for number in range(100)]
+
+    def call(prompt):
+        asked.append(prompt)
+        return "x" * 20_000
+
+    with pytest.raises(OSError, match="disk is full"):
+        llm.respond(prompts, "Answer", path, call, workers=4)
+    assert 10 < len(asked) < 40
+    with warnings.catch_warnings(action="ignore"):  # a line was begun
+        known = llm.recorded(prompts, "Answer", path)
+    assert [p for p, r in zip(prompts, known, strict=True) if r] == sorted(
+        asked, key=prompts.index
+    )
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 3, "completion_tokens": 4}])
+def test_an_answer_without_usage_is_a_good_answer(usage):
+    reply = json.loads(answer("It is so.").body) | {"usage": usage}
+    if usage:
+        usage["total_tokens"] = 7
+    with chat_server(raw(json.dumps(reply))) as server:
+        os.environ["OPENAI_BASE_URL"] = server.url
+        assert answering.answers_to(["Is it?"], PATH) == ["It is so."]
+    [record] = llm.load_responses(LIVE).values()
+    assert record["tokens"] == ([3, 4] if usage else [None, None])
+
+
+@pytest.mark.parametrize("samples", [None, 3])
+def test_a_judge_without_the_wanted_digits_is_not_recorded(samples):
+    reply = answer("7", top_logprobs={"7": -0.1, "Yes": -2}, finish_reason="length")
+    with chat_server(reply) as server:
+        os.environ["OPENAI_BASE_URL"] = server.url
+        call = llm.judge_call(samples, among="01")
+        with pytest.raises(RuntimeError, match=r"digit .*of 01"):
+            llm.respond(["Is it?"], "digit", PATH, call)
+    assert llm.recorded(["Is it?"], "digit", PATH) == [None]
+    assert len(llm.load_responses(APART)) == 1
