@@ -5,6 +5,7 @@ Notebook 03 introduces them."""
 import hashlib
 import os
 import sqlite3
+import time
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from tqdm.auto import tqdm
 from course.corpus import ROOT, encodable, locate
 
 MODELS = ROOT / ".cache/models"  # what `make models` fetches
+APPLICATION = 0x52455643  # in the head of a file of vectors
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -181,14 +183,20 @@ def _lengths(texts, model):
 def _exchange(keys, new):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
-    If the file is damaged, a warning says so, and it is deleted: nothing is
-    kept."""
-    path = Path(os.getenv("EMBEDDING_CACHE") or ROOT / ".cache/vectors.sqlite")
+    If the file is damaged, a warning says so, and it gets another name: nothing is
+    kept in the new one. If there is no room for it, a warning says so. ValueError
+    for a file that is not ours."""
+    default = ROOT / ".cache/vectors.sqlite"
+    path = Path(os.getenv("EMBEDDING_CACHE") or default)
     path.parent.mkdir(exist_ok=True)
+    if path != default:
+        _check_ours(path)
     known = {}
     try:
         with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
             kept.create_function("crc32", 1, zlib.crc32)
+            if kept.execute("PRAGMA application_id").fetchone() == (0,):
+                kept.execute(f"PRAGMA application_id = {APPLICATION}")
             kept.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key PRIMARY KEY, vector, checksum)"
             )
@@ -202,10 +210,44 @@ def _exchange(keys, new):
                     known[key] = np.frombuffer(vector, np.float32)
         return known
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 1) & 255 not in DAMAGE:
+        code = getattr(error, "sqlite_errorcode", 1) & 255
+        if code == sqlite3.SQLITE_FULL:
+            problem = "no room for more vectors; they will be computed again"
+            warnings.warn(f"{path}: {problem}", stacklevel=3)
+            return known
+        if code not in DAMAGE:
             raise
+        aside = f"{path}.damaged-{time.time_ns():x}"
+        for ending in ("", "-journal"):  # a journal would be played into a new file
+            if os.path.exists(f"{path}{ending}"):
+                os.replace(f"{path}{ending}", f"{aside}{ending}")
         warnings.warn(
-            f"{path}: damaged ({error}); deleted and built anew", stacklevel=3
+            f"{path}: damaged ({error}); now {aside}, and built anew", stacklevel=3
         )
-        path.unlink()
         return {}
+
+
+def _check_ours(path):
+    """ValueError for a file that is not a cache of ours; none, or an empty one, is.
+
+    Ours have an application id in their header, and those of older versions our
+    one table."""
+    if not path.exists() or not path.stat().st_size:
+        return
+    with open(path, "rb") as file:
+        header = file.read(100)
+    if header[68:72] == APPLICATION.to_bytes(4):
+        return
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as kept:
+            tables = kept.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if header[68:72] == bytes(4) and tables.fetchall() == [("vectors",)]:
+                return
+    except sqlite3.DatabaseError:
+        pass
+    raise ValueError(
+        f"EMBEDDING_CACHE={path}: not a file of the course's vectors, or its head is "
+        "damaged; name another file, or move this one"
+    )

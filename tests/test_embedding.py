@@ -30,7 +30,7 @@ MANY = [f"text number {i % 150}" for i in range(160)]
 SPOILT = [
     (4096 * page, np.random.default_rng(page).bytes(4096)) for page in range(1, 40, 2)
 ]
-SPOILT += [(0, b"no database " * 9), (16, b"\xff" * 4000), (47, b"\x09"), (40_000, b"")]
+SPOILT += [(47, b"\x09"), (40_000, b"")]
 SPOILT += ["zeroblob(1536)", "CAST(x'ff' AS TEXT)", "'text'", "NULL"]
 
 
@@ -104,12 +104,54 @@ def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache
         cache.write_bytes(
             content[:start] + new + content[start + len(new) :] * bool(new)
         )
+    spoilt = cache.read_bytes()
     with pytest.warns(UserWarning, match="damaged") as said:
         assert (embedding.embed(MANY) == first).all()
+    [aside] = cache.parent.glob("*.damaged-*")  # nothing is deleted
+    assert aside.read_bytes() == spoilt
     encoded.clear()
     with warnings.catch_warnings(action="error"):
         assert (embedding.embed(MANY) == first).all()
     assert (len(said), encoded) == (1, [])
+
+
+def test_a_file_that_is_not_ours_is_refused_and_stays(encoded, cache):
+    embedding.embed(MANY)
+    content = cache.read_bytes()
+    with closing(sqlite3.connect(cache)) as of_somebody:
+        of_somebody.execute("PRAGMA application_id = 7")
+    others = [b"no database " * 9, content[:16] + b"\xff" * 4000, cache.read_bytes()]
+    encoded.clear()
+    for other in others:
+        cache.write_bytes(other)
+        with pytest.raises(ValueError, match="not a file of the course's vectors"):
+            embedding.embed(MANY)
+        assert cache.read_bytes() == other
+    with closing(sqlite3.connect(cache)) as older:  # versions without the mark
+        older.execute("PRAGMA application_id = 0")
+    embedding.embed(MANY)
+    with closing(sqlite3.connect(cache)) as older:
+        older.execute("PRAGMA application_id = 0")
+        older.execute("CREATE TABLE accounts (name)")
+    with pytest.raises(ValueError, match="not a file of the course's vectors"):
+        embedding.embed(MANY)
+    assert encoded == []
+
+
+def test_a_full_cache_is_a_warning(encoded, cache, monkeypatch):
+    first, connect = embedding.embed(MANY), sqlite3.connect
+
+    def connect_full(path, **options):
+        connection = connect(path, **options)
+        [pages] = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect_full)
+    with pytest.warns(UserWarning, match="no room for more vectors"):
+        more = embedding.embed([*MANY, *(f"another {number}" for number in range(50))])
+    assert (more[: len(MANY)] == first).all()
+    assert len(more) == len(MANY) + 50
 
 
 def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(

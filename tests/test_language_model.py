@@ -301,8 +301,8 @@ def test_a_changed_record_is_an_error_and_one_without_a_checksum_counts():
 
 def test_two_processes_ask_each_prompt_once():
     code = (
-        "import os, time, test_language_model as test; "
-        "call = lambda p: [time.sleep(0.02), os.write(1, f'asked {p}\\n'.encode()), p][2]; "
+        "import os, time, test_language_model as test; call = "
+        "lambda p: [time.sleep(0.02), os.write(1, f'asked {p}\\n'.encode()), p][2]; "
         "print(test.respond(test.MANY, call)[:2])"
     )
     command = [sys.executable, "-c", code]
