@@ -20,6 +20,7 @@ from tqdm.auto import tqdm
 
 from course.corpus import ROOT, encodable, locate
 
+NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
 MODELS = ROOT / ".cache/models"  # what `make models` fetches
 APPLICATION = 0x52455643  # in the head of a file of vectors
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database

@@ -36,6 +36,9 @@ QUERY = {
 }
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+COPIED = (
+    ".copied"  # in a converted folder: which files came from the source as they are
+)
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -373,7 +376,9 @@ def convert(source, into):
     documents.loc[new, "id"] = corpus.unique_ids(documents[new].to_dict("records"))
     print(f"{table.name}: {len(documents):,} documents, {new.sum():,} ids made")
     into.mkdir(parents=True, exist_ok=True)
-    for name in (JUDGED, LOG):
+    copied = into / COPIED
+    before = copied.read_text(encoding="utf-8").split("\n") if copied.exists() else []
+    for name in {JUDGED, LOG, *filter(None, before)}:  # also what is gone in the source
         (into / name).unlink(missing_ok=True)
     for path in asked:
         _convert_queries(path, qrels, documents, into)
@@ -384,6 +389,7 @@ def convert(source, into):
     kept.write_text(content)
     for path in own:
         shutil.copy(path, into)
+    copied.write_text("\n".join(path.name for path in own), encoding="utf-8")
     return into
 
 

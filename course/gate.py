@@ -10,7 +10,7 @@ import ir_measures
 import pandas as pd
 
 import utils
-from course import corpus, formats, intervals
+from course import corpus, formats, intervals, manifest
 
 METRIC = {"generated": "mrr", "judged": "ndcg"}
 LABEL = {"generated": "MRR@5", "judged": "nDCG@10"}
@@ -30,14 +30,9 @@ def picked(leaderboard, search=None):
     return rows.set_index("queries").to_dict("index")
 
 
-def is_written(path, started):
-    """Whether a file is there, and not older than this run."""
-    return path.exists() and path.stat().st_mtime >= started
-
-
-def check_written(path, started):
+def check_written(path, wrote):
     """ValueError for a file that this run has not written."""
-    if not is_written(path, started):
+    if not wrote(path):
         raise ValueError(f"{path} was not written by this run")
 
 
@@ -124,16 +119,17 @@ def unpaired(kind, old, new):
     return gain, gain - down, gain + up
 
 
-def change(kind, old, new, started):
+def change(kind, old, new, wrote):
     """New minus old, its 95 % interval, how it was found, what else changed.
 
-    old, new: the path and the row of a leaderboard."""
+    old, new: the path and the row of a leaderboard. wrote: see `fails`."""
     old_files, files = files_of(kind, *old), files_of(kind, *new)
+    manifest.check_outputs(old[0].parent, [old[0], *old_files])
     if not all(path.exists() for path in old_files):
         how = "not paired, as no run is beside the baseline"
         return *unpaired(kind, old, new), how, ""
     for path in files:
-        check_written(path, started)
+        check_written(path, wrote)
     qrels, run = read_files(*files)
     gain, line = paired(kind, read_files(*old_files), (qrels, run))
     groups = drawn_groups(kind, qrels, gain.index)
@@ -155,10 +151,13 @@ def verdict(low, high, margin, non_inferior):
     return f"{question} {answer}", not surely_worse
 
 
-def fails(baseline, results, started, margin=0.01, search=None, non_inferior=False):
-    """Print a comparison for each kind of query; whether one answer is bad."""
+def fails(baseline, results, wrote, margin=0.01, search=None, non_inferior=False):
+    """Print a comparison for each kind of query; whether one answer is bad.
+
+    wrote: whether this run has written a file, a function of its path. ValueError
+    for other files, and for a baseline whose files are not of one run."""
     leaderboard = results / "leaderboard.csv"
-    check_written(leaderboard, started)
+    check_written(leaderboard, wrote)
     old_rows, rows = picked(baseline, search), picked(leaderboard, search)
     all_good = True
     for kind, old_row in old_rows.items():
@@ -166,7 +165,7 @@ def fails(baseline, results, started, margin=0.01, search=None, non_inferior=Fal
             problem = f"it has {kind} queries, and this run has none"
             raise ValueError(f"{baseline}: {problem}")
         old, new = (baseline, old_row), (leaderboard, rows[kind])
-        mean, low, high, how, line = change(kind, old, new, started)
+        mean, low, high, how, line = change(kind, old, new, wrote)
         names = f"{rows[kind]['search']!r} against {old_row['search']!r}"
         interval = f"{mean:+.3f} ({low:+.3f} to {high:+.3f}; {how})"
         print(f"{kind}: {names}: {LABEL[kind]} {interval}")

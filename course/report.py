@@ -164,8 +164,11 @@ def made_with(source, models=()):
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     default = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
     language = corpus.course_language()
+    run = os.environ.get("COURSE_RUN")
+    of_run = f", run {run}" if run else ""
     return (
-        f"{date.today()}, from {source}. Vectors by {', '.join([default, *models])}. "
+        f"{date.today()}{of_run}, from {source}. "
+        f"Vectors by {', '.join([default, *models])}. "
         f"Stems in {language}. {versions}. "
         "Intervals and tests draw with seed 1."
     )

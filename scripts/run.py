@@ -3,9 +3,11 @@
 One after another: nothing else runs while a notebook measures milliseconds."""
 
 import argparse
+import multiprocessing.connection
 import os
 import shutil
 import sys
+import threading
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -17,7 +19,16 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
-from course import corpus, elastic, embedding, formats, gate, llm, your_searches
+from course import (
+    corpus,
+    elastic,
+    embedding,
+    formats,
+    gate,
+    llm,
+    manifest,
+    your_searches,
+)
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
 FIRST, BOARD, OWN = "01-ground-truth", "03-vector-evaluation", "06-your-own-data"
@@ -162,9 +173,19 @@ def check_data(results):
         check_enough(halves, folder / formats.GENERATED)
     elif not your_searches.only_yours(documents):
         # may take long, and here it has a bar; a process gives its memory back
-        with ProcessPoolExecutor(1) as pool:
+        with ProcessPoolExecutor(1, initializer=end_with_parent) as pool:
             pool.submit(embed, documents).result()
     return "generated" in test
+
+
+def end_with_parent():
+    """End this process when the one that began it does, even if that is killed."""
+
+    def wait():
+        multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def embed(documents):
@@ -189,12 +210,13 @@ def of_node(notebook):
     return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
 
 
-def run(paths, results, es):
-    """Execute the notebooks into results; the errors, by path.
+def run(paths, this_run, es):
+    """Execute the notebooks into the run's folder; the errors, by path.
 
     Without a node its cells keep the committed outputs, if the data is ours."""
-    errors, took, show_board = {}, {}, board_printer(results)
-    is_ours = corpus.data_folder() == corpus.ROOT / "data"
+    results = this_run.results
+    errors, took, show_board = {}, {}, board_printer(this_run)
+    is_ours, shown = corpus.data_folder() == corpus.ROOT / "data", []
     for path in tqdm(paths, desc="notebooks"):
         started = time.time()
         beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
@@ -214,8 +236,9 @@ def run(paths, results, es):
         ended = "failed" if error else "is through"
         tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
         for report in results.rglob("report.html"):
-            if gate.is_written(report, started):
+            if this_run.wrote(report) and report not in shown:
                 tqdm.write(f"report: {report}")
+                shown.append(report)
     seconds = pd.concat(took, names=["notebook", "cell"]).rename("seconds")
     seconds.to_csv(results / "durations.csv")
     return errors
@@ -240,12 +263,12 @@ def forget(es):
         print(f"warning: Elasticsearch: {what}")
 
 
-def board_printer(results):
+def board_printer(this_run):
     """A function that prints the leaderboard once, when this run has written it."""
-    board, started, printed = results / "leaderboard.csv", time.time(), []
+    board, printed = this_run.results / "leaderboard.csv", []
 
     def show_board(**_):
-        if not printed and gate.is_written(board, started):
+        if not printed and this_run.wrote(board):
             printed.append(board)
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
 
@@ -269,8 +292,8 @@ def parse():
 def work(arguments):
     """Check what a run needs, run, and compare; whether something failed.
 
-    OSError, ValueError or RuntimeError for what would only fail later."""
-    started = time.time()
+    OSError, ValueError or RuntimeError for what would only fail later, and where
+    another run writes into the same folder."""
     paths = [path.resolve() for path in arguments.notebooks or lessons()]
     check_notebooks(paths)
     if arguments.clean:
@@ -278,7 +301,42 @@ def work(arguments):
             nbformat.write(clean(nbformat.read(path, as_version=4)), path)
         return False
     results = results_folder()
+    with manifest.locked(results):
+        return work_alone(arguments, paths, results)
+
+
+def work_alone(arguments, paths, results):
+    """`work` in a folder that no other run writes into."""
+    started = time.time()
     check_baseline(arguments, results)
+    source = os.environ.get("COURSE_DATA") or corpus.data_folder()
+    source = source if str(source).startswith(formats.IRDS) else corpus.locate(source)
+    this_run = manifest.begin(results, source, sys.argv)
+    os.environ["COURSE_RUN"] = this_run.id
+    try:
+        errors, paths = execute_all(arguments, paths, this_run)
+    except BaseException:  # also an interrupt
+        manifest.end(this_run, source, failed=1)
+        raise
+    for path, error in errors.items():
+        print(f"\n{path.name} failed:\n{error}")
+    changed = manifest.end(this_run, source, len(errors))
+    if changed:
+        what = "changed while the run read it; figures may be of the old or the new"
+        print(f"error: {source}: {', '.join(changed)} {what}. Run again")
+    done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
+    print(f"{done} in {time.time() - started:.0f} s; results in {results}")
+    if not arguments.notebooks:
+        print("`make run-more` runs those for the curious, notebooks/more")
+    if errors or changed or not arguments.baseline:
+        return bool(errors or changed)
+    options = arguments.margin, arguments.search, arguments.non_inferior
+    return gate.fails(arguments.baseline, results, this_run.wrote, *options)
+
+
+def execute_all(arguments, paths, this_run):
+    """Check the data, and run the notebooks that can use it: errors, and all paths."""
+    results = this_run.results
     if not check_data(results) and not arguments.notebooks:
         wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
         paths = [path for path in paths if path.stem in wanted]
@@ -287,7 +345,7 @@ def work(arguments):
     if es:  # a node that answers now is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
     try:
-        errors = run(paths, results, es)
+        errors = run(paths, this_run, es)
     finally:
         forget(es)
     if arguments.in_place and not errors:
@@ -295,22 +353,12 @@ def work(arguments):
             shutil.copyfile(results / path.name, path)
     if not arguments.in_place:
         keep_pictures(paths, results)
-    for path, error in errors.items():
-        print(f"\n{path.name} failed:\n{error}")
-    done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
-    print(f"{done} in {time.time() - started:.0f} s; results in {results}")
-    if not arguments.notebooks:
-        print("`make run-more` runs those for the curious, notebooks/more")
-    if errors or not arguments.baseline:
-        return bool(errors)
-    options = arguments.margin, arguments.search, arguments.non_inferior
-    return gate.fails(arguments.baseline, results, started, *options)
+    return errors, paths
 
 
 def main():
     arguments = parse()
     os.environ["PWD"] = os.getcwd()  # kernels start in another folder: see locate
-    os.environ["COURSE_RUN"] = f"{os.getpid()}-{time.time()}"
     if arguments.in_place:  # outputs without Elasticsearch are not what is committed
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
     try:

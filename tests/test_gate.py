@@ -1,14 +1,14 @@
 """course/gate.py, which `run.py --baseline` asks, on small folders of results."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from course import formats, gate
+from course import formats, gate, manifest
 
-STARTED = 1_000_000_000  # of this run; what an earlier one wrote is older
 N = 60
 IDS = [f"d{number}" for number in range(N)]
 GENERATED = pd.DataFrame({"question": IDS, "course": "all", "document": IDS})
@@ -30,15 +30,13 @@ def ranked(queries, ranks):
     return queries, {"plain": rankings}
 
 
-def write(folder, queries, rankings, written):
-    """A folder of results, with the time of its files; the path of its leaderboard."""
+def write(folder, queries, rankings):
+    """A folder of results; the path of its leaderboard."""
     kind = "judged" if "query_id" in queries else "generated"
     formats.write_trec(folder, kind, queries, rankings)
     board = pd.DataFrame({"search": list(rankings), "queries": kind})
     board["chosen"] = board["search"] == "plain"
     board.to_csv(folder / "leaderboard.csv", index=False)
-    for path in folder.rglob("*.*"):
-        os.utime(path, (written, written))
     return folder / "leaderboard.csv"
 
 
@@ -52,9 +50,9 @@ def compare(tmp_path, monkeypatch, capsys):
         judged = JUDGED[: len(needs)].rename(columns={"question": "query"})
         judged = judged.assign(kind="typed", document="d0", grade=1, need=needs)
         judged.to_csv(tmp_path / "judged-queries.csv", index=False)
-        baseline = write(tmp_path / "old", *old, written=STARTED - 1)
-        write(tmp_path / "new", *new, written=STARTED + 1)
-        failed = gate.fails(baseline, tmp_path / "new", STARTED, **options)
+        baseline = write(tmp_path / "old", *old)
+        write(tmp_path / "new", *new)
+        failed = gate.fails(baseline, tmp_path / "new", Path.exists, **options)
         return failed, capsys.readouterr().out
 
     return compare
@@ -157,13 +155,38 @@ FILES = ["leaderboard.csv", "qrels-judged.trec", "runs/judged/plain.trec"]
 
 @pytest.mark.parametrize("name", FILES)
 def test_results_of_another_run_are_refused(tmp_path, name):
+    """Whatever their time says: files of the future are not of this run, either."""
     same = ranked(JUDGED, 1)
-    baseline = write(tmp_path / "old", *same, written=STARTED)
-    path = write(tmp_path / "new", *same, written=STARTED).parent / name
-    for spoil in (lambda: os.utime(path, (1, 1)), path.unlink):
+    baseline = write(tmp_path / "old", *same)
+    path = write(tmp_path / "new", *same).parent / name
+    os.utime(path, (4e9, 4e9))
+    this_run = manifest.begin(tmp_path / "new", tmp_path / "data", ["run.py"])
+    for other in FILES:
+        if other != name:
+            written = (tmp_path / "new" / other).read_bytes()
+            (tmp_path / "new" / other).unlink()
+            (tmp_path / "new" / other).write_bytes(written)
+    for spoil in (lambda: None, path.unlink):
         spoil()
         with pytest.raises(ValueError, match=f"{name} was not written by this run"):
-            gate.fails(baseline, tmp_path / "new", STARTED)
+            gate.fails(baseline, tmp_path / "new", this_run.wrote)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_baseline_of_two_runs_is_refused(tmp_path, name):
+    same = ranked(JUDGED, 1)
+    write(tmp_path / "new", *same)
+    (tmp_path / "old").mkdir()
+    old_run = manifest.begin(tmp_path / "old", tmp_path / "data", ["run.py"])
+    baseline = write(tmp_path / "old", *same)
+    assert manifest.end(old_run, tmp_path / "data", 0) == []
+    assert not gate.fails(baseline, tmp_path / "new", Path.exists)
+    with open(baseline.parent / name, "a", encoding="utf-8") as file:
+        file.write("\n")
+    with pytest.raises(
+        ValueError, match=f"{name}: is not the file that run {old_run.id}"
+    ):
+        gate.fails(baseline, tmp_path / "new", Path.exists)
 
 
 BOARD = "search,queries,ndcg,low,high,chosen\na,judged,{},True\n".format
@@ -173,7 +196,7 @@ def fails_without_runs(folder, baseline):
     """The gate on leaderboards alone, the content of the older one as given."""
     (folder / "leaderboard.csv").write_text(BOARD("4,3.4,4.4"))
     (folder / "old.csv").write_text(baseline)
-    return gate.fails(folder / "old.csv", folder, started=0)
+    return gate.fails(folder / "old.csv", folder, Path.exists)
 
 
 def test_without_runs_both_uncertainties_add_up_and_it_says_so(tmp_path, capsys):
@@ -192,7 +215,7 @@ a,judged,,{1},{1},{1},True
 def test_a_search_that_is_worse_for_one_kind_of_query_fails(tmp_path, values):
     (tmp_path / "old.csv").write_text(BOTH(5, 5))
     (tmp_path / "leaderboard.csv").write_text(BOTH(*values))
-    assert gate.fails(tmp_path / "old.csv", tmp_path, started=0)
+    assert gate.fails(tmp_path / "old.csv", tmp_path, Path.exists)
 
 
 USELESS = {

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -15,7 +16,7 @@ import run as script
 from chat_server import chat_server, error
 from notebook_cells import NOTEBOOKS
 
-from course import corpus, formats, gate
+from course import corpus, formats, gate, manifest
 
 RUN = [sys.executable, str(corpus.ROOT / "scripts" / "run.py")]
 BOARD = (
@@ -93,12 +94,12 @@ def test_the_gate_reads_what_06_writes(beir, tmp_path, monkeypatch, capsys):
     old = beir[0]
     monkeypatch.setenv("COURSE_DATA", str(old / "converted"))
     new = shutil.copytree(old, tmp_path / "new")
-    assert not gate.fails(old / "leaderboard.csv", new, started=0)
+    assert not gate.fails(old / "leaderboard.csv", new, Path.exists)
     assert "+0.000 (+0.000 to +0.000; paired, " in capsys.readouterr().out
     board = pd.read_csv(old / "leaderboard.csv")
     board["chosen"] = board["ndcg"] == board["ndcg"].min()
     board.to_csv(new / "leaderboard.csv", index=False)
-    assert gate.fails(old / "leaderboard.csv", new, started=0)
+    assert gate.fails(old / "leaderboard.csv", new, Path.exists)
 
 
 def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
@@ -255,6 +256,72 @@ def test_a_failed_run_is_kept_apart_and_shows_no_old_leaderboard(notebooks, tmp_
     assert "of an old run" not in done.stdout
     assert "ZeroDivisionError" in (results / broken.name).read_text()
     assert broken.read_bytes() == before
+
+
+def test_the_manifest_says_what_went_in_and_what_came_out(notebooks, tmp_path):
+    good, broken = notebooks
+    data = shutil.copytree(corpus.ROOT / "data" / "es", tmp_path / "data")
+    given = {"COURSE_RESULTS": tmp_path / "results", "COURSE_DATA": data}
+    given["OPENAI_API_KEY"] = "a-secret-key"
+    assert run(good, **given).returncode == 0
+    content = (tmp_path / "results" / "run.json").read_text()
+    about = json.loads(content)
+    assert about["state"] == "done"
+    assert about["inputs"].keys() == {path.name for path in data.iterdir()}
+    assert about["outputs"]["good.ipynb"] == manifest.sha256(
+        tmp_path / "results" / "good.ipynb"
+    )
+    assert about["versions"]["minsearch"]
+    assert "secret" not in content
+    assert run(broken, **given).returncode == 1
+    about = json.loads((tmp_path / "results" / "run.json").read_text())
+    assert about["state"] == "failed"
+    assert "good.ipynb" not in about["outputs"]  # of the run before
+
+
+def test_documents_that_change_during_a_run_are_a_failure(notebooks, tmp_path):
+    data = shutil.copytree(corpus.ROOT / "data" / "es", tmp_path / "data")
+    queries = data / "judged-queries.csv"
+    cell = f"open({str(queries)!r}, 'a').write('\\n')"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    nbformat.write(notebook, notebooks[0])
+    given = {"COURSE_RESULTS": tmp_path / "results", "COURSE_DATA": data}
+    done = run(notebooks[0], **given)
+    assert done.returncode == 1
+    assert "judged-queries.csv changed while the run read it" in done.stdout
+    about = json.loads((tmp_path / "results" / "run.json").read_text())
+    assert (about["state"], about["changed"]) == ("failed", ["judged-queries.csv"])
+
+
+def test_two_runs_do_not_share_a_folder_of_results(notebooks, tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    with manifest.locked(results):
+        first = manifest.begin(results, tmp_path / "data", ["run.py"])
+        done = run(notebooks[0], COURSE_RESULTS=results)
+    assert done.returncode == 1
+    assert f"run {first.id}, process {os.getpid()} writes there" in done.stderr
+    assert not (results / "good.ipynb").exists()
+    after = run(notebooks[0], COURSE_RESULTS=results)  # the first never ended
+    assert after.returncode == 0
+    assert f"run {first.id} of {first.about['started']} did not end" in after.stdout
+
+
+def test_what_is_gone_in_the_source_is_gone_in_the_converted_folder(tmp_path):
+    source, into = tmp_path / "faq", tmp_path / "converted"
+    source.mkdir()
+    (source / "faq.csv").write_text("id,text\nd1,One.\nd2,Two.\n")
+    (source / "ground-truth-data.csv").write_text(f"{TRUTH}Which?,all,d1\n")
+    formats.convert(source, into)
+    assert (into / "ground-truth-data.csv").exists()
+    (source / "ground-truth-data.csv").unlink()
+    (into / "live-responses.jsonl").write_text("paid")
+    formats.convert(source, into)
+    assert not (into / "ground-truth-data.csv").exists()
+    (into / "ground-truth-data.csv").write_text("made by notebook 01")
+    formats.convert(source, into)
+    assert (into / "ground-truth-data.csv").exists()
+    assert (into / "live-responses.jsonl").read_text() == "paid"
 
 
 def test_the_leaderboard_is_printed_once_and_before_its_notebook_is_through(tmp_path):
