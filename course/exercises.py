@@ -62,6 +62,12 @@ def check(mine, right, inputs, hint="", said=SAID):
         raise AssertionError(f"{said.format(**what)}. {hint}".strip())
 
 
+def random_tables(n=50, seed=0):
+    """Tables of yes and no, bool, of two to eight facts × as many contexts: a list."""
+    rng = np.random.default_rng(seed)
+    return [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (n, 2))]
+
+
 def same(found, wanted):
     """Whether two results agree: numbers nearly, texts and tables exactly."""
     if isinstance(wanted, str) or wanted is None:

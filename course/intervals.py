@@ -2,7 +2,8 @@
 
 Notebook 02 introduces `difference`, 06 `prediction_powered`, 08 `smallest_difference`,
 `mean_of_these` and `random_effects`, and 10 `confidence_interval`,
-`permutation_p_value` and `holm`. What they rest on is in notebook 09.
+`permutation_p_value` and `holm`. 16 has `aucs` and `auc_differences`. What they rest
+on is in notebook 09.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -154,6 +155,49 @@ def difference(gains, groups):
 
     gains: one a query."""
     return differences({"": gains}, groups).loc[""].to_dict()
+
+
+def aucs(scores, true, groups, n_resamples=2_000, seed=0):
+    """The AUC of each column of scores, with a 95 % interval: a DataFrame.
+
+    scores: DataFrame, a row for each pair. true: whether a pair is one to be found,
+    and groups: what is drawn, one label a pair. Columns: AUC, low, high. The interval
+    is Student's t with the spread of the draws, because groups may be few. A draw
+    without true pairs, or without others, has no AUC, so each group needs some."""
+    drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
+    return _with_interval(drawn, groups, "AUC")
+
+
+def auc_differences(scores, true, groups, name, n_resamples=2_000, seed=0):
+    """The AUC of one column minus that of each other, as by `aucs`: a DataFrame.
+
+    Columns: difference, low, high. All columns are scored in the same draws."""
+    drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
+    others = drawn.drop(columns=name)
+    return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
+
+
+def _drawn_aucs(scores, true, groups, n_resamples, seed):
+    """Each column's AUC in each draw of groups. The first draw has each group once."""
+    names, number = np.unique(groups, return_inverse=True)
+    n, true = len(names), np.asarray(true)
+    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
+    times = np.vstack([np.ones(len(number)), times[:, number]])
+    yes, no = times[:, true], times[:, ~true]
+    drawn = {}
+    for name, values in scores.items():
+        values = values.to_numpy()
+        wins = (np.sign(values[true][:, None] - values[~true]) + 1) / 2
+        pairs = yes.sum(axis=1) * no.sum(axis=1)
+        drawn[name] = ((yes @ wins) * no).sum(axis=1) / pairs
+    return pd.DataFrame(drawn)
+
+
+def _with_interval(drawn, groups, title):
+    """The first row, and its 95 % interval by Student's t from the other rows."""
+    half = stats.t.ppf(0.975, len(set(groups)) - 1) * drawn[1:].std(ddof=0)
+    value = drawn.iloc[0]
+    return pd.DataFrame({title: value, "low": value - half, "high": value + half})
 
 
 def holm(p_values):

@@ -21,7 +21,11 @@ def code_of(number):
 
 
 @pytest.mark.parametrize(
-    "name", ["utils", "course.experiments", "course.intervals", "course.scoring"]
+    "name",
+    [
+        "utils",
+        *(f"course.{n}" for n in ["essays", "experiments", "intervals", "scoring"]),
+    ],
 )
 def test_notebooks_have_what_a_docstring_says_they_introduce(name):
     module = import_module(name)
