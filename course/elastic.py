@@ -1,6 +1,6 @@
 """Elasticsearch: connect, index documents, search.
 
-Notebooks 02 and 03 introduce it, and 08 has `title_searches`."""
+Notebooks 02 and 03 introduce it. `title_searches` are among the searches of 08."""
 
 import getpass
 import hashlib

@@ -1,7 +1,8 @@
 """From a folder's documents and queries to a choice, its differences and its files.
 
-Notebook 06 goes through it step by step. Queries are of two kinds, "generated" and
-"judged". Tables of queries, rankings and choices are dicts of the kind."""
+Notebook 06 goes through it step by step, and 05 uses `log_to_judge`. Queries are of two
+kinds, "generated" and "judged". Tables of queries, rankings and choices are dicts of
+the kind."""
 
 import json
 import shutil
@@ -9,6 +10,7 @@ import shutil
 import ir_measures
 import numpy as np
 import pandas as pd
+from minsearch import Index
 
 import utils
 from course import (
@@ -95,6 +97,26 @@ def pairs_to_grade(pairs, leaders, searches, log):
     new = new.assign(query_id=ids, kind=corpus.FROM_LOG, document=qrels)
     found = {name: utils.run_search(new, searches[name], 10) for name in leaders}
     return pd.concat([ours, pooling.pairs_of(found, new)], ignore_index=True)
+
+
+def log_to_judge(folder, n_each=20):
+    """What to judge of a folder in our form with a log, queries.csv.
+
+    Returns a sample, n_each queries of each stratum (see `pooling.sample_log`) with the
+    ids and courses of the file; a dict of searches with ten ids each: by text, by
+    vectors, and your own; and the documents."""
+    documents = corpus.load_documents(folder)
+    log = pd.read_csv(folder / "queries.csv", dtype=str)
+    log["question"] = log["question"].str.strip()
+    known = log.groupby("question")[["course", "query_id"]].first()
+    few = pooling.sample_log(pooling.strata(log["question"]), n_each, "all")
+    few[known.columns] = known.loc[few["question"]].to_numpy()
+    index = Index(["question", "text", "section"], ["course"]).fit(documents)
+    vectors = embedding.embed(map(corpus.heading_and_text, documents))
+    scores = scoring.vector_scores(vectors, documents)
+    by_vectors = utils.search_by_scores(scores, documents, k=10)
+    searches = {"text": utils.minsearch_search(index, k=10), "vectors": by_vectors}
+    return few, searches | your_searches.own_searches(documents, [log]), documents
 
 
 # --- Files -------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Other people's files: tables, BEIR's folders, TREC's documents, topics, qrels and
 runs, and the classic collections: SMART's form, CACM's pages.
 
-Notebook 08 begins with `read_collection`."""
+`claims.of_collection` reads those of notebook 08 with `read_collection`."""
 
 import html
 import re

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 import mistune
+import numpy as np
 import pandas as pd
 
 from course.corpus import JUDGED_COLUMNS, TO_JUDGE, encodable
@@ -134,6 +135,15 @@ def judge(judging, key, typed=""):
         judging.back()
     elif key in judging.keys and judging.at:
         judging.store(judging.keys[key].split()[0], typed)
+
+
+def judge_as(judging, grades, upto=None):
+    """Judge by grades, a Series by (query_id, document), as somebody would click.
+
+    upto: how many items are judged when it stops; None: all."""
+    while judging.at and len(judging.done) != upto:
+        item = dict(zip(judging.fields, judging.at, strict=True))
+        judge(judging, grades[item["query_id"], item["document"]])
 
 
 # --- The panel ---------------------------------------------------------------
@@ -272,3 +282,35 @@ def merge(table, adjudicated):
     print(f"{ready.sum()} pairs are merged. Left out: {by_one},")
     print(f"and {(~ready & ~alone).sum()} disagreements that are not adjudicated.")
     return table[ready][[*TO_JUDGE, "grade", "pass_1", "pass_2"]]
+
+
+def crossed(table, one, other):
+    """How often which two grades were given, (3, 3): rows pass_1, columns pass_2.
+
+    table: see `side_by_side`. one, other: the names of the two annotators."""
+    matrix = pd.crosstab(table["pass_1"], table["pass_2"])
+    matrix = matrix.reindex(index=[*GRADES], columns=[*GRADES], fill_value=0)
+    rows = [f"{one}: {grade}" for grade in GRADES]
+    return matrix.set_axis(rows).set_axis(
+        [f"{other}: {grade}" for grade in GRADES], axis="columns"
+    )
+
+
+def gap_between_kinds(table, n=1_000, seed=1):
+    """How far kinds of queries differ in agreement, and its p value: a dict.
+
+    table: a row for each pair, with query_id, kind and same (the same grade twice).
+    gap: the highest share of any kind minus the lowest. p: how often a gap is as large
+    where the kinds are shuffled among the queries, n times."""
+    groups = table.groupby("query_id")
+    of_query = groups["same"].agg(["sum", "size"])
+
+    def gap(kinds):
+        sums = of_query.groupby(kinds).sum()
+        shares = sums["sum"] / sums["size"]
+        return shares.max() - shares.min()
+
+    kinds, rng = groups["kind"].first().to_numpy(), np.random.default_rng(seed)
+    by_chance = np.array([gap(rng.permutation(kinds)) for _ in range(n)])
+    found = gap(kinds)
+    return {"gap": float(found), "p": float(np.mean(by_chance >= found))}

@@ -5,7 +5,7 @@ import math
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import display
+from IPython.display import HTML, display
 from IPython.utils.capture import capture_output
 from scipy import stats
 
@@ -45,6 +45,12 @@ def show(figure, alt):
     """Show a figure. alt: what it shows, in a sentence, for screen readers."""
     display(figure, metadata={"image/png": {"alt": alt}})
     plt.close(figure)
+
+
+def folded(table, title):
+    """Show a table that opens with a click. title: what it has, in a few words."""
+    html = f"<details><summary>{title}</summary>{table.to_html(border=0)}</details>"
+    display(HTML(html))
 
 
 def play(draw, **sliders):

@@ -1,6 +1,8 @@
-"""What nobody judged: two estimates without it, what to judge next, a model's grades.
+"""What to judge: queries of a log, a pool of results, and what comes next. And what
+nobody judged: two estimates without it, and a model's grades.
 
-Notebook 13 introduces the first, and 06 uses the others. A column `drawn` says why a
+Notebook 05 introduces `strata`, `sample_log` and `pool`, 13 the two estimates, and 06
+uses the others. A column `drawn` says why a
 pair was judged: "pool", "next", or "random". Only grades of a random draw can correct
 a model. What a pair adds is linear in its grade: DCG@k, and not nDCG."""
 
@@ -19,6 +21,70 @@ document: {document}
 
 query: {query}"""  # noqa: E501
 PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
+
+
+# --- Queries of a log, and a pool of their results -----------------------------------
+
+
+def made_up_log(queries, n=600, steepness=1, seed=1):
+    """A log of n lines, a Series, drawn from queries, an array of texts.
+
+    The r-th query is 1 / r ** steepness times as likely as the first (Zipf)."""
+    weights = 1 / np.arange(1, len(queries) + 1) ** steepness
+    rng = np.random.default_rng(seed)
+    return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
+
+
+def strata(lines):
+    """The different queries of a log, most frequent first, as they were typed first.
+
+    Columns: question, lines (how often it was typed) and kind. The *tail* was typed
+    once; the *head* are the most frequent ones, with about half of the other lines;
+    the *middle* is the rest. Upper and lower case are the same query."""
+    typed = pd.Series(lines, dtype=str).str.strip()
+    typed = typed[typed != ""]
+    spellings = typed.groupby(typed.str.lower())  # "Exit 137" is "exit 137"
+    table = spellings.agg(question="first", lines="size").reset_index(drop=True)
+    order = {"by": ["lines", "question"], "ascending": [False, True]}
+    table = table.sort_values(**order, ignore_index=True)
+
+    often = table["lines"] > 1
+    # how many lines have the queries that were typed more often?
+    together = table.groupby("lines")["lines"].sum()[::-1]
+    before = table["lines"].map(together.cumsum() - together)
+    in_head = before < table.loc[often, "lines"].sum() / 2
+    kinds = np.select([~often, in_head], ["tail", "head"], "middle")
+    return table.assign(kind=kinds)
+
+
+def sample_log(table, n_each, course, seed=1):
+    """Up to n_each queries of each stratum, in random order, with an id.
+
+    table: see `strata`. The order is random, so it does not give the stratum away."""
+    shuffled = table.sample(frac=1, random_state=seed)
+    sample = shuffled.groupby("kind").head(n_each)
+    ids = [f"log{number:03d}" for number in range(len(sample))]
+    return sample.assign(course=course, query_id=ids)
+
+
+def pool(queries, searches, k=10, seed=1):
+    """Pairs to judge: for each query the first k of all searches, in random order.
+
+    searches: a dict of name: search function. A DataFrame with the columns
+    corpus.TO_JUDGE: without ranks, and without the name of a search."""
+    found = [utils.run_search(queries, search, k) for search in searches.values()]
+    pools = []
+    for rankings in zip(*found, strict=True):
+        ids = set().union(*rankings) - {""}
+        pools.append(sorted(ids))
+    pairs = queries.rename(columns={"question": "query"}).assign(document=pools)
+    pairs = pairs.explode("document").dropna(subset="document")
+    pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]
+    pairs = pairs.sample(frac=1, random_state=seed)
+    return pairs.sort_values("query_id", kind="stable", ignore_index=True)
+
+
+# --- What to judge next, and what nobody judged --------------------------------------
 
 
 def pairs_of(rankings, queries, k=10):

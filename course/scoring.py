@@ -1,7 +1,7 @@
 """Score functions: BM25, vectors, sums of both, and ten searches made of them.
 
 Notebook 02 introduces `bm25_scores`, and 03 `vector_scores`, `weighted_sum` and
-`rrf_scores`. 08 and 13 have `ten_scores`, and 14 and 15 `ten_searches`."""
+`rrf_scores`. 13 has `ten_scores`, and 14 and 15 `ten_searches`."""
 
 from functools import lru_cache, partial
 

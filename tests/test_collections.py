@@ -15,10 +15,12 @@ from pathlib import Path
 
 import ir_datasets
 import ir_measures
+import numpy as np
+import pandas as pd
 import pytest
 
 import utils
-from course import corpus, formats, scoring
+from course import claims, corpus, formats, scoring
 
 sys.path.insert(0, str(corpus.ROOT / "scripts"))
 import fetch_collections
@@ -279,3 +281,57 @@ def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tm
     assert ours >= least
     if published:
         assert abs(ours - published) < 0.07
+
+
+# --- Claims on several collections ---
+
+
+@pytest.mark.parametrize(
+    ("collection", "p", "low", "k", "p_q", "wanted"),
+    [
+        ("med", 0.04, 0.01, 4, 0.01, "holds"),
+        ("med", 0.06, 0.01, 4, 0.01, "cannot tell"),
+        ("med", np.nan, 0.0, 4, 0.01, "not tested"),
+        ("mean of these", 0.04, 0.01, 2, 0.01, "holds"),
+        ("mean of these", 0.06, -0.1, 2, 0.04, "they differ"),
+        ("mean of these", 0.06, -0.1, 2, 0.06, "cannot tell"),
+        ("another one", np.nan, 0.01, 4, 0.01, "holds"),
+        ("another one", np.nan, -0.1, 4, 0.01, "they differ"),
+        ("another one", np.nan, 0.01, 3, 0.01, "too few"),
+    ],
+)
+def test_a_verdict_follows_the_rule(collection, p, low, k, p_q, wanted):
+    row = {"collection": collection, "p": p, "difference": 0.1, "low": low, "high": 0.2}
+    assert claims.verdict(row, {"k": k, "p_q": p_q}) == wanted
+    if wanted == "holds":
+        turned = row | {"difference": -0.1, "low": -0.2, "high": -low}
+        assert claims.verdict(turned, {"k": k, "p_q": p_q}) == "reverses"
+
+
+def test_each_family_of_claims_is_corrected_by_itself():
+    values = {name: claims.recorded(name) for name in claims.NAMES}
+    groups = {name: np.arange(len(table)) for name, table in values.items()}
+    one = dict([*claims.MORE.items()][:1])
+    (alone, _), (table, units) = (
+        claims.tested(some, values, groups) for some in (one, claims.MORE)
+    )
+    assert len(table) == len(claims.MORE) * 6
+    assert list(table) == [
+        "claim",
+        "collection",
+        "n",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "verdict",
+    ]
+    mine = table[table["claim"].isin(one)].reset_index(drop=True)
+    ends = ["difference", "low", "high"]
+    pd.testing.assert_frame_equal(mine[ends], alone[ends])
+    is_mean = alone["collection"] == "mean of these"
+    assert (mine["p"] >= alone["p"])[alone["p"].notna()].all()
+    assert (mine["p"] <= 12 * alone["p"] + 1e-12)[is_mean].all()
+    without_titles = mine.set_index("collection").loc[["med", "vaswani"], "verdict"]
+    assert set(without_titles) == {"not tested"}
+    assert set(units["k"]) == {2, 4}

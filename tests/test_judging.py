@@ -3,7 +3,17 @@
 import pandas as pd
 
 from course import corpus
-from course.judging import Judging, judge, last_grades, merge, panel, side_by_side
+from course.judging import (
+    Judging,
+    crossed,
+    gap_between_kinds,
+    judge,
+    judge_as,
+    last_grades,
+    merge,
+    panel,
+    side_by_side,
+)
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -103,3 +113,28 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
     assert set(last_grades(old)["drawn"]) == {""}
     assert set(side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
+
+
+def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
+    grades = pd.Series(
+        [*"0121"], pd.MultiIndex.from_frame(PAIRS[["query_id", "document"]])
+    )
+    pairs = PAIRS.assign(drawn="pool")
+    for name, upto in {"one": 2, "two": None}.items():
+        judging = Judging(pairs, tmp_path / name)
+        judge_as(judging, grades, upto)
+        assert [*judging.done.values()] == [*"0121"][:upto]
+    both = side_by_side(tmp_path / "one", tmp_path / "two").dropna()
+    matrix = crossed(both, "Ann", "Ben")
+    assert matrix.to_numpy().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert [matrix.index[0], matrix.columns[2]] == ["Ann: 0", "Ben: 2"]
+
+
+def test_a_gap_between_kinds_is_rare_by_chance_only_if_kinds_differ():
+    ids = [f"q{n}" for n in range(40)]
+    table = pd.DataFrame(
+        {"query_id": ids, "kind": [*"ab"] * 20, "same": [True, False] * 20}
+    )
+    assert gap_between_kinds(table) == {"gap": 1.0, "p": 0.0}
+    table["same"] = [True, True, False, False] * 10
+    assert gap_between_kinds(table) == {"gap": 0.0, "p": 1.0}

@@ -248,3 +248,25 @@ def test_few_pairs_without_a_digit_are_counted_and_many_are_an_error(
         assert np.flatnonzero(np.isnan(found)).tolist() == [7]
         with pytest.raises(RuntimeError, match="1 of 1 calls failed"):
             pooling.graded(pairs[:10], documents, tmp_path / "grades.jsonl")
+
+
+def test_a_log_has_a_head_a_middle_and_a_tail_whatever_is_upper_case():
+    table = pooling.strata(["a", "A ", "a", "a", "b", "b", "B", "c", "c", "d", " "])
+    assert table["question"].tolist() == [*"abcd"]
+    assert table["lines"].tolist() == [4, 3, 2, 1]
+    assert table["kind"].tolist() == ["head", "head", "middle", "tail"]
+    sample = pooling.sample_log(table, 1, "c")
+    assert sorted(sample["kind"]) == ["head", "middle", "tail"]
+    assert sample["query_id"].tolist() == ["log000", "log001", "log002"]
+
+
+def test_a_pool_has_what_any_search_finds_once_and_no_rank():
+    searches = {
+        name: lambda _, ids=ids: np.array(ids) for name, ids in RANKINGS.items()
+    }
+    searches["two"] = lambda _: np.array([["a", "x", ""], ["d", "c", ""]])
+    pairs = pooling.pool(QUERIES, searches, k=3)
+    assert list(pairs) == corpus.TO_JUDGE
+    found = pairs.groupby("query_id")["document"].agg(sorted)
+    assert found.to_dict() == {"q1": ["a", "b", "x"], "q2": ["c", "d"]}
+    assert set(pairs["drawn"]) == {"pool"}
