@@ -1,15 +1,21 @@
 """From search results to an answer: the prompt, and where an answer was lost.
 
-Notebook 07 shows both."""
+Notebook 07 shows `prompt_of`, `with_answers`, `read_facts`, `gains`, `ratio` and
+`funnel`; 17 `digit_scores`, `drawn_aucs`, `chosen_verdicts`, `bca` and
+`corrected`."""
 
 import numpy as np
 import pandas as pd
+from minsearch import Index
 from pydantic import BaseModel, Field
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 import utils
-from course import corpus, llm
+from course import corpus, embedding, intervals, llm, scoring
 
 LONGEST = 160  # tokens of an answer
+ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers
 REFUSAL = "I don't know"
 
 STATES = """Say whether the context states the fact. Answer with one digit alone:
@@ -75,6 +81,26 @@ def load_contexts(folder=None):
     return table.assign(prompt=prompts)
 
 
+def four_searches(documents):
+    """The searches of notebook 07, {name: function of queries}, of 100 results each."""
+    copied = Index(["question", "text", "section"], ["course"]).fit(documents)
+    bm25 = scoring.bm25_scores(documents, k1=1.6, b=0.25, heading=3)
+    vectors = embedding.embed(map(corpus.whole_text, documents))
+    vectors = scoring.vector_scores(vectors, documents)
+    both = [scoring.bm25_scores(documents), vectors]
+
+    def by(scores, **options):
+        return utils.search_by_scores(scores, documents, k=100, **options)
+
+    boost = {"question": 3, "section": 0.5}
+    return {
+        "copied title boost": utils.minsearch_search(copied, boost, k=100),
+        "BM25 with stems, tuned": by(bm25, above=0),
+        "vectors": by(vectors),
+        "hybrid": by(scoring.weighted_sum(both, [0.3, 0.7])),
+    }
+
+
 def answer_call():
     """A function for `llm.respond` that asks for an answer; None if not live."""
     if not llm.is_live():
@@ -106,6 +132,102 @@ def answers_to(prompts, path, by=llm.RECORDED):
     return [response["answer"] for response in responses]
 
 
+def with_answers(rows, folder=None, live=True):
+    """Rows of `load_contexts` with what the model said: columns answer and refuses.
+
+    It asks as `llm.respond` does, live or as recorded in the folder. live: False
+    for the recorded answers in any case; KeyError for a prompt without one."""
+    path = corpus.data_folder(folder) / "recorded-answers.jsonl"
+    if live:
+        answers = answers_to(rows["prompt"].tolist(), path, by=ANSWERED_BY)
+    else:
+        responses = llm.load_responses(path)
+        answers = [responses[key]["answer"] for key in keys_of(rows["prompt"])]
+    return rows.assign(answer=answers, refuses=list(map(refuses, answers)))
+
+
+def keys_of(prompts):
+    """The keys of the recorded answers to some prompts, a list."""
+    return [llm.request_key(ANSWERED_BY, prompt, "answer") for prompt in prompts]
+
+
+def read_facts(rows, needed, folder=None, reading="first", live=True):
+    """Which facts each answer states: a Series of texts, a character for each fact.
+
+    1 stated, x the contrary stated, 0 neither; NaN where a query needs no facts.
+    rows: of `with_answers`. needed: lists of facts, a Series by query_id. reading:
+    "first" or "second" of the recorded answers; KeyError for an answer without it.
+    Answers of a live model have none: a model says 1 or 0 (`fact_scores`). live:
+    False where the rows have recorded answers in any case."""
+    folder = corpus.data_folder(folder)
+    some = rows[rows["query_id"].isin(needed.index)]
+    facts = some["query_id"].map(needed)
+    if live and llm.is_live():
+        path = folder / "recorded-verdicts.jsonl"
+        scores = fact_scores(some["answer"], facts, path)
+        stated = ["".join("01"[int(p >= 0.5)] for p in row) for row in scores]
+        return pd.Series(stated, some.index).reindex(rows.index)
+    readings = pd.read_csv(folder / "answer-readings.csv", dtype=str)
+    readings = readings.set_index("key")[reading]
+    stated = facts.map(lambda row: "0" * len(row))
+    said = some.loc[some["answer"] != f"{REFUSAL}.", "prompt"]
+    stated[said.index] = readings.loc[keys_of(said)].to_numpy()
+    return stated.reindex(rows.index)
+
+
+def facts_shown(rows, folder=None):
+    """The share of a query's facts that the shown records state: a Series (coverage).
+
+    rows: of `load_contexts`. NaN where answer-coverage.csv has no facts of a query."""
+    stating = pd.read_csv(corpus.data_folder(folder) / "answer-coverage.csv")
+    stating = stating["records"].str.split().groupby(stating["query_id"]).agg(list)
+    shares = []
+    for query, shown in zip(rows["query_id"], rows["records"], strict=True):
+        by_fact = stating.get(query, [])
+        shown = set(shown.split())
+        covered = [not shown.isdisjoint(records) for records in by_fact]
+        shares.append(np.mean(covered) if covered else np.nan)
+    return pd.Series(shares, rows.index)
+
+
+def means(table, groups):
+    """The mean of each column, with a 95 % interval: difference, low and high.
+
+    table: a row for each query. groups: one label a query (`intervals.groups_of`).
+    The columns are those that `plots.forest` takes."""
+    rows = {}
+    for name, values in table.items():
+        low, high = intervals.confidence_interval(values, groups)
+        rows[name] = {"difference": values.mean(), "low": low, "high": high}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def gains(table, pairs, groups):
+    """One column of a table minus another: a row for each pair of names.
+
+    table: a row for each query; those where one of the two is NaN are left out.
+    groups: one label a query, a Series with the table's index. Columns: difference,
+    low, high (95 %) and p, corrected for the number of pairs (`intervals.holm`)."""
+    rows = {}
+    for one, other in pairs:
+        gain = (table[one] - table[other]).dropna()
+        name = f"{one} minus {other}"
+        rows[name] = intervals.difference(gain, groups[gain.index])
+    found = pd.DataFrame.from_dict(rows, orient="index")
+    return found.assign(p=intervals.holm(found["p"]))
+
+
+def ratio(part, whole, groups):
+    """The ratio of two means over the same queries, with a 95 % interval: a dict.
+
+    The interval is the middle of 10,000 draws of whole groups."""
+    drawn, group = _draws(groups)
+    drawn = drawn[:, group]
+    ratios = (drawn @ part.to_numpy()) / (drawn @ whole.to_numpy())
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return {"ratio": part.mean() / whole.mean(), "low": low, "high": high}
+
+
 class NeededFacts(BaseModel):
     """The facts that an answer to a question needs, by a model."""
 
@@ -130,13 +252,86 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     facts = list(facts)
     both = zip(answers, facts, strict=True)
     prompts = [STATES.format(context=a, fact=fact) for a, some in both for fact in some]
+    p = digit_scores(prompts, path, by, "facts are not judged")
+    ends = np.cumsum([len(some) for some in facts])
+    return np.split(p, ends)[: len(facts)]
+
+
+def digit_scores(prompts, path, by=llm.RECORDED, problem="prompts are not judged"):
+    """P(1) / (P(0) + P(1)) of the model's digit for each prompt, an array.
+
+    It asks as `llm.respond` does. RuntimeError counts the prompts without one."""
     call = llm.judge_call(among="01", timeout=600)
     found = llm.respond(prompts, "digit", path, call, by=by)
-    p = [
-        llm.p_of(response) for response in _all_of(found, "facts are not judged", path)
-    ]
-    ends = np.cumsum([len(some) for some in facts])
-    return np.split(np.array(p), ends)[: len(facts)]
+    return np.array([llm.p_of(response) for response in _all_of(found, problem, path)])
+
+
+def drawn_aucs(scores, right, groups):
+    """The AUC of each judge in 10,000 draws of whole groups: a column for each judge.
+
+    scores: a DataFrame, a row for each answer and a column for each judge. right:
+    whether the answer is right, an array of booleans. A draw counts the pairs of a
+    right answer and another in which the right one has the higher score."""
+    drawn, group = _draws(groups)
+    is_of_group = np.eye(group.max() + 1)[group]
+    ours, others = is_of_group[right], is_of_group[~right]
+    pairs = np.outer(ours.sum(axis=0), others.sum(axis=0))
+    n_pairs = ((drawn @ pairs) * drawn).sum(axis=1)
+    aucs = {}
+    for name, score in scores.items():
+        by_pair = np.subtract.outer(score[right].to_numpy(), score[~right].to_numpy())
+        wins = ours.T @ ((np.sign(by_pair) + 1) / 2) @ others
+        aucs[name] = ((drawn @ wins) * drawn).sum(axis=1) / n_pairs
+    return pd.DataFrame(aucs)
+
+
+def chosen_verdicts(scores, right, groups):
+    """Each judge's yes or no, by a threshold chosen on other groups: booleans.
+
+    Each half of the groups uses the threshold with the best κ on the other half.
+    Arguments as for `drawn_aucs`; a column for each judge."""
+    half = pd.factorize(np.asarray(groups))[0] % 2
+    cuts = np.linspace(0.02, 0.98, 49)
+    yes = pd.DataFrame(False, scores.index, scores.columns)
+    for name, score in scores.items():
+        for number in range(2):
+            given, known = score[half != number], right[half != number]
+            kappas = [cohen_kappa_score(known, given >= cut) for cut in cuts]
+            ours = half == number
+            yes.loc[ours, name] = score[ours] >= cuts[np.argmax(kappas)]
+    return yes
+
+
+def corrected(score, label, places, read):
+    """Values whose mean is the estimate, one an answer: scores corrected by labels.
+
+    score, label: Series, one an answer. places: the answers that need a judge. read:
+    those of them that were read. Each counts for len(places) / len(read) answers."""
+    values = score.copy()
+    values[read] += (label - score)[read] * len(places) / len(read)
+    return values
+
+
+def bca(values, groups):
+    """A mean that may be near 0, with a 95 % interval by the bootstrap BCa: a dict.
+
+    It draws whole groups and stays within what was seen. values, groups: Series."""
+    sums = values.groupby(groups).agg(["sum", "size"]).to_numpy().T
+    low, high = stats.bootstrap(
+        tuple(sums),
+        lambda total, n, axis: total.sum(axis) / n.sum(axis),
+        paired=True,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    return {"mean": values.mean(), "low": float(low), "high": float(high)}
+
+
+def _draws(groups, n_draws=10_000):
+    """How often each draw has each group, (n_draws, n_groups), and each row's group."""
+    group, _ = pd.factorize(np.asarray(groups))
+    n = group.max() + 1
+    rng = np.random.default_rng(1)
+    return rng.multinomial(n, np.full(n, 1 / n), size=n_draws), group
 
 
 def _all_of(found, problem, path):
@@ -207,6 +402,19 @@ def funnel(queries, rankings, k=5, became=None):
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
     found = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
     return pd.Series(found, index=queries.index)
+
+
+def cases(stages, questions, answers, n=3, seed=1):
+    """n queries of each stage, drawn with a seed: question and answer, by stage.
+
+    stages: as by `funnel`. questions, answers: of the same queries; both are cut."""
+    texts = {"question": (questions, 60), "answer": (answers, 110)}
+    table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
+    for name, (some, length) in texts.items():
+        table[name] = [" ".join(text.split())[:length] for text in some]
+    table = table.sample(frac=1, random_state=seed)
+    table = table.groupby("stage", observed=True).head(n).sort_values("stage")
+    return table.set_index("stage")
 
 
 def _best_record(qrel):

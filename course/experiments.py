@@ -1,8 +1,8 @@
 """Compare searches, tune settings without flattering, and build leaderboards.
 
 Notebook 10 introduces `compare`, `tune_boosts` and `cross_fit`, 02 `best_scores`,
-and 03 `tune`, `by_query`, `look_up`, `timed_rankings`, `leaderboard` and
-`refused`."""
+03 `tune`, `by_query`, `look_up`, `timed_rankings`, `leaderboard` and `refused`, and
+14 `tau`, `drawn_boards` and `half_boards`."""
 
 import time
 from functools import partial
@@ -180,3 +180,47 @@ def refused(answerable, unanswerable, share=0.05):
     of each query, (n_queries,)."""
     threshold = np.quantile(answerable, share)
     return float(np.mean(np.asarray(unanswerable) < threshold))
+
+
+# --- Orders of searches, by two groups of queries ------------------------------------
+
+
+def tau(boards, others):
+    """Kendall's tau of boards, arrays (n_boards, n_searches): a value for each.
+
+    The share of pairs of searches in the same order, minus those in opposite orders."""
+    first, second = np.triu_indices(boards.shape[1], 1)
+    order = np.sign(boards[:, first] - boards[:, second])
+    other_order = np.sign(others[:, first] - others[:, second])
+    return (order * other_order).mean(axis=1)
+
+
+def drawn_boards(tables, rng, times=2_000):
+    """Boards (times, n_searches) of each table, by rows drawn with replacement.
+
+    tables: DataFrames with the same rows, a column for each search. All use the same
+    draws. Rows with NaN are left out of a table's means."""
+    n = len(tables[0])
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=times)
+    boards = []
+    for table in tables:
+        known = table.notna().all(axis=1).to_numpy()
+        drawn = counts[:, known]
+        total = drawn.sum(axis=1, keepdims=True)
+        boards.append(drawn @ table[known].to_numpy() / total)
+    return boards
+
+
+def half_boards(table, rng, times=2_000):
+    """Boards by two random halves of a table's rows, each (times, n_searches)."""
+    numbers, n = table.to_numpy(), len(table)
+    first = rng.random((times, n)).argsort(axis=1) < n // 2
+    return first @ numbers / (n // 2), ~first @ numbers / (n - n // 2)
+
+
+def middle(draws):
+    """The mean of some draws, and the range of their middle 95 %: a dict.
+
+    Its names are those that `plots.forest` takes."""
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return {"difference": np.mean(draws), "low": low, "high": high}

@@ -14,7 +14,7 @@ from chat_server import answer, chat_server, prompt_of, raw
 from notebook_cells import namespace_of
 from sklearn.metrics import roc_auc_score
 
-from course import answering, llm
+from course import answering, intervals, llm
 
 TEN = [f"r{n}" for n in range(10)]
 RECORDS = [{"question": f"Title {n}", "text": f"Text {n}"} for n in range(3)]
@@ -195,7 +195,14 @@ def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
         answering.needed_facts(["why?"], ["record"], tmp_path / "facts.jsonl")
 
 
-OF_14 = namespace_of("07-from-hit-to-answer", "judge", "outcome")
+OF_07 = namespace_of("07-from-hit-to-answer", "outcome")
+FACTS = pd.Series({"q1": ["a", "b"], "q2": ["b"]})
+
+
+def asked(*answers):
+    """Rows of q2, q1 and q3, the last without an answer, as `with_answers` has them."""
+    table = pd.DataFrame({"query_id": ["q2", "q1", "q3"], "answer": answers})
+    return table.assign(prompt=["two", "one", "three"]).set_index(pd.Index([5, 3, 4]))
 
 
 def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
@@ -203,12 +210,74 @@ def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
         stated = "fact: b" in prompt_of(body)
         return answer("", top_logprobs={"01"[stated]: math.log(0.9)})
 
-    OF_14.update(facts=pd.Series({"q1": ["a", "b"], "q2": ["b"]}), data=tmp_path)
-    answers = pd.DataFrame({"query_id": ["q2", "q1"], "answer": ["x", "y"]}, [5, 3])
     with chat_server(reply) as server, live(server):
-        found = OF_14["facts_by_model"](answers)
-    assert found.to_dict() == {3: "01", 5: "1"}
+        found = answering.read_facts(asked("x", "y", "z"), FACTS, tmp_path)
+    assert found.drop(4).to_dict() == {3: "01", 5: "1"}
+    assert pd.isna(found[4])
     assert server.requests[0].body["logprobs"] is True
+
+
+def test_a_recorded_answer_has_its_reading_and_a_refusal_states_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("COURSE_LLM", raising=False)
+    key = llm.request_key(answering.ANSWERED_BY, "two", "answer")
+    readings = f"query_id,key,first,second\nq2,{key},1,x\n"
+    (tmp_path / "answer-readings.csv").write_text(readings)
+    rows = asked("Yes.", "I don't know.", "Yes.")
+    for reading, stated in (("first", "1"), ("second", "x")):
+        found = answering.read_facts(rows, FACTS, tmp_path, reading)
+        assert found.drop(4).to_dict() == {5: stated, 3: "00"}
+    with pytest.raises(KeyError):
+        answering.read_facts(asked("Yes.", "Yes.", ""), FACTS, tmp_path)
+
+
+def test_coverage_is_the_share_of_facts_that_a_shown_record_states(tmp_path):
+    lines = "query_id,fact,records\nq1,1,r1 r2\nq1,2,r3\nq2,1,r9\n"
+    (tmp_path / "answer-coverage.csv").write_text(lines)
+    rows = pd.DataFrame({"query_id": ["q1", "q1", "q2", "q3"]}, [4, 2, 7, 1])
+    rows["records"] = ["r2 r5", "r3 r1", "", "r1"]
+    found = answering.facts_shown(rows, tmp_path)
+    assert found.drop(1).to_dict() == {4: 0.5, 2: 1.0, 7: 0.0}
+    assert pd.isna(found[1])
+
+
+def test_gains_leave_out_queries_without_both_and_correct_their_p_values():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    table["a"] += 0.7
+    table.loc[5, "c"] = np.nan
+    groups = pd.Series(np.arange(60) // 2)
+    found = answering.gains(table, [("a", "b"), ("a", "c")], groups)
+    gain = (table["a"] - table["c"]).drop(5)
+    alone = intervals.difference(gain, groups.drop(5))
+    row = found.loc["a minus c"]
+    assert row[["difference", "low", "high"]].tolist() == [*alone.values()][:3]
+    ab = intervals.difference(table["a"] - table["b"], groups)["p"]
+    both = intervals.holm(pd.Series({"a minus b": ab, "a minus c": alone["p"]}))
+    assert found["p"].to_dict() == both.to_dict()
+    [level] = answering.means(table[["a"]], groups).to_dict("records")
+    assert level["low"] < level["difference"] == table["a"].mean() < level["high"]
+
+
+def test_the_interval_of_a_ratio_draws_whole_groups():
+    whole = pd.Series([1.0, 3.0, 2.0, 2.0])
+    found = answering.ratio(whole / 2, whole, ["a", "b", "b", "c"])
+    assert list(found.values()) == pytest.approx([0.5, 0.5, 0.5])
+    part = pd.Series([1.0, 0.0, 0.0, 1.0])
+    found = answering.ratio(part, whole, ["a", "b", "b", "c"])
+    assert found["ratio"] == 0.25
+    assert (found["low"], found["high"]) == (0, 1)
+
+
+def test_cases_are_some_of_each_stage():
+    names = ["right", "shown, not used"]
+    stages = pd.Series(pd.Categorical(names * 5, names, ordered=True), range(10, 20))
+    questions = pd.Series([f"why \n {n}?" for n in range(10)])
+    found = answering.cases(stages, questions, ["a" * 200] * 10, n=2)
+    assert found.index.tolist() == ["right"] * 2 + ["shown, not used"] * 2
+    assert set(found["question"]) <= {f"why {n}?" for n in range(10)}
+    assert found["answer"].str.len().max() == 110
 
 
 def test_its_judge_asks_with_the_prompt_of_notebook_04():
@@ -223,28 +292,28 @@ OUTCOMES |= {"1000": "nothing", "00": "nothing"}
 def test_an_answer_is_right_if_it_states_half_of_the_facts_and_none_wrongly(
     facts, expected
 ):
-    OF_14["facts"] = pd.Series({"q1": []})
+    OF_07["facts"] = pd.Series({"q1": []})
     row = SimpleNamespace(query_id="q1", facts=facts, refuses=False)
-    assert OF_14["outcome"](row) == expected
+    assert OF_07["outcome"](row) == expected
 
 
 def test_what_no_record_answers_is_to_be_refused():
-    OF_14["facts"] = pd.Series({"q1": []})
+    OF_07["facts"] = pd.Series({"q1": []})
     outcomes = []
     for refuses in (True, False):
         row = SimpleNamespace(query_id="q2", facts=float("nan"), refuses=refuses)
-        outcomes.append(OF_14["outcome"](row))
+        outcomes.append(OF_07["outcome"](row))
     assert outcomes == ["nothing", "wrong"]
 
 
 # --- Notebook 17 -------------------------------------------------------------
 
-OF_15 = namespace_of("17-who-judges-the-answers", "outcome", "judge")
+OF_17 = namespace_of("17-who-judges-the-answers", "outcome")
 
 
 @pytest.mark.parametrize(("facts", "expected"), OUTCOMES.items())
 def test_both_notebooks_call_the_same_answers_right(facts, expected):
-    assert OF_15["is_right"](facts) == (expected == "right")
+    assert OF_17["is_right"](facts) == (expected == "right")
 
 
 def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():
@@ -252,12 +321,26 @@ def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():
     need = np.arange(60) % 7
     score = pd.Series(rng.integers(0, 5, 60) / 4)  # with ties
     right = rng.random(60) < 0.4
-    drawn = np.vstack([np.ones(7, int), rng.multinomial(7, np.full(7, 1 / 7), 20)])
-    OF_15.update(is_of_need=np.eye(7)[need], drawn=drawn)
-    found = OF_15["drawn_aucs"](score, right)
-    for auc, times in zip(found, drawn, strict=True):
-        expected = roc_auc_score(right, score, sample_weight=times[need])
+    drawn, group = answering._draws(need)
+    scores = pd.DataFrame({"one": score, "other": 1 - score})
+    found = answering.drawn_aucs(scores, right, need)
+    for auc, times in zip(found["one"][:20], drawn, strict=False):
+        expected = roc_auc_score(right, score, sample_weight=times[group])
         assert auc == pytest.approx(expected)
+    assert np.allclose(found["one"] + found["other"], 1)
+
+
+def test_a_threshold_is_chosen_on_the_other_half_of_the_groups():
+    right = np.array([True, False] * 4)
+    score = pd.DataFrame({"a": [0.6, 0.5, 0.9, 0.8] * 2})  # halves differ in scale
+    found = answering.chosen_verdicts(score, right, [0, 0, 1, 1] * 2)
+    assert found["a"].tolist() == [False, False, True, True] * 2
+
+
+def test_an_interval_near_0_does_not_go_below():
+    values = pd.Series([0.0] * 30 + [0.5, 1.0])
+    found = answering.bca(values, pd.Series(range(32)))
+    assert 0 <= found["low"] < found["mean"] == values.mean() < found["high"] < 1
 
 
 def test_a_corrected_figure_is_right_on_average():
@@ -267,6 +350,6 @@ def test_a_corrected_figure_is_right_on_average():
     places = np.array([0, 1, 3, 4])
     means = []
     for read in itertools.combinations(places, 2):
-        means.append(OF_15["corrected"](score, label, places, list(read)).mean())
+        means.append(answering.corrected(score, label, places, list(read)).mean())
     assert np.mean(means) == pytest.approx(label.mean())
     assert score.tolist() == [0.9, 0.8, 0.0, 0.7, 0.1]

@@ -10,6 +10,7 @@ from notebook_cells import NOTEBOOKS
 from course import corpus
 
 COURSE = corpus.ROOT / "course"
+MODULES = ["answering", "essays", "experiments", "intervals", "scoring"]
 FORMER = r"`\w+\.\w+` (?=\(now `|is called `)"  # said to have another name today
 
 
@@ -20,13 +21,7 @@ def code_of(number):
     return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "utils",
-        *(f"course.{n}" for n in ["essays", "experiments", "intervals", "scoring"]),
-    ],
-)
+@pytest.mark.parametrize("name", ["utils"] + [f"course.{name}" for name in MODULES])
 def test_notebooks_have_what_a_docstring_says_they_introduce(name):
     module = import_module(name)
     _, *parts = re.split(r"\b(\d\d)\b", module.__doc__)
