@@ -82,7 +82,7 @@ lock: .venv/installed           ## for authors: write constraints.txt and requir
 
 clean:                          ## remove what the other targets made, but not your live responses
 	rm -rf .venv .cache *.egg-info .pytest_cache .ruff_cache
-	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
-	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid for: /'
+	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
+	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
 .PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides lock clean

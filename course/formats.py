@@ -421,7 +421,8 @@ def _files_of(source):
     own = _named(files, GENERATED, JUDGED)
     asked = _named(files, "quer[iy]*", "topics*", "*.QRY")
     qrels = _named(files, "qrels*", "*.REL", "qrels/*.tsv")
-    others = set(files) - {*own, *asked, *qrels}
+    judgements = _named(files, "judgements-*.csv")  # of notebook 05's panel
+    others = set(files) - {*own, *asked, *qrels, *judgements}
     tables = [path for path in others if suffix_of(path) in READERS]
     tables = _named(tables, "corpus.*", "documents.*") or tables
     if not tables and source.is_dir() and _pages_of(source):

@@ -15,7 +15,9 @@ import ipywidgets as widgets
 import mistune
 import numpy as np
 import pandas as pd
+from filelock import FileLock
 
+from course import corpus
 from course.corpus import JUDGED_COLUMNS, TO_JUDGE, encodable
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
@@ -27,8 +29,20 @@ PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
 <div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
   overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
 <p><b>{question}</b></p>{text}</div></div>"""
+FILE = "judgements-{}.csv"  # with the annotator's name
+
+
+class _NoPictures(mistune.HTMLRenderer):
+    """Pictures of a record are named, and never fetched."""
+
+    def image(self, text, url, title=None):
+        return html.escape(f"[picture: {text} {url}]")
+
+
 # line breaks stay, and HTML in a record is shown as text
-MARKDOWN = mistune.create_markdown(escape=True, hard_wrap=True)
+MARKDOWN = mistune.create_markdown(
+    escape=True, hard_wrap=True, renderer=_NoPictures(escape=True)
+)
 
 
 # --- The file of judgements --------------------------------------------------
@@ -44,9 +58,12 @@ def _whole_lines(path):
 def _append_row(path, columns, values):
     """Add a row to a CSV file, and wait until it is on disk.
 
-    A new file gets its header."""
-    whole, _ = _whole_lines(path)
-    with open(path, "a", newline="", encoding="utf-8") as file:
+    A new file gets its header. Sessions that share a file write one at a time."""
+    with (
+        FileLock(f"{path}.lock"),
+        open(path, "a", newline="", encoding="utf-8") as file,
+    ):
+        whole, _ = _whole_lines(path)
         file.truncate(len(whole))  # half a row, if the last one was cut off
         rows = [values] if whole else [columns, values]
         csv.writer(file, lineterminator="\n").writerows(rows)
@@ -73,6 +90,15 @@ def read_judgements(path, columns):
     if list(table.columns) != columns or table.isna().any(axis=None):
         raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
     return table
+
+
+def folder_for(practice):
+    """Where judgements go: beside the documents of COURSE_DATA, else into practice."""
+    named = os.environ.get("COURSE_DATA", "")
+    found = corpus.locate(named or practice)
+    if not named or not found.exists():  # a collection of ir_datasets is no folder
+        return Path(practice)
+    return found if found.is_dir() else found.parent
 
 
 # --- What is judged, and what comes next -------------------------------------
@@ -229,7 +255,9 @@ def panel(judging, documents):
     view.typed.observe(typed_text, "value")
     wrapped = {"flex_flow": "row wrap"}
     row = widgets.HBox([view.key, *view.buttons.values()], layout=wrapped)
-    view.children = [view.page, view.typed, row]
+    path = html.escape(str(judging.path.absolute()))
+    where = widgets.HTML(f"<small>Judgements go to {path}</small>")
+    view.children = [view.page, view.typed, row, where]
     _show(view)
     return view
 

@@ -1,8 +1,11 @@
 """Test judging: what stands in the files, and what the panel shows."""
 
+import subprocess
+import sys
+
 import pandas as pd
 
-from course import corpus
+from course import corpus, formats, judging
 from course.judging import (
     Judging,
     crossed,
@@ -138,3 +141,41 @@ def test_a_gap_between_kinds_is_rare_by_chance_only_if_kinds_differ():
     assert gap_between_kinds(table) == {"gap": 1.0, "p": 0.0}
     table["same"] = [True, True, False, False] * 10
     assert gap_between_kinds(table) == {"gap": 0.0, "p": 1.0}
+
+
+def test_two_sessions_in_one_file_lose_no_judgement(tmp_path):
+    code = (
+        "import sys; from course import judging; from pathlib import Path; "
+        "[judging._append_row(Path(sys.argv[1]), ['a', 'b'], [sys.argv[2], n]) "
+        "for n in range(200)]"
+    )
+    path = tmp_path / "judgements.csv"
+    command = [sys.executable, "-c", code, str(path)]
+    both = [subprocess.Popen([*command, name]) for name in ("one", "other")]
+    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    table = judging.read_judgements(path, ["a", "b"])
+    assert table["a"].value_counts().to_dict() == {"one": 200, "other": 200}
+    assert not table.duplicated().any()
+
+
+def test_judgements_go_beside_your_documents(tmp_path, monkeypatch):
+    practice, data = tmp_path / "practice", tmp_path / "data"
+    data.mkdir()
+    (data / "tickets.csv").write_text("text\nOne.\n")
+    for named, expected in {
+        "": practice,
+        "irds:beir/scifact": practice,
+        str(data): data,
+        str(data / "tickets.csv"): data,
+    }.items():
+        monkeypatch.setenv("COURSE_DATA", named)
+        assert judging.folder_for(practice) == expected
+    (data / "judgements-me.csv").write_text("query_id,query\n")
+    monkeypatch.setenv("COURSE_DATA", str(data))  # and they are no documents
+    formats.convert(data, tmp_path / "converted")
+
+
+def test_a_picture_of_a_record_is_named_and_not_fetched():
+    shown = judging.MARKDOWN("See ![a <b> map](http://example.org/x.png) here.")
+    assert "<img" not in shown
+    assert "[picture: a &lt;b&gt; map http://example.org/x.png]" in shown
