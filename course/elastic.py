@@ -110,7 +110,8 @@ def index_documents(es, name, documents, mappings, settings=None):
     says so. BulkIndexError, which leaves no index, names documents. RuntimeError
     where the node is read-only, or the key lacks a right."""
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
-    origin = {"by": MADE_BY, "run": os.getenv("COURSE_RUN")}
+    # at: for older versions of the course on the same node, which ask for it
+    origin = {"by": MADE_BY, "run": os.getenv("COURSE_RUN"), "at": time.time()}
     # sorted: equal scores come in the same order from every copy
     options = {"sort.field": "id", "number_of_replicas": 0}
     try:
@@ -260,6 +261,37 @@ def match_query(fields, kind="best_fields"):
         return {"query": {"bool": {"must": must, "filter": only}}}
 
     return query
+
+
+def knn_query(field, vectors, **options):
+    """A query for `elasticsearch_search`: the records with the nearest vectors.
+
+    field: of the type dense_vector. vectors: a dict of question: vector. Filtered on
+    the course, inside the clause. options: they replace parts of the clause."""
+
+    def query(question, course):
+        clause = {
+            "field": field,
+            "query_vector": vectors[question].tolist(),
+            "filter": {"term": {"course": course}},
+            "k": 100,
+            "num_candidates": 1_200,
+        }
+        return {"knn": clause | options}
+
+    return query
+
+
+def text_queries(title_weights=(1, 3), combined_weights=(1, 2)):
+    """Four text queries by name: `best_fields` and `combined_fields`, title weighed."""
+    kinds = {"best_fields": title_weights, "combined_fields": combined_weights}
+    queries = {}
+    for kind, weights in kinds.items():
+        for weight in weights:
+            name = kind if weight == 1 else f"{kind}, question^{weight}"
+            fields = [f"question^{weight}", "text", "section"]
+            queries[name] = match_query(fields, kind)
+    return queries
 
 
 def title_searches(es, documents):

@@ -1,11 +1,12 @@
 """From a folder's documents and queries to a choice, its differences and its files.
 
-Notebook 06 goes through it step by step, and 05 uses `log_to_judge`. Queries are of two
-kinds, "generated" and "judged". Tables of queries, rankings and choices are dicts of
-the kind."""
+Notebook 06 goes through it step by step, 05 uses `log_to_judge`, and 03 and 18 compare
+pairs of searches with `pair_differences`. Queries are of two kinds, "generated" and
+"judged". Tables of queries, rankings and choices are dicts of the kind."""
 
 import json
 import shutil
+from functools import partial
 
 import ir_measures
 import numpy as np
@@ -27,13 +28,126 @@ from course import (
 K = {"generated": 5, "judged": 10}
 DEPTH = {"generated": 10, "judged": 100}  # results kept of each search
 BY = {"generated": "mrr", "judged": "ndcg"}
+LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated questions"}
 NEW = 200  # queries of a log of which a model grades results
+BOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
+BOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
 MEASURES = [ir_measures.nDCG, ir_measures.RR, ir_measures.AP]
 
 
 def values_of(queries, ranking, kind):
     """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
     return utils.score(queries, ranking, K[kind])[BY[kind]]
+
+
+def rank_all(search, test, documents):
+    """The rankings of a search, and its milliseconds a query: two dicts by kind."""
+    rankings, milliseconds = {}, {}
+    for kind, queries in test.items():
+        deep = {kind: partial(search, k=DEPTH[kind])}
+        new, times = experiments.timed_rankings(deep, queries, DEPTH[kind], documents)
+        rankings |= new
+        milliseconds |= times
+    return rankings, milliseconds
+
+
+def cross_fitted(build, settings, development, test, kind):
+    """`experiments.cross_fit` on the queries of a kind, as its boards count them."""
+    halves = development[kind], test[kind]
+    return experiments.cross_fit(
+        build, settings, *halves, K[kind], BY[kind], DEPTH[kind]
+    )
+
+
+def pair_differences(values, pairs, test):
+    """Search a minus search b, query by query: a dict of label: DataFrame.
+
+    values: by kind, a DataFrame with a row for each query and a column for each search.
+    pairs: a dict of label: (a, b), names of columns. test: by kind, the queries in the
+    order of the rows. Columns: see `intervals.difference`. The p values of all kinds
+    are one family for Holm."""
+    tables = {}
+    for kind in LABELS:
+        if kind in test:
+            of = values[kind]
+            gains = {label: of[a] - of[b] for label, (a, b) in pairs.items()}
+            groups = intervals.groups_of(test[kind])
+            tables[LABELS[kind]] = intervals.differences(gains, groups)
+    corrected = intervals.holm(pd.concat(tables)["p"])
+    return {label: table.assign(p=corrected[label]) for label, table in tables.items()}
+
+
+def by_label(gain, queries):
+    """A gain by the `kind` of the queries, lowest first: a row for each label.
+
+    gain: one value a query, a Series. Columns: see `intervals.difference`, corrected by
+    Holm over all labels; and n, how many queries. Without labels it has no row."""
+    groups = intervals.groups_of(queries)
+    rows = {}
+    for label, part in gain.groupby(queries["kind"].to_numpy()):
+        rows[label] = intervals.difference(part, groups[part.index])
+        rows[label]["n"] = len(part)
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table["p"] = intervals.holm(table["p"])
+    return table.astype({"n": int}).sort_values("difference")
+
+
+def hits_by_shared_words(rankings, queries, documents):
+    """Hit rate at 5 by the share of a question's words that its record has.
+
+    rankings: a dict of name: ids, (n_queries, k). queries: generated questions. Returns
+    a DataFrame, a column for each name; its rows are five ranges of shares, named by
+    their middles, 0.1 to 0.9."""
+    whole_of = {document["id"]: corpus.whole_text(document) for document in documents}
+    records = queries["document"].map(whole_of)
+    shared = np.array(corpus.shared_words(queries["question"], records))
+    middles = np.ceil(5 * shared).clip(1) / 5 - 0.1
+    hits = {
+        name: utils.score(queries, found, 5)["hit_rate"].to_numpy()
+        for name, found in rankings.items()
+    }
+    return pd.DataFrame(hits).groupby(middles).mean()
+
+
+def choose(searches, rankings, development, test, fallback):
+    """Which search to ship for each kind, and what to expect: a row for each kind.
+
+    Where the same queries choose and report, folds do (`choose_by_folds`); else every
+    fourth query of the dev split chooses. Columns: split, search, expected and folds,
+    how many of the folds choose this search."""
+    rows = {}
+    for kind, queries in test.items():
+        if development[kind] is queries:
+            best, expected, by_fold = choose_by_folds(
+                rankings[kind], queries, kind, fallback
+            )
+            folds = f"{(by_fold == best).sum()} of {len(by_fold)}"
+            rows[kind] = ["cross-fitted", best, expected, folds]
+        else:
+            fourth = development[kind][::4]
+            best = experiments.compare(searches, fourth, K[kind], BY[kind]).index[0]
+            expected = values_of(queries, rankings[kind][best], kind).mean()
+            rows[kind] = ["test", best, expected, ""]
+    columns = ["split", "search", "expected", "folds"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def whole_board(boards, chosen, milliseconds, test):
+    """The leaderboards of all kinds as one table: that of `results/leaderboard.csv`.
+
+    boards: by kind, see `experiments.leaderboard`. chosen: see `choose`. milliseconds:
+    of a query, a dict of search: dict of kind, see `rank_all`. There the vectors are
+    kept, so searches with vectors get the time to encode a query on top."""
+    questions = next(iter(test.values()))["question"].head(256)
+    encoding = embedding.milliseconds_to_encode(questions)
+    tables = []
+    for kind, board in boards.items():
+        split, best = chosen.loc[kind, ["split", "search"]]
+        times = np.array([milliseconds[name][kind] for name in board.index])
+        times += encoding * board.index.str.contains("vectors|kNN|hybrid")
+        own = {"ms_per_query": times, "chosen": board.index == best}
+        tables.append(board.assign(queries=kind, split=split, **own))
+    return pd.concat(tables)[BOARD_COLUMNS]
 
 
 def choose_by_folds(found, queries, kind, fallback):

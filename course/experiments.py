@@ -1,8 +1,8 @@
 """Compare searches, tune settings without flattering, and build leaderboards.
 
-Notebook 10 introduces `compare`, `tune_boosts` and `cross_fit`, 02 `best_scores`,
-03 `tune`, `by_query`, `look_up`, `timed_rankings`, `leaderboard` and `refused`, and
-14 `tau`, `drawn_boards` and `half_boards`."""
+Notebook 10 introduces `compare`, `tune_boosts` and `cross_fit`, 02 `best_scores`, 03
+`tune` and `leaderboard`, 06 `timed_rankings`, 14 `tau`, `drawn_boards` and
+`half_boards`, and 18 `refused`."""
 
 import time
 from functools import partial
@@ -95,29 +95,6 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         rankings[rows] = utils.run_search(test, search, depth or k)[rows]
     by_fold = best.map(lambda number: settings[number])
     return rankings, by_fold, settings[values.mean().idxmax()]
-
-
-def by_query(queries, rankings):
-    """Rankings that other queries chose, {query: ids}. See `look_up`."""
-    return dict(zip(_keys_of(queries), rankings, strict=True))
-
-
-def look_up(kept, queries):
-    """The rankings of these queries, in their order, of what `by_query` has kept.
-
-    ValueError for a query that it lacks: a ranking of another one would flatter
-    or hurt, and nobody would see it."""
-    keys = _keys_of(queries)
-    if lost := [key for key in keys if key not in kept]:
-        n = f"{len(lost)} of {len(keys)} queries"
-        raise ValueError(f"no ranking is kept of {n}, the first is {lost[0]}")
-    return np.array([kept[key] for key in keys], dtype=object)
-
-
-def _keys_of(queries):
-    """What a query is known by: its id, or without one all that it asks for."""
-    columns = ["query_id"] if "query_id" in queries else utils.GROUND_TRUTH_COLUMNS
-    return list(map(tuple, queries[columns].to_numpy()))
 
 
 def timed_rankings(searches, queries, k=10, documents=None):

@@ -203,7 +203,7 @@ def _with_interval(drawn, groups, title):
 def holm(p_values):
     """p values, a Series, corrected for how many they are (Holm 1979); NaN stay.
 
-    The family is every p value that one table shows (notebook 03)."""
+    The family is every p value that one table shows (notebook 10)."""
     p = p_values.sort_values()
     still_to_test = np.arange(p.count(), p.count() - len(p), -1)
     corrected = (p * still_to_test).cummax().clip(upper=1)

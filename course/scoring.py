@@ -1,7 +1,8 @@
 """Score functions: BM25, vectors, sums of both, and ten searches made of them.
 
-Notebook 02 introduces `bm25_scores`, and 03 `vector_scores`, `weighted_sum` and
-`rrf_scores`. 13 has `ten_scores`, and 14 and 15 `ten_searches`."""
+Notebook 02 introduces `bm25_scores`, 03 `tf_idf_scores`, `vector_scores` and
+`weighted_sum`, and 18 `rrf_scores`. 08 and 13 have `ten_scores`, and 14 and 15
+`ten_searches`."""
 
 from functools import lru_cache, partial
 
@@ -18,7 +19,26 @@ from course import corpus, embedding
 
 # of experiments.BM25, on our typed queries
 OUR_SETTING = {"k1": 1.6, "b": 0.25, "heading": 3}
+COPIED_BOOSTS = {  # of tutorials, by name
+    "copied boost": {"question": 3, "section": 0.5},
+    "copied boost of 2026": {"question": 1, "text": 2, "section": 0.1},
+    "no boost": {},
+}
 TF_IDF = {"one field": {}, "logarithm": {"sublinear_tf": True}}
+
+
+def tf_idf_scores(documents):
+    """minsearch's TF-IDF with copied boosts and without, and in one field: by name."""
+    index = Index(["question", "text", "section"], ["course"]).fit(documents)
+    scores = {
+        name: utils.minsearch_scores(index, boost)
+        for name, boost in COPIED_BOOSTS.items()
+    }
+    in_one_field = [{**d, "all": corpus.whole_text(d)} for d in documents]
+    options = TF_IDF["logarithm"]
+    one_field = Index(["all"], ["course"], vectorizer_params=options).fit(in_one_field)
+    scores["one field, sublinear"] = utils.minsearch_scores(one_field)
+    return scores
 
 
 def ten_scores(documents):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course import corpus, evaluation, formats, intervals
+from course import corpus, evaluation, experiments, formats, intervals
 
 N = 60
 FIRST, SECOND, NEVER = [[*row, *[""] * 8] for row in ("ab", "ba", "bc")]
@@ -124,3 +124,56 @@ def test_a_search_to_paste_keeps_its_settings_and_the_places_of_its_vectors(tmp_
     evaluation.write_search(tmp_path, documents, settings, np.eye(3), rows=[0, 0, 1])
     assert np.load(tmp_path / "rows.npy").tolist() == [0, 0, 1]
     assert (tmp_path / "search.py").exists()
+
+
+def test_pairs_are_subtracted_by_kind_and_their_p_values_are_one_family():
+    test = {"generated": asked("generated"), "judged": asked("judged")}
+    columns = {"a": [1, 0.5, 0] * 20, "b": [0.5, 0.5, 0] * 20}
+    values = dict.fromkeys(test, pd.DataFrame(columns))
+    found = evaluation.pair_differences(values, {"a minus b": ("a", "b")}, test)
+    assert [*found] == ["nDCG@10, typed queries", "MRR@5, generated questions"]
+    alone = intervals.difference(pd.Series([0.5, 0, 0] * 20), range(N))
+    for table in found.values():
+        assert table.loc["a minus b", "difference"] == pytest.approx(1 / 6)
+        assert table.loc["a minus b", "p"] == pytest.approx(2 * alone["p"])
+
+
+def test_a_gain_by_label_has_counts_and_the_lowest_first():
+    queries = asked("judged").assign(kind=["typo", "error", "error"] * 20)
+    table = evaluation.by_label(pd.Series([1, -1, 0] * 20), queries)
+    assert table["n"].to_dict() == {"error": 40, "typo": 20}
+    assert table["difference"].tolist() == [-0.5, 1]
+
+
+def test_hits_go_to_the_range_of_their_shared_words():
+    documents = [{"id": "a", "question": "red dag", "text": "", "section": ""}]
+    queries = asked("generated").assign(question=["red dag", "blue door"] * 30)
+    table = evaluation.hits_by_shared_words(
+        {"first": ranked((FIRST, N)), "no": ranked((NEVER, N))}, queries, documents
+    )
+    assert table.index.tolist() == pytest.approx([0.1, 0.9])
+    assert (table["first"].tolist(), table["no"].tolist()) == ([1, 1], [0, 0])
+
+
+def test_the_whole_board_has_the_choice_of_each_kind_and_its_times():
+    test = {"judged": asked("judged"), "generated": asked("generated")}
+    development = test | {"generated": asked("generated")}  # another table: halves
+    searches = {
+        name: lambda queries, k=10, row=row: [row[:k]] * len(queries)
+        for name, row in {"text": SECOND, "vectors": FIRST}.items()
+    }
+    ranks = {
+        name: evaluation.rank_all(search, test, None)
+        for name, search in searches.items()
+    }
+    found = {kind: {name: ranks[name][0][kind] for name in ranks} for kind in test}
+    chosen = evaluation.choose(searches, found, development, test, "text")
+    assert chosen["search"].tolist() == ["vectors"] * 2
+    assert chosen["split"].tolist() == ["cross-fitted", "test"]
+    boards = {
+        kind: experiments.leaderboard(found[kind], test[kind], 5) for kind in test
+    }
+    times = {name: dict.fromkeys(test, 0.0) for name in searches}
+    board = evaluation.whole_board(boards, chosen, times, test)
+    assert board["chosen"].tolist() == [True, False] * 2  # the best is first
+    assert (board["ms_per_query"] > 0).tolist() == [True, False] * 2

@@ -72,17 +72,6 @@ def test_cross_fitting_takes_two_halves_and_another_depth(cross_fit):
     assert rankings.tolist() == [["a", "right", ""], ["x", "right", ""]]
 
 
-@pytest.mark.parametrize("column", ["query_id", "question"])
-def test_kept_rankings_are_found_by_query_and_in_no_other_way(column):
-    queries = THREE if column == "question" else THREE.assign(query_id=["x", "y", "z"])
-    kept = experiments.by_query(queries, [["a"], ["b"], ["c"]])
-    again = queries.copy()[::-1]  # another table, in another order
-    assert experiments.look_up(kept, again).tolist() == [["c"], ["b"], ["a"]]
-    strange = pd.concat([again, queries.head(1).assign(**{column: "other"})])
-    with pytest.raises(ValueError, match="kept of 1 of 4 queries"):
-        experiments.look_up(kept, strange)
-
-
 def test_on_few_queries_nothing_is_tuned(cross_fit, capsys):
     _, by_fold, best = cross_fit(NUMBERED[:49], NUMBERED)
     assert {best, *by_fold} == {"wrong"}
