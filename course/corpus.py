@@ -8,6 +8,7 @@ import json
 import os
 import re
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+LARGEST = 4_000_000_000  # bytes of a file that was packed
 MANY = 1_000  # judged queries; from here on halves are enough
 SPANISH = """
 al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como
@@ -97,9 +99,13 @@ def read_text(path):
     content = path.read_bytes()
     if path.suffix == ".gz":
         try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
+            with gzip.open(io.BytesIO(content)) as packed:
+                content = packed.read(LARGEST + 1)
+        except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{path}: not readable as gzip: {error}") from error
+        if len(content) > LARGEST:
+            limit = f"{LARGEST / 1e9:.0f} GB"
+            raise ValueError(f"{path}: over {limit} unpacked; unpack it, and cut it")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -120,6 +126,10 @@ def read_json(path):
             continue
         try:
             content = json.loads(part)
+        except RecursionError as error:
+            raise ValueError(
+                f"{path}: line {line}: lists or objects within each other, too deep"
+            ) from error
         except json.JSONDecodeError as error:
             raise ValueError(
                 f"{path}: line {line - 1 + error.lineno} "
@@ -240,7 +250,8 @@ def load_documents(folder=None):
 
 def is_placeholder(questions):
     """Which questions of a Series are placeholders such as 'question1'."""
-    return questions.str.fullmatch(r"[\W_]*questions?[\W_]*\d*[\W_]*", case=False)
+    form = r"[\W_]*questions?[\W_]*\d*[\W_]*"
+    return questions.str[:99].str.fullmatch(form, case=False)
 
 
 def content_words(text):

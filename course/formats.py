@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import Stemmer
 from bs4 import BeautifulSoup
+from bs4.exceptions import ParserRejectedMarkup
 
 import utils
 from course import corpus
@@ -43,17 +44,21 @@ COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 
-# Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a
-# line.
-DOC = r"(?s)<DOC>\s*<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>"
-TOPIC = r"(?s)<num>\s*(?:Number:)?\s*([^\s<]+).*?<title>\s*(?:Topic:)?\s*([^<]*?)\s*<"
+LARGEST_PAGE = 20_000_000  # bytes
+HEADER_WORDS = r"(?i)quer|qid|topic|doc|corpus|score|relevan|grade|label|rating"
+
+# Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
+# Each takes time in proportion to the text, also where it does not match.
+DOCNO = r"\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>"
+NUM = r"\s*(?:Number:)?\s*([^\s<]+)"
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query
 # Of Markdown: YAML between lines of dashes at the start, a block of code, a heading.
 FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
-YAML_TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\s|>].*?)[ \t\r]*$"
+YAML_TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\s|>].*)$"
 FENCED = r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[`~]*[ \t\r]*$|\Z)"
-HEADING = r"(?m)^#+[ \t]+(.*?)[ \t#\r]*$"
-SMART_ZEROS = r"(?m)[ \t]+0[ \t]+0\.0+[ \t\r]*$"  # no grade: all are relevant
+HEADING = r"(?m)^#+[ \t]+(.*)$"
+# no grade: all are relevant
+SMART_ZEROS = r"(?m)(?<![ \t])[ \t]+0[ \t]+0\.0+[ \t\r]*$"
 SMART_RECORD = r"(?sm)^\.I[ \t]+(\S+)[ \t]*\n(.*?)(?=^\.I[ \t]|\Z)"
 SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
 
@@ -128,10 +133,36 @@ def read_smart(path):
 def read_trec(path):
     """Documents or queries in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>.
 
-    Queries may be topics too, with <num> and <title>."""
+    Queries may be topics too, with <num> and <title>. ValueError counts what is not
+    closed, or has no id or title."""
     text = corpus.read_text(path)
-    pairs = re.findall(DOC, text) or re.findall(TOPIC, text)
-    return _records([(id_, "", text) for id_, text in pairs], path)
+    if "<DOC>" in text:
+        return _records(_parts(path, text, "<DOC>", "</DOC>", DOCNO), path)
+    rows = []
+    for id_, _, content in _parts(path, text, "<num>", "<title>", NUM, is_before=True):
+        title = re.match(r"\s*(?:Topic:)?\s*([^<]*)", content)[1]
+        rows.append((id_, "", title))
+    return _records(rows, path)
+
+
+def _parts(path, text, opens, closes, form, is_before=False):
+    """An id, no title, and a text for each part of a text that opens and closes so.
+
+    form: where the id is. is_before: the text comes after what closes, else between."""
+    rows, wrong = [], []
+    for number, part in enumerate(text.split(opens)[1:], start=1):
+        inside, closed, behind = part.partition(closes)
+        found = re.match(form, inside)
+        if closed and found:
+            content = behind if is_before else inside[found.end() :]
+            rows.append((found[1], "", content))
+        else:
+            wrong.append(number)
+    if wrong:
+        said = f"{len(wrong):,} of {len(wrong) + len(rows):,} {opens}"
+        problem = f"have no id, or no {closes}; the first is number {wrong[0]}"
+        raise ValueError(f"{path}: {said} {problem}")
+    return rows
 
 
 def read_archive(path):
@@ -145,14 +176,31 @@ def read_archive(path):
     rows = []
     with tarfile.open(path) as archive:
         for member in archive:
-            if member.name.endswith(".html"):
+            if member.name.endswith(".html") and member.isfile():
+                _check_size(member.size, f"{path}: {member.name}")
                 page = archive.extractfile(member).read().decode("latin-1")
-                page = html.unescape(re.sub(r"<[^>]*>", "", page)).strip()
+                page = html.unescape(re.sub(r"<[^<>]*>", "", page)).strip()
                 title, _, text = page.partition("\n\n")
                 text = re.sub(r"(?m)^[\d\s]+$", "", text)  # citations
                 id_ = re.sub("-0+", "-", Path(member.name).stem)  # as in the qrels
                 rows.append((id_, title, text))
     return _records(rows, path)
+
+
+def _check_size(n_bytes, name):
+    """ValueError for a page that is no page any more."""
+    if n_bytes > LARGEST_PAGE:
+        size, limit = n_bytes / 1e6, LARGEST_PAGE / 1e6
+        raise ValueError(f"{name}: {size:,.0f} MB, and a page has {limit:.0f} at most")
+
+
+def _closed(content):
+    """HTML without comments, and with &lt; for each < that nothing closes.
+
+    The parser would look for its end again and again."""
+    first, *others = content.split("<!--")
+    content = first + "".join(part.partition("-->")[2] for part in others)
+    return re.sub(r"<(?=[^<>]*(?:<|\Z))", "&lt;", content)
 
 
 def read_page(path, folder):
@@ -162,6 +210,7 @@ def read_page(path, folder):
     The heading is the title, else the first heading. In Markdown the title is
     that of the front matter, which is left out of the text. A line of code is
     never a heading."""
+    _check_size(path.stat().st_size, path)
     content = corpus.read_text(path)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
@@ -169,13 +218,16 @@ def read_page(path, folder):
     if path.suffix == ".md":
         title, text = _of_markdown(content)
         return id_, title or path.stem, text, section
-    page = BeautifulSoup(content, "html.parser")
-    for hidden in page(["script", "style", "nav", "footer"]):
-        hidden.decompose()
-    heading = page.title or page.h1
-    title = heading.get_text(" ", strip=True) if heading else path.stem
-    body = page.body or page
-    return id_, title, body.get_text("\n", strip=True), section
+    try:
+        page = BeautifulSoup(_closed(content), "html.parser")
+        for hidden in page(["script", "style", "nav", "footer"]):
+            hidden.decompose()
+        heading = page.title or page.h1
+        title = heading.get_text(" ", strip=True) if heading else path.stem
+        body = page.body or page
+        return id_, title, body.get_text("\n", strip=True), section
+    except (ParserRejectedMarkup, RecursionError) as error:
+        raise ValueError(f"{path}: not readable as HTML: {error}") from error
 
 
 def _of_markdown(content):
@@ -184,11 +236,12 @@ def _of_markdown(content):
     if front:
         content = content[front.end() :]
         named = re.search(YAML_TITLE, front[1])
-        title = named[1].strip("\"'") if named else ""
+        title = named[1].rstrip(" \t\r").strip("\"'") if named else ""
     without_code = re.sub(FENCED, lambda block: " " * len(block[0]), content)
     heading = re.search(HEADING, without_code)
-    if heading and title in ("", heading[1]):
-        title = heading[1]
+    named = heading[1].rstrip(" \t#\r") if heading else ""
+    if heading and title in ("", named):
+        title = named
         content = content[: heading.start()] + content[heading.end() :]
     return title, content.strip()
 
@@ -229,6 +282,7 @@ def _read_lines(path):
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
 
+NESTED = (list, dict, tuple, set, np.ndarray)
 PAGES = [".md", ".html", ".htm"]
 READERS = {
     ".csv": _read_csv,
@@ -264,6 +318,10 @@ def read_records(path, names, needed):
             utils.check_table(table, [" or ".join(theirs)], path)
         columns[ours] = texts[found[0]] if found else ""
         used.update(found[:1])
+    for name in used:
+        nested = table[name].map(lambda cell: isinstance(cell, NESTED))
+        problem = "is a list or an object, and has to be a text"
+        utils.fail_if_any(table, nested, name, path, problem)
     filled = [name for name in table.columns if (texts[name] != "").any()]
     if unused := [str(name) for name in filled if name not in used]:
         print(f"{path.name}: columns that are not used: {', '.join(unused)}")
@@ -299,13 +357,19 @@ def read_qrels(path):
         if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.\d+)?", fields[-1]):
             grade = max(0.0, float(fields[-1]))
             rows.append((number, fields[0], fields[-2], grade))
-        elif line.strip() and number > 1:  # the first line may be a header
+        elif line.strip() and not (number == 1 and _is_header(fields)):
             raise ValueError(
                 f"{path}: line {number}: not a query, document and grade: {line!r:.100}"
             )
     columns = ["line", "query_id", "document", "grade"]
     table = pd.DataFrame(rows, columns=columns).set_index("line")
     return table.assign(grade=corpus.whole_if_possible(table["grade"]))
+
+
+def _is_header(fields):
+    """Whether the first line of qrels names columns: words of them, and no number."""
+    words = sum(bool(re.search(HEADER_WORDS, field)) for field in fields)
+    return words >= 2 and not any(re.fullmatch(r"-?[\d.]+", field) for field in fields)
 
 
 # --- Conversion --------------------------------------------------------------
@@ -364,10 +428,11 @@ def convert(source, into):
     if str(source).startswith(IRDS):
         source = fetch_irds(str(source).removeprefix(IRDS), into / "irds")
     source = corpus.locate(source)
-    if (source / DOCUMENTS).exists():
-        return source
     if not source.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
+    _check_links(source)
+    if (source / DOCUMENTS).exists():
+        return source
     table, asked, qrels, own = _files_of(source)
     mapped = {ours: [theirs] for ours, theirs in read_names(source).items()}
     documents = read_records(table, DOCUMENT | mapped, ["text", *mapped])
@@ -391,6 +456,15 @@ def convert(source, into):
         shutil.copy(path, into)
     copied.write_text("\n".join(path.name for path in own), encoding="utf-8")
     return into
+
+
+def _check_links(source):
+    """ValueError for a link in a folder that leads out of it."""
+    inside = source.resolve()
+    for path in source.rglob("*") if source.is_dir() else ():
+        if path.is_symlink() and inside not in path.resolve().parents:
+            advice = "put the file itself there"
+            raise ValueError(f"{path}: a link that leads out of the folder; {advice}")
 
 
 def read_names(source):
@@ -520,8 +594,20 @@ def query_ids(queries):
 
 
 def file_name(search):
-    """The name of a search as that of a file."""
+    """The name of a search as that of a file; see `file_names` for several."""
     return re.sub(r"[^\w.+^=-]+", "-", search)
+
+
+def file_names(searches):
+    """The name of each search as that of a file, a dict.
+
+    Where several would get one name, as "v 1" and "v-1", each gets a hash, too."""
+    names = {search: file_name(search) for search in searches}
+    times = Counter(name.lower() for name in names.values())  # some disks see no case
+    for search, name in names.items():
+        if times[name.lower()] > 1:
+            names[search] = f"{name}-{corpus.short_hash(search)}"
+    return names
 
 
 def write_trec(folder, kind, queries, rankings):
@@ -542,8 +628,9 @@ def write_trec(folder, kind, queries, rankings):
         for id_, grade in qrel.items():
             lines.append(f"{query_id} 0 {id_} {round(factor * grade)}")
     _write(Path(folder) / f"qrels-{kind}.trec", lines, 4)
+    names = file_names(rankings)
     for search, ranking in rankings.items():
-        name, lines = file_name(search), []
+        name, lines = names[search], []
         for query_id, ids in zip(asked, ranking, strict=True):
             found = [id_ for id_ in dict.fromkeys(ids) if id_]  # each once
             for rank, id_ in enumerate(found, start=1):

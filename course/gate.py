@@ -38,7 +38,9 @@ def check_written(path, wrote):
 
 def files_of(kind, leaderboard, row):
     """The files with the judgements and with a search's run, beside a leaderboard."""
-    folder, name = leaderboard.parent, formats.file_name(row["search"])
+    board = corpus.read_table(leaderboard, ["search", "queries"])
+    names = formats.file_names(board["search"][board["queries"] == kind])
+    folder, name = leaderboard.parent, names[row["search"]]
     return folder / f"qrels-{kind}.trec", folder / "runs" / kind / f"{name}.trec"
 
 
