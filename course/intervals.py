@@ -1,9 +1,9 @@
 """Intervals and tests of figures that are means over queries.
 
-Notebook 02 introduces `difference`, 08 `smallest_difference`, `mean_of_these` and
-`random_effects`, and 10 `confidence_interval`, `permutation_p_value` and `holm`. 16 has
-`aucs` and `auc_differences`. The module evaluation uses `prediction_powered`. What they
-rest on is in the notebook on how sure a figure is, in more/.
+The module evaluation uses `prediction_powered`. Notebook 02 introduces `difference`, 08
+`smallest_difference`, `mean_of_these` and `random_effects`, 10 `confidence_interval`,
+`permutation_p_value` and `holm`, and 16 `aucs` and `auc_differences`. What they rest on
+is in notebook 09.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
