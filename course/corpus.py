@@ -26,6 +26,8 @@ JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
+NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
 LARGEST = 4_000_000_000  # bytes of a file that was packed
 MANY = 1_000  # judged queries; from here on halves are enough
 SPANISH = """
@@ -165,7 +167,26 @@ def read_table(path, columns=(), separator=","):
             "a comma in a question needs quotes around it"
         )
     table.index = pd.Index(_first_lines(text, separator)[1:], name="line")  # no header
+    table = table.map(plain_cell)
     return check_table(table, columns, path)
+
+
+def text_cell(value):
+    """A value for a CSV file: a text that a spreadsheet would compute gets a '.
+
+    Numbers stay as they are."""
+    is_text = isinstance(value, str) and value.startswith(FORMULA)
+    return f"'{value}" if is_text and not re.fullmatch(NUMBER, value) else value
+
+
+def plain_cell(text):
+    """What a cell held before `text_cell`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
+
+
+def write_table(table, path):
+    """Write a table of texts for people as CSV, see `text_cell`; no index."""
+    table.map(text_cell).to_csv(path, index=False)
 
 
 def _first_lines(text, separator):

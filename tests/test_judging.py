@@ -179,3 +179,12 @@ def test_a_picture_of_a_record_is_named_and_not_fetched():
     shown = judging.MARKDOWN("See ![a <b> map](http://example.org/x.png) here.")
     assert "<img" not in shown
     assert "[picture: a &lt;b&gt; map http://example.org/x.png]" in shown
+
+
+def test_a_query_that_begins_like_a_formula_is_text_in_the_file_and_found_again(
+    tmp_path,
+):
+    path, row = tmp_path / "judgements.csv", ["=HYPERLINK(1)", "2"]
+    judging._append_row(path, ["query", "grade"], row)
+    assert path.read_text().splitlines()[1] == "'=HYPERLINK(1),2"
+    assert judging.read_judgements(path, ["query", "grade"]).iloc[0].tolist() == row
