@@ -408,7 +408,7 @@ def cases(stages, questions, answers, n=3, seed=1):
     """n queries of each stage, drawn with a seed: question and answer, by stage.
 
     stages: as by `funnel`. questions, answers: of the same queries; both are cut."""
-    texts = {"question": (questions, 60), "answer": (answers, 110)}
+    texts = {"question": (questions, 60), "answer": (answers, 80)}
     table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
     for name, (some, length) in texts.items():
         table[name] = [" ".join(text.split())[:length] for text in some]

@@ -453,11 +453,16 @@ def points(table, title, xlabel="", ylabel=""):
     """Labelled points. table: columns x and y; its index has the labels."""
     figure, axis = _panel(title, 5.5, xlabel, ylabel)
     axis.scatter(table["x"], table["y"], color=COLOURS[0], s=60)
-    for number, (label, x, y) in enumerate(table.sort_values("x").itertuples()):
-        away = (7, 5) if number % 2 else (7, -14)  # neighbours' labels stay apart
-        axis.annotate(label, (x, y), away, textcoords="offset points")
-    axis.margins(0.2)
-    show(figure, f"{title}. {', '.join(map(str, table.index))}.")
+    ends = {True: ("left", (8, 0)), False: ("right", (-8, 0))}
+    for number, (label, x, y) in enumerate(table.sort_values("y").itertuples()):
+        side, away = ends[number % 2 == 0]  # neighbours' labels stay apart
+        how = {"textcoords": "offset points", "ha": side, "va": "center"}
+        axis.annotate(label, (x, y), away, **how)
+    axis.margins(0.3, 0.1)
+    if table["x"].min() >= 0:
+        axis.set_xlim(left=0)
+    said = [f"{label} {x:.3g}, {y:.3f}" for label, x, y in table.itertuples()]
+    show(figure, f"{title}. {xlabel}, {ylabel}: {'; '.join(said)}.")
 
 
 def misses(intervals, truth, title, xlabel):
