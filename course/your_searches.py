@@ -18,6 +18,7 @@ import pandas as pd
 import utils
 from course import corpus, formats
 
+FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
 OURS = {"utils", "course"}  # the top-level names of the course
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
@@ -192,9 +193,9 @@ def lifted(function, known, name="search"):
 
     Each query is asked once, and its answer is kept. A query that fails is
     asked again. If it fails again, it finds nothing. Warnings count such
-    queries, and ids that an answer repeats. An id that the corpus lacks is a
-    ValueError."""
-    kept, took, errors = {}, {}, {}
+    queries, ids that an answer repeats, and ids that the corpus lacks, which are
+    left out. If more than FOREIGN are, that is a ValueError."""
+    kept, took, errors, foreign = {}, {}, {}, {}
 
     def ask(pair):
         for _ in range(TRIES):
@@ -206,7 +207,7 @@ def lifted(function, known, name="search"):
                 continue
             took[pair] = 1000 * (time.perf_counter() - started)
             errors.pop(pair, None)
-            _check_known(found, known, f"{name}, query {pair[0]!r}")
+            foreign[pair] = [id_ for id_ in found if id_ not in known]
             return found
         return []
 
@@ -216,6 +217,9 @@ def lifted(function, known, name="search"):
         for pair in new:
             kept[pair] = ask(pair)
         _say_problems(name, {pair: kept[pair] for pair in new}, errors)
+        _say_foreign(name, {pair: foreign.get(pair, []) for pair in new}, kept)
+        for pair in new:
+            kept[pair] = [id_ for id_ in kept[pair] if id_ in known]
         rows = [list(dict.fromkeys(kept[pair])) for pair in pairs]
         return utils.pad(rows, k)
 
@@ -246,12 +250,21 @@ def _ids_of(found):
     return ids
 
 
-def _check_known(ids, known, where):
-    """ValueError for ids that the corpus lacks."""
-    unknown = [id_ for id_ in ids if id_ not in known]
-    if unknown:
-        some = ", ".join(map(repr, unknown[:3]))
-        raise ValueError(f"{where}: {len(unknown)} ids are of no document: {some}")
+def _say_foreign(name, foreign, found):
+    """Warn of ids that the corpus lacks; ValueError if they are more than FOREIGN.
+
+    foreign, found: such ids, and all that were found, by query."""
+    unknown = [(query, id_) for query, ids in foreign.items() for id_ in ids]
+    n_all = sum(len(found[query]) for query in foreign)
+    if not unknown:
+        return
+    query, id_ = unknown[0]
+    asked = query[0] if isinstance(query, tuple) else query
+    count = f"{name}: {len(unknown):,} of {n_all:,} ids are of no document"
+    first = f"the first is {id_!r}, query {asked!r}"
+    if len(unknown) > FOREIGN * n_all:
+        raise ValueError(f"{count}; {first}. It searches in another corpus")
+    warnings.warn(f"{count}, and are left out; {first}", stacklevel=4)
 
 
 # --- Runs --------------------------------------------------------------------
@@ -278,12 +291,20 @@ def from_run(path, known, queries):
     """A search, `Run`, with the rankings of a TREC run.
 
     A query has in the run its query_id, or the id that `formats.query_ids`
-    gives it. A line counts the queries that have a ranking, if some have none.
-    ValueError for an id that the corpus lacks, and for a file that is not a run
-    or ranks none of the queries."""
+    gives it. A line counts the queries that have a ranking, if some have none. A
+    warning counts ids that the corpus lacks: they are left out. ValueError if they
+    are more than FOREIGN, and for a file that is not a run or ranks none of the
+    queries."""
     rankings = read_run(path)
-    for query_id, ids in rankings.items():
-        _check_known(ids, known, f"{path}, query {query_id}")
+    foreign = {
+        query_id: [id_ for id_ in ids if id_ not in known]
+        for query_id, ids in rankings.items()
+    }
+    _say_foreign(path, foreign, rankings)
+    rankings = {
+        query_id: [id_ for id_ in ids if id_ in known]
+        for query_id, ids in rankings.items()
+    }
     found = {}
     for asked in queries:
         ids = formats.query_ids(asked)

@@ -113,6 +113,8 @@ def check_notebooks(paths):
 
 def results_folder():
     """The folder of results, made if missing; a ValueError if that fails."""
+    if named := os.environ.get("COURSE_RESULTS"):  # kernels start in another folder
+        os.environ["COURSE_RESULTS"] = os.path.abspath(named)
     try:
         return corpus.results_folder()
     except OSError as error:
@@ -153,6 +155,9 @@ def count_queries(development, test):
 
 def check_data(results):
     """Read or convert the data before any notebook; whether it has questions."""
+    named = os.environ.get("COURSE_SEARCHES")
+    if named and not corpus.locate(named).is_file():  # before anything takes long
+        raise FileNotFoundError(f"COURSE_SEARCHES: {named}: no such file")
     source = folder = corpus.data_folder()
     if os.environ.get("COURSE_DATA"):
         folder = formats.convert(source, results / "converted")

@@ -186,11 +186,18 @@ def test_names_that_cannot_be_told_apart_are_errors_that_say_so(tmp_path, monkey
     assert sys.modules["utils"] is utils
 
 
-def test_unknown_ids_are_an_error_and_repeated_ones_are_merged_and_counted():
-    with pytest.raises(ValueError, match=r"mine, query 'docker memory': 1 ids.*'z'"):
-        your_searches.lifted(lambda question, course: ["a", "z"], KNOWN, "mine")(
-            QUERIES
-        )
+def test_unknown_ids_are_counted_and_left_out_and_many_are_an_error():
+    other = your_searches.lifted(lambda *_: ["a", "z"], KNOWN, "mine")
+    with pytest.raises(ValueError, match=r"mine: 2 of 4 ids .*'z', query 'docker mem"):
+        other(QUERIES)
+    stale = your_searches.lifted(lambda *_: [*"abababab", "z", "a"], KNOWN, "mine")
+    with pytest.warns(UserWarning) as said:
+        assert stale(QUERIES, k=3).tolist() == [["a", "b", ""]] * 2
+    assert "mine: 2 of 20 ids are of no document, and are left out" in str(said[1])
+    assert len(said) == 2  # the other one is of repeated ids
+
+
+def test_repeated_ids_are_merged_and_counted():
     repeats = your_searches.lifted(
         lambda question, course: ["b", "a", "b"], KNOWN, "mine"
     )
@@ -240,7 +247,10 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(folder, capsys):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("q1 Q0 z 1 0.5 t", "query q1: 1 ids are of no document: 'z'"),
+        (
+            "q1 Q0 z 1 0.5 t",
+            "1 of 1 ids are of no document; the first is 'z', query 'q1'",
+        ),
         ("q9 Q0 a 1 0.5 t", "ranks none of the queries; its query ids: q9"),
         ("not a run", "not a TREC run"),
     ],
