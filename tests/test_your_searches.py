@@ -191,7 +191,7 @@ def test_unknown_ids_are_counted_and_left_out_and_many_are_an_error():
     with pytest.raises(ValueError, match=r"mine: 2 of 4 ids .*'z', query 'docker mem"):
         other(QUERIES)
     stale = your_searches.lifted(lambda *_: [*"abababab", "z", "a"], KNOWN, "mine")
-    with pytest.warns(UserWarning) as said:
+    with pytest.warns(UserWarning, match="mine: ") as said:
         assert stale(QUERIES, k=3).tolist() == [["a", "b", ""]] * 2
     assert "mine: 2 of 20 ids are of no document, and are left out" in str(said[1])
     assert len(said) == 2  # the other one is of repeated ids
