@@ -219,7 +219,7 @@ def forest(tables, title, xlabel, grey=True):
             interval = f"{difference:+.3f} ({low:.3f} to {high:.3f})"
             said.append(f"{name} {label}: {interval}".strip())
     axis.set_yticks(range(len(labels)), labels)
-    axis.invert_yaxis()
+    axis.set_ylim(len(labels) - 0.5, -0.5)  # the first label on top
     if len(tables) > 1:
         _legend_below(figure)
     show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
@@ -232,7 +232,7 @@ def scatter(tables, title, xlabel, ylabel):
     further column `verdict` colours the points: "same", "opposite", or
     anything else for grey. Without it the line x = y is drawn.
     """
-    figure, panels = _panels(tables, title)
+    figure, panels = _panels(tables, title, sharey=True)
     marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
     said = []
     for axis, (name, table) in panels:
@@ -373,9 +373,11 @@ def funnel(table, title):
         colour, hatch = STAGES[begins]
         how = {"color": colour, "hatch": hatch, "edgecolor": "white", "label": stage}
         drawn = axis.barh(table.index.astype(str), shares, left=left, **how)
-        texts = [f"{share:.2f}" if share >= 0.05 else "" for share in shares]
+        texts = [f"{share:.2f}" if share >= 0.07 else "" for share in shares]
         on = {"color": "white", "weight": "bold"}
-        axis.bar_label(drawn, texts, label_type="center", **on)
+        for text in axis.bar_label(drawn, texts, label_type="center", **on):
+            box = {"facecolor": colour, "edgecolor": "none", "pad": 1}
+            text.set_bbox(box if hatch and text.get_text() else None)
         left = left + shares
     axis.invert_yaxis()
     _legend_below(figure)
@@ -429,7 +431,7 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
 
     low, high: which values are the lightest and the darkest; else those of the
     table."""
-    height, width = 0.5 * len(table) + 1.8, 1.5 * len(table.columns) + 4
+    height, width = 0.5 * len(table) + 1.8, 1.3 * len(table.columns) + 4
     figure, axis = _grid(title, height, width, table.index, table.columns)
     values = table.to_numpy(dtype=float)
     image = axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
