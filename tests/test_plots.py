@@ -141,12 +141,12 @@ def test_parts_of_a_sum_stand_end_to_end_with_the_sum_behind_them(draw):
 
 def test_each_point_has_its_label(draw):
     table = pd.DataFrame({"x": [2.0, 1.0], "y": [3.0, 4.0]}, ["far", "near"])
-    axis, alt = draw(plots.points, table, "T")
+    axis, alt = draw(plots.points, table, "T", "x", "y")
     assert {text.get_text(): text.xy for text in axis.texts} == {
         "near": (1, 4),
         "far": (2, 3),
     }
-    assert alt == "T. far, near."
+    assert alt == "T. x, y: far 2, 3.000; near 1, 4.000."
 
 
 def test_intervals_that_miss_the_truth_are_drawn_strongly(draw):
