@@ -56,7 +56,7 @@ def copy(folder, keeps_outputs):
     """Copy all notebooks into a new folder, folded.
 
     keeps_outputs: for slides, which show an output with the next key."""
-    ignored = shutil.ignore_patterns(".ipynb_checkpoints")
+    ignored = shutil.ignore_patterns(".ipynb_checkpoints", "*.csv")
     shutil.copytree(corpus.ROOT / "notebooks", folder, ignore=ignored)
     for path in folder.rglob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
