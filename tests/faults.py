@@ -69,7 +69,8 @@ def undisturbed(folder, data, paths):
 def kill(run, after):
     """SIGKILL to a run after some seconds; what it had begun and is still there."""
     time.sleep(after)
-    begun = psutil.Process(run.pid).children(recursive=True) if not run.poll() else []
+    assert run.poll() is None, "it ended before: was the machine busy at the start?"
+    begun = psutil.Process(run.pid).children(recursive=True)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     _, left = psutil.wait_procs(begun, timeout=PATIENCE)
