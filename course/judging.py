@@ -29,7 +29,6 @@ PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
 <div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
   overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
 <p><b>{question}</b></p>{text}</div></div>"""
-FILE = "judgements-{}.csv"  # with the annotator's name
 
 
 class _NoPictures(mistune.HTMLRenderer):

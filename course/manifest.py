@@ -3,7 +3,6 @@
 It has an id, which the report prints. A lock keeps a second run out of the same
 folder."""
 
-import hashlib
 import json
 import os
 import platform
@@ -15,9 +14,10 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import pooch
 from filelock import FileLock, Timeout
 
-from course import corpus, embedding, llm
+from course import corpus, embedding, formats, llm
 
 NAME = "run.json"
 LOCK = "run.lock"
@@ -40,34 +40,32 @@ class Run:
         return path.exists() and _state(path) != self.before.get(path)
 
 
-def sha256(path):
-    """The SHA-256 of a file, as hex digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def input_hashes(source, results):
     """The SHA-256 of each file of a folder, or of the one file, by its path in it.
 
     Paid answers, which a run adds to, and a folder of results do not count."""
     source = Path(source)
     if not source.is_dir():
-        return {source.name: sha256(source)} if source.exists() else {}
-    files = [path for path in sorted(source.rglob("*")) if path.is_file()]
-    files = [path for path in files if results not in path.parents]
+        return {source.name: pooch.file_hash(source)} if source.exists() else {}
+    files = [path for path in _files(source) if results not in path.parents]
     return {
-        path.relative_to(source).as_posix(): sha256(path)
+        path.relative_to(source).as_posix(): pooch.file_hash(path)
         for path in files
-        if not any(path.match(pattern) for pattern in OURS)
-        and not any(part.startswith(".") for part in path.relative_to(source).parts)
+        if not any(part.startswith(".") for part in path.relative_to(source).parts)
     }
+
+
+def _files(folder):
+    """The files in a folder and those in it, without what is written all the time."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [path for path in files if not any(map(path.match, OURS))]
 
 
 def versions():
     """The versions of Python and of the packages in requirements.txt."""
     found = {"python": platform.python_version()}
-    lines = (corpus.ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    for name in re.findall(r"(?m)^[\w.-]+", "\n".join(lines)):
+    listed = (corpus.ROOT / "requirements.txt").read_text(encoding="utf-8")
+    for name in re.findall(r"(?m)^[\w.-]+", listed):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -119,7 +117,7 @@ def begin(results, source, command):
         "language": corpus.course_language(),
         "seed": SEED,
     }
-    before = {path: _state(path) for path in results.rglob("*") if path.is_file()}
+    before = {path: _state(path) for path in _files(results)}
     run = Run(about["id"], results, about, before)
     _write(run)
     return run
@@ -132,23 +130,18 @@ def end(run, source, failed):
     figures may be of the old ones, others of the new ones. New questions are none:
     notebook 01 writes them where there were none."""
     now, then = input_hashes(source, run.results), run.about["inputs"]
-    new = {"ground-truth-data.csv"} - then.keys()
+    new = {formats.GENERATED} - then.keys()
     names = (now.keys() | then.keys()) - new
     changed = sorted(name for name in names if now.get(name) != then.get(name))
-    files = [path for path in sorted(run.results.rglob("*")) if path.is_file()]
-    outputs = [
-        path
-        for path in files
-        if path.name not in (NAME, LOCK)
-        and run.wrote(path)
-        and not any(path.match(pattern) for pattern in OURS)
-    ]
+    written = [path for path in _files(run.results) if run.wrote(path)]
+    outputs = [path for path in written if path.name != NAME]
     run.about |= {
         "state": "failed" if failed or changed else "done",
         "ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "changed": changed,
         "outputs": {
-            path.relative_to(run.results).as_posix(): sha256(path) for path in outputs
+            path.relative_to(run.results).as_posix(): pooch.file_hash(path)
+            for path in outputs
         },
     }
     _write(run)
@@ -158,17 +151,13 @@ def end(run, source, failed):
 def check_outputs(folder, paths):
     """ValueError for a file in a folder that is not the one of its manifest.
 
-    A folder without a manifest is of an older version: nothing is checked, and the
-    answer is False."""
+    A folder without a manifest is of an older version: nothing is checked."""
     about = _read(folder)
-    if "outputs" not in about:
-        return False
-    for path in paths:
+    for path in paths if "outputs" in about else ():
         name = path.relative_to(folder).as_posix()
-        if path.exists() and sha256(path) != about["outputs"].get(name):
+        if path.exists() and pooch.file_hash(path) != about["outputs"].get(name):
             problem = f"is not the file that run {about['id']} wrote"
             raise ValueError(f"{path}: {problem}; keep all files of one run together")
-    return True
 
 
 def _state(path):

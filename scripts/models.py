@@ -3,7 +3,6 @@
 Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -15,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import machine
+import pooch
 
 SCRIPT, TIMEOUT, SLOTS = Path(__file__).resolve(), 120, 4
 MADE = machine.HERE / "models"
@@ -32,15 +32,9 @@ def file_of(name):
         print(said, file=sys.stderr)
         how = machine.maven if ":" in source else partial(join, model)
         machine.download(source, path, model["sha256"], how)
-    elif sha256(path) != model["sha256"]:
+    elif pooch.file_hash(path) != model["sha256"]:
         raise RuntimeError(f"{path}: not the file that was fetched; delete it")
     return path
-
-
-def sha256(path):
-    """The SHA-256 of a file, as hex digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def join(model, source, path, _=None):
@@ -82,7 +76,9 @@ def encoders(names):
             prompts = {"prompts": {"query": model["prompt"], "document": ""}}
             (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
         files = [path for path in sorted(new.rglob("*")) if path.is_file()]
-        sums = {path.relative_to(new).as_posix(): sha256(path) for path in files}
+        sums = {
+            path.relative_to(new).as_posix(): pooch.file_hash(path) for path in files
+        }
         (new / "sha256.json").write_text(json.dumps(sums, indent=1))
         shutil.rmtree(folder, ignore_errors=True)
         print(f"{name} is in {new.rename(folder)}")

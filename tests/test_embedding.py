@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import models
 import numpy as np
 import pandas as pd
+import pooch
 import pytest
 
 import utils
@@ -179,7 +180,7 @@ def fetched(folder, code=None):
     (folder / "modules.json").write_text("[]")
     if code is not None:
         (folder / "encoder.py").write_bytes(code)
-    sums = {path.name: embedding._sha256(path) for path in folder.iterdir()}
+    sums = {path.name: pooch.file_hash(path) for path in folder.iterdir()}
     (folder / embedding.SUMS).write_text(json.dumps(sums))
     return str(folder)
 
