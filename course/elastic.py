@@ -300,8 +300,8 @@ def title_searches(es, documents):
         document | {field: scoring.stems_of(document[field]) for field in FIELDS}
         for document in documents
     ]
-    plain = _index(es, documents, "standard")
-    stemmed = _index(es, of_stems, "whitespace")
+    plain = index_fields(es, "transfer", documents, FIELDS)
+    stemmed = index_fields(es, "transfer", of_stems, FIELDS, "whitespace")
     searches = {}
     for title, boost in {"": "", ", title × 3": "^3"}.items():
         fields = [f"question{boost}", *FIELDS[1:]]
@@ -315,11 +315,11 @@ def title_searches(es, documents):
     return searches
 
 
-def _index(es, documents, analyzer):
-    """A new index of FIELDS that an analyzer cuts into words."""
-    properties = {field: {"type": "text", "analyzer": analyzer} for field in FIELDS}
+def index_fields(es, name, documents, fields, analyzer="standard"):
+    """`index_documents` with fields that an analyzer cuts into words; the index."""
+    properties = {field: {"type": "text", "analyzer": analyzer} for field in fields}
     properties |= {key: {"type": "keyword"} for key in ("id", "course")}
-    return index_documents(es, "transfer", documents, {"properties": properties})
+    return index_documents(es, name, documents, {"properties": properties})
 
 
 def _of_stems(query):

@@ -12,7 +12,6 @@ import itertools
 import json
 import runpy
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -48,8 +47,7 @@ BOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
 LONG = 200  # words; a text of more is long
 ENOUGH = 20  # labels drawn at random that can correct a model
 MEASURES = [ir_measures.nDCG, ir_measures.RR, ir_measures.AP]
-COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high", "judged_at_k"]
-COLUMNS += ["ms_per_query", "chosen", "condensed", "refused"]  # of leaderboard.csv
+COLUMNS = [*BOARD_COLUMNS, "refused"]  # of 06's leaderboard.csv
 BASELINE = "text: fields, no boost"  # the name of minsearch's search
 SHOWN = ["low", "high", "condensed", "judged_at_k"]  # of a leaderboard
 EQUAL = {"text": 0.5, "vectors": 0.5, "embedded": "vectors"}
@@ -242,15 +240,6 @@ def fields_of(documents):
     return [field for field in frame if frame[field].str.strip().any()]
 
 
-def index_fields(es, documents, fields):
-    """Index the documents on a node, with fields cut into words; the index's name."""
-    properties = {field: {"type": "text"} for field in fields}
-    properties |= {key: {"type": "keyword"} for key in ("course", "id")}
-    return elastic.index_documents(
-        es, "course-own", documents, {"properties": properties}
-    )
-
-
 # --- The choice --------------------------------------------------------------
 
 
@@ -292,23 +281,23 @@ def pair_differences(values, pairs, test):
             gains = {label: of[a] - of[b] for label, (a, b) in pairs.items()}
             groups = intervals.groups_of(test[kind])
             tables[LABELS[kind]] = intervals.differences(gains, groups)
+    return _as_one_family(tables)
+
+
+def _as_one_family(tables):
+    """A dict of tables, with all their p values corrected together by Holm."""
+    if not tables:
+        return {}
     corrected = intervals.holm(pd.concat(tables)["p"])
-    return {label: table.assign(p=corrected[label]) for label, table in tables.items()}
+    return {
+        label: table.assign(p=[corrected[label, name] for name in table.index])
+        for label, table in tables.items()
+    }
 
 
 def by_label(gain, queries):
-    """A gain by the `kind` of the queries, lowest first: a row for each label.
-
-    gain: one value a query, a Series. Columns: see `intervals.difference`, corrected by
-    Holm over all labels; and n, how many queries. Without labels it has no row."""
-    groups = intervals.groups_of(queries)
-    rows = {}
-    for label, part in gain.groupby(queries["kind"].to_numpy()):
-        rows[label] = intervals.difference(part, groups[part.index])
-        rows[label]["n"] = len(part)
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    table["p"] = intervals.holm(table["p"])
-    return table.astype({"n": int}).sort_values("difference")
+    """`by_slice` with every label, however few its queries, and the lowest first."""
+    return by_slice(gain, queries, fewest=1)[::-1]
 
 
 def hits_by_shared_words(rankings, queries, documents):
@@ -451,11 +440,7 @@ def milliseconds_to_encode(settings, embedded, test):
     by_model = {}
     for model in dict.fromkeys(vectors.model for vectors in embedded.values()):
         embedding.embed(questions, model, role="query")
-        encode = embedding.embedding_model(model).encode
-        some = questions[:256]
-        started = time.perf_counter()
-        encode(some, batch_size=16)
-        by_model[model] = 1000 * (time.perf_counter() - started) / max(1, len(some))
+        by_model[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
     took = dict.fromkeys(settings, 0.0)
     for name, setting in settings.items():
         if setting.get("vectors"):
@@ -525,12 +510,7 @@ def differences(rankings, test, chosen, smallest=0.02):
         ]
         table["needed"] = np.array(needed, dtype=float)
         tables[kind] = table.sort_values("difference", ascending=False)
-    if not tables:
-        return {}
-    corrected = intervals.holm(pd.concat(tables)["p"])
-    for kind, table in tables.items():
-        table["p"] = [corrected[kind, name] for name in table.index]
-    return tables
+    return _as_one_family(tables)
 
 
 def new_and_old(chosen, yours, board):
@@ -802,7 +782,8 @@ def by_both(folder, kind, queries, rankings):
     """nDCG, MRR and MAP of each search by us and by ir_measures: two DataFrames."""
     names = ["nDCG", "MRR", "MAP"]
     ours = {name: by_us(queries, rankings[name], kind) for name in rankings}
-    theirs = {name: by_ir_measures(folder, kind, name) for name in rankings}
+    files = formats.file_names(rankings)
+    theirs = {name: by_ir_measures(folder, kind, files[name]) for name in rankings}
     return [
         pd.DataFrame.from_dict(found, orient="index", columns=names)
         for found in (ours, theirs)

@@ -137,25 +137,25 @@ def read_trec(path):
     closed, or has no id or title."""
     text = corpus.read_text(path)
     if "<DOC>" in text:
-        return _records(_parts(path, text, "<DOC>", "</DOC>", DOCNO), path)
+        found = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
+        return _records([(id_, "", inside) for id_, inside, _ in found], path)
     rows = []
-    for id_, _, content in _parts(path, text, "<num>", "<title>", NUM, is_before=True):
+    for id_, _, content in _parts(path, text, "<num>", "<title>", NUM):
         title = re.match(r"\s*(?:Topic:)?\s*([^<]*)", content)[1]
         rows.append((id_, "", title))
     return _records(rows, path)
 
 
-def _parts(path, text, opens, closes, form, is_before=False):
-    """An id, no title, and a text for each part of a text that opens and closes so.
+def _parts(path, text, opens, closes, form):
+    """Of each part that opens and closes so: its id, the inside, and what follows.
 
-    form: where the id is. is_before: the text comes after what closes, else between."""
+    form: where the id is."""
     rows, wrong = [], []
     for number, part in enumerate(text.split(opens)[1:], start=1):
         inside, closed, behind = part.partition(closes)
         found = re.match(form, inside)
         if closed and found:
-            content = behind if is_before else inside[found.end() :]
-            rows.append((found[1], "", content))
+            rows.append((found[1], inside[found.end() :], behind))
         else:
             wrong.append(number)
     if wrong:

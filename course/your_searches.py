@@ -195,7 +195,7 @@ def lifted(function, known, name="search"):
     asked again. If it fails again, it finds nothing. Warnings count such
     queries, ids that an answer repeats, and ids that the corpus lacks, which are
     left out. If more than FOREIGN are, that is a ValueError."""
-    kept, took, errors, foreign = {}, {}, {}, {}
+    kept, took, errors = {}, {}, {}
 
     def ask(pair):
         for _ in range(TRIES):
@@ -207,7 +207,6 @@ def lifted(function, known, name="search"):
                 continue
             took[pair] = 1000 * (time.perf_counter() - started)
             errors.pop(pair, None)
-            foreign[pair] = [id_ for id_ in found if id_ not in known]
             return found
         return []
 
@@ -217,9 +216,7 @@ def lifted(function, known, name="search"):
         for pair in new:
             kept[pair] = ask(pair)
         _say_problems(name, {pair: kept[pair] for pair in new}, errors)
-        _say_foreign(name, {pair: foreign.get(pair, []) for pair in new}, kept)
-        for pair in new:
-            kept[pair] = [id_ for id_ in kept[pair] if id_ in known]
+        kept.update(_known_only(name, {pair: kept[pair] for pair in new}, known))
         rows = [list(dict.fromkeys(kept[pair])) for pair in pairs]
         return utils.pad(rows, k)
 
@@ -250,14 +247,15 @@ def _ids_of(found):
     return ids
 
 
-def _say_foreign(name, foreign, found):
-    """Warn of ids that the corpus lacks; ValueError if they are more than FOREIGN.
+def _known_only(name, found, known):
+    """What was found, by query, without ids that the corpus lacks.
 
-    foreign, found: such ids, and all that were found, by query."""
-    unknown = [(query, id_) for query, ids in foreign.items() for id_ in ids]
-    n_all = sum(len(found[query]) for query in foreign)
+    A warning counts these. ValueError if they are more than FOREIGN."""
+    every = [(query, id_) for query, ids in found.items() for id_ in ids]
+    unknown = [(query, id_) for query, id_ in every if id_ not in known]
     if not unknown:
-        return
+        return found
+    n_all = len(every)
     query, id_ = unknown[0]
     asked = query[0] if isinstance(query, tuple) else query
     count = f"{name}: {len(unknown):,} of {n_all:,} ids are of no document"
@@ -265,6 +263,7 @@ def _say_foreign(name, foreign, found):
     if len(unknown) > FOREIGN * n_all:
         raise ValueError(f"{count}; {first}. It searches in another corpus")
     warnings.warn(f"{count}, and are left out; {first}", stacklevel=4)
+    return {query: [id_ for id_ in ids if id_ in known] for query, ids in found.items()}
 
 
 # --- Runs --------------------------------------------------------------------
@@ -295,16 +294,7 @@ def from_run(path, known, queries):
     warning counts ids that the corpus lacks: they are left out. ValueError if they
     are more than FOREIGN, and for a file that is not a run or ranks none of the
     queries."""
-    rankings = read_run(path)
-    foreign = {
-        query_id: [id_ for id_ in ids if id_ not in known]
-        for query_id, ids in rankings.items()
-    }
-    _say_foreign(path, foreign, rankings)
-    rankings = {
-        query_id: [id_ for id_ in ids if id_ in known]
-        for query_id, ids in rankings.items()
-    }
+    rankings = _known_only(path, read_run(path), known)
     found = {}
     for asked in queries:
         ids = formats.query_ids(asked)
