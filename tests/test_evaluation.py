@@ -437,3 +437,11 @@ def test_the_whole_board_has_the_choice_of_each_kind_and_its_times():
     board = evaluation.whole_board(boards, chosen, times, test)
     assert board["chosen"].tolist() == [True, False] * 2  # the best is first
     assert (board["ms_per_query"] > 0).tolist() == [True, False] * 2
+
+
+def test_two_searches_whose_names_give_one_file_name_are_both_measured(tmp_path):
+    rankings = {"v 1": ranked((FIRST, N)), "v-1": ranked((NEVER, N))}
+    formats.write_trec(tmp_path, "judged", asked("judged"), rankings)
+    ours, theirs = evaluation.by_both(tmp_path, "judged", asked("judged"), rankings)
+    pd.testing.assert_frame_equal(ours, theirs)
+    assert ours["MRR"].tolist() == [1, 0]
