@@ -1,5 +1,5 @@
 """Other people's files: tables, BEIR's folders, TREC's documents, topics, qrels and
-runs, and the classic collections: SMART's form, CACM's pages.
+runs, and the classic collections: SMART's form, CACM's pages. (`today` has three more.)
 
 `claims.of_collection` reads those of notebook 08 with `read_collection`."""
 
@@ -20,7 +20,7 @@ from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
 import utils
-from course import corpus
+from course import corpus, today
 
 DOCUMENT = {  # our columns, and what they are often called elsewhere
     "text": ["text", "answer", "body", "content"],
@@ -34,6 +34,7 @@ QUERY = {
     "query_id": ["query_id", "_id", "id", "qid"],
     "course": ["course"],
     "kind": ["kind"],
+    "need": ["need"],
 }
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
@@ -433,6 +434,7 @@ def convert(source, into):
     _check_links(source)
     if (source / DOCUMENTS).exists():
         return source
+    source = today.unpacked(source, into / "unpacked")
     table, asked, qrels, own = _files_of(source)
     mapped = {ours: [theirs] for ours, theirs in read_names(source).items()}
     documents = read_records(table, DOCUMENT | mapped, ["text", *mapped])
@@ -536,7 +538,7 @@ def _convert_queries(path, qrels_paths, documents, into):
         if len(graded) and (graded["grade"] > 0).all():
             counts += ", none of them 0: what is not listed counts as not relevant"
         judged = graded.merge(queries, on="query_id")
-        columns = [*corpus.JUDGED_COLUMNS, "grade", "split"]
+        columns = [*corpus.JUDGED_COLUMNS, "grade", "split", "need"]
         if len(judged):
             judged.to_csv(into / JUDGED, columns=columns, index=False)
     print(f"{path.name}: {len(queries):,} queries, {counts}")
@@ -656,8 +658,15 @@ def _write(path, lines, n_columns):
 
 
 def read_collection(folder):
-    """The documents and the judged queries of a collection of other people's files."""
+    """The documents and the judged queries of a collection of other people's files.
+
+    All queries that have a relevant document: nothing is tuned on them. A line counts
+    the others."""
     converted = corpus.results_folder() / "collections" / folder.name
     source = convert(folder, converted)
-    _, test, _ = corpus.load_halves(source)
-    return corpus.load_documents(source), test["judged"]
+    queries, qrels = corpus.load_judged_queries(source)
+    answered = np.array([any(qrel.values()) for qrel in qrels], dtype=bool)
+    if n_without := (~answered).sum():
+        print(f"{folder.name}: {n_without} queries without a relevant document")
+    queries = queries.assign(document=qrels)[answered].reset_index(drop=True)
+    return corpus.load_documents(source), queries
