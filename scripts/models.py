@@ -2,6 +2,7 @@
 
 Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
+import argparse
 import contextlib
 import json
 import os
@@ -57,6 +58,14 @@ def join(model, source, path, _=None):
 def fetch(name):
     """Fetch a model, and print where its file is."""
     print(file_of(name))
+
+
+def encoder(name):
+    """The name of a model for searches; an error of the command line for another."""
+    if name not in ENCODERS:
+        known = ", ".join(ENCODERS)
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {known}")
+    return name
 
 
 def encoders(names):
@@ -139,8 +148,9 @@ def stop():
 
 ONE = {"nargs": "?", "choices": MODELS, "default": QWEN}
 ONE |= {"metavar": "MODEL", "help": "%(choices)s; else %(default)s"}
-SOME = {"nargs": "*", "choices": ENCODERS}
-SOME |= {"metavar": "MODEL", "help": "%(choices)s; else all of these"}
+# not with choices: Python 3.11's argparse refuses no name at all then
+SOME = {"nargs": "*", "type": encoder, "metavar": "MODEL"}
+SOME |= {"help": f"{', '.join(ENCODERS)}; else all of these"}
 ACTIONS = {
     serve: {"name": ONE},
     fetch: {"name": ONE},

@@ -19,3 +19,27 @@ def test_a_script_says_what_it_does_and_takes(name, monkeypatch, capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         runpy.run_path(path, run_name="__main__")
     assert f"usage: {name} [-h]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("names", "wanted"), [([], []), (["reranker"], ["reranker"])])
+def test_models_takes_no_name_for_all_encoders(names, wanted, monkeypatch):
+    monkeypatch.syspath_prepend(corpus.ROOT / "scripts")
+    import machine
+    import models
+
+    asked = []
+    actions = {lambda **given: asked.append(given): {"names": models.SOME}}
+    [action] = actions
+    action.__name__, action.__doc__ = "encoders", "Fetch."
+    machine.act("x", actions, ["encoders", *names])
+    assert asked == [{"names": wanted}]
+
+
+def test_models_refuses_another_name(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(corpus.ROOT / "scripts")
+    import machine
+    import models
+
+    with pytest.raises(SystemExit, match=r"^2$"):
+        machine.act("x", models.ACTIONS, ["encoders", "no-such"])
+    assert "'no-such' is none of all-mpnet-base-v2" in capsys.readouterr().err
