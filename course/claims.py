@@ -1,8 +1,9 @@
-"""Claims about searches, on our queries and on four collections that people judged.
+"""Claims about searches, on our queries and on seven collections that people judged.
 
 Notebook 08 introduces it. A claim is a pair of names of searches: the first should have
 the higher nDCG@10. Values are a dict of collection: DataFrame, a row for each query and
-a column for each search. The collection "ours" has our own typed queries."""
+a column for each search; the index has the need of each query. The collection "ours"
+has our own typed queries."""
 
 import json
 from importlib.util import find_spec
@@ -12,9 +13,19 @@ import pandas as pd
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, embedding, formats, intervals, scoring
+from course import corpus, elastic, embedding, formats, intervals, scoring, today
 
-NAMES = ["med", "cisi", "cacm", "vaswani"]
+ERAS = {
+    "1960s to 80s": ["med", "cisi", "cacm", "vaswani"],
+    "today": ["stackfaq", "liveqa", "dl19"],
+}
+NAMES = [name for names in ERAS.values() for name in names]
+# Whether the cards of all-MiniLM-L6-v2, mpnet and bge name such data for training
+SEEN = {"stackfaq": "Stack Exchange", "liveqa": "no", "dl19": "MS MARCO"}
+SEEN = dict.fromkeys(ERAS["1960s to 80s"], "abstracts of papers") | SEEN
+# Collections in another version, recorded beside: with titles, with summaries for
+# messages, and without the texts that have left MedQuAD
+VERSIONS = ["stackfaq, titles", "liveqa, summaries", "liveqa, kept texts"]
 MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
 RECORD = "recorded-collections.json"
 
@@ -44,6 +55,7 @@ VECTORS_AND_SETTINGS = {
     "our setting of BM25 beats the default": ("BM25, our setting", "BM25, stems"),
 }
 MORE = TEXT | VECTORS_AND_SETTINGS  # than the four of the notebook
+TITLED = ["fields", "best_fields", "combined_fields", "BM25, our setting, title × 1"]
 
 
 # --- Searches, and their values ------------------------------------------------------
@@ -55,7 +67,7 @@ def places(es):
     es: a client of Elasticsearch, or None."""
     onnx = find_spec("onnxruntime") and find_spec("onnxruntime_extensions")
     folder = corpus.collections_folder()
-    found = {name: (folder / name).is_dir() for name in NAMES}
+    found = {name: (folder / name.split(",")[0]).is_dir() for name in NAMES + VERSIONS}
     for model in MODELS.values():
         found[model] = bool(onnx) and (embedding.MODELS / model).exists()
     found["Elasticsearch"] = bool(es)
@@ -88,7 +100,7 @@ def searches(documents, recorded_or_here, es=None):
 
 
 def values_of(name, documents, queries, recorded_or_here, es=None):
-    """nDCG@10 of each query by each search: a DataFrame.
+    """nDCG@10 of each query by each search: a DataFrame, whose index is the need.
 
     name: of the collection; searches that cannot run here come from its record.
     recorded_or_here: see `places`."""
@@ -99,105 +111,160 @@ def values_of(name, documents, queries, recorded_or_here, es=None):
     table = pd.DataFrame(columns)
     is_recorded = name != "ours" or corpus.data_folder() == corpus.ROOT / "data"
     known = recorded(name) if is_recorded else pd.DataFrame()
-    return table.join(known[[search for search in known if search not in table]])
+    missing = known[[search for search in known if search not in table]]
+    table = table.join(missing.reset_index(drop=True))
+    return table.set_index(pd.Index(needs_of(name, queries), name="need"))
+
+
+def needs_of(name, queries):
+    """What an interval draws: labelled needs, or the queries themselves."""
+    if name == "ours":
+        return intervals.groups_of(queries)
+    labelled = name.startswith(("stackfaq", "liveqa"))
+    return queries["need"] if labelled else queries["query_id"]
 
 
 def recorded(name):
     """The recorded values of a collection."""
     text = (corpus.ROOT / "data" / RECORD).read_text("utf-8")
-    return pd.DataFrame(json.loads(text)[name])
+    found = json.loads(text).get(name)
+    return pd.DataFrame(found).set_index("need") if found else pd.DataFrame()
+
+
+def read(name):
+    """The documents and queries of a collection, or of one of VERSIONS.
+
+    StackFAQ's answers come without their titles, which the queries paraphrase, and
+    LiveQA-Med's questions as they were sent, unless the version says otherwise."""
+    name, _, version = name.partition(", ")
+    documents, queries = formats.read_collection(corpus.collections_folder() / name)
+    if name == "stackfaq" and version != "titles":
+        documents = [document | {"question": ""} for document in documents]
+    if name == "liveqa":
+        kind = "summary" if version == "summaries" else "message"
+        queries = queries[queries["kind"] == kind]
+    if version == "kept texts":
+        documents = [one for one in documents if not today.is_withdrawn(one["id"])]
+        ids = {document["id"] for document in documents}
+        kept = [
+            {d: g for d, g in qrel.items() if d in ids} for qrel in queries["document"]
+        ]
+        queries = queries.assign(document=kept)
+        queries = queries[[any(qrel.values()) for qrel in kept]]
+    return documents, queries.reset_index(drop=True)
 
 
 def of_collection(name, recorded_or_here, es=None):
     """The values of a collection: computed where it is here, else recorded."""
     if recorded_or_here[name] == "recorded":
         return recorded(name)
-    path = corpus.collections_folder() / name
-    documents, queries = formats.read_collection(path)
-    return values_of(name, documents, queries, recorded_or_here, es)
+    return values_of(name, *read(name), recorded_or_here, es)
 
 
 def record(values):
     """Write the values of our own data into the results folder, as data/ has them."""
     if corpus.data_folder() == corpus.ROOT / "data":
-        found = {name: table.round(6).to_dict("list") for name, table in values.items()}
+        found = {
+            name: table.round(6).reset_index().to_dict("list")
+            for name, table in values.items()
+        }
         (corpus.results_folder() / RECORD).write_text(json.dumps(found))
 
 
 # --- Claims and their verdicts -------------------------------------------------------
 
 
-def gain(table, claim):
+def gain(values, name, claim):
     """What the first search of a claim gains, by query; 0 where it is not tested.
 
-    table: the values of a collection. A claim without one of its searches, or
-    without titles, is not tested there."""
+    values: see above. name: of the collection. A claim about titles is tested where
+    there are some: on StackFAQ in its version with titles. The index has the needs."""
     first, second = claim
+    about_titles = any(search.startswith(tuple(TITLED)) for search in claim)
+    titled = f"{name}, titles"
+    table = values[titled if about_titles and titled in values else name]
     if first in table and second in table:
         return table[first] - table[second]
     return pd.Series(0.0, index=table.index)
 
 
-def gains_there(values, claim):
-    """The gains of a claim on each of NAMES that can test it: a list of Series."""
-    gains = [gain(values[name], claim) for name in NAMES]
+def gains_there(values, claim, names=NAMES):
+    """The gains of a claim on each collection that can test it: a list of Series."""
+    gains = [gain(values, name, claim) for name in names]
     return [some for some in gains if some.any()]
 
 
 def parts(gains):
-    """Mean, standard error and number of queries of each of several gains: lists."""
-    means, errors = [some.mean() for some in gains], [some.sem() for some in gains]
-    return means, errors, [len(some) for some in gains]
+    """Mean, standard error and number of needs of each of several gains: lists.
+
+    The error draws whole needs: it is the spread of their sums of deviations."""
+    means, errors, sizes = [], [], []
+    for some in gains:
+        sums = (some - some.mean()).groupby(level=0).sum()
+        n = len(sums)
+        means.append(some.mean())
+        errors.append(np.sqrt(n / (n - 1) * (sums**2).sum()) / len(some))
+        sizes.append(n)
+    return means, errors, sizes
 
 
-def tested(claims, values, groups):
-    """Each claim on each collection, on their mean and on another one: two DataFrames.
+def tested(claims, values):
+    """Each claim on each collection, on means, and on another one: two DataFrames.
 
-    claims: dict of name: claim. groups: of each collection, what an interval resamples.
-    The first has the columns claim, collection, n, difference, low, high, p and
-    verdict. The second is `intervals.random_effects` of each claim, with p corrected.
-    Holm's correction has four families: our queries, the mean of these, the mean of
-    collections like these, and all single collections together."""
+    claims: dict of name: claim. values: see above. The first has the columns claim,
+    collection, n (needs), difference, low, high, p and verdict; its collections are
+    also each era of ERAS and "mean of these", which are means of collections, and
+    "another one". The second is `intervals.random_effects` of each claim over all
+    collections, with p corrected. Holm's correction has a family for our queries, for
+    each of the means, for the mean of collections like these, and one for all single
+    collections together."""
     rows, units = [], {}
+    means_of = {**ERAS, "mean of these": NAMES}
     for name, claim in claims.items():
-        for collection, table in values.items():
-            some = gain(table, claim)
-            found = intervals.difference(some, groups[collection])
+        for collection in [one for one in values if one not in VERSIONS]:
+            some = gain(values, collection, claim)
+            found = intervals.difference(some, some.index)
             if not some.any():
                 found["p"] = np.nan
-            about = {"claim": name, "collection": collection, "n": len(some)}
-            rows.append(about | found)
-        means, errors, sizes = parts(gains_there(values, claim))
-        of_these = intervals.mean_of_these(means, errors, sizes)
-        about = {"claim": name, "collection": "mean of these", "n": sum(sizes)}
-        rows.append(about | of_these)
+            n = some.index.nunique()
+            rows.append({"claim": name, "collection": collection, "n": n} | found)
+        for mean, names in means_of.items():
+            there = gains_there(values, claim, names)
+            row = {"claim": name, "collection": mean, "n": 0, "p": np.nan}
+            if there:
+                means, errors, sizes = parts(there)
+                row |= intervals.mean_of_these(means, errors, sizes)
+                row["n"] = sum(sizes)
+                row["p_q"] = intervals.random_effects(means, errors)["p_q"]
+            rows.append(row)
+        means, errors, _ = parts(gains_there(values, claim))
         units[name] = unit = intervals.random_effects(means, errors)
         another = {"difference": unit["difference"], "p": np.nan}
         another |= {end: unit[f"predicted_{end}"] for end in ("low", "high")}
         about = {"claim": name, "collection": "another one", "n": unit["k"]}
-        rows.append(about | another)
+        rows.append(about | another | {"p_q": unit["p_q"]})
     table = pd.DataFrame(rows)
     of_people = table["collection"].isin(NAMES)
     family = table["collection"].mask(of_people, "single collections")
     table["p"] = table.groupby(family)["p"].transform(intervals.holm)
     units = pd.DataFrame.from_dict(units, orient="index")
     units["p"] = intervals.holm(units["p"])
-    verdicts = [verdict(row, units.loc[row["claim"]]) for _, row in table.iterrows()]
-    return table.assign(verdict=verdicts), units
+    verdicts = [verdict(row) for row in table.to_dict("records")]
+    return table.assign(verdict=verdicts).drop(columns="p_q"), units
 
 
-def verdict(row, unit):
+def verdict(row):
     """What a row of `tested` says, by the rule of notebook 08.
 
-    unit: the claim's row of the second table."""
+    p_q: the p value of Cochran's Q, NaN for a single collection. n: for "another one"
+    the number of collections that can test the claim."""
     another, sure = row["collection"] == "another one", row["p"] < 0.05
     if another:
         sure = row["low"] * row["high"] > 0
-    if another and unit["k"] < intervals.FEW_COLLECTIONS:
+    if another and row["n"] < intervals.FEW_COLLECTIONS:
         return "too few"
     if pd.isna(row["p"]) and not another:
         return "not tested"
     if sure:
         return "holds" if row["difference"] > 0 else "reverses"
-    several = another or row["collection"] == "mean of these"
-    return "they differ" if several and unit["p_q"] < 0.05 else "cannot tell"
+    return "they differ" if row["p_q"] < 0.05 else "cannot tell"

@@ -19,8 +19,7 @@ MARK = "*"  # a paraphrase of StackFAQ that is this is a mark and no query
 ANSWER = r"(?s)\s*Question:\s*(.*?)\s*URL:\s*\S*\s*Answer:\s*(.*)"
 SENT = ["SUBJECT", "MESSAGE"]
 GRADES = {"1-Incorrect": 0, "2-Related": 0, "3-Incomplete": 1, "4-Excellent": 2}
-# of LiveQA-Med's answers: texts that have left MedQuAD since, for their copyright
-WITHDRAWN = r"(ADAM|MPlusDrugs|MPlusHerbsSuppls)_"
+WITHDRAWN = ("ADAM_", "MPlusDrugs_", "MPlusHerbsSuppls_")
 
 
 def unpacked(source, into):
@@ -41,6 +40,11 @@ def unpacked(source, into):
             qrels.to_csv(into / "qrels.tsv", sep="\t", index=False)
             return into
     return source
+
+
+def is_withdrawn(id_):
+    """Whether a text of LiveQA-Med has left MedQuAD since, for its copyright."""
+    return id_.startswith(WITHDRAWN)
 
 
 def _threads(folder):
