@@ -30,7 +30,7 @@ def compose():
 
     content = yaml.safe_load((machine.ROOT / "docker-compose.yml").read_text())
     image = content["services"]["elasticsearch"]["image"]
-    version = image.split(":-")[1].rstrip("}")
+    version = image.split(":-")[1].partition("@")[0].rstrip("}")
     return version, content["x-maven-sha256"], content["x-settings"]
 
 

@@ -359,3 +359,5 @@ def test_compose_file_listens_on_this_machine_only_and_pins_the_version():
         path.read_text() for path in machine.ROOT.glob(".github/workflows/*")
     )
     assert set(re.findall(r"\b8\.\d+\.\d+", workflows)) <= {version}
+    [digest] = re.findall(r"@sha256:[0-9a-f]{64}\b", service["image"])
+    assert f"{version}{digest}" in workflows
