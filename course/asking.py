@@ -1,6 +1,6 @@
 """Let a model ask about other people's documents, and see where searches find them.
 
-Notebook 14 shows `asked_in` and `shared_by_people`."""
+Notebook 14 shows `asked_in`."""
 
 import numpy as np
 import pandas as pd
@@ -35,19 +35,6 @@ def asked_in(folder, kinds, path):
         found = utils.relevance(utils.run_search(asked, search, 10), asked["document"])
         asked[name] = np.where(found.any(axis=1), found.argmax(axis=1) + 1, 0)
     return asked.drop(columns=["question", "course"]).assign(collection=folder.name)
-
-
-def shared_by_people(folder):
-    """The share of words of each of people's queries, over its relevant documents.
-
-    A DataFrame: collection and shared."""
-    documents, queries = formats.read_collection(folder)
-    texts, means = texts_of(documents), []
-    for question, ids in zip(queries["question"], queries["document"], strict=True):
-        relevant = [texts[id_] for id_ in ids]
-        shares = corpus.shared_words([question] * len(relevant), relevant)
-        means.append(round(np.mean(shares.round(3)), 3))
-    return pd.DataFrame({"collection": folder.name, "shared": means})
 
 
 def texts_of(documents):

@@ -20,9 +20,8 @@ ERAS = {
     "today": ["stackfaq", "liveqa", "dl19"],
 }
 NAMES = [name for names in ERAS.values() for name in names]
-# Whether the cards of all-MiniLM-L6-v2, mpnet and bge name such data for training
-SEEN = {"stackfaq": "Stack Exchange", "liveqa": "no", "dl19": "MS MARCO"}
-SEEN = dict.fromkeys(ERAS["1960s to 80s"], "abstracts of papers") | SEEN
+# named by the cards of all-MiniLM-L6-v2, mpnet and bge: Stack Exchange and MS MARCO
+MARKED = ["stackfaq", "dl19"]
 # Collections in another version, recorded beside: with titles, with summaries for
 # messages, and without the texts that have left MedQuAD
 VERSIONS = ["stackfaq, titles", "liveqa, summaries", "liveqa, kept texts"]

@@ -18,7 +18,13 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from utils import GROUND_TRUTH_COLUMNS, check_table, fail_if_any
+from utils import (
+    GROUND_TRUTH_COLUMNS,
+    check_table,
+    fail_if_any,
+    qrels_of,
+    right_answers,
+)
 
 ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
 FIELDS = ["text", "section", "question", "course", "id"]
@@ -296,6 +302,21 @@ def shared_words(questions, texts):
     """Share of each question's content words that stand in the text beside it."""
     pairs = zip(map(content_words, questions), map(content_words, texts), strict=True)
     return np.array([len(asked & found) / max(1, len(asked)) for asked, found in pairs])
+
+
+def shared_with_relevant(documents, queries):
+    """The share of each query's content words in its relevant documents, on average.
+
+    documents: dicts. queries: a ground truth. A document's words are those of its
+    heading and text."""
+    texts = {document["id"]: heading_and_text(document) for document in documents}
+    means = []
+    qrels = qrels_of(right_answers(queries))
+    for question, qrel in zip(queries["question"], qrels, strict=True):
+        relevant = [texts[id_] for id_, grade in qrel.items() if grade > 0]
+        shares = shared_words([question] * len(relevant), relevant)
+        means.append(round(np.mean(shares.round(3)), 3))
+    return np.array(means)
 
 
 # --- Questions and judgements ------------------------------------------------

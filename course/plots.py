@@ -24,6 +24,8 @@ GREY = "0.55"  # 3.4 to 1
 # what the label of a kind of queries says, in English and in Spanish; and its mark
 KINDS = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
 COLLECTIONS = {"med": "MED", "cisi": "CISI", "cacm": "CACM", "vaswani": "Vaswani"}
+COLLECTIONS |= {"stackfaq": "StackFAQ", "liveqa": "LiveQA-Med", "dl19": "DL 2019"}
+COLLECTIONS |= {"liveqa, summaries": "summaries"}
 
 
 def use_style():
@@ -465,6 +467,32 @@ def points(table, title, xlabel="", ylabel=""):
         axis.set_xlim(left=0)
     said = [f"{label} {x:.3g}, {y:.3f}" for label, x, y in table.itertuples()]
     show(figure, f"{title}. {xlabel}, {ylabel}: {'; '.join(said)}.")
+
+
+def against(tables, title, xlabel, ylabel):
+    """Labelled differences with 95 % intervals over a measure: a panel for each table.
+
+    tables: dict of name: DataFrame with the columns x, difference, low, high and
+    marked. Its index has the labels. marked: bool, drawn hollow."""
+    figure, panels = _panels(tables, title, height=5.2, sharey=True)
+    said = []
+    for axis, (name, table) in panels:
+        axis.axhline(0, color=GREY, lw=1)
+        for label, row in table.iterrows():
+            x, y = row["x"], row["difference"]
+            sure = row["low"] * row["high"] > 0
+            colour = COLOURS[0] if sure else GREY
+            inside = "white" if row["marked"] else colour
+            axis.vlines(x, row["low"], row["high"], color=colour, lw=2)
+            axis.scatter(x, y, s=90, color=inside, edgecolor=colour, lw=2, zorder=3)
+            how = {"textcoords": "offset points", "ha": "left", "va": "center"}
+            axis.annotate(COLLECTIONS.get(label, label), (x, y), (9, 0), **how)
+            interval = f"{y:+.3f} ({row['low']:.3f} to {row['high']:.3f})"
+            hollow = ", hollow" if row["marked"] else ""
+            said.append(f"{name}, {label}: {x:.2f}, {interval}{hollow}")
+        axis.margins(0.25, 0.1)
+        axis.set(title=name, xlabel=xlabel, ylabel=ylabel)
+    show(figure, f"{title}. {xlabel}, {ylabel}. {'; '.join(said)}.")
 
 
 def misses(intervals, truth, title, xlabel):

@@ -10,6 +10,7 @@ import pandas as pd
 
 import utils
 from course import claims, corpus, embedding, scoring
+from course.intervals import groups_of
 
 # how BM25 with stems and vectors are joined; the shares of the vectors are 0 to 1
 SUMS = ["BM25, stems", "sum, 0.5", "RRF, 60", "sum, 0.8", "vectors"]
@@ -37,24 +38,29 @@ def features(documents, queries):
     asked = queries["question"]
     first = [texts.get(row[0], "") for row in tens[0]]
     both = [len({*one} & {*other}) / 10 for one, other in zip(*tens, strict=True)]
-    shared = []
-    for question, qrel in zip(asked, utils.qrels_of(queries["document"]), strict=True):
-        relevant = [texts[id_] for id_, grade in qrel.items() if grade > 0]
-        shared.append(corpus.shared_words([question] * len(relevant), relevant).mean())
     found = {
-        "words": [len(utils.content_words(question)) for question in asked],
+        "words": [len(corpus.content_words(question)) for question in asked],
         "overlap": corpus.shared_words(asked, first),
         "agreement": both,
-        "shared": shared,
+        "shared": corpus.shared_with_relevant(documents, queries),
     }
     return pd.DataFrame(found).round(3)
 
 
-def recorded():
-    """The recorded features of all collections: a dict of DataFrames."""
+def of_collection(name, recorded_or_here):
+    """The features of a collection: computed where it is here, else recorded.
+
+    recorded_or_here: see `claims.places`."""
+    if recorded_or_here[name] == "here":
+        return features(*claims.read(name))
+    return recorded(name)
+
+
+def recorded(name):
+    """The recorded features of a collection."""
     table = pd.read_csv(corpus.ROOT / "data" / RECORD)
-    parts = table.groupby("collection", sort=False)
-    return {name: part.drop(columns="collection") for name, part in parts}
+    table = table[table["collection"] == name].drop(columns="collection")
+    return table.reset_index(drop=True)
 
 
 def as_arrays(values, about, names):
@@ -120,3 +126,14 @@ def left_out(values, about, names=claims.NAMES, others=()):
             said[name][feature] = f"{SUMS[one]} up to {cut:.2f}, then {SUMS[other]}"
         found[name] = pd.DataFrame(columns, index=values[name].index)
     return found, pd.DataFrame.from_dict(said, orient="index")
+
+
+def values_of(documents, queries):
+    """nDCG@10 of each query by each of SUMS: a DataFrame; the index has the needs."""
+    scores = scoring.ten_scores(documents)
+    columns = {}
+    for name in SUMS:
+        search = utils.search_by_scores(scores[name], documents, k=10)
+        rankings = utils.run_search(queries, search, 10)
+        columns[name] = utils.score(queries, rankings, 10)["ndcg"].to_numpy()
+    return pd.DataFrame(columns, index=pd.Index(groups_of(queries), name="need"))
