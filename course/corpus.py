@@ -80,8 +80,12 @@ def course_language():
 
 
 def results_folder():
-    """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made."""
-    folder = ROOT / (os.environ.get("COURSE_RESULTS") or "results")
+    """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made.
+
+    A relative one is in the shell's folder: kernels start in another."""
+    named = os.environ.get("COURSE_RESULTS")
+    shell = os.environ.get("PWD") or os.getcwd()
+    folder = Path(shell, named) if named else ROOT / "results"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -396,7 +400,8 @@ def load_judged_queries(folder=None, grade="grade"):
     the column that has the grades, numbers from 0. Queries of the kind FROM_LOG are
     left out. Without the file both are empty, and a line says so. Warnings count
     pairs that stand twice, ids of several queries, and unknown documents, which
-    are left out. ValueError names file, row and column."""
+    are left out. ValueError names file, row and column, also of a query whose course
+    no document has: no search could find anything for it."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
         table = read_table(path, [*JUDGED_COLUMNS, grade])
@@ -408,8 +413,11 @@ def load_judged_queries(folder=None, grade="grade"):
         return pd.DataFrame(columns=QUERY_COLUMNS), []
     no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
     fail_if_any(table, no_number, grade, path, "is not a number from 0")
-    table, _ = _known_rows(table, path)
+    table, courses = _known_rows(table, path)
     table = table[table["kind"] != FROM_LOG]
+    if courses:
+        other = ~table["course"].isin([*courses.values()])
+        fail_if_any(table, other, "course", path, "is not a course of the documents")
     grades = whole_if_possible(table[grade].astype(float))
     groups = table.assign(**{grade: grades}).groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1
@@ -501,6 +509,11 @@ def load_halves(folder=None):
     queries, qrels = load_judged_queries(folder)
     judged = queries.assign(document=qrels)
     answered = np.array([any(qrel.values()) for qrel in qrels], dtype=bool)
-    if answered.sum() > 1:
+    if judged[answered]["need"].nunique() > 1:
         development["judged"], test["judged"] = divide(judged[answered])
+    elif answered.any():
+        print(
+            f"judged-queries.csv: {answered.sum()} with a relevant document, all of "
+            "one need; it takes two, so the part on judged queries is left out"
+        )
     return development, test, judged[~answered].reset_index(drop=True)

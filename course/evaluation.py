@@ -84,10 +84,11 @@ def advice(documents):
     n_letters = sum(len(document["text"]) for document in documents)
     tokens = n_letters / 4 + 250 * n  # with 250 for the prompt
     dollars = (0.15 * tokens + 0.60 * 100 * n) / 1e6
-    return f"""No queries yet. Collect what people type, a line each, in queries.txt beside the
-documents, and judge it in notebook 5: fifty queries are a start. Or let a model write questions,
-with COURSE_LLM=live and notebook 1: {n:,} calls, about {tokens:,.0f} tokens in, at the
-prices of gpt-4o-mini (0.15 and 0.60 dollars a million tokens in and out) {dollars:.2f} dollars."""  # noqa: E501
+    return f"""No queries yet, or none that can decide: judged ones take two needs.
+Collect what people type, a line each, in queries.txt beside the documents, and judge it in
+notebook 5: fifty queries are a start. Or let a model write questions, with COURSE_LLM=live
+and notebook 1: {n:,} calls, about {tokens:,.0f} tokens in, at the prices of gpt-4o-mini
+(0.15 and 0.60 dollars a million tokens in and out) {dollars:.2f} dollars."""  # noqa: E501
 
 
 def log_of(folder, development, documents, n=1_000):
@@ -149,12 +150,14 @@ class Vectors:
     """Vectors of documents, or of parts of them, and the score function they give.
 
     values: (n, dimension). rows: the place of the document of each vector. model: the
-    name of the model, None for the default."""
+    name of the model, None for the default. chunks: how texts were cut, a dict of
+    size and step in words; None where they are whole."""
 
     values: np.ndarray
     rows: np.ndarray
     scores: Callable
     model: str | None = None
+    chunks: dict | None = None
 
 
 def embed_all(documents, fetched=()):
@@ -200,7 +203,7 @@ def embed_chunks(documents, size, step):
             found, first = np.unique(rows[columns], return_index=True)
             yield asked, found, np.maximum.reduceat(block, first, axis=1)
 
-    return Vectors(values, rows, scores)
+    return Vectors(values, rows, scores, chunks={"size": size, "step": step})
 
 
 def builder(documents, embedded):
@@ -563,7 +566,8 @@ def funnels(rankings, queries, unanswered, k=5):
     """Where an answer would be lost, a row of shares for each search.
 
     rankings: a dict of name: ids, (n_queries, depth). A model is shown the first k.
-    unanswered: the queries that no record answers."""
+    unanswered: the queries that no record answers. Stages of no query are left out,
+    but not "shown"."""
     right = [*utils.right_answers(queries), *[{}] * len(unanswered)]
     every_query = pd.DataFrame({"document": right})
     shares = {}
@@ -572,7 +576,7 @@ def funnels(rankings, queries, unanswered, k=5):
         stages = answering.funnel(every_query, np.vstack([found, nothing]), k)
         shares[name] = stages.value_counts(normalize=True, sort=False)
     table = pd.DataFrame(shares)
-    table = table[table.max(axis=1) > 0].T
+    table = table[(table.max(axis=1) > 0) | (table.index == "shown")].T
     return table.sort_values("shown", ascending=False)
 
 
@@ -605,6 +609,7 @@ def log_to_judge(folder, n_each=20):
     documents = corpus.load_documents(folder)
     log = pd.read_csv(folder / "queries.csv", dtype=str)
     log["question"] = log["question"].str.strip()
+    yours = your_searches.own_searches(documents, [log])  # errors before what is long
     known = log.groupby("question")[["course", "query_id"]].first()
     few = pooling.sample_log(pooling.strata(log["question"]), n_each, "all")
     few[known.columns] = known.loc[few["question"]].to_numpy()
@@ -613,7 +618,7 @@ def log_to_judge(folder, n_each=20):
     scores = scoring.vector_scores(vectors, documents)
     by_vectors = utils.search_by_scores(scores, documents, k=10)
     searches = {"text": utils.minsearch_search(index, k=10), "vectors": by_vectors}
-    return few, searches | your_searches.own_searches(documents, [log]), documents
+    return few, searches | yours, documents
 
 
 def unjudged(log, queries, unanswered, folder):
@@ -684,7 +689,7 @@ def answered(name, search, found, queries, unanswered, documents, folder, out):
     places = np.random.default_rng(1).permutation(len(queries))[:100]
     drawn, found = queries.iloc[places].reset_index(drop=True), found[places]
     print(f"{len(drawn)} answers, and up to four calls of one token to judge each")
-    about, needed, path = drawn, {}, Path(folder) / "answer-facts.csv"
+    about, needed, path = drawn, {}, Path(folder) / formats.FACTS
     if Path(folder) != corpus.ROOT / "data":
         about = drawn.assign(course="")
     if path.exists():
@@ -704,18 +709,23 @@ def answered(name, search, found, queries, unanswered, documents, folder, out):
 def write_search(to, documents, setting, embedded):
     """Write a folder with search.py and all that it needs.
 
-    setting: of the search. embedded: see `embed_all`."""
+    setting: of the search. embedded: see `embed_all`. A search of text alone gets no
+    vectors."""
     language = corpus.course_language()
     vectors = embedded[setting.get("embedded", "vectors")]
     settings = {"k1": 1.2, "b": 0.75, "heading": 1, "text": 0, "vectors": 0} | setting
     settings.pop("embedded", None)
     settings |= {"language": language, "stopwords": scoring.stopwords_of(language)}
     settings |= embedding.where_from(vectors.model)
+    if vectors.chunks:
+        settings["chunks"] = vectors.chunks
     to.mkdir(parents=True, exist_ok=True)
     (to / "settings.json").write_text(json.dumps(settings, indent=1))
     (to / "documents.json").write_text(json.dumps(documents))
-    np.save(to / "vectors.npy", vectors.values)
-    np.save(to / "rows.npy", vectors.rows)
+    for name, values in {"vectors": vectors.values, "rows": vectors.rows}.items():
+        (to / f"{name}.npy").unlink(missing_ok=True)  # of another search
+        if settings["vectors"]:
+            np.save(to / f"{name}.npy", values)
     shutil.copy(corpus.ROOT / "scripts" / "search.py", to)
 
 

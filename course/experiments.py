@@ -65,7 +65,8 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     build(setting) is a search function; with a depth it has to take another k.
     development and test: ground truths with a column fold, see
     `corpus.divide`: ten folds of one table, or two halves. With fewer than FEW
-    queries nothing is tuned: the first setting is taken, and a line says so.
+    queries, or with all in one fold, nothing is tuned: the first setting is taken,
+    and a line says so.
     Returns the rankings of test, (n_queries, depth or k); each fold's setting,
     a Series; and the setting that is best on all of development: the one to
     ship."""
@@ -84,7 +85,10 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     best = {}
     for fold in sorted(test["fold"].unique()):
         others = (development["fold"] != fold).to_numpy()
-        best[fold] = values[others].mean().idxmax()
+        best[fold] = values[others].mean().idxmax() if others.any() else 0
+        if not others.any() and len(settings) > 1:
+            said = "no others can tune: the first setting is taken"
+            print(f"all {len(development)} queries are in one fold, and {said}")
     best = pd.Series(best)
     rankings = np.full((len(test), depth or k), "", dtype=object)
     for number in best.unique():

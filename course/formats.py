@@ -38,6 +38,7 @@ QUERY = {
 }
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+FACTS = "answer-facts.csv"  # of notebook 06, where a model answers
 COPIED = (
     ".copied"  # in a converted folder: which files came from the source as they are
 )
@@ -423,6 +424,7 @@ def convert(source, into):
     source: a file of documents (see READERS), or a folder with one and, if
     there are any, queries or topics, and qrels; or "irds:" and the name of a
     collection of ir_datasets. The course's own form is returned as it is.
+    What is in our form already is copied: questions, judgements, facts, runs/*.trec.
     columns.toml beside the documents says how their columns are called, and
     these must be there. ValueError names file, row and column."""
     into = Path(into)
@@ -449,14 +451,20 @@ def convert(source, into):
         (into / name).unlink(missing_ok=True)
     for path in asked:
         _convert_queries(path, qrels, documents, into)
+    tables = _named(own, GENERATED, JUDGED)
+    courses = [corpus.read_table(path, ["course"])["course"] for path in tables]
+    if tables and {*pd.concat(courses)} == {"all"}:
+        _of_one_course(documents, " and ".join(path.name for path in tables))
     content = documents.to_json(orient="records", indent=1)
     kept = into / DOCUMENTS
     if not kept.exists() or kept.read_text() != content:
         (into / GENERATED).unlink(missing_ok=True)  # made from other documents
     kept.write_text(content)
-    for path in own:
-        shutil.copy(path, into)
-    copied.write_text("\n".join(path.name for path in own), encoding="utf-8")
+    names = [f"runs/{p.name}" if p.suffix == ".trec" else p.name for p in own]
+    for path, name in zip(own, names, strict=True):
+        (into / name).parent.mkdir(exist_ok=True)
+        shutil.copy(path, into / name)
+    copied.write_text("\n".join(names), encoding="utf-8")
     return into
 
 
@@ -492,9 +500,10 @@ def _files_of(source):
 
     source: a file or a folder. ValueError where it has no documents, or
     several files of them, or of queries."""
-    paths = [source, *source.glob("*"), *source.glob("qrels/*.tsv")]
+    below = [*source.glob("qrels/*.tsv"), *source.glob("runs/*.trec")]
+    paths = [source, *source.glob("*"), *below]
     files = sorted(path for path in paths if path.is_file())
-    own = _named(files, GENERATED, JUDGED)
+    own = _named(files, GENERATED, JUDGED, FACTS, "runs/*.trec")
     asked = _named(files, "quer[iy]*", "topics*", "*.QRY")
     qrels = _named(files, "qrels*", "*.REL", "qrels/*.tsv")
     judgements = _named(files, "judgements-*.csv")  # of notebook 05's panel
@@ -521,9 +530,8 @@ def _convert_queries(path, qrels_paths, documents, into):
 
     Where no query has a course, all documents get the same one."""
     queries = read_queries(path)
-    if set(queries["course"]) == {"all"} and set(documents["course"]) != {"all"}:
-        print(f"{path.name}: queries without a course, so no search filters on it")
-        documents["course"] = "all"
+    if set(queries["course"]) == {"all"}:
+        _of_one_course(documents, path.name)
     other = ~queries["course"].isin(documents["course"])
     utils.fail_if_any(
         queries, other, "course", path, "is not a course of the documents"
@@ -542,6 +550,13 @@ def _convert_queries(path, qrels_paths, documents, into):
         if len(judged):
             judged.to_csv(into / JUDGED, columns=columns, index=False)
     print(f"{path.name}: {len(queries):,} queries, {counts}")
+
+
+def _of_one_course(documents, name):
+    """Give all documents the course of queries without one; a line says so."""
+    if set(documents["course"]) != {"all"}:
+        print(f"{name}: queries without a course, so no search filters on it")
+        documents["course"] = "all"
 
 
 def _known_qrels(path, queries, documents):

@@ -11,7 +11,7 @@ from importlib.metadata import version
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import corpus, experiments
+from course import corpus, experiments, your_searches
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
@@ -26,7 +26,8 @@ NAMES = {
     "ms_per_query": "ms a query",
     "left_out": "labels left out",
 }
-DECIMALS = {"ms a query": "{:,.1f}", "needed": "{:,.0f}"}  # of others: three
+DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")
+DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
 TEMPLATE = Environment(
     loader=PackageLoader("course", ""), autoescape=True, undefined=StrictUndefined
 ).get_template("report.html.j2")
@@ -96,7 +97,13 @@ def sections(boards, differences, test, chosen, tables):
         found.append(section("Where answers were lost", about, tables["answers"]))
     for kind in reversed([*boards]):
         found.append(_board_section(boards[kind], test[kind], kind))
-        if len(close := undecided(differences[kind])):
+        close = undecided(differences[kind])
+        clear = differences[kind].drop(close.index)
+        if len(clear):
+            about = f"{chosen[kind]} minus each: it is significantly better than these."
+            columns = ["difference", "low", "high", "p"]
+            found.append(section(f"Decided, {kind} queries", about, clear[columns]))
+        if len(close):
             about = (
                 f"{chosen[kind]} minus each. Below 0 it is behind. Needed: "
                 "so many documents, or needs, would show a difference of 0.02."
@@ -123,6 +130,19 @@ def _board_section(board, queries, kind):
     return section(f"Leaderboard, {kind} queries", about, board)
 
 
+def of_yours(searches):
+    """The section on how your searches ran, in a list; without any, no section."""
+    table = your_searches.how_it_went(searches)
+    if table.empty:
+        return []
+    about = (
+        "A query that failed twice finds nothing, and counts. Its time is what "
+        "you waited for. Repeated ids are merged, and foreign ids, which are of no "
+        "document, are left out."
+    )
+    return [section("Your searches", about, table)]
+
+
 def to_paste(name, code, is_folder):
     """The section with what to paste: the search of a name and its code.
 
@@ -136,6 +156,7 @@ def to_paste(name, code, is_folder):
         f"{name}: in the folder search/, which needs nothing of this course",
         f"Install: pip install {' '.join(packages)}",
         "Run: python search/search.py QUESTION COURSE",
+        "Add documents: python search/search.py --add FILE.json",
     ]
     if not settings["package"]:
         about.insert(2, f"The model is {settings['model']}: settings.json says where")

@@ -8,8 +8,9 @@ import runpy
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import ir_measures
 import numpy as np
@@ -20,6 +21,8 @@ from course import corpus, formats
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
+WENT = ["queries", "failed", "first error", "repeated ids", "foreign ids"]
+WENT += ["p50 ms", "p95 ms"]  # columns of `how_it_went`
 OURS = {"utils", "course"}  # the top-level names of the course
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
 
@@ -62,7 +65,8 @@ def of_queries(searches, queries):
 def milliseconds(searches):
     """The mean time of a query in each search that was asked one by one: a Series.
 
-    It is NaN for a run, which other tools made: nothing was measured."""
+    Queries that failed count, too: see `lifted`. It is NaN for a run, which other
+    tools made: nothing was measured."""
     means = {}
     for name, search in searches.items():
         if isinstance(search, Run):
@@ -70,6 +74,28 @@ def milliseconds(searches):
         elif isinstance(search, Timed) and search.milliseconds:
             means[name] = np.mean([*search.milliseconds.values()])
     return pd.Series(means, dtype=float)
+
+
+def how_it_went(searches):
+    """What happened while your searches were asked: a DataFrame, a row for each.
+
+    Columns: queries asked, or ranked by a run; failed, of them; the first error;
+    repeated ids, which were merged; foreign ids, of no document, which were left out;
+    p50 and p95 of the milliseconds of a query, failed ones included. What a run cannot
+    tell is None."""
+    rows = {}
+    for name, search in searches.items():
+        if isinstance(search, Run):
+            rows[name] = [len(search.rankings), *[None] * 3, search.foreign]
+            rows[name] += [None] * 2
+        elif isinstance(search, Timed) and search.milliseconds:
+            times = np.percentile([*search.milliseconds.values()], [50, 95])
+            error = next(iter(search.errors.values()), "")
+            counts = search.counts["repeated"], search.counts["foreign"]
+            n_asked, n_failed = len(search.milliseconds), len(search.errors)
+            rows[name] = [n_asked, n_failed, error, *counts, *times]
+    table = pd.DataFrame.from_dict(rows, orient="index", dtype=object)
+    return table.set_axis(WENT, axis=1) if rows else pd.DataFrame(columns=WENT)
 
 
 # --- Python functions --------------------------------------------------------
@@ -176,13 +202,17 @@ def _imports_of(path):
 
 @dataclass(frozen=True)
 class Timed:
-    """A search function that keeps how long each query took.
+    """A search function that keeps how long each query took, and what went wrong.
 
-    search: a function of queries and k. milliseconds: a dict of (question,
-    course): time, which grows as queries are asked."""
+    search: a function of queries and k. The others grow as queries are asked.
+    milliseconds: a dict of (question, course): time. errors: a dict of (question,
+    course): error, of the queries that failed. counts: of "repeated" and "foreign"
+    ids, see `lifted`."""
 
     search: Callable
-    milliseconds: dict
+    milliseconds: dict = field(default_factory=dict)
+    errors: dict = field(default_factory=dict)
+    counts: Counter = field(default_factory=Counter)
 
     def __call__(self, queries, k=100):
         return self.search(queries, k)
@@ -192,39 +222,41 @@ def lifted(function, known, name="search"):
     """A search, `Timed`, of a function (question, course) -> ids or documents.
 
     Each query is asked once, and its answer is kept. A query that fails is
-    asked again. If it fails again, it finds nothing. Warnings count such
-    queries, ids that an answer repeats, and ids that the corpus lacks, which are
-    left out. If more than FOREIGN are, that is a ValueError."""
-    kept, took, errors = {}, {}, {}
+    asked again. If it fails again, it finds nothing. Its time is that of all tries:
+    what the caller waited for. Warnings count such queries, ids that an answer
+    repeats, and ids that the corpus lacks, which are left out. If more than FOREIGN
+    are, that is a ValueError."""
+    kept, took, errors, counts = {}, {}, {}, Counter()
 
     def ask(pair):
+        found, started = [], time.perf_counter()
         for _ in range(TRIES):
-            started = time.perf_counter()
             try:
                 found = _ids_of(function(*pair))
             except Exception as error:
                 errors[pair] = f"{type(error).__name__}: {error}"
-                continue
-            took[pair] = 1000 * (time.perf_counter() - started)
-            errors.pop(pair, None)
-            return found
-        return []
+            else:
+                errors.pop(pair, None)
+                break
+        took[pair] = 1000 * (time.perf_counter() - started)
+        return found
 
     def search(queries, k=100):
         pairs = _pairs_of(queries)
         new = [pair for pair in dict.fromkeys(pairs) if pair not in kept]
-        for pair in new:
-            kept[pair] = ask(pair)
-        _say_problems(name, {pair: kept[pair] for pair in new}, errors)
-        kept.update(_known_only(name, {pair: kept[pair] for pair in new}, known))
+        found = {pair: ask(pair) for pair in new}
+        counts["repeated"] += _say_problems(name, found, errors)
+        of_ours = _known_only(name, found, known)
+        counts["foreign"] += _n_ids(found) - _n_ids(of_ours)
+        kept.update(of_ours)
         rows = [list(dict.fromkeys(kept[pair])) for pair in pairs]
         return utils.pad(rows, k)
 
-    return Timed(search, took)
+    return Timed(search, took, errors, counts)
 
 
 def _say_problems(name, found, errors):
-    """Warn of queries that failed, and of ids that an answer repeats."""
+    """Warn of queries that failed, and of ids that an answer repeats: their number."""
     failed = [errors[pair] for pair in found if pair in errors]
     if failed:
         count = f"{len(failed)} of {len(found)} queries failed {TRIES} times"
@@ -234,6 +266,12 @@ def _say_problems(name, found, errors):
     repeated = sum(len(ids) - len(set(ids)) for ids in found.values())
     if repeated:
         warnings.warn(f"{name}: {repeated} repeated ids were merged", stacklevel=4)
+    return repeated
+
+
+def _n_ids(found):
+    """How many ids were found for all queries together."""
+    return sum(map(len, found.values()))
 
 
 def _pairs_of(queries):
@@ -273,9 +311,11 @@ def _known_only(name, found, known):
 class Run:
     """A search that looks its rankings up, and finds nothing where there is none.
 
-    rankings: a dict of (question, course): ids, best first."""
+    rankings: a dict of (question, course): ids, best first. foreign: how many ids of
+    the run are of no document, and left out."""
 
     rankings: dict
+    foreign: int = 0
 
     def __call__(self, queries, k=100):
         found = [self.rankings.get(pair, []) for pair in _pairs_of(queries)]
@@ -294,8 +334,8 @@ def from_run(path, known, queries):
     warning counts ids that the corpus lacks: they are left out. ValueError if they
     are more than FOREIGN, and for a file that is not a run or ranks none of the
     queries."""
-    rankings = _known_only(path, read_run(path), known)
-    found = {}
+    whole, found = read_run(path), {}
+    rankings = _known_only(path, whole, known)
     for asked in queries:
         ids = formats.query_ids(asked)
         for pair, query_id in zip(_pairs_of(asked), ids, strict=True):
@@ -305,7 +345,7 @@ def from_run(path, known, queries):
         some = ", ".join(list(rankings)[:3])
         raise ValueError(f"{path}: ranks none of the queries; its query ids: {some}")
 
-    search = Run(found)
+    search = Run(found, _n_ids(whole) - _n_ids(rankings))
     for asked in queries:
         n_ranked = sum(search.ranks(asked))
         if 0 < n_ranked < len(asked):

@@ -96,6 +96,18 @@ def test_files_and_results_are_in_the_named_folders_without_a_warning(
         assert len(corpus.load_ground_truth(corpus.ROOT / "data")) > 1
 
 
+def test_a_relative_folder_of_results_is_where_the_shell_is(tmp_path, monkeypatch):
+    """As in a kernel, which starts in the folder of its notebook."""
+    for folder in ("shell", "kernel"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "kernel")
+    monkeypatch.setenv("PWD", str(tmp_path / "shell"))
+    monkeypatch.setenv("COURSE_RESULTS", "mine")
+    assert corpus.results_folder() == tmp_path / "shell" / "mine"
+    monkeypatch.delenv("PWD")
+    assert corpus.results_folder() == tmp_path / "kernel" / "mine"
+
+
 @pytest.mark.parametrize("base", ["cwd", "PWD", "ROOT"])
 def test_a_relative_course_data_is_found_here_in_the_shell_or_in_ROOT(
     tmp_path, base, monkeypatch
@@ -422,9 +434,9 @@ def test_queries_of_one_need_share_most_of_their_records_in_our_data():
                     assert queries["need"][one] == queries["need"][other]
 
 
-def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
+def test_answered_and_unanswered_queries_are_not_swapped(tmp_path, capsys):
     rows = [
-        f"q{n},How?,a,typo,{id_},{int(n < 6)}"
+        f"q{n},How?,a,typo,{id_},{(n < 6) * (1 + (id_[1] == str(n % 2 + 1)))}"
         for n in range(10)
         for id_ in ("d1", "d2")
     ]
@@ -435,6 +447,10 @@ def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
     assert all(any(qrel.values()) for qrel in test["judged"]["document"])
     write(tmp_path, judged=csv("|".join([rows[0], *rows[12:]]), JUDGED))
     assert "judged" not in corpus.load_halves(folder)[1]  # one query tells nothing
+    assert "judged-queries.csv: 1 with a relevant document" in capsys.readouterr().out
+    write(tmp_path, judged=csv("|".join([*rows[:2], *rows[4:6]]), JUDGED))
+    assert "judged" not in corpus.load_halves(folder)[1]  # nor two of one need
+    assert "2 with a relevant document, all of one need" in capsys.readouterr().out
 
 
 def test_document_id_hangs_on_course_question_and_the_first_ten_characters_only():

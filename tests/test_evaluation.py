@@ -445,3 +445,36 @@ def test_two_searches_whose_names_give_one_file_name_are_both_measured(tmp_path)
     ours, theirs = evaluation.by_both(tmp_path, "judged", asked("judged"), rankings)
     pd.testing.assert_frame_equal(ours, theirs)
     assert ours["MRR"].tolist() == [1, 0]
+
+
+def test_a_search_that_never_shows_a_record_has_a_share_of_0():
+    never = ranked((["c", *[""] * 9], N))
+    table = evaluation.funnels({"x": never}, asked("judged"), asked("judged")[:0])
+    assert table.loc["x", "shown"] == 0
+    assert table.loc["x"].sum() == pytest.approx(1)
+
+
+def test_two_queries_in_one_fold_are_chosen_for_and_compared():
+    queries = asked("judged")[:2].assign(fold=3)
+    found = {"good": ranked((FIRST, 2)), "bad": ranked((NEVER, 2))}
+    best, expected, by_fold = evaluation.choose_by_folds(
+        found, queries, "judged", "bad"
+    )
+    assert (best, by_fold.tolist()) == ("bad", ["bad"])
+    assert expected == 0
+    found = {"judged": found}
+    table = evaluation.differences(found, {"judged": queries}, {"judged": "bad"})
+    assert table["judged"].loc["good", "difference"] == -1
+
+
+def test_a_wrong_path_of_searches_is_said_before_a_log_is_embedded(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "documents-with-ids.json").write_text(json.dumps(DOCUMENTS))
+    (tmp_path / "queries.csv").write_text("query_id,question,course\nq1,hum,hi-fi\n")
+    monkeypatch.setenv("COURSE_SEARCHES", str(tmp_path / "gone.py"))
+    monkeypatch.setattr(evaluation.embedding, "embed", lambda *_: 1 / 0)
+    with pytest.raises(
+        FileNotFoundError, match=r"COURSE_SEARCHES: .*gone\.py: no such"
+    ):
+        evaluation.log_to_judge(tmp_path)

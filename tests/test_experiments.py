@@ -79,6 +79,20 @@ def test_on_few_queries_nothing_is_tuned(cross_fit, capsys):
     assert cross_fit(NUMBERED[:50], NUMBERED)[2] == "right"
 
 
+@pytest.mark.parametrize("n", [2, 60])
+def test_where_all_queries_are_in_one_fold_the_first_setting_is_taken(
+    cross_fit, capsys, n
+):
+    """Nothing else could choose for them. (60 of one need, for example.)"""
+    queries = NUMBERED[:n].assign(fold=7)
+    rankings, by_fold, best = cross_fit(queries, queries)
+    assert by_fold.to_dict() == {7: "wrong"}
+    assert rankings[:, 1].tolist() == ["wrong"] * n
+    assert best == ("wrong" if n == 2 else "right")
+    said = {2: "2 queries are too few", 60: "all 60 queries are in one fold, and no"}
+    assert said[n] in capsys.readouterr().out
+
+
 def test_nothing_to_compare_is_an_error():
     for compare in experiments.compare, experiments.leaderboard:
         with pytest.raises(ValueError, match=r"no search .*is given"):

@@ -108,6 +108,46 @@ def test_judgements_of_unknown_documents_are_counted_and_left_out(tmp_path, caps
         formats.convert(tmp_path, tmp_path / "into")
 
 
+JUDGED = "query_id,query,course,kind,need,document,grade\n"
+TV = "id,text,course\n1,Turn the sound up.,tv\n2,The remote is dead.,tv\n"
+
+
+def test_judged_queries_without_a_course_are_of_all_documents(tmp_path, capsys):
+    rows = "q1,no sound,all,typed,q1,1,2\nq2,dead,all,typed,q2,2,2\n"
+    write(tmp_path, {"documents.csv": TV, "judged-queries.csv": JUDGED + rows})
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    said = "judged-queries.csv: queries without a course, so no search filters on it"
+    assert said in capsys.readouterr().out
+    assert {one["course"] for one in corpus.load_documents(folder)} == {"all"}
+    assert len(corpus.load_halves(folder)[1]["judged"]) == 2
+
+
+def test_a_judged_query_of_a_course_without_documents_is_named(tmp_path):
+    rows = "q1,no sound,tv,typed,q1,1,2\nq2,dead,all,typed,q2,2,2\n"
+    write(tmp_path, {"documents.csv": TV, "judged-queries.csv": JUDGED + rows})
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    problem = r"judged-queries\.csv: row 1 \(line 3\), column course: 'all' is not a"
+    with pytest.raises(ValueError, match=problem):
+        corpus.load_halves(folder)
+    with_log = rows.replace("all,typed", f"all,{corpus.FROM_LOG}")
+    write(folder, {"judged-queries.csv": JUDGED + with_log})
+    assert len(corpus.load_judged_queries(folder)[0]) == 1  # a log is left out anyway
+
+
+def test_facts_and_runs_beside_a_table_are_copied_and_go_when_they_go(tmp_path):
+    facts = "query_id,fact\nq1,the volume\n"
+    files = {"tickets.csv": TV, "answer-facts.csv": facts}
+    write(tmp_path, files | {"runs/theirs.trec": "q1 Q0 1 1 0.5 t\n"})
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    assert (folder / "answer-facts.csv").read_text() == facts
+    assert (folder / "runs" / "theirs.trec").read_text().startswith("q1 Q0 1")
+    (tmp_path / "answer-facts.csv").unlink()
+    (tmp_path / "runs" / "theirs.trec").unlink()
+    formats.convert(tmp_path, folder)
+    assert not (folder / "answer-facts.csv").exists()
+    assert not [*folder.glob("runs/*")]
+
+
 def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
     asked = "no sound\r\n\r\nq9\tdead\tstill\n"
     write(tmp_path, {"documents.csv": "answer\nTurn it up.\n", "queries.txt": asked})

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from course import corpus, report
+from course import corpus, report, your_searches
 
 MANY, FEW = (
     pd.DataFrame({"question": ["q"] * 50}),
@@ -141,3 +141,47 @@ def test_a_report_names_all_its_models_and_its_language(monkeypatch):
     assert (
         "from my/data. Vectors by all-MiniLM-L6-v2, bge, e5. Stems in spanish" in said
     )
+
+
+def test_what_went_wrong_in_your_searches_is_a_section():
+    def mine(question, course):
+        if question == "late":
+            raise TimeoutError("<b>no answer</b>")
+        return ["a", "a"]
+
+    search = your_searches.lifted(mine, {"a"}, "mine")
+    assert report.of_yours({}) == report.of_yours({"own: mine": search}) == []
+    with pytest.warns(UserWarning, match="mine: "):
+        search(pd.DataFrame({"question": ["now", "late"], "course": "x"}))
+    search.milliseconds.update({("now", "x"): 1.0, ("late", "x"): 1234.56})
+    shown = BeautifulSoup(
+        report.render(report.of_yours({"own: mine": search})), "html.parser"
+    )
+    assert shown.h2.text == "Your searches"
+    head = ["", *your_searches.WENT]
+    cells = ["2", "1", "TimeoutError: <b>no answer</b>", "1", "0", "617.8", "1,172.9"]
+    rows = [[cell.text for cell in row(["th", "td"])] for row in shown("tr")]
+    assert rows == [head, ["own: mine", *cells]]
+
+
+def test_decided_and_undecided_differences_have_a_section_each():
+    table = OTHERS.assign(difference=0.1, high=0.2, needed=7.0)
+    columns = ["mrr", "ndcg", "low", "high", "condensed", "judged_at_k", "refused"]
+    board = pd.DataFrame(0.5, ["best"], [*columns, "ms_per_query"])
+    empty = ["failures", "funnel", "answers", "judge_next", "judge_random", "corrected"]
+    tables = dict.fromkeys(empty, pd.DataFrame())
+    queries = pd.DataFrame({"document": ["a"]})
+
+    def of(rows):
+        of_kind = [{"generated": one} for one in (board, table.loc[rows], queries)]
+        found = report.sections(*of_kind, {"generated": "best"}, tables)
+        return {one["title"].partition(",")[0]: one for one in found[2:]}
+
+    both = of([*table.index])
+    assert [*both] == ["Leaderboard", "Decided", "Undecided"]
+    assert both["Decided"]["names"] == ["behind", "own: mine"]
+    assert both["Undecided"]["names"] == ["close", "weak", "wide"]
+    assert both["Decided"]["columns"] == ["difference", "from", "to", "p"]
+    assert both["Decided"]["text"].startswith("best minus each")
+    assert [*of(["close"])] == ["Leaderboard", "Undecided"]
+    assert [*of(["behind"])] == ["Leaderboard", "Decided"]

@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
@@ -208,6 +209,48 @@ def test_repeated_ids_are_merged_and_counted():
         assert (your_searches.lifted(lambda *_: [7], KNOWN)(QUERIES, k=1) == "").all()
 
 
+def slow_then_failing(question, course):
+    """Fails for the second of QUERIES after a while; finds repeats for the first."""
+    if "late" in question:
+        time.sleep(0.02)
+        raise TimeoutError("the engine does not answer")
+    return [*"abababab", "z", "a"]
+
+
+def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time():
+    search = your_searches.lifted(slow_then_failing, KNOWN, "mine")
+    assert your_searches.how_it_went({"own: mine": search}).empty  # not asked yet
+    with pytest.warns(UserWarning, match="mine: "):
+        search(QUERIES)
+    search(QUERIES)  # asks nothing again, and counts nothing twice
+    run = your_searches.Run({("docker memory", "x"): ["a"]}, foreign=3)
+    table = your_searches.how_it_went({"own: mine": search, "run: r": run, "o": print})
+    assert table.index.tolist() == ["own: mine", "run: r"]
+    row = table.loc["own: mine"]
+    assert row["queries":"failed"].tolist() == [2, 1]
+    assert row["first error"] == "TimeoutError: the engine does not answer"
+    assert row[["repeated ids", "foreign ids"]].tolist() == [7, 1]
+    tries = 1000 * 0.02 * your_searches.TRIES
+    assert row["p95 ms"] > 0.9 * tries
+    assert your_searches.milliseconds({"mine": search})["mine"] > tries / 2
+    assert table.loc["run: r"].tolist() == [1, None, None, None, 3, None, None]
+
+
+def test_a_query_that_fails_once_is_not_counted_as_failed():
+    answers = iter([ZeroDivisionError, ["a"]])
+
+    def search(*_):
+        answer = next(answers)
+        if answer is ZeroDivisionError:
+            raise answer
+        return answer
+
+    lifted = your_searches.lifted(search, KNOWN)
+    assert lifted(QUERIES[:1], k=1).tolist() == [["a"]]
+    table = your_searches.how_it_went({"mine": lifted})
+    assert table.iloc[0, :3].tolist() == [1, 0, ""]
+
+
 def test_the_time_of_a_search_is_the_mean_over_queries():
     search = your_searches.lifted(lambda *_: ["a"], KNOWN)
     search.milliseconds.update({"one": 1, "two": 2, "three": 6})
@@ -275,3 +318,19 @@ def test_many_documents_are_left_to_your_own_searches_if_there_are_any(
     (tmp_path / "runs" / "theirs.trec").unlink()
     monkeypatch.setenv("COURSE_SEARCHES", "searches.py")
     assert your_searches.only_yours(many, tmp_path)
+
+
+def test_a_run_keeps_how_many_of_its_ids_are_foreign(tmp_path):
+    path = tmp_path / "other.trec"
+    found = [
+        ("q1", "a"),
+        ("q1", "b"),
+        ("q1", "c"),
+        ("q2", "a"),
+        ("q2", "b"),
+        ("q2", "z"),
+    ]
+    path.write_text("".join(f"{query} Q0 {id_} 1 1 t\n" for query, id_ in found))
+    with pytest.warns(UserWarning, match=r"other\.trec: 1 of 6 ids"):
+        run = your_searches.from_run(path, KNOWN, [QUERIES])
+    assert your_searches.how_it_went({"r": run}).loc["r", "foreign ids"] == 1
