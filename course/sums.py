@@ -63,6 +63,18 @@ def recorded(name):
     return table.reset_index(drop=True)
 
 
+def record(known):
+    """Write the features of collections into the results folder, as data/ has them.
+
+    known: dict of name: DataFrame. One without all of the features is left out."""
+    parts = [
+        table.assign(collection=name)
+        for name, table in known.items()
+        if {*FEATURES} <= {*table}
+    ]
+    pd.concat(parts).to_csv(corpus.results_folder() / RECORD, index=False)
+
+
 def as_arrays(values, about, names):
     """Of each collection the values of SUMS, (n, 5), and the features, (n, 3)."""
     return {

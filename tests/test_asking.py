@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from course import asking, experiments
+from course import asking, corpus, experiments
 
 DOCUMENTS = [
     {"id": f"d{n}", "course": "c", "question": "", "text": f"word{n} apple"}
@@ -42,11 +42,12 @@ def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch):
     assert set(found["collection"]) == {"med"}
 
 
-def test_the_share_of_a_query_is_the_mean_over_its_relevant_documents(monkeypatch):
-    both = DOCUMENTS, QUERIES
-    monkeypatch.setattr(asking.formats, "read_collection", lambda _: both)
-    found = asking.shared_by_people(Path("med"))
-    assert found["shared"].tolist() == [0.333, 1.0]
+def test_the_share_of_a_query_is_the_mean_over_its_relevant_documents():
+    found = corpus.shared_with_relevant(DOCUMENTS, QUERIES)
+    assert found.tolist() == [0.333, 1.0]
+    graded = QUERIES.assign(document=[{"d1": 1, "d9": 2, "d2": 0}, {"d3": 1, "d4": 0}])
+    # not of what is judged not relevant
+    assert corpus.shared_with_relevant(DOCUMENTS, graded).tolist() == [0.333, 1.0]
 
 
 def test_tau_is_1_for_the_same_order_and_minus_1_for_the_opposite_one():

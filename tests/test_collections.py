@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import utils
-from course import claims, corpus, formats, scoring
+from course import claims, corpus, formats, scoring, sums
 
 sys.path.insert(0, str(corpus.ROOT / "scripts"))
 import fetch_collections
@@ -291,51 +291,152 @@ def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tm
 
 
 @pytest.mark.parametrize(
-    ("collection", "p", "low", "k", "p_q", "wanted"),
+    ("collection", "p", "low", "n", "p_q", "wanted"),
     [
-        ("med", 0.04, 0.01, 4, 0.01, "holds"),
-        ("med", 0.06, 0.01, 4, 0.01, "cannot tell"),
-        ("med", np.nan, 0.0, 4, 0.01, "not tested"),
-        ("mean of these", 0.04, 0.01, 2, 0.01, "holds"),
-        ("mean of these", 0.06, -0.1, 2, 0.04, "they differ"),
-        ("mean of these", 0.06, -0.1, 2, 0.06, "cannot tell"),
+        ("med", 0.04, 0.01, 30, np.nan, "holds"),
+        ("med", 0.06, 0.01, 30, np.nan, "cannot tell"),
+        ("med", np.nan, 0.0, 30, np.nan, "not tested"),
+        ("today", 0.04, 0.01, 200, 0.01, "holds"),
+        ("today", 0.06, -0.1, 200, 0.04, "they differ"),
+        ("today", 0.06, -0.1, 200, 0.06, "cannot tell"),
         ("another one", np.nan, 0.01, 4, 0.01, "holds"),
         ("another one", np.nan, -0.1, 4, 0.01, "they differ"),
+        ("another one", np.nan, -0.1, 4, 0.06, "cannot tell"),
         ("another one", np.nan, 0.01, 3, 0.01, "too few"),
     ],
 )
-def test_a_verdict_follows_the_rule(collection, p, low, k, p_q, wanted):
+def test_a_verdict_follows_the_rule(collection, p, low, n, p_q, wanted):
     row = {"collection": collection, "p": p, "difference": 0.1, "low": low, "high": 0.2}
-    assert claims.verdict(row, {"k": k, "p_q": p_q}) == wanted
+    row |= {"n": n, "p_q": p_q}
+    assert claims.verdict(row) == wanted
     if wanted == "holds":
         turned = row | {"difference": -0.1, "low": -0.2, "high": -low}
-        assert claims.verdict(turned, {"k": k, "p_q": p_q}) == "reverses"
+        assert claims.verdict(turned) == "reverses"
 
 
-def test_each_family_of_claims_is_corrected_by_itself():
-    values = {name: claims.recorded(name) for name in claims.NAMES}
-    groups = {name: np.arange(len(table)) for name, table in values.items()}
+@pytest.fixture(scope="module")
+def values():
+    return {name: claims.recorded(name) for name in claims.NAMES + claims.VERSIONS}
+
+
+def test_each_family_of_claims_is_corrected_by_itself(values):
     one = dict([*claims.MORE.items()][:1])
     (alone, _), (table, units) = (
-        claims.tested(some, values, groups) for some in (one, claims.MORE)
+        claims.tested(some, values) for some in (one, claims.MORE)
     )
-    assert len(table) == len(claims.MORE) * 6
-    assert list(table) == [
-        "claim",
-        "collection",
-        "n",
-        "difference",
-        "low",
-        "high",
-        "p",
-        "verdict",
-    ]
+    # seven collections, two eras, the mean of all, and another one
+    assert len(table) == len(claims.MORE) * (len(claims.NAMES) + 4)
+    columns = "claim collection n difference low high p verdict"
+    assert list(table) == columns.split()
     mine = table[table["claim"].isin(one)].reset_index(drop=True)
     ends = ["difference", "low", "high"]
     pd.testing.assert_frame_equal(mine[ends], alone[ends])
     is_mean = alone["collection"] == "mean of these"
     assert (mine["p"] >= alone["p"])[alone["p"].notna()].all()
     assert (mine["p"] <= 12 * alone["p"] + 1e-12)[is_mean].all()
-    without_titles = mine.set_index("collection").loc[["med", "vaswani"], "verdict"]
+    without_titles = mine.set_index("collection").loc[["med", "dl19"], "verdict"]
     assert set(without_titles) == {"not tested"}
-    assert set(units["k"]) == {2, 4}
+    assert set(units["k"]) <= {4, 7}
+
+
+def test_a_claim_about_titles_takes_the_answers_with_titles(values):
+    titles = "fields", "fields, title × 3"
+    with_titles = values["stackfaq, titles"]
+    found = claims.gain(values, "stackfaq", titles)
+    assert found.equals(with_titles[titles[0]] - with_titles[titles[1]])
+    alone = values["stackfaq"]
+    found = claims.gain(values, "stackfaq", ("vectors", "BM25, stems"))
+    assert found.equals(alone["vectors"] - alone["BM25, stems"])
+
+
+def test_the_error_of_a_mean_draws_whole_needs():
+    alike = pd.Series([1.0, 1.0, 0.0, 0.0], index=["a", "a", "b", "b"])
+    single = pd.Series([1.0, 0.0], index=["a", "b"])
+    assert claims.parts([alike]) == claims.parts([single])
+    [mean], [error], [n] = claims.parts([single])
+    assert (mean, n) == (0.5, 2)
+    assert error == pytest.approx(single.sem())
+
+
+def test_a_record_has_the_queries_of_the_data_card_and_a_need_for_each(values):
+    n = {name: len(table) for name, table in values.items()}
+    assert n["stackfaq"] == n["stackfaq, titles"] == 1_249
+    assert values["stackfaq"].index.nunique() == 125
+    assert n["liveqa"] == n["liveqa, summaries"] == 78
+    assert list(values["liveqa"].index) == list(values["liveqa, summaries"].index)
+    assert (n["dl19"], n["liveqa, kept texts"]) == (43, 39)
+
+
+@pytest.mark.skipif(
+    not COLLECTIONS, reason="no collections here; COLLECTIONS names a folder"
+)
+def test_versions_of_collections_are_what_they_say(monkeypatch, tmp_path):
+    monkeypatch.setenv("COLLECTIONS", str(COLLECTIONS))
+    monkeypatch.setenv("COURSE_RESULTS", str(tmp_path))
+    read = {
+        name: claims.read(name) for name in ["stackfaq", "liveqa", *claims.VERSIONS]
+    }
+    titles = [one["question"] for one in read["stackfaq"][0]]
+    assert set(titles) == {""}
+    assert "" not in [one["question"] for one in read["stackfaq, titles"][0]]
+    assert set(read["liveqa"][1]["kind"]) == {"message"}
+    assert set(read["liveqa, summaries"][1]["kind"]) == {"summary"}
+    documents, queries = read["liveqa, kept texts"]
+    assert (len(documents), len(queries)) == (446, 39)
+    known = {one["id"] for one in documents}
+    assert all({*qrel} <= known for qrel in queries["document"])
+
+
+# --- Rules for a sum ---
+
+
+def test_the_best_fixed_way_and_rule_count_each_collection_once():
+    small = np.zeros((2, 5)), np.zeros((2, 3))
+    small[0][:, 1] = 1  # the second way is right on two queries
+    large = np.zeros((20, 5)), np.zeros((20, 3))
+    large[0][:, 3] = 0.9
+    assert sums.best_fixed({"small": small, "large": large}) == 1
+    # below the cut of words the first way is right, above it the last
+    words = np.arange(10.0)
+    table = np.zeros((10, 5))
+    table[:5, 0] = table[5:, 4] = 1
+    features = np.column_stack([words, words * 0, words * 0])
+    cut, one, other = sums.best_rule({"x": (table, features)}, "words")
+    assert 4 <= cut < 5
+    assert (one, other) == (0, 4)
+    ruled = sums.by_rule(table, features, (cut, one, other), "words")
+    assert ruled.tolist() == [1.0] * 10
+
+
+def test_what_reports_has_not_chosen():
+    columns = dict.fromkeys(sums.SUMS, [0.0, 0.0])
+    good = {name: pd.DataFrame(columns | {"vectors": [0.5, 0.5]}) for name in "ab"}
+    odd = pd.DataFrame(columns | {"RRF, 60": [0.9, 0.9]})
+    values = good | {"odd": odd, "new": odd}
+    about = pd.DataFrame(dict.fromkeys(sums.FEATURES, [1.0, 2.0]))
+    known = dict.fromkeys(values, about)
+    found, said = sums.left_out(values, known, ["a", "b", "odd"], ["new"])
+    assert said["fixed"]["odd"] == "vectors"
+    assert found["odd"]["fixed"].tolist() == [0, 0]
+    assert said["fixed"]["a"] == said["fixed"]["b"] == "RRF, 60"
+    assert said["fixed"]["new"] == "vectors"  # of all three
+    assert found["new"]["fixed"].tolist() == [0, 0]
+
+
+def test_features_are_known_before_anybody_judges():
+    texts = {"a": "lamp red light", "b": "green door wood", "c": "cat sleeps"}
+    documents = [
+        {"id": id_, "question": "", "text": text, "section": "", "course": "x"}
+        for id_, text in texts.items()
+    ]
+    asked = ["red lamp unknown", "door"]
+    queries = pd.DataFrame({"question": asked, "course": "x"})
+    queries["document"] = [{"a": 1, "b": 0}, {"b": 2}]
+    found = sums.features(documents, queries)
+    assert found["words"].tolist() == [3, 1]
+    assert found["overlap"].round(2).tolist() == [0.67, 1.0]
+    assert found["shared"].round(2).tolist() == [0.67, 1.0]
+    assert found["agreement"].between(0, 1).all()
+    values = sums.values_of(documents, queries.assign(need=["n", "m"]))
+    assert list(values) == sums.SUMS
+    assert values["BM25, stems"].tolist() == [1.0, 1.0]

@@ -159,7 +159,7 @@ def test_what_is_pasted_names_a_model_and_no_folder_of_this_machine(
 def test_a_script_with_a_package_finds_what_the_notebook_finds(tmp_path):
     embedded = evaluation.embed_all(DOCUMENTS[:1] * 2 + DOCUMENTS[2:])
     documents = [{**one, "id": f"{n}"} for n, one in enumerate(DOCUMENTS)]
-    evaluation.write_search(tmp_path, documents, evaluation.EQUAL, embedded)
+    evaluation.write_search(tmp_path, documents, evaluation.SAFE, embedded)
     queries = pd.DataFrame({"question": ["sound"], "course": ["hi-fi"]})
     for expected in "20":
         found = np.array([[expected] + [""] * 9])
@@ -200,7 +200,7 @@ def test_a_setting_says_which_parts_score_and_what_is_no_result():
         "text": {"text": 1, "heading": 2},
         "vectors": {"vectors": 1, "embedded": "vectors"},
         "chunks": {"vectors": 1, "embedded": "vectors: chunks"},
-        "sum": evaluation.EQUAL,
+        "sum": evaluation.SAFE,
     }.items():
         search = evaluation.search_of(DOCUMENTS, build(setting), setting)
         found[name] = [id_ for id_ in search(queries)[0] if id_]
@@ -212,9 +212,9 @@ def test_fields_without_a_text_are_not_searched():
     assert evaluation.fields_of(DOCUMENTS) == ["question", "text"]
 
 
-def test_sums_try_equal_weights_first_and_each_part_with_each_weight():
+def test_sums_try_the_safe_one_first_and_each_part_with_each_weight():
     tried = evaluation.sums(["x", "y"])
-    assert tried[0] == evaluation.EQUAL
+    assert tried[0] == evaluation.SAFE
     assert len(tried) == 1 + 2 * 2 * 9
     assert all(round(one["text"] + one["vectors"], 9) == 1 for one in tried)
     assert {"heading": 2, "text": 0.3, "vectors": 0.7, "embedded": "y"} in tried

@@ -68,6 +68,20 @@ def test_forest_colours_only_intervals_without_zero(draw):
     assert "one a: +0.500 (0.250 to 0.750); one b: +0.250 (-0.250 to 0.500);" in alt
 
 
+def test_against_draws_each_difference_over_its_measure(draw):
+    columns = ["x", "difference", "low", "high", "marked"]
+    rows = [[0.25, 0.5, 0.25, 0.75, True], [0.5, 0.0, -0.25, 0.25, False]]
+    table = pd.DataFrame(rows, ["med", "other"], columns)
+    axis, alt = draw(plots.against, {"gain": table}, "T", "share", "nDCG@10")
+    points = [one for one in axis.collections if hasattr(one, "get_offsets")]
+    places = [one.get_offsets().tolist()[0] for one in points if len(one.get_offsets())]
+    assert [0.25, 0.5] in places
+    assert [0.5, 0.0] in places
+    assert {"MED", "other"} <= {*texts(axis.texts)}
+    assert "gain, med: 0.25, +0.500 (0.250 to 0.750), hollow" in alt
+    assert "gain, other: 0.50, +0.000 (-0.250 to 0.250)" in alt
+
+
 def test_the_two_kinds_of_queries_keep_their_colours_in_any_order(draw):
     line = pd.Series([0.5, 0.25], [1, 2])
     colours = {}

@@ -89,7 +89,7 @@ def long(documents):
     ]
 
 
-@pytest.mark.parametrize("setting", [{"text": 1}, evaluation.EQUAL, {"vectors": 1}])
+@pytest.mark.parametrize("setting", [{"text": 1}, evaluation.SAFE, {"vectors": 1}])
 def test_documents_that_are_added_are_found_as_if_they_had_always_been_there(
     setting, long, tmp_path
 ):
