@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 import utils
-from course import answering, corpus, embedding, llm
+from course import answering, corpus, embedding, graded_answers, llm
 
 DATA = corpus.ROOT / "data"
 DOCUMENTS, GROUND_TRUTH = corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
@@ -295,6 +295,32 @@ def test_each_fact_is_stated_by_a_record_of_its_query():
 
 def key_of(prompt):
     return llm.request_key(QWEN, prompt, "answer")
+
+
+def test_graded_answers_are_figures_of_three_systems_by_two_or_three_people():
+    table = graded_answers.recorded(DATA)
+    assert table.columns.tolist() == graded_answers.COLUMNS
+    assert len(table) == 477
+    by_question = table.groupby("question")["system"].agg(set)
+    assert len(by_question) == 159
+    assert all(systems == {*graded_answers.SYSTEMS.values()} for systems in by_question)
+    assert table["faithfulness"].str.fullmatch("[1-4]{2,3}").all()
+    assert (table["faithfulness"].str.len() == 3).sum() == 465
+    for quality in graded_answers.QUALITIES:
+        assert (table[quality].str.len() == table["graders"].str.len()).all()
+    assert set(table["collection"]) == {*graded_answers.COLLECTIONS.values()}
+    person = table[table["system"] == "person"]  # whose answer is the reference
+    assert (person[["ROUGE-L", "words of reference"]] == 1).all(axis=None)
+    shares = table[["RAGAS faithfulness", "a model's score", "words in passages"]]
+    assert shares.stack().between(0, 1).all()
+    without = table[table["passages"] == 0]  # a rule, and no judgement
+    assert without["question"].nunique() == 9
+    assert without["RAGAS faithfulness"].isin([0, 1]).all()
+    asked = table[graded_answers.BY_MODEL].notna()
+    assert (asked.sum(axis=1).isin([0, 2])).all()
+    assert not asked[(table["system"] == "person") | (table["passages"] == 0)].any(
+        axis=None
+    )
 
 
 def test_hard_pairs_are_eight_edits_of_eighty_facts():

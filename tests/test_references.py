@@ -10,7 +10,8 @@ from notebook_cells import NOTEBOOKS
 from course import corpus
 
 COURSE = corpus.ROOT / "course"
-MODULES = ["answering", "essays", "experiments", "intervals", "scoring"]
+MODULES = ["answering", "essays", "experiments", "graded_answers", "intervals"]
+MODULES += ["scoring"]
 FORMER = r"`\w+\.\w+` (?=\(now `|is called `)"  # said to have another name today
 
 
