@@ -409,11 +409,11 @@ def test_the_best_fixed_way_and_rule_count_each_collection_once():
 
 
 def test_what_reports_has_not_chosen():
-    columns = dict.fromkeys(sums.SUMS, [0.0, 0.0])
+    columns = {name: [0.0, 0.0] for name in sums.SUMS}
     good = {name: pd.DataFrame(columns | {"vectors": [0.5, 0.5]}) for name in "ab"}
     odd = pd.DataFrame(columns | {"RRF, 60": [0.9, 0.9]})
     values = good | {"odd": odd, "new": odd}
-    about = pd.DataFrame(dict.fromkeys(sums.FEATURES, [1.0, 2.0]))
+    about = pd.DataFrame({name: [1.0, 2.0] for name in sums.FEATURES})
     known = dict.fromkeys(values, about)
     found, said = sums.left_out(values, known, ["a", "b", "odd"], ["new"])
     assert said["fixed"]["odd"] == "vectors"
