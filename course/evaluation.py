@@ -26,6 +26,7 @@ import utils
 from course import (
     answering,
     corpus,
+    decision,
     elastic,
     embedding,
     experiments,
@@ -514,6 +515,24 @@ def differences(rankings, test, chosen, smallest=0.02):
         table["needed"] = np.array(needed, dtype=float)
         tables[kind] = table.sort_values("difference", ascending=False)
     return _as_one_family(tables)
+
+
+def decided(name, close, board, rankings, queries, kind, yours):
+    """What to do, in words: see `decision`.
+
+    name: the chosen search. close: names of those from which it cannot be told apart.
+    board, rankings, queries: those of the kind that decides. yours: your own searches.
+    The incumbent is named, or the only one of these."""
+    values = {
+        search: values_of(queries, ranking, kind)
+        for search, ranking in rankings.items()
+    }
+    groups, times = intervals.groups_of(queries), board["ms_per_query"].to_dict()
+    incumbent = decision.incumbent_of(yours, values)
+    if incumbent is None:
+        return decision.of_new(name, close, values, groups, kind, times)
+    found = decision.decide(incumbent, values, groups, times)
+    return decision.sentence(found, incumbent, kind)
 
 
 def new_and_old(chosen, yours, board):

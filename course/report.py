@@ -11,9 +11,8 @@ from importlib.metadata import version
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import corpus, experiments, your_searches
+from course import corpus, decision, your_searches
 
-WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
 SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
 NAMES = {
@@ -168,35 +167,7 @@ def undecided(table):
 
     table: the chosen search minus each other, with the columns low and p.
     Weak evidence decides nothing."""
-    return table[(table["p"] >= WEAK) | (table["low"] <= 0)]
-
-
-def decision(best, table, queries, kind, yours=()):
-    """What to do: ship it, keep what you have, take the cheaper one, or judge more.
-
-    best: the chosen search. table: see `undecided`. queries: those that decide.
-    kind: judged or generated. yours: the names of your own searches."""
-    n_queries = len(queries)
-    if n_queries < experiments.FEW:
-        more = experiments.FEW - n_queries
-        return (
-            f"Too few queries to decide: {n_queries}. Judge {more} more (notebook 5). "
-            f"Until then take “{best}”."
-        )
-    close = undecided(table).index
-    if best in yours:
-        return f"Keep “{best}”. No other search is shown to be better."
-    own = [name for name in close if name in yours]
-    if own:
-        return f"Keep “{own[0]}”. “{best}” is not shown to be better."
-    if close.empty:
-        better = "it is significantly better than every other search"
-        return f"Ship “{best}”. On {kind} queries {better}."
-    *names, last = [f"“{name}”" for name in [best, *close]]
-    return (
-        f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
-        "Ship the one that costs least."
-    )
+    return table[(table["p"] >= decision.WEAK) | (table["low"] <= 0)]
 
 
 def lists_only(queries):

@@ -1,0 +1,147 @@
+"""What to do: ship a search, keep yours, or judge more. Notebook 06 introduces it.
+
+The incumbent is the search that runs today. COURSE_INCUMBENT names it; else it is the
+only search of your own."""
+
+import os
+from dataclasses import dataclass
+
+import pandas as pd
+
+from course import experiments, intervals
+
+WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
+MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict on candidates against an incumbent.
+
+    verdict: "ship", "keep" or "undecided". name: what runs from now on. table: of
+    each candidate what it gains over the incumbent, with the columns of
+    `intervals.difference`, p corrected by Holm. more: how many more groups of queries
+    would tell. cheaper: a search that costs less and loses at most the margin, or
+    None."""
+
+    verdict: str
+    name: str
+    table: pd.DataFrame
+    more: int = 0
+    cheaper: str | None = None
+
+
+def incumbent_of(yours, names):
+    """The search that runs today, or None.
+
+    yours: names of your own searches. names: of all searches that were measured.
+    COURSE_INCUMBENT names one of these, with or without the "own: " before it."""
+    wanted = os.environ.get("COURSE_INCUMBENT")
+    if not wanted:
+        return next(iter(yours)) if len(yours) == 1 else None
+    for name in (wanted, f"own: {wanted}", f"run: {wanted}"):
+        if name in names:
+            return name
+    known = ", ".join(map(repr, names))
+    raise ValueError(
+        f"COURSE_INCUMBENT: {wanted!r} is no search here; there is {known}"
+    )
+
+
+def decide(incumbent, values, groups, milliseconds=None, margin=MARGIN):
+    """A `Decision` on the searches against the incumbent, which is one of them.
+
+    values: {name: the metric of each query}, of rankings that did not choose on these
+    queries. groups: what is drawn, one label a query. milliseconds: {name: of a query},
+    as far as they were measured. A candidate is shipped if its gain is significant
+    after Holm's correction for all candidates. With less than experiments.FEW queries
+    none is."""
+    milliseconds = {} if milliseconds is None else dict(milliseconds)
+    others = {name: gain for name, gain in values.items() if name != incumbent}
+    gains = {name: value - values[incumbent] for name, value in others.items()}
+    table = intervals.differences(gains, groups)
+    table["p"] = intervals.holm(table["p"])
+    table = table.sort_values("difference", ascending=False)
+    n, n_groups = len(groups), pd.Series(list(groups)).nunique()
+    if n < experiments.FEW:
+        return Decision("undecided", incumbent, table, experiments.FEW - n)
+    better = table[(table["p"] < WEAK) & (table["low"] > 0)]
+    best = better.index[0] if len(better) else incumbent
+    gain_of = {name: value - values[best] for name, value in values.items()}
+    cheaper = _cheaper(best, gain_of, groups, milliseconds, margin)
+    if len(better):
+        return Decision("ship", best, table, cheaper=cheaper)
+    if (table["high"] < margin).all():
+        return Decision("keep", incumbent, table, cheaper=cheaper)
+    open_ = table[table["high"] >= margin]
+    wanted = max(margin, float(open_["difference"].max()))
+    first = gains[open_.index[0]]
+    more = intervals.groups_needed(first, groups, wanted) - n_groups
+    return Decision("undecided", incumbent, table, max(more, 1), cheaper)
+
+
+def _cheaper(name, gains, groups, milliseconds, margin):
+    """The cheapest search that is shown to lose less than the margin, or None."""
+    if name not in milliseconds:
+        return None
+    costs = pd.Series(milliseconds, dtype=float).dropna()
+    able = (
+        costs[costs < costs.get(name, 0)]
+        .sort_values()
+        .index.intersection(gains, sort=False)
+    )
+    for other in able:
+        low, _ = intervals.confidence_interval(gains[other], groups)
+        if low > -margin:
+            return other
+    return None
+
+
+def sentence(decision, incumbent, kind, margin=MARGIN):
+    """The decision in words. kind: judged or generated."""
+    name = decision.name
+    if decision.verdict == "ship":
+        row = decision.table.loc[name]
+        said = (
+            f"Ship “{name}”. On {kind} queries it is better than “{incumbent}” by "
+            f"{row['difference']:.3f} ({row['low']:.3f} to {row['high']:.3f})."
+        )
+    elif decision.verdict == "keep":
+        said = f"Keep “{name}”. No other search is better by {margin} or more."
+    else:
+        said = (
+            f"Not decided. Judge about {decision.more:,} more queries (notebook 5), "
+            f"and until then keep “{name}”."
+        )
+    return said + _of_cheaper(decision.cheaper, margin)
+
+
+def of_new(best, close, values, groups, kind, milliseconds=None, margin=MARGIN):
+    """What to take where nothing runs today, in words. See `decide`.
+
+    best: the search that was chosen. close: names of those from which it cannot be
+    told apart."""
+    n = len(groups)
+    if n < experiments.FEW:
+        more = experiments.FEW - n
+        return (
+            f"Too few queries to decide: {n}. Judge {more} more (notebook 5). "
+            f"Until then take “{best}”."
+        )
+    if not len(close):
+        better = "it is significantly better than every other search"
+        return f"Take “{best}”. On {kind} queries {better}."
+    *names, last = [f"“{name}”" for name in [best, *close]]
+    losses = {name: value - values[best] for name, value in values.items()}
+    cheaper = _cheaper(best, losses, groups, dict(milliseconds or {}), margin)
+    return (
+        f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
+        f"Take “{best}”.{_of_cheaper(cheaper, margin)}"
+    )
+
+
+def _of_cheaper(name, margin):
+    """What is said of a cheaper search, if there is one."""
+    if name is None:
+        return ""
+    return f" “{name}” takes less time, and is shown to lose less than {margin}."
