@@ -123,6 +123,8 @@ def _board_section(board, queries, kind):
     metric = "mrr" if kind == "generated" else "ndcg"
     columns = [metric, "low", "high", "condensed", "judged_at_k", "refused"]
     board = board[[*columns, "ms_per_query"]]
+    ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
+    board = board.assign(**ends)
     if lists_only(queries):
         board = board.rename(columns={"judged_at_k": "share listed as relevant"})
     about = f"{len(queries):,} queries, with 95 % intervals."

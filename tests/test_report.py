@@ -163,3 +163,12 @@ def test_decided_and_undecided_differences_have_a_section_each():
     assert both["Decided"]["text"].startswith("best minus each")
     assert [*of(["close"])] == ["Leaderboard", "Undecided"]
     assert [*of(["behind"])] == ["Leaderboard", "Decided"]
+
+
+def test_an_interval_of_few_queries_ends_where_the_metric_ends():
+    columns = ["ndcg", "low", "high", "condensed", "judged_at_k", "refused"]
+    board = pd.DataFrame([[0.9, 0.756, 1.044, 0.9, 1.0, 0.0]], ["x"], columns)
+    queries = pd.DataFrame({"document": [{"a": 1, "b": 0}]})
+    found = report._board_section(board.assign(ms_per_query=1.0), queries, "judged")
+    [row] = found["rows"]
+    assert row[:3] == ["0.900", "0.756", "1.000"]
