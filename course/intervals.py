@@ -2,8 +2,8 @@
 
 The module evaluation uses `prediction_powered`. Notebook 02 introduces `difference`, 08
 `smallest_difference`, `mean_of_these` and `random_effects`, 10 `confidence_interval`,
-`permutation_p_value` and `holm`, and 16 `aucs` and `auc_differences`. What they rest on
-is in notebook 09.
+`permutation_p_value` and `holm`, 15 `kappas` and `kappa_differences`, and 16 `aucs` and
+`auc_differences`. What they rest on is in notebook 09.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -190,6 +190,39 @@ def _drawn_aucs(scores, true, groups, n_resamples, seed):
         wins = (np.sign(values[true][:, None] - values[~true]) + 1) / 2
         pairs = yes.sum(axis=1) * no.sum(axis=1)
         drawn[name] = ((yes @ wins) * no).sum(axis=1) / pairs
+    return pd.DataFrame(drawn)
+
+
+def kappas(verdicts, true, groups, n_resamples=2_000, seed=0):
+    """Cohen's kappa of each column of verdicts, with a 95 % interval: a DataFrame.
+
+    verdicts: DataFrame of yes and no, a row for each pair. true: people's yes, and
+    groups: what is drawn, one label a pair. Columns: difference, low, high. The
+    interval is Student's t, as that of `aucs`."""
+    drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
+    return _with_interval(drawn, groups, "difference")
+
+
+def kappa_differences(verdicts, true, groups, name, n_resamples=2_000, seed=0):
+    """The kappa of one column minus that of each other, as by `kappas`: a DataFrame."""
+    drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
+    others = drawn.drop(columns=name)
+    return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
+
+
+def _drawn_kappas(verdicts, true, groups, n_resamples, seed):
+    """Each column's kappa in each draw of groups. The first has each group once."""
+    names, number = np.unique(groups, return_inverse=True)
+    n = len(names)
+    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
+    times = np.vstack([np.ones(n, dtype=int), times])
+    size = times @ np.bincount(number)
+    drawn = {}
+    for name, values in verdicts.items():
+        parts = [values, true, np.equal(values, true)]
+        yes, truly, same = (times @ np.bincount(number, part) / size for part in parts)
+        chance = yes * truly + (1 - yes) * (1 - truly)
+        drawn[name] = (same - chance) / (1 - chance)
     return pd.DataFrame(drawn)
 
 

@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 import utils
-from course import answering, corpus, embedding, graded_answers, llm
+from course import answering, corpus, embedding, graded_answers, graders, llm
 
 DATA = corpus.ROOT / "data"
 DOCUMENTS, GROUND_TRUTH = corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
@@ -461,6 +461,32 @@ def test_the_spanish_data_are_whole_and_keep_both_passes():
     assert set(again["query_id"]) == set(read("judged-queries.csv")["query_id"])
     same = pd.read_csv(folder / "questions-on-english-records.csv")
     assert set(same["english"]) <= set(GROUND_TRUTH["question"])
+
+
+def test_the_grades_of_dl19_are_whole_and_hold_no_text():
+    table = graders.recorded()
+    assert list(table.columns) == [
+        *graders.PAIR,
+        *graders.FILES,
+        graders.QWEN,
+        *graders.TEN,
+    ]
+    assert not table.duplicated(graders.PAIR).any()
+    assert table[graders.PAIR].map(str.isdecimal).all(axis=None)
+    given = table[list(graders.FILES)]
+    judged = given.notna().all(axis=1)
+    assert (judged.sum(), (~judged).sum()) == (9_260, 70)
+    assert given[~judged].isna().all(axis=None)
+    assert given[judged].isin([0, 1, 2, 3]).all(axis=None)
+    asked = table[table[graders.QWEN].notna()]
+    assert set(asked["query"].value_counts()) == {graders.DRAWN}
+    assert asked[graders.QWEN].between(0, 1).all()
+    assert judged[asked.index].all()
+    for name in graders.TEN:
+        ranks = table[table[name].notna()].groupby("query")[name].agg(sorted)
+        assert len(ranks) == 43
+        assert all(found == list(range(1, 11)) for found in ranks)
+    assert table.loc[~judged, graders.TEN].notna().any(axis=1).all()
 
 
 def test_counts_and_leaderboard_are_those_of_data_and_notebooks():
