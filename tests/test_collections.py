@@ -5,19 +5,18 @@ They are fetched from a local server, read, and scored as published."""
 import gzip
 import hashlib
 import io
-import os
 import re
 import sys
 import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from their_collections import COLLECTIONS
 
 import utils
 from course import claims, corpus, formats, scoring, sums
@@ -32,11 +31,6 @@ FILE = {
     "path": "a.txt",
     "sha256": hashlib.sha256(CONTENT).hexdigest(),
 }
-FOLDERS = [
-    os.environ.get("COLLECTIONS", ""),
-    corpus.ROOT.parent / "shared" / "collections",
-]
-COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
 
 
 @pytest.fixture

@@ -1,24 +1,17 @@
 """Test the answers that people graded: how they are read, and how judges compare."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from notebook_cells import namespace_of
 from scipy import stats
+from their_collections import folder
 
 from course import answering, corpus, graded_answers, llm
 
-FOLDERS = [
-    os.environ.get("COLLECTIONS", ""),
-    corpus.collections_folder(),
-    corpus.ROOT.parent / "shared" / "collections",
-]
-THEIRS = [Path(f) / graded_answers.FILE for f in FOLDERS if f]
-PATH = next((path for path in THEIRS if path.exists()), None)
+PATH = folder("mtrag") and folder("mtrag").parent / graded_answers.FILE
 SYSTEMS = ["gpt-4o", "llama-3.1-405b-instruct", "reference"]
 
 

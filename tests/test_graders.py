@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
+from their_collections import folder
 
 import utils
 from course import corpus, graders, intervals, llm
 
-COLLECTIONS = corpus.collections_folder()
+DL19 = folder("dl19")
 LONG = {"people": [3, 0, 1, 0], "baseline": [0, 2, 1, 3]}
 
 
@@ -233,12 +234,9 @@ def test_a_file_that_grades_other_pairs_is_an_error_that_names_it(small):
         graders.read_grades(small)
 
 
-@pytest.mark.skipif(
-    not (COLLECTIONS / "dl19").is_dir(),
-    reason="no dl19 here; COLLECTIONS names a folder",
-)
+@pytest.mark.skipif(not DL19, reason="no dl19 here; COLLECTIONS names a folder")
 def test_recorded_grades_are_those_of_the_files_and_the_drawn_pairs_have_a_p():
-    grades = graders.read_grades(COLLECTIONS / "dl19")
+    grades = graders.read_grades(DL19)
     recorded = graders.recorded().set_index(graders.PAIR)
     judged = recorded[recorded["people"].notna()]
     whole = grades.sort_index()
