@@ -65,9 +65,10 @@ def test_a_cheaper_one_is_named_only_within_the_margin():
     found = decide({"cheap": near, "dear": near}, {"old": 5, "cheap": 1, "dear": 9})
     assert found.cheaper == "cheap"
     said = decision.sentence(found, "old", "judged")
-    assert "“cheap” takes less time, and is shown to lose less than 0.01" in said
+    assert "“cheap” takes half of the time, or less, and loses less than 0.01" in said
     assert decide({"cheap": near - 0.05}, {"old": 5, "cheap": 1}).cheaper is None
     assert decide({"cheap": near}, {"old": np.nan, "cheap": 1}).cheaper is None
+    assert decide({"cheap": near}, {"old": 5, "cheap": 4}).cheaper is None
 
 
 def test_the_incumbent_is_named_or_the_only_one_of_your_own(monkeypatch):
@@ -97,7 +98,9 @@ def test_where_nothing_runs_the_best_is_taken_and_what_cannot_be_told_is_said():
     )
     close = values | {"near": values["best"] - NOISE / 100}
     said = decision.of_new("best", ["near"], close, GROUPS, "judged", TIMES)
-    assert said.endswith("“near” takes less time, and is shown to lose less than 0.01.")
+    assert said.endswith(
+        "“near” takes half of the time, or less, and loses less than 0.01."
+    )
     said = decision.of_new("best", [], values, GROUPS, "x")
     assert said.startswith("Take “best”. On x queries it is significantly better")
     few = {name: value[:20] for name, value in values.items()}
