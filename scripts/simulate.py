@@ -16,7 +16,7 @@ INCUMBENT = "BM25, stems"
 CANDIDATES = ["vectors", "sum, 0.5", "RRF, 60", "mpnet"]
 QUERIES = [20, 50, 200]
 DIFFERENCES = [-0.1, -0.02, 0.0, 0.02, 0.1]
-DRAWS = 200
+DRAWS = 400
 
 
 def drawn(values, n, rng):
