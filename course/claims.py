@@ -103,16 +103,21 @@ def values_of(name, documents, queries, recorded_or_here, es=None):
 
     name: of the collection; searches that cannot run here come from its record.
     recorded_or_here: see `places`."""
-    columns = {}
-    for search_name, search in searches(documents, recorded_or_here, es).items():
-        rankings = utils.run_search(queries, search, 10)
-        columns[search_name] = utils.score(queries, rankings, 10)["ndcg"]
-    table = pd.DataFrame(columns)
+    table = ndcg_of(searches(documents, recorded_or_here, es), queries)
     is_recorded = name != "ours" or corpus.data_folder() == corpus.ROOT / "data"
     known = recorded(name) if is_recorded else pd.DataFrame()
     missing = known[[search for search in known if search not in table]]
     table = table.join(missing.reset_index(drop=True))
     return table.set_index(pd.Index(needs_of(name, queries), name="need"))
+
+
+def ndcg_of(searches, queries):
+    """nDCG@10 of each query by each search of a dict: a DataFrame."""
+    columns = {}
+    for name, search in searches.items():
+        rankings = utils.run_search(queries, search, 10)
+        columns[name] = utils.score(queries, rankings, 10)["ndcg"]
+    return pd.DataFrame(columns)
 
 
 def needs_of(name, queries):

@@ -57,9 +57,7 @@ def decide(incumbent, values, groups, milliseconds=None, margin=MARGIN):
     as far as they were measured. A candidate is shipped if its gain is significant
     after Holm's correction for all candidates. With less than experiments.FEW queries
     none is."""
-    milliseconds = {} if milliseconds is None else dict(milliseconds)
-    others = {name: gain for name, gain in values.items() if name != incumbent}
-    gains = {name: value - values[incumbent] for name, value in others.items()}
+    gains = _gains_over(incumbent, values)
     table = intervals.differences(gains, groups)
     table["p"] = intervals.holm(table["p"])
     table = table.sort_values("difference", ascending=False)
@@ -68,8 +66,7 @@ def decide(incumbent, values, groups, milliseconds=None, margin=MARGIN):
         return Decision("undecided", incumbent, table, experiments.FEW - n)
     better = table[(table["p"] < WEAK) & (table["low"] > 0)]
     best = better.index[0] if len(better) else incumbent
-    gain_of = {name: value - values[best] for name, value in values.items()}
-    cheaper = _cheaper(best, gain_of, groups, milliseconds, margin)
+    cheaper = _cheaper(best, values, groups, milliseconds, margin)
     if len(better):
         return Decision("ship", best, table, cheaper=cheaper)
     if (table["high"] < margin).all():
@@ -81,13 +78,19 @@ def decide(incumbent, values, groups, milliseconds=None, margin=MARGIN):
     return Decision("undecided", incumbent, table, max(more, 1), cheaper)
 
 
-def _cheaper(name, gains, groups, milliseconds, margin):
+def _gains_over(name, values):
+    """What each other search gains over one, by query: a dict."""
+    return {other: values[other] - values[name] for other in values if other != name}
+
+
+def _cheaper(name, values, groups, milliseconds, margin):
     """The cheapest search that is shown to lose less than the margin, or None.
 
     It takes less than CHEAPER of the time."""
-    costs = pd.Series(milliseconds, dtype=float).dropna().sort_values()
+    costs = pd.Series(milliseconds or {}, dtype=float).dropna().sort_values()
     if name not in costs:
         return None
+    gains = _gains_over(name, values)
     able = costs[costs < CHEAPER * costs[name]].index.intersection(gains, sort=False)
     for other in able:
         low, _ = intervals.confidence_interval(gains[other], groups)
@@ -131,8 +134,7 @@ def of_new(best, close, values, groups, kind, milliseconds=None, margin=MARGIN):
         better = "it is significantly better than every other search"
         return f"Take “{best}”. On {kind} queries {better}."
     *names, last = [f"“{name}”" for name in [best, *close]]
-    losses = {name: value - values[best] for name, value in values.items()}
-    cheaper = _cheaper(best, losses, groups, dict(milliseconds or {}), margin)
+    cheaper = _cheaper(best, values, groups, milliseconds, margin)
     return (
         f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
         f"Take “{best}”.{_of_cheaper(cheaper, margin)}"

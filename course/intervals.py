@@ -178,12 +178,20 @@ def auc_differences(scores, true, groups, name, n_resamples=2_000, seed=0):
     return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
 
 
+def _times_drawn(groups, n_resamples, seed):
+    """How often each draw has each group, (draws, groups), and a row's group.
+
+    The first draw has each group once."""
+    names, number = np.unique(groups, return_inverse=True)
+    n = len(names)
+    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
+    return np.vstack([np.ones(n, dtype=int), times]), number
+
+
 def _drawn_aucs(scores, true, groups, n_resamples, seed):
     """Each column's AUC in each draw of groups. The first draw has each group once."""
-    names, number = np.unique(groups, return_inverse=True)
-    n, true = len(names), np.asarray(true)
-    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
-    times = np.vstack([np.ones(len(number)), times[:, number]])
+    times, number = _times_drawn(groups, n_resamples, seed)
+    times, true = times[:, number], np.asarray(true)
     yes, no = times[:, true], times[:, ~true]
     drawn = {}
     for name, values in scores.items():
@@ -213,10 +221,7 @@ def kappa_differences(verdicts, true, groups, name, n_resamples=2_000, seed=0):
 
 def _drawn_kappas(verdicts, true, groups, n_resamples, seed):
     """Each column's kappa in each draw of groups. The first has each group once."""
-    names, number = np.unique(groups, return_inverse=True)
-    n = len(names)
-    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
-    times = np.vstack([np.ones(n, dtype=int), times])
+    times, number = _times_drawn(groups, n_resamples, seed)
     size = times @ np.bincount(number)
     drawn = {}
     for name, values in verdicts.items():

@@ -142,10 +142,6 @@ def left_out(values, about, names=claims.NAMES, others=()):
 
 def values_of(documents, queries):
     """nDCG@10 of each query by each of SUMS: a DataFrame; the index has the needs."""
-    scores = scoring.ten_scores(documents)
-    columns = {}
-    for name in SUMS:
-        search = utils.search_by_scores(scores[name], documents, k=10)
-        rankings = utils.run_search(queries, search, 10)
-        columns[name] = utils.score(queries, rankings, 10)["ndcg"].to_numpy()
-    return pd.DataFrame(columns, index=pd.Index(groups_of(queries), name="need"))
+    ten = scoring.ten_searches(documents)
+    table = claims.ndcg_of({name: ten[name] for name in SUMS}, queries)
+    return table.set_index(pd.Index(groups_of(queries), name="need"))
