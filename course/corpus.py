@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pooch
 import Stemmer
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
@@ -27,6 +28,8 @@ from utils import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
+IS_CHECKOUT = (ROOT / "pyproject.toml").exists()  # else it was installed
+CACHE = ROOT / ".cache" if IS_CHECKOUT else pooch.os_cache("retrieval-evaluation")
 FIELDS = ["text", "section", "question", "course", "id"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
@@ -92,7 +95,7 @@ def results_folder():
 
 def collections_folder():
     """The folder of other people's collections: COLLECTIONS, or `make collections`'."""
-    return Path(os.environ.get("COLLECTIONS") or ROOT / ".cache" / "collections")
+    return Path(os.environ.get("COLLECTIONS") or CACHE / "collections")
 
 
 # --- Reading files, with errors that say where -------------------------------

@@ -10,16 +10,6 @@ import re
 import time
 
 import numpy as np
-from elasticsearch import (
-    ApiError,
-    AuthenticationException,
-    AuthorizationException,
-    BadRequestError,
-    Elasticsearch,
-    SSLError,
-    UnsupportedProductError,
-    helpers,
-)
 
 import utils
 from course import scoring
@@ -47,11 +37,18 @@ def without_password(url):
 def connect_elasticsearch():
     """Return a client for the nodes in ELASTICSEARCH_URL, or for one on this machine.
 
+    Without the package elasticsearch it is None.
     ELASTICSEARCH_URL names one node, or several with commas between them.
     ELASTICSEARCH_API_KEY is the key, ELASTICSEARCH_CA_CERTS a file with the
     certificate of an authority of your own. Where no healthy node answers, a line
     is printed and None returned. With REQUIRE_ELASTICSEARCH that is a
     RuntimeError. A key that may not ask for the node's health is enough."""
+    try:
+        from elasticsearch import AuthorizationException, Elasticsearch
+    except ImportError as error:  # who needs only the command has no client
+        if os.getenv("REQUIRE_ELASTICSEARCH"):
+            raise RuntimeError(f"Elasticsearch: {error}") from error
+        return None
     urls = re.findall(r"[^,\s]+", os.getenv("ELASTICSEARCH_URL") or NODE)
     certificates = os.getenv("ELASTICSEARCH_CA_CERTS") or None
     shown = ", ".join(map(without_password, urls))
@@ -78,6 +75,13 @@ def connect_elasticsearch():
 
 def _why_not(error):
     """One sentence for each reason why a node cannot be used."""
+    from elasticsearch import (
+        ApiError,
+        AuthenticationException,
+        SSLError,
+        UnsupportedProductError,
+    )
+
     if isinstance(error, AuthenticationException):
         return "it refuses ELASTICSEARCH_API_KEY, or the user in the address"
     if isinstance(error, UnsupportedProductError):
@@ -92,6 +96,8 @@ def _why_not(error):
 
 def _no_index(error, name):
     """A RuntimeError that says why no index could be made, or the error itself."""
+    from elasticsearch import AuthorizationException
+
     said = str(error.body)
     if "read-only" in said or "read_only" in said:
         advice = "free disk space, and lift the block"
@@ -109,6 +115,8 @@ def index_documents(es, name, documents, mappings, settings=None):
     What this checkout and user left on the node a day ago is deleted, and a line
     says so. BulkIndexError, which leaves no index, names documents. RuntimeError
     where the node is read-only, or the key lacks a right."""
+    from elasticsearch import ApiError, helpers
+
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
     # at: for older versions of the course on the same node, which ask for it
     origin = {"by": MADE_BY, "run": os.getenv("COURSE_RUN"), "at": time.time()}
@@ -172,6 +180,8 @@ def elasticsearch_hits(es, index, bodies):
     """The hits of each request body in order: _score and fields.
 
     RuntimeError where one fails: it names the query and the reason."""
+    from elasticsearch import BadRequestError
+
     # the same copy answers each time: neighbours by a graph differ between copies
     header = {
         "index": index,

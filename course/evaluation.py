@@ -745,7 +745,7 @@ def write_search(to, documents, setting, embedded):
         (to / f"{name}.npy").unlink(missing_ok=True)  # of another search
         if settings["vectors"]:
             np.save(to / f"{name}.npy", values)
-    shutil.copy(corpus.ROOT / "scripts" / "search.py", to)
+    shutil.copy(Path(__file__).with_name("search_alone.py"), to / "search.py")
 
 
 def recipe(folder, name, fields):

@@ -9,10 +9,9 @@ import io
 import os
 import re
 import time
+from functools import cache
 from pathlib import Path
 
-import ipywidgets as widgets
-import mistune
 import numpy as np
 import pandas as pd
 from filelock import FileLock
@@ -29,19 +28,6 @@ PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
 <div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
   overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
 <p><b>{question}</b></p>{text}</div></div>"""
-
-
-class _NoPictures(mistune.HTMLRenderer):
-    """Pictures of a record are named, and never fetched."""
-
-    def image(self, text, url, title=None):
-        return f"[picture: {text} {self.safe_url(url)}]"
-
-
-# line breaks stay, and HTML in a record is shown as text
-MARKDOWN = mistune.create_markdown(
-    escape=True, hard_wrap=True, renderer=_NoPictures(escape=True)
-)
 
 
 # --- The file of judgements --------------------------------------------------
@@ -175,6 +161,21 @@ def judge_as(judging, grades, upto=None):
 # --- The panel ---------------------------------------------------------------
 
 
+@cache
+def _markdown():
+    """A function: Markdown -> HTML. HTML in it is shown as text, and line breaks stay.
+
+    Pictures are named, and never fetched."""
+    import mistune
+
+    class NoPictures(mistune.HTMLRenderer):
+        def image(self, text, url, title=None):
+            return f"[picture: {text} {self.safe_url(url)}]"
+
+    renderer = NoPictures(escape=True)
+    return mistune.create_markdown(escape=True, hard_wrap=True, renderer=renderer)
+
+
 def _asked(judging):
     """The query of the item at hand, or its generated question."""
     item = dict(zip(judging.fields, judging.at, strict=True))
@@ -192,7 +193,7 @@ def page(judging, records):
     record = records[item["document"]]
     texts = {"question": record["question"], "asked": _asked(judging), "said": said}
     escaped = {name: html.escape(text) for name, text in texts.items()}
-    return PAGE.format(**escaped, text=MARKDOWN(record["text"]))
+    return PAGE.format(**escaped, text=_markdown()(record["text"]))
 
 
 def _show(view):
@@ -230,6 +231,8 @@ def _press(view, key, typed=""):
 
 def panel(judging, documents):
     """The widgets of a Judging: a page, a box for keys, a box for text, and buttons."""
+    import ipywidgets as widgets
+
     wide = {"width": "auto"}
     view = widgets.VBox()
     view.judging = judging

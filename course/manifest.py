@@ -11,7 +11,7 @@ import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 import pooch
@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from course import corpus, embedding, formats, llm
 
 NAME = "run.json"
+PACKAGE = "retrieval-evaluation-course"
 LOCK = "run.lock"
 OURS = ["*.lock", "*.room", llm.LIVE, llm.UNUSABLE]  # written while a run reads
 SEED = 1  # of every draw, see `intervals`
@@ -62,9 +63,10 @@ def _files(folder):
 
 
 def versions():
-    """The versions of Python and of the packages in requirements.txt."""
+    """The versions of Python and of the packages that the course or command needs."""
     found = {"python": platform.python_version()}
-    listed = (corpus.ROOT / "requirements.txt").read_text(encoding="utf-8")
+    file = corpus.ROOT / "requirements.txt"
+    listed = file.read_text("utf-8") if file.exists() else "\n".join(requires(PACKAGE))
     for name in re.findall(r"(?m)^[\w.-]+", listed):
         try:
             found[name] = version(name)

@@ -2,11 +2,8 @@
 
 import math
 
-import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import HTML, display
-from IPython.utils.capture import capture_output
 from scipy import stats
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
@@ -45,12 +42,16 @@ def _places(names):
 
 def show(figure, alt):
     """Show a figure. alt: what it shows, in a sentence, for screen readers."""
+    from IPython.display import display
+
     display(figure, metadata={"image/png": {"alt": alt}})
     plt.close(figure)
 
 
 def folded(table, title):
     """Show a table that opens with a click. title: what it has, in a few words."""
+    from IPython.display import HTML, display
+
     html = f"<details><summary>{title}</summary>{table.to_html(border=0)}</details>"
     display(HTML(html))
 
@@ -61,6 +62,10 @@ def play(draw, **sliders):
     draw: a function that shows it, called with a number for each slider.
     sliders: name=(lowest, highest, step, start). Where no widgets can be shown,
     for example on a web page, the picture of the start stays."""
+    import ipywidgets as widgets
+    from IPython.display import display
+    from IPython.utils.capture import capture_output
+
     row = []
     for name, (low, high, step, start) in sliders.items():
         numbers = {"min": low, "max": high, "step": step, "value": start}
@@ -286,25 +291,31 @@ def searches(boards, title, baseline=None, file=None):
     gives the order. baseline: a search whose values are drawn as grey lines.
     file: where to save it; a narrow one for phones is saved beside it.
     """
+    if file:
+        save_searches(file, boards, title, baseline)
     order = next(iter(boards.values())).sort_values("value").index
-    height, width = 0.42 * len(order) + 1.6, 4 + 4.5 * len(boards)
     boards = {label: board.reindex(order) for label, board in boards.items()}
-    if file:
-        two_lines = title.replace("; ", ";\n")
-        narrow, panels = _panels(boards, two_lines, height, 6, columns=1)
-        _draw_searches(panels, baseline)
-        narrow.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
-        plt.close(narrow)
-    figure, panels = _panels(boards, title, height, width, sharey=True)
-    _draw_searches(panels, baseline)
-    if file:
-        figure.savefig(file, dpi=110)
     said = [f"{label}: {_said(b['value'][::-1])}" for label, b in boards.items()]
-    show(figure, f"{title}. {'; '.join(said)}.")
+    show(_searches(boards, title, baseline), f"{title}. {'; '.join(said)}.")
 
 
-def _draw_searches(panels, baseline):
-    """The searches of each panel: points, intervals, and the line of the baseline."""
+def save_searches(file, boards, title, baseline=None):
+    """Save the figure of `searches`, and a narrow one for phones, and show neither."""
+    wide = _searches(boards, title, baseline)
+    two_lines = title.replace("; ", ";\n")
+    narrow = _searches(boards, two_lines, baseline, width=6, columns=1)
+    for figure, path in [(wide, file), (narrow, file.with_stem(f"{file.stem}-narrow"))]:
+        figure.savefig(path, dpi=110)
+        plt.close(figure)
+
+
+def _searches(boards, title, baseline, width=None, columns=2):
+    """A figure of searches: points, intervals, and the line of the baseline."""
+    order = next(iter(boards.values())).sort_values("value").index
+    boards = {label: board.reindex(order) for label, board in boards.items()}
+    height, width = 0.42 * len(order) + 1.6, width or 4 + 4.5 * len(boards)
+    options = {"columns": columns, "sharey": columns > 1}
+    figure, panels = _panels(boards, title, height, width, **options)
     for axis, (label, board) in panels:
         [place] = _places([label])
         colour, marker = COLOURS[place], "os^"[place]
@@ -313,6 +324,7 @@ def _draw_searches(panels, baseline):
         axis.hlines(board.index, board["low"], board["high"], color=colour, lw=2)
         axis.scatter(board["value"], board.index, color=colour, marker=marker, zorder=3)
         axis.set_xlabel(label)
+    return figure
 
 
 def bars(values, title, xlabel, strong=()):

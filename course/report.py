@@ -7,6 +7,7 @@ import json
 import os
 from datetime import date
 from importlib.metadata import version
+from importlib.util import find_spec
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -219,7 +220,8 @@ def made_with(source, models=()):
     """When and from what the report was made, as sentences.
 
     models: names of embedding models, beside the one that is the default."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    there = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
+    versions = ", ".join(f"{name} {version(name)}" for name in there)
     default = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
     language = corpus.course_language()
     run = os.environ.get("COURSE_RUN")

@@ -176,7 +176,7 @@ def test_judgements_go_beside_your_documents(tmp_path, monkeypatch):
 
 
 def test_a_picture_of_a_record_is_named_and_not_fetched():
-    shown = judging.MARKDOWN("See ![a <b> map](http://example.org/x.png) here.")
+    shown = judging._markdown()("See ![a <b> map](http://example.org/x.png) here.")
     assert "<img" not in shown
     assert "[picture: a &lt;b&gt; map http://example.org/x.png]" in shown
 

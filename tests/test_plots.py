@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from IPython import display
 from matplotlib.colors import to_hex, to_rgb
 
 from course import plots
@@ -15,7 +16,9 @@ from course import plots
 def draw(monkeypatch):
     """A function that draws: the first panel, and the text for screen readers."""
     shown = []
-    monkeypatch.setattr(plots, "display", lambda *one, **how: shown.append((*one, how)))
+    monkeypatch.setattr(
+        display, "display", lambda *one, **how: shown.append((*one, how))
+    )
 
     def draw(function, *arguments):
         function(*arguments)
