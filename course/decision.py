@@ -23,13 +23,15 @@ class Decision:
     each candidate what it gains over the incumbent, with the columns of
     `intervals.difference`, p corrected by Holm. more: how many more groups of queries
     would tell. cheaper: a search that costs less and loses at most the margin, or
-    None."""
+    None. incumbent: the search that runs today, or None. says: all of it in words."""
 
     verdict: str
     name: str
     table: pd.DataFrame
     more: int = 0
     cheaper: str | None = None
+    incumbent: str | None = None
+    says: str = ""
 
 
 def incumbent_of(yours, names):
@@ -40,13 +42,30 @@ def incumbent_of(yours, names):
     wanted = os.environ.get("COURSE_INCUMBENT")
     if not wanted:
         return next(iter(yours)) if len(yours) == 1 else None
+    return named(wanted, names, "COURSE_INCUMBENT: ")
+
+
+def named(wanted, names, setting=""):
+    """The search of this name, with or without the "own: " or "run: " before it.
+
+    ValueError where there is none; setting: what it says first."""
     for name in (wanted, f"own: {wanted}", f"run: {wanted}"):
         if name in names:
             return name
     known = ", ".join(map(repr, names))
-    raise ValueError(
-        f"COURSE_INCUMBENT: {wanted!r} is no search here; there is {known}"
-    )
+    raise ValueError(f"{setting}{wanted!r} is no search here; there is {known}")
+
+
+def code(decision, margin=MARGIN):
+    """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
+
+    0: a search is to be shipped, or a candidate is shown to lose less than the margin.
+    1: the incumbent is kept, and no candidate is shown to be that near."""
+    if decision.verdict == "undecided":
+        return 2
+    table = decision.table
+    near = table.empty or (table["low"] > -margin).any()
+    return 0 if decision.verdict == "ship" or near else 1
 
 
 def decide(incumbent, values, groups, milliseconds=None, margin=MARGIN):

@@ -13,7 +13,7 @@ import json
 import runpy
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -518,7 +518,7 @@ def differences(rankings, test, chosen, smallest=0.02):
 
 
 def decided(name, close, board, rankings, queries, kind, yours):
-    """What to do, in words: see `decision`.
+    """What to do: a `decision.Decision`, which says it in words, too.
 
     name: the chosen search. close: names of those from which it cannot be told apart.
     board, rankings, queries: those of the kind that decides. yours: your own searches.
@@ -530,9 +530,13 @@ def decided(name, close, board, rankings, queries, kind, yours):
     groups, times = intervals.groups_of(queries), board["ms_per_query"].to_dict()
     incumbent = decision.incumbent_of(yours, values)
     if incumbent is None:
-        return decision.of_new(name, close, values, groups, kind, times)
+        says = decision.of_new(name, close, values, groups, kind, times)
+        is_sure = len(groups) >= experiments.FEW and not len(close)
+        verdict = "ship" if is_sure else "undecided"
+        return decision.Decision(verdict, name, pd.DataFrame(), says=says)
     found = decision.decide(incumbent, values, groups, times)
-    return decision.sentence(found, incumbent, kind)
+    says = decision.sentence(found, incumbent, kind)
+    return replace(found, incumbent=incumbent, says=says)
 
 
 def new_and_old(chosen, yours, board):

@@ -285,6 +285,19 @@ def last_grades(path):
     return found
 
 
+def add(known, new, to):
+    """Write judged-queries.csv of older judgements and those of a new file.
+
+    known: the older table, which may be missing; to: the file to write. Of a pair that
+    both have, the new grade counts. Returns how many judgements there are."""
+    tables = [corpus.read_table(known)] if Path(known).exists() else []
+    tables.append(last_grades(new).reset_index())
+    table = pd.concat(tables, ignore_index=True).fillna("")
+    table = table.drop_duplicates(["query_id", "document"], keep="last")
+    corpus.write_table(table, to)
+    return len(table)
+
+
 def side_by_side(one, other):
     """The grades of two files, in the columns pass_1 and pass_2.
 

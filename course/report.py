@@ -1,6 +1,7 @@
 """The report of notebook 06: a page that begins with the decision. It opens offline.
 
-What it looks like is in report.html.j2. What others wrote is escaped there."""
+What it looks like is in report.html.j2, and the page of two searches in pair.html.j2.
+What others wrote is escaped there."""
 
 import base64
 import json
@@ -12,7 +13,7 @@ from importlib.util import find_spec
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import corpus, decision, your_searches
+from course import comparison, corpus, decision, evaluation, your_searches
 
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
 SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
@@ -28,14 +29,14 @@ NAMES = {
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")
 DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
-TEMPLATE = Environment(
+PAGES = Environment(
     loader=PackageLoader("course", ""), autoescape=True, undefined=StrictUndefined
-).get_template("report.html.j2")
+)
 
 
 def render(sections, top=None):
     """The report as HTML. sections: see `section`. top: see `lead`, if there is one."""
-    return TEMPLATE.render(sections=sections, top=top)
+    return PAGES.get_template("report.html.j2").render(sections=sections, top=top)
 
 
 def lead(decided, cost, path):
@@ -52,11 +53,12 @@ def lead(decided, cost, path):
     }
 
 
-def section(title, text, table=None, code="", index=True):
-    """A heading and a paragraph; a table and code, if there are any.
+def section(title, text, table=None, code="", index=True, link=""):
+    """A heading and a paragraph; a table, code and a link, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
-    shown. Returns a dict of texts and lists of texts."""
+    shown. link: the name of a page beside the report. Returns a dict of texts and
+    lists of texts."""
     table = pd.DataFrame() if table is None else table.rename(columns=NAMES)
     return {
         "title": title,
@@ -65,6 +67,7 @@ def section(title, text, table=None, code="", index=True):
         "names": list(table.index) if index else [],
         "rows": [[*map(_cell, row, table)] for row in table.to_numpy(object)],
         "code": code,
+        "link": link,
     }
 
 
@@ -231,4 +234,46 @@ def made_with(source, models=()):
         f"Vectors by {', '.join([default, *models])}. "
         f"Stems in {language}. {versions}. "
         "Intervals and tests draw with seed 1."
+    )
+
+
+# --- Two searches ------------------------------------------------------------
+
+
+def pair_page(queries, rankings, pair, kind, documents, failed=None):
+    """Why one search beats another, as HTML: see `comparison`.
+
+    rankings: a dict of name: ids, (n_queries, depth). pair: two of its names. failed:
+    a table of failures, see `comparison.failures`."""
+    about = comparison.summary(queries, rankings, pair, kind)
+    a, b = (rankings[name] for name in pair)
+    gain = evaluation.gain_of(queries, a, b, kind)
+    won, lost = comparison.largest(queries, rankings, pair, kind, documents)
+    slices = comparison.by_slices(gain, queries)
+    slices.index = [f"{column}: {name}" for column, name in slices.index]
+    text = (
+        f"{pair[0]} minus {pair[1]}, with 95 % intervals. p is corrected by Holm for "
+        "all slices of this table. Smallest: the difference that a slice of this size "
+        f"shows four times in five. With fewer than {comparison.FEWEST} groups "
+        "(needs, or documents) a slice is only counted."
+    )
+    found = [section("Slices of the queries", text, slices)]
+    if failed is not None and len(failed):
+        counts = comparison.counted(failed, [*pair]).T
+        text = (
+            "Queries for which none of the first results is relevant, by cause. "
+            f"In {comparison.FAILURES} you can write a cause of your own for each."
+        )
+        found.append(section("Failures by cause", text, counts))
+    some = f"The {comparison.MOST} largest"
+    both = [
+        (f"{some} gains: {pair[0]} is better", won),
+        (f"{some} losses: {pair[1]} is better", lost),
+    ]
+    return PAGES.get_template("pair.html.j2").render(
+        pair=pair,
+        said=comparison.sentence(about, pair, kind),
+        sections=found,
+        both=both,
+        metric=comparison.METRIC[kind],
     )
