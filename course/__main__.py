@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -172,6 +173,9 @@ def main(words=None):
         print(f"error: {error}", file=sys.stderr)
         if arguments.json:
             print(json.dumps({"error": str(error), "code": ERROR}))
+        return ERROR
+    except Exception:  # 1 would say that a search is worse
+        traceback.print_exc()
         return ERROR
     except KeyboardInterrupt:
         print("interrupted; what was judged or embedded is kept", file=sys.stderr)

@@ -408,24 +408,19 @@ def power():
 
 def can_show(n_groups):
     """The difference of nDCG@10 that so many needs show, by SPREADS: a Series."""
-    root = math.sqrt(n_groups)
-    shown = {
-        name: intervals.POWER * middle / root
-        for name, (_, middle, _) in SPREADS.items()
-    }
-    return pd.Series(shown)
+    middle = {name: spreads["median"] for name, spreads in SPREADS.items()}
+    return intervals.POWER * pd.Series(middle) / math.sqrt(n_groups)
 
 
 # --- Judge -------------------------------------------------------------------
 
 
-def judge(source, out, who="me", draw=None, ask=input):
+def judge(source, out, who="me", draw=None):
     """Judge pairs in the terminal; each grade is on disk at once. Returns the path.
 
     draw: "next" or "random", a list of the last run in out. Else it is what the last
-    run lists to judge next, or a pool of the folder's queries. ask: a function that
-    shows a text and returns what was typed. In the end judged-queries.csv beside the
-    documents has all judgements, old and new."""
+    run lists to judge next, or a pool of the folder's queries. In the end
+    judged-queries.csv beside the documents has all judgements, old and new."""
     data = read(source, out)
     records = {document["id"]: document for document in data.documents}
     pairs = _to_judge(data, out, draw)
@@ -439,7 +434,7 @@ def judge(source, out, who="me", draw=None, ask=input):
         record = records[item["document"]]
         text = f"{record['question']}\n{record['text']}"
         print(f"\n{session}\nQUERY  {item['query']}\n\n{text}\n", flush=True)
-        key = ask("grade: ").strip().lower()
+        key = input("grade: ").strip().lower()
         if key == "q":
             break
         judging.judge(session, key)

@@ -210,7 +210,9 @@ def known_failures(*folders):
     tables = []
     for path in [Path(folder) / FAILURES for folder in folders]:
         if path.exists():
-            table = corpus.read_table(path, [*WHERE, "your cause"])
+            table = corpus.read_table(path, WHERE)
+            if "your cause" not in table:
+                raise ValueError(f"{path}: no column 'your cause'")
             tables.append(table[table["your cause"].str.strip() != ""])
     if not tables:
         return pd.DataFrame(columns=FAILED)

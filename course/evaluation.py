@@ -735,20 +735,21 @@ def write_search(to, documents, setting, embedded):
     setting: of the search. embedded: see `embed_all`. A search of text alone gets no
     vectors."""
     language = corpus.course_language()
-    vectors = embedded[setting.get("embedded", "vectors")]
+    vectors = embedded.get(setting.get("embedded", "vectors"))
     settings = {"k1": 1.2, "b": 0.75, "heading": 1, "text": 0, "vectors": 0} | setting
     settings.pop("embedded", None)
     settings |= {"language": language, "stopwords": scoring.stopwords_of(language)}
-    settings |= embedding.where_from(vectors.model)
-    if vectors.chunks:
+    settings |= embedding.where_from(vectors and vectors.model)
+    if vectors and vectors.chunks:
         settings["chunks"] = vectors.chunks
     to.mkdir(parents=True, exist_ok=True)
     (to / "settings.json").write_text(json.dumps(settings, indent=1))
     (to / "documents.json").write_text(json.dumps(documents))
-    for name, values in {"vectors": vectors.values, "rows": vectors.rows}.items():
+    for name in ("vectors", "rows"):
         (to / f"{name}.npy").unlink(missing_ok=True)  # of another search
-        if settings["vectors"]:
-            np.save(to / f"{name}.npy", values)
+    if settings["vectors"]:
+        np.save(to / "vectors.npy", vectors.values)
+        np.save(to / "rows.npy", vectors.rows)
     shutil.copy(Path(__file__).with_name("search_alone.py"), to / "search.py")
 
 

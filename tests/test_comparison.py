@@ -1,0 +1,165 @@
+"""course/comparison.py: why one search beats another, on results counted by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from course import comparison, formats, report
+
+DOCUMENTS = [
+    {
+        "id": id_,
+        "question": f"<b>title {id_}</b>",
+        "text": "",
+        "section": "",
+        "course": "x",
+    }
+    for id_ in "abcdefghijklm"
+]
+N = 24
+QUERIES = pd.DataFrame(
+    {
+        "query_id": [f"q{n}" for n in range(N)],
+        "question": [" ".join(["word"] * (1 + n % 9)) for n in range(N)],
+        "course": "x",
+        "kind": ["typo", "short"] * (N // 2),
+        "product": ["", "one", "two"] * (N // 3),
+        "secret": [str(n) for n in range(N)],
+        "document": [{"a": 2, "b": 0} for _ in range(N)],
+    }
+)
+OTHERS = list("bcdefghijklm")
+
+
+def ranked(rank):
+    """Twelve ids with the relevant one, a, at this rank; 0: without it."""
+    ids = OTHERS[:12] if not rank else [*OTHERS[: rank - 1], "a", *OTHERS[rank - 1 :]]
+    return np.array(ids[:12], dtype=object)
+
+
+RANKS = {"new": [1] * 16 + [2] * 8, "old": [2] * 8 + [1] * 14 + [11, 0]}
+RANKINGS = {name: np.array([*map(ranked, some)]) for name, some in RANKS.items()}
+PAIR = ("new", "old")
+SECOND = 1 / np.log2(3)  # nDCG of a relevant document at rank 2, if it is alone
+
+
+def test_summary_counts_wins_and_losses_and_says_what_can_be_told():
+    about = comparison.summary(QUERIES, RANKINGS, PAIR, "judged")
+    new, old = (16 + 8 * SECOND) / N, (14 + 8 * SECOND) / N
+    assert (about["a"], about["b"]) == pytest.approx((new, old))
+    assert about["difference"] == pytest.approx(new - old)
+    assert [about[name] for name in ("wins", "ties", "losses")] == [10, 8, 6]
+    assert about["groups"] == about["queries"] == N
+    said = comparison.sentence(about, PAIR, "judged")
+    assert "“new” and “old” cannot be told apart: nDCG@10 +0.083" in said
+    assert "“new” wins 10, “old” wins 6, 8 are ties" in said
+    same = {"new": RANKINGS["new"], "old": np.roll(RANKINGS["new"], 1, axis=1)}
+    about = comparison.summary(QUERIES, same, PAIR, "judged")
+    said = comparison.sentence(about, PAIR, "judged")
+    assert "“new” is better than “old”" in said
+    about = comparison.summary(QUERIES, same, PAIR[::-1], "judged")
+    assert "“old” is worse than “new”" in comparison.sentence(
+        about, PAIR[::-1], "judged"
+    )
+
+
+def test_the_largest_gains_and_losses_have_both_lists_with_grades():
+    some = RANKINGS, PAIR, "judged", DOCUMENTS
+    won, lost = comparison.largest(QUERIES, *some)
+    gains = [one["a"] - one["b"] for one in won]
+    assert gains == pytest.approx([*[SECOND] * 2, *[1 - SECOND] * 8])
+    assert len(lost) == 6
+    first = won[2]["rows"][0]
+    assert first[0] == {"id": "a", "title": "<b>title a</b>", "grade": 2}
+    assert first[1] == {"id": "b", "title": "<b>title b</b>", "grade": 0}
+    assert won[2]["rows"][2][0]["grade"] is None  # nobody judged it
+
+
+def test_slices_are_any_column_with_few_values_and_the_length():
+    gain = np.where(QUERIES["kind"] == "typo", 0.2, 0.0) + 0.01 * np.arange(N)
+    table = comparison.by_slices(gain, QUERIES)
+    assert {column for column, _ in table.index} == {"kind", "product", "length"}
+    typo = table.loc[("kind", "typo")]
+    assert typo["n"] == typo["groups"] == 12
+    assert typo["difference"] == pytest.approx(0.2 + 0.01 * 11)
+    assert typo["low"] < typo["difference"] < typo["high"]
+    assert typo["smallest"] > 0
+    assert table.loc[("product", "(empty)"), "n"] == 8
+    by_length = table.xs("length", level=0)
+    assert by_length["n"].sum() == N
+    few = comparison.by_slices(gain[:4], QUERIES[:4])
+    assert few["difference"].isna().all()
+    assert (few["n"] >= 1).all()
+
+
+def test_one_p_value_of_many_slices_is_corrected_for_all():
+    rng = np.random.default_rng(1)
+    table = comparison.by_slices(rng.normal(size=N), QUERIES)
+    alone = comparison.by_slices(
+        rng.normal(size=N) + 9, QUERIES[["query_id", "question", "document", "kind"]]
+    )
+    assert table["p"].max() == 1
+    assert alone["p"].max() < 0.05
+
+
+def test_causes_tell_what_is_further_down_from_what_is_not_there():
+    causes = comparison.causes_of(QUERIES, RANKINGS["old"], "judged")
+    assert causes[-2:].tolist() == ["below", "missing"]
+    assert (causes[:-2] == "").all()
+    nothing = QUERIES[:1].assign(document=[{"a": 0}])
+    assert (
+        comparison.causes_of(nothing, RANKINGS["old"][:1], "judged")[0] == "no record"
+    )
+
+
+def test_what_a_person_wrote_stays_and_is_counted(tmp_path):
+    found = comparison.failures(QUERIES, RANKINGS, "judged", DOCUMENTS)
+    assert list(found["query_id"]) == ["q22", "q23"]
+    assert list(found.columns) == comparison.FAILED
+    found.loc[1, "your cause"] = "judged wrong"
+    found.to_csv(tmp_path / comparison.FAILURES, index=False)
+    known = comparison.known_failures(tmp_path / "none", tmp_path)
+    again = comparison.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, known)
+    assert list(again["your cause"]) == ["", "judged wrong"]
+    counts = comparison.counted(again, ["new", "old"])
+    assert counts.loc["old"].to_dict() == {"below": 1, "judged wrong": 1}
+    assert counts.loc["new"].sum() == 0
+    (tmp_path / comparison.FAILURES).write_text("query_id,search\nq1,old\n")
+    with pytest.raises(ValueError, match=r"failures\.csv: no column 'your cause'"):
+        comparison.known_failures(tmp_path)
+
+
+def test_a_row_for_each_query_and_search():
+    table = comparison.query_table(QUERIES, RANKINGS, "judged")
+    assert len(table) == 2 * N
+    old = table[table["search"] == "old"].set_index("query_id")
+    assert old["rank"].astype(object).where(old["rank"].notna(), 0).tolist() == [
+        *RANKS["old"]
+    ]
+    assert old.loc["q22", "cause"] == "below"
+    assert old.loc["q0", "found"].split() == [*ranked(2)[:10]]
+    assert old.loc["q0", "judged_at_k"] == pytest.approx(0.2)
+    assert old.loc["q1", "product"] == "one"
+    assert old.loc["q0", "ndcg"] == pytest.approx(SECOND)
+
+
+def test_the_rankings_of_a_run_come_back(tmp_path):
+    with pytest.raises(ValueError, match=r"leaderboard\.csv: no such file; run"):
+        comparison.runs_of(tmp_path, "judged", QUERIES)
+    formats.write_trec(tmp_path, "judged", QUERIES, RANKINGS)
+    board = pd.DataFrame({"search": [*RANKINGS], "queries": "judged"})
+    board.to_csv(tmp_path / "leaderboard.csv", index=False)
+    found = comparison.runs_of(tmp_path, "judged", QUERIES)
+    for name, ranking in RANKINGS.items():
+        np.testing.assert_array_equal(found[name], ranking)
+    with pytest.raises(ValueError, match="of other queries than the folder's"):
+        comparison.runs_of(tmp_path, "judged", QUERIES[1:])
+
+
+def test_the_page_escapes_what_others_wrote():
+    queries = QUERIES.assign(question="<script>alert(1)</script>")
+    html = report.pair_page(queries, RANKINGS, PAIR, "judged", DOCUMENTS)
+    assert "<script>" not in html
+    assert "<b>title" not in html
+    assert html.count('<table class="pair">') == 16
+    assert "kind: typo" in html
