@@ -289,6 +289,7 @@ def _sections(data, ours, found, refused, out):
         "judge_next": pd.DataFrame(columns=corpus.TO_JUDGE),
         "judge_random": pd.DataFrame(columns=corpus.TO_JUDGE),
         "corrected": pd.DataFrame(),
+        "refused": refused,
     }
     if kind == "judged":
         close = report.undecided(found["differences"][kind]).index

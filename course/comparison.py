@@ -11,7 +11,7 @@ import pandas as pd
 
 import utils
 from course import corpus, decision, formats, intervals, your_searches
-from course.evaluation import BY, K, headings, values_of
+from course.evaluation import BY, K, headings, values_of, with_ids
 
 METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
 TOP = 3  # results of each search that a page shows
@@ -187,8 +187,8 @@ def failures(queries, rankings, kind, documents, known=None):
     best = [max(qrel, key=qrel.get) if qrel else "" for qrel in qrels]
     for name, ranking in rankings.items():
         table = queries[["question"]].assign(query_id=ids, search=name)
-        table["wanted"] = [titles[id_] for id_ in best]
-        table["found first"] = [titles[row[0]] for row in ranking]
+        table["wanted"] = with_ids(best, titles)
+        table["found first"] = with_ids([row[0] for row in ranking], titles)
         table["cause"] = causes_of(queries, ranking, kind)
         tables.append(table[table["cause"] != ""])
     found = pd.concat(tables, ignore_index=True)

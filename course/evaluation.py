@@ -113,6 +113,11 @@ def headings(documents):
     return {one["id"]: _heading(one) for one in documents} | {"": "nothing"}
 
 
+def with_ids(ids, titles):
+    """Ids with their titles, a list of texts. titles: see `headings`."""
+    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
+
+
 def _heading(document):
     return document["question"] or document["text"][:60]
 
@@ -484,14 +489,18 @@ def refused_shares(scorers, queries, unanswered, share=0.05):
     """Share of the queries without an answer that each search could refuse: a Series.
 
     Each refuses `share` of the queries with an answer. scorers: score functions by
-    name. The highest share is first. It is empty where there are no such queries."""
+    name. The highest share is first, and the name of the Series counts these queries.
+    It is empty where there are no such queries."""
     found = {}
     there_are_both = queries is not None and len(unanswered)
     for name, scores in scorers.items() if there_are_both else ():
         answerable = experiments.best_scores(scores, queries)
         hopeless = experiments.best_scores(scores, unanswered)
         found[name] = experiments.refused(answerable, hopeless, share)
-    return pd.Series(found, dtype=float).sort_values(ascending=False, kind="stable")
+    name = f"refused, of {len(unanswered)}"
+    return pd.Series(found, name=name, dtype=float).sort_values(
+        ascending=False, kind="stable"
+    )
 
 
 def differences(rankings, test, chosen, smallest=0.02):
@@ -575,12 +584,12 @@ def failures(queries, search, kind, titles):
     """The queries for which a search finds nothing relevant: a DataFrame.
 
     Among its first K. titles: see `headings`. Columns: question; wanted, the record
-    with the best grade; and found first."""
+    with the best grade; and found first, both with their ids."""
     found = utils.run_search(queries, search, K[kind])
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) for qrel in qrels]
-    table = queries[["question"]].assign(wanted=[titles[id_] for id_ in best])
-    table["found first"] = [titles[row[0]] for row in found]
+    table = queries[["question"]].assign(wanted=with_ids(best, titles))
+    table["found first"] = with_ids(found[:, 0], titles)
     missed = utils.score(queries, found)["hit_rate"].to_numpy() == 0
     return table[missed]
 

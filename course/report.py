@@ -89,7 +89,8 @@ def sections(boards, differences, test, chosen, tables):
 
     boards, differences, test, chosen: dicts of the kind; the last kind decides.
     tables: DataFrames by name: failures, funnel, answers, judge_next, judge_random and
-    corrected. Only failures and funnel have a section where they are empty."""
+    corrected. Only failures and funnel have a section where they are empty. refused: a
+    Series whose name counts the queries, see `evaluation.refused_shares`."""
     some = tables["failures"].head(20)
     about = "Queries that chose it, for which it finds nothing relevant."
     found = [section("Failures to read first", about, some, index=False)]
@@ -99,7 +100,8 @@ def sections(boards, differences, test, chosen, tables):
         about = "With a model that answers, and judges: its errors are in notebook 17."
         found.append(section("Where answers were lost", about, tables["answers"]))
     for kind in reversed([*boards]):
-        found.append(_board_section(boards[kind], test[kind], kind))
+        board = boards[kind].rename(columns={"refused": tables["refused"].name})
+        found.append(_board_section(board, test[kind], kind, tables["refused"].name))
         close = undecided(differences[kind])
         clear = differences[kind].drop(close.index)
         if len(clear):
@@ -122,10 +124,10 @@ def sections(boards, differences, test, chosen, tables):
     return found
 
 
-def _board_section(board, queries, kind):
-    """The section with the leaderboard of one kind of query."""
+def _board_section(board, queries, kind, refused="refused"):
+    """The section with the leaderboard of one kind of query. refused: a column."""
     metric = "mrr" if kind == "generated" else "ndcg"
-    columns = [metric, "low", "high", "condensed", "judged_at_k", "refused"]
+    columns = [metric, "low", "high", "condensed", "judged_at_k", refused]
     board = board[[*columns, "ms_per_query"]]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     board = board.assign(**ends)

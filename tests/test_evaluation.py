@@ -287,8 +287,8 @@ def test_failures_name_the_best_record_and_what_came_first():
     found = np.array([FIRST, NEVER, [""] * 10], dtype=object)
     table = evaluation.failures(queries, lambda _: found, "judged", titles)
     assert table["question"].tolist() == ["q1", "q2"]
-    assert table["wanted"].tolist() == ["A", "A"]
-    assert table["found first"].tolist() == ["B", "nothing"]
+    assert table["wanted"].tolist() == ["A (a)", "A (a)"]
+    assert table["found first"].tolist() == ["B (b)", "nothing"]
 
 
 def test_answers_are_lost_in_the_search_or_because_there_are_none():
@@ -322,6 +322,7 @@ def test_shares_refused_begin_with_the_highest():
     found = evaluation.refused_shares(scorers, queries, hopeless)
     assert found.to_dict() == {"all": 1, "none": 0}
     assert list(found) == [1, 0]
+    assert found.name == "refused, of 7"
     assert evaluation.refused_shares(scorers, None, hopeless).empty
     assert evaluation.refused_shares(scorers, queries, hopeless[:0]).empty
 

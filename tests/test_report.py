@@ -148,6 +148,7 @@ def test_decided_and_undecided_differences_have_a_section_each():
     board = pd.DataFrame(0.5, ["best"], [*columns, "ms_per_query"])
     empty = ["failures", "funnel", "answers", "judge_next", "judge_random", "corrected"]
     tables = dict.fromkeys(empty, pd.DataFrame())
+    tables["refused"] = pd.Series(0.5, ["best"], name="refused, of 2")
     queries = pd.DataFrame({"document": ["a"]})
 
     def of(rows):
@@ -157,6 +158,7 @@ def test_decided_and_undecided_differences_have_a_section_each():
 
     both = of([*table.index])
     assert [*both] == ["Leaderboard", "Decided", "Undecided"]
+    assert "refused, of 2" in both["Leaderboard"]["columns"]
     assert both["Decided"]["names"] == ["behind", "own: mine"]
     assert both["Undecided"]["names"] == ["close", "weak", "wide"]
     assert both["Decided"]["columns"] == ["difference", "from", "to", "p"]
