@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from fnmatch import fnmatch
 from importlib import resources
 
 import matplotlib.pyplot as plt
@@ -60,11 +61,13 @@ def test_a_table_has_the_names_and_decimals_of_people():
     assert "<table" not in report.render([report.section("", "", table[:0])])
 
 
-def test_the_template_is_installed_with_the_package():
+def test_the_templates_are_installed_with_the_package():
     files = [file.name for file in resources.files("course").iterdir()]
     others = [name for name in files if not name.endswith((".py", "__"))]
     project = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
-    assert others == project["tool"]["setuptools"]["package-data"]["course"]
+    [pattern] = project["tool"]["setuptools"]["package-data"]["course"]
+    assert {"report.html.j2", "pair.html.j2"} <= {*others}
+    assert all(fnmatch(name, pattern) for name in others)
 
 
 def test_judgements_that_name_relevant_documents_only_are_called_listed():
