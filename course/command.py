@@ -38,6 +38,7 @@ SPREADS = {
     "another kind of search": {"lowest": 0.15, "median": 0.25, "highest": 0.34},
 }
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
+PAIR = "pair.html"
 CODES = {"ship": 0, "keep": 1, "undecided": 2}
 ERROR = 3
 
@@ -81,9 +82,10 @@ def read(source, out):
 class Candidates:
     """The searches by name, and what they are made of.
 
-    settings: of those that `evaluation.builder` makes. scorers: score functions.
-    searches: of all. yours: the names of your own. crossed: rankings of tuned ones, by
-    name. embedded: vectors. safe: the search that is taken where nothing can choose."""
+    yours: your own. settings: of those that `evaluation.builder` makes. scorers: score
+    functions. searches: all. crossed: rankings of tuned ones. All five are dicts of the
+    name. embedded: vectors. held: how many documents each index has. safe: the search
+    that is taken where nothing can choose."""
 
     yours: dict
     settings: dict
@@ -91,50 +93,73 @@ class Candidates:
     searches: dict
     crossed: dict
     embedded: dict
+    held: dict
     safe: str | None = None
+
+    @property
+    def build(self):
+        """Whether ours are built, too."""
+        return bool(self.settings)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was measured, dicts of the kind of queries.
+
+    chosen: the name of the search. boards: leaderboards. rankings: by search, ids.
+    differences: the chosen search minus each other, see `evaluation.differences`."""
+
+    chosen: dict
+    boards: dict
+    rankings: dict
+    differences: dict
 
 
 def candidates(data):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    Without sentence-transformers there are no vectors, and without ELASTICSEARCH_URL
-    no search in Elasticsearch. A line says what is left out."""
+    Without sentence-transformers there are no vectors; a line says so. In
+    Elasticsearch one is built if there is a node: see `_add_elasticsearch`. ValueError
+    where an index has fewer documents than the folder."""
     every_query = [*data.development.values(), *data.test.values()]
     yours = your_searches.own_searches(data.documents, every_query, data.folder)
-    found = Candidates(yours, {}, {}, dict(yours), {}, {}, next(iter(yours), None))
+    found = Candidates(yours, {}, {}, dict(yours), {}, {}, {}, next(iter(yours), None))
     if your_searches.only_yours(data.documents, data.folder):
         return found
     fields = evaluation.fields_of(data.documents)
     index = Index(fields, ["course"]).fit(data.documents)
+    found.held["minsearch"] = len(index.docs)
     scores = found.scorers[evaluation.BASELINE] = utils.minsearch_scores(index)
     search = utils.search_by_scores(scores, data.documents, k=10, above=0)
     found.searches[evaluation.BASELINE] = search
     settings = {"text: BM25": {"text": 1}}
     settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
     if find_spec("sentence_transformers"):
-        found.embedded |= evaluation.embed_all(
-            data.documents, embedding.fetched_models()
-        )
-        for name in found.embedded:
+        is_ours = data.folder == corpus.ROOT / "data"
+        models = [] if is_ours else embedding.fetched_models()
+        found.embedded |= evaluation.embed_all(data.documents, models)
+        for name, vectors in found.embedded.items():
             settings[name] = {"vectors": 1, "embedded": name}
+            found.held[name] = len({*vectors.rows})
         settings["hybrid: weight 0.8"] = evaluation.SAFE
     else:
         extra = 'pip install "retrieval-evaluation-course[course]"'
         print(f"no vectors: sentence-transformers is not installed ({extra})")
-    found.safe = [*settings][-1] if found.embedded else "text: BM25"
-    build = evaluation.builder(data.documents, found.embedded)
+    found.safe = [*settings][-1]
+    if not found.embedded:
+        found.safe = "text: BM25"
     for name, setting in settings.items():
-        _add(found, build, data.documents, name, setting)
+        _add(found, data.documents, name, setting)
     _add_elasticsearch(found, data.documents, fields)
-    for name, tried in _to_tune(found).items() if data.test else ():
-        halves = data.documents, build, tried, data.development, data.test
-        best, found.crossed[name] = evaluation.tuned(*halves, data.decides)
-        _add(found, build, data.documents, name, best)
+    lost = {name: len(data.documents) - n for name, n in found.held.items()}
+    if any(lost.values()):
+        raise ValueError(f"documents lost on the way: {lost}")
     return found
 
 
-def _add(found, build, documents, name, setting):
+def _add(found, documents, name, setting):
     """Keep a setting, its score function, and the search for its ten best."""
+    build = evaluation.builder(documents, found.embedded)
     found.settings[name] = setting
     found.scorers[name] = build(setting)
     search = evaluation.search_of(documents, found.scorers[name], setting)
@@ -142,33 +167,211 @@ def _add(found, build, documents, name, setting):
 
 
 def _add_elasticsearch(found, documents, fields):
-    """Keep a search in Elasticsearch, if ELASTICSEARCH_URL names a node."""
-    es = elastic.connect_elasticsearch() if os.getenv("ELASTICSEARCH_URL") else None
+    """Keep a search in Elasticsearch, if its client is there and a node answers."""
+    es = elastic.connect_elasticsearch()
     if es:
         in_all = elastic.match_query(fields, "combined_fields")
         index = elastic.index_fields(es, "course-own", documents, fields)
+        found.held["Elasticsearch"] = es.count(index=index)["count"]
         found.searches[ES] = elastic.elasticsearch_search(es, index, in_all, k=10)
         scores = elastic.elasticsearch_scores(es, index, in_all, documents, 1)
         found.scorers[ES] = scores
 
 
-def _to_tune(found):
-    """The settings to try, by the name of the search that is tuned."""
-    tuned = {"text: BM25, tuned": evaluation.BM25}
-    if found.embedded:
-        tuned["hybrid: tuned"] = evaluation.sums(found.embedded)
-    return tuned
+def tune(data, ours):
+    """Add BM25 and the sum, tuned on the queries that decide (`evaluation.tuned`)."""
+    if not (ours.build and data.test):
+        return
+    tried = {"text: BM25, tuned": evaluation.BM25}
+    if ours.embedded:
+        tried["hybrid: tuned"] = evaluation.sums(ours.embedded)
+    build = evaluation.builder(data.documents, ours.embedded)
+    for name, settings in tried.items():
+        halves = data.development, data.test, data.decides
+        best, ranking = evaluation.tuned(data.documents, build, settings, *halves)
+        ours.crossed[name] = ranking
+        _add(ours, data.documents, name, best)
+
+
+def choose(data, ours):
+    """The name of the search that is chosen for each kind: see `evaluation.choose`."""
+    halves = data.development, data.test
+    return evaluation.choose(ours.searches, *halves, ours.crossed, ours.safe)
+
+
+def measure(data, ours, chosen):
+    """Rank the queries that report, and compare: `Results`. chosen: see `choose`."""
+    encode_ms = pd.Series(0.0, [*ours.settings])
+    if ours.embedded:
+        about = ours.settings, ours.embedded, data.test
+        encode_ms = evaluation.milliseconds_to_encode(*about)
+    boards, rankings = {}, {}
+    for kind in data.test:
+        crossed = ours.crossed if kind == data.decides else {}
+        how = kind, data.test, chosen, encode_ms, crossed
+        board = evaluation.board_of(ours.searches, data.documents, *how)
+        boards[kind], rankings[kind] = board
+    differences = evaluation.differences(rankings, data.test, chosen)
+    return Results(chosen, boards, rankings, differences)
+
+
+def decide(data, ours, results):
+    """What to do, by the queries that decide: a `decision.Decision`."""
+    kind = data.decides
+    close = report.undecided(results.differences[kind]).index
+    of_kind = results.boards[kind], results.rankings[kind], data.test[kind]
+    best = results.chosen[kind]
+    return evaluation.decided(best, close, *of_kind, kind, ours.yours)
+
+
+def pair_of(data, ours, results, decided):
+    """The chosen search, and what it is set against: the incumbent, or the next best.
+
+    Where the incumbent is not beaten, the first is the best of the candidates. Where
+    there is one search only, both are it."""
+    kind = data.decides
+    best = results.chosen[kind]
+    if decided.incumbent and decided.verdict != "ship" and len(decided.table):
+        best = decided.table.index[0]
+    _, other = evaluation.new_and_old(best, ours.yours, results.boards[kind])
+    return best, decided.incumbent or other
+
+
+def lists_to_judge(data, ours, results, out):
+    """What to judge next, and what a model graded: a dict of DataFrames.
+
+    judge_next and judge_random are written into out, too. corrected and answers are
+    empty without COURSE_LLM=live."""
+    kind = data.decides
+    tables = {
+        "judge_next": pd.DataFrame(columns=corpus.TO_JUDGE),
+        "judge_random": pd.DataFrame(columns=corpus.TO_JUDGE),
+        "corrected": pd.DataFrame(),
+        "answers": pd.DataFrame(),
+    }
+    if kind != "judged":
+        return tables
+    queries, rankings = data.test[kind], results.rankings[kind]
+    best, folder = results.chosen[kind], data.folder
+    leaders = [best, *report.undecided(results.differences[kind]).index]
+    pairs = pooling.pairs_of(rankings, queries)
+    n_left = pairs["grade"].isna().sum()
+    print(f"{n_left:,} of {len(pairs):,} pairs are not judged; leaders: {len(leaders)}")
+    tables["judge_next"] = pooling.judge_next(pairs, leaders)
+    corpus.write_table(tables["judge_next"], out / "judge-next.csv")
+    log = evaluation.log_of(folder, data.development, data.documents)
+    new = evaluation.unjudged(log, queries, data.unanswered, folder)
+    rest = evaluation.pairs_with_draw(pairs, leaders, ours.searches, new, folder)
+    tables["judge_random"] = evaluation.random_draw(rest, out / "judge-random.csv")
+    print(f"{len(tables['judge_random'])} pairs to judge at random")
+    graded = evaluation.corrected_by_labels(rest, leaders, data.documents, out)
+    about = rankings[best], queries, data.unanswered, data.documents
+    ended = evaluation.answered(best, ours.searches[best], *about, folder, out)
+    return tables | {"corrected": graded, "answers": ended}
+
+
+def write_files(data, ours, results, pair, refused, out):
+    """Write rankings, judgements, leaderboard, queries.csv, failures.csv, pair.html.
+
+    pair: see `pair_of`. refused: see `evaluation.refused_shares`. Returns the paths by
+    name."""
+    for kind, queries in data.test.items():
+        formats.write_trec(out, kind, queries, results.rankings[kind])
+    halves = data.development, data.test
+    board = out / "leaderboard.csv"
+    evaluation.write_board(board, results.boards, *halves, refused)
+    tables = [
+        comparison.query_table(queries, results.rankings[kind], kind)
+        for kind, queries in data.test.items()
+    ]
+    corpus.write_table(pd.concat(tables), out / "queries.csv")
+    kind = data.decides
+    queries, rankings = data.test[kind], results.rankings[kind]
+    known = comparison.known_failures(out, data.folder)
+    failed = comparison.failures(queries, rankings, kind, data.documents, known)
+    corpus.write_table(failed, out / comparison.FAILURES)
+    names = ["report.html", board.name, "queries.csv", comparison.FAILURES]
+    if pair[0] != pair[1]:
+        html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
+        (out / PAIR).write_text(html, encoding="utf-8")
+        names.insert(1, PAIR)
+    return {name: out / name for name in names}
+
+
+def write_search(data, ours, name, out):
+    """Write the folder search/ of a search of ours; what to paste, as text.
+
+    Your own search is yours already."""
+    if name in ours.settings:
+        about = data.documents, ours.settings[name], ours.embedded
+        evaluation.write_search(out / "search", *about)
+    fields = evaluation.fields_of(data.documents)
+    return evaluation.recipe(out / "search", name, fields)
+
+
+def failures_of(data, ours, results):
+    """The queries for which the chosen search finds nothing relevant: a DataFrame."""
+    kind, titles = data.decides, evaluation.headings(data.documents)
+    search = ours.searches[results.chosen[kind]]
+    return evaluation.failures(data.development[kind], search, kind, titles)
+
+
+def write_report(data, ours, results, decided, pair, tables, out, source):
+    """Write report.html: the decision, then why, then everything else. Its path.
+
+    tables: by name, see `report.sections`, and recipe, a text. source: what is said
+    of where the documents come from."""
+    kind = data.decides
+    boards, best = results.boards, results.chosen[kind]
+    picture, title = out / "report.png", f"First on {kind} queries"
+    title = f"{title}: {boards[kind].index[0]}"
+    plots.save_searches(picture, evaluation.labelled(boards), title)
+    cost = report.costs(boards[kind]["ms_per_query"], best)
+    about = boards, results.differences, data.test, results.chosen
+    page = report.sections(*about, tables)
+    page.append(report.to_paste(best, tables["recipe"], best in ours.settings))
+    if pair[0] != pair[1]:
+        of_kind = data.test[kind], results.rankings[kind], pair, kind
+        says = comparison.sentence(comparison.summary(*of_kind), pair, kind)
+        page.insert(0, report.section("Why", f"{says} Query by query:", link=PAIR))
+    page += [*report.of_yours(ours.yours), *_about(data, ours, source)]
+    return _write(out, page, report.lead(decided.says, cost, picture))
+
+
+def write_advice(data, ours, out, source):
+    """Write report.html where there are no queries: what to do next. Its path."""
+    said = evaluation.advice(data.documents)
+    page = [report.section("Next steps", said), *_about(data, ours, source)]
+    return _write(out, page)
+
+
+def _about(data, ours, source):
+    """The sections on the documents, and on how the report was made."""
+    n_indexes = len(ours.held)
+    said = (
+        f"{len(data.documents):,} documents were read, 0 lost in {n_indexes} indexes."
+    )
+    looks = evaluation.looks(data.documents).to_frame("n")
+    models = [found.model for found in ours.embedded.values() if found.model]
+    made = report.made_with(source, dict.fromkeys(models))
+    return [
+        report.section("Documents", said, looks),
+        report.section("How it was made", made),
+    ]
+
+
+def _write(out, sections, top=None):
+    path = out / "report.html"
+    path.write_text(report.render(sections, top), encoding="utf-8")
+    return path
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What came out: the decision, the boards and the files.
-
-    pair: the chosen search and the one that it is set against. files: by name."""
+    """What came out: the decision, the boards and the files, by name."""
 
     decided: decision.Decision
-    chosen: dict
-    boards: dict
+    results: Results
     pair: tuple
     files: dict
 
@@ -177,154 +380,36 @@ def evaluate(source, out):
     """Read a folder, run all searches, decide, and write the report: `Evaluated`.
 
     out: the folder of results, a path. Where the folder has no queries, the report says
-    what to do next, and None is returned."""
+    what to do next, and None is returned. ValueError where there is no search."""
     data = read(source, out)
-    looks, counts = evaluation.looks(data.documents), []
-    for kind, queries in data.test.items():
-        counts.append(f"{len(queries):,} {kind} queries")
+    counts = [f"{len(some):,} {kind} queries" for kind, some in data.test.items()]
     print(f"{len(data.documents):,} documents, {', '.join(counts) or 'no queries'}")
     ours = candidates(data)
     if not ours.searches:
         raise ValueError("there is no search: name yours with --searches")
-    ends = [report.section("Documents", "", looks.to_frame("n"))]
-    models = [found.model for found in ours.embedded.values() if found.model]
-    made = report.made_with(source, dict.fromkeys(models))
-    ends.append(report.section("How it was made", made))
     if not data.test:
-        next_steps = report.section("Next steps", evaluation.advice(data.documents))
-        return _write(out, [next_steps, *ends])
-    found = _measured(data, ours, out)
-    return _reported(data, ours, found, ends, out)
-
-
-def _measured(data, ours, out):
-    """Choose, rank, compare: a dict of what the report needs."""
-    test, kind = data.test, data.decides
-    chosen = evaluation.choose(
-        ours.searches, data.development, test, ours.crossed, ours.safe
-    )
-    encode_ms = pd.Series(0.0, [*ours.settings])
-    if ours.embedded:
-        encode_ms = evaluation.milliseconds_to_encode(
-            ours.settings, ours.embedded, test
-        )
-    boards, rankings = {}, {}
-    for each in test:
-        how = each, test, chosen, encode_ms, ours.crossed if each == kind else {}
-        board = evaluation.board_of(ours.searches, data.documents, *how)
-        boards[each], rankings[each] = board
-    differences = evaluation.differences(rankings, test, chosen)
-    close = report.undecided(differences[kind]).index
-    of_kind = boards[kind], rankings[kind], test[kind], kind, ours.yours
-    decided = evaluation.decided(chosen[kind], close, *of_kind)
-    return {
-        "chosen": chosen,
-        "boards": boards,
-        "rankings": rankings,
-        "differences": differences,
-        "decided": decided,
-    }
-
-
-def _reported(data, ours, found, ends, out):
-    """Write all files of results: `Evaluated`."""
-    test, kind = data.test, data.decides
-    queries, rankings = test[kind], found["rankings"][kind]
-    boards, chosen = found["boards"], found["chosen"]
-    best, decided = chosen[kind], found["decided"]
-    other = (
-        decided.incumbent or evaluation.new_and_old(best, ours.yours, boards[kind])[1]
-    )
-    pair = _pair(decided, best, other)
-    refused = evaluation.refused_shares(ours.scorers, queries, data.unanswered)
-    for each, asked in test.items():
-        formats.write_trec(out, each, asked, found["rankings"][each])
-    evaluation.write_board(
-        out / "leaderboard.csv", boards, data.development, test, refused
-    )
-    tables = [
-        comparison.query_table(asked, found["rankings"][each], each)
-        for each, asked in test.items()
-    ]
-    corpus.write_table(pd.concat(tables), out / "queries.csv")
-    known = comparison.known_failures(out, data.folder)
-    failed = comparison.failures(queries, rankings, kind, data.documents, known)
-    corpus.write_table(failed, out / comparison.FAILURES)
-    page = _sections(data, ours, found, refused, out)
-    if len(pair) == 2:
-        html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
-        (out / "pair.html").write_text(html, encoding="utf-8")
-        about = comparison.summary(queries, rankings, pair, kind)
-        said = f"{comparison.sentence(about, pair, kind)} Query by query:"
-        page.insert(0, report.section("Why", said, link="pair.html"))
-    picture = out / "report.png"
-    title = f"First on {kind} queries: {boards[kind].index[0]}"
-    plots.save_searches(picture, evaluation.labelled(boards), title)
-    cost = report.costs(boards[kind]["ms_per_query"], best)
-    top = report.lead(decided.says, cost, picture)
-    page += report.of_yours(ours.yours)
-    _write(out, [*page, *ends], top)
-    names = ["report.html", "leaderboard.csv", "queries.csv", comparison.FAILURES]
-    files = {name: str(out / name) for name in names}
-    return Evaluated(decided, chosen, boards, pair, files)
-
-
-def _pair(decided, best, other):
-    """The two searches whose page is written; one where there is no other."""
-    if decided.incumbent and decided.verdict != "ship" and len(decided.table):
-        best = decided.table.index[0]  # the best of the candidates
-    return (best, other) if best != other else (best,)
-
-
-def _sections(data, ours, found, refused, out):
-    """The sections of the report on the queries, and the files that they name."""
-    kind, test, boards = data.decides, data.test, found["boards"]
-    rankings, chosen = found["rankings"][kind], found["chosen"]
-    titles, best = evaluation.headings(data.documents), chosen[kind]
-    asked = data.development[kind]
-    tables = {
-        "failures": evaluation.failures(asked, ours.searches[best], kind, titles),
-        "funnel": evaluation.funnels(rankings, test[kind], data.unanswered),
-        "answers": pd.DataFrame(),
-        "judge_next": pd.DataFrame(columns=corpus.TO_JUDGE),
-        "judge_random": pd.DataFrame(columns=corpus.TO_JUDGE),
-        "corrected": pd.DataFrame(),
-        "refused": refused,
-    }
-    if kind == "judged":
-        close = report.undecided(found["differences"][kind]).index
-        leaders, pairs = [best, *close], pooling.pairs_of(rankings, test[kind])
-        tables["judge_next"] = pooling.judge_next(pairs, leaders)
-        corpus.write_table(tables["judge_next"], out / "judge-next.csv")
-        log = evaluation.log_of(data.folder, data.development, data.documents)
-        new = evaluation.unjudged(log, test[kind], data.unanswered, data.folder)
-        where = leaders, ours.searches, new, data.folder
-        rest = evaluation.pairs_with_draw(pairs, *where)
-        draw = evaluation.random_draw(rest, out / "judge-random.csv")
-        tables["judge_random"] = draw
-        corrected = evaluation.corrected_by_labels(rest, leaders, data.documents, out)
-        tables["corrected"] = corrected
-        about = rankings[best], test[kind], data.unanswered, data.documents
-        ended = evaluation.answered(best, ours.searches[best], *about, data.folder, out)
-        tables["answers"] = ended
-    page = report.sections(boards, found["differences"], test, chosen, tables)
-    in_folder, fields = best in ours.settings, evaluation.fields_of(data.documents)
-    if in_folder:
-        setting = ours.settings[best]
-        evaluation.write_search(out / "search", data.documents, setting, ours.embedded)
-    recipe = evaluation.recipe(out / "search", best, fields)
-    return [*page, report.to_paste(best, recipe, in_folder)]
-
-
-def _write(out, sections, top=None):
-    """Write report.html."""
-    page = report.render(sections, top)
-    (out / "report.html").write_text(page, encoding="utf-8")
+        write_advice(data, ours, out, source)
+        return None
+    tune(data, ours)
+    kind, chosen = data.decides, choose(data, ours)
+    results = measure(data, ours, chosen)
+    decided = decide(data, ours, results)
+    pair = pair_of(data, ours, results, decided)
+    asked, rankings = data.test[kind], results.rankings[kind]
+    refused = evaluation.refused_shares(ours.scorers, asked, data.unanswered)
+    tables = lists_to_judge(data, ours, results, out)
+    tables["failures"] = failures_of(data, ours, results)
+    tables["funnel"] = evaluation.funnels(rankings, asked, data.unanswered)
+    tables["refused"] = refused
+    tables["recipe"] = write_search(data, ours, chosen[kind], out)
+    files = write_files(data, ours, results, pair, refused, out)
+    write_report(data, ours, results, decided, pair, tables, out, source)
+    return Evaluated(decided, results, pair, files)
 
 
 def as_json(found):
     """What came out as a dict of plain values, for --json."""
-    boards = {kind: board.round(6) for kind, board in found.boards.items()}
+    boards = {kind: board.round(6) for kind, board in found.results.boards.items()}
     table = found.decided.table.round(6).rename_axis("search").reset_index()
     return {
         "verdict": found.decided.verdict,
@@ -332,10 +417,10 @@ def as_json(found):
         "incumbent": found.decided.incumbent,
         "says": found.decided.says,
         "candidates": _plain(table),
-        "chosen": found.chosen,
+        "chosen": found.results.chosen,
         "leaderboard": {k: _plain(board.reset_index()) for k, board in boards.items()},
         "pair": list(found.pair),
-        "files": found.files,
+        "files": {name: str(path) for name, path in found.files.items()},
         "code": decision.code(found.decided),
     }
 
