@@ -325,7 +325,9 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
     boards, best = results.boards, results.chosen[kind]
     picture, title = out / "report.png", f"First on {kind} queries"
     title = f"{title}: {boards[kind].index[0]}"
-    plots.save_searches(picture, evaluation.labelled(boards), title)
+    baseline = "text: BM25, tuned"
+    baseline = baseline if baseline in boards[kind].index else None
+    plots.save_searches(picture, evaluation.labelled(boards), title, baseline)
     cost = report.costs(boards[kind]["ms_per_query"], best)
     about = boards, results.differences, data.test, results.chosen
     page = report.sections(*about, tables)
@@ -338,9 +340,14 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
     return _write(out, page, report.lead(decided.says, cost, picture))
 
 
+def next_steps(data):
+    """What to do where no queries decide, in words."""
+    return evaluation.advice(data.documents)
+
+
 def write_advice(data, ours, out, source):
     """Write report.html where there are no queries: what to do next. Its path."""
-    said = evaluation.advice(data.documents)
+    said = next_steps(data)
     page = [report.section("Next steps", said), *_about(data, ours, source)]
     return _write(out, page)
 
