@@ -405,9 +405,9 @@ def load_judged_queries(folder=None, grade="grade"):
     """judged-queries.csv: the queries, and a dict of id: grade for each.
 
     The queries are a DataFrame with query_id, question, course, kind, need and
-    split, and columns of your own, see `own_columns`. need: queries of one need
-    belong together; without such a column see `need_of`. split: train, dev or test
-    where the file has that column. grade: the column that has the grades, numbers
+    split, and columns of your own, also those of queries.csv beside it. need: queries
+    of one need belong together; without such a column see `need_of`. split: train, dev
+    or test where the file has that column. grade: the column that has the grades, numbers
     from 0. Queries of the kind FROM_LOG are left out. Without the file both are empty,
     and a line says so. Warnings count pairs that stand twice, ids of several queries,
     and unknown documents, which are left out. ValueError names file, row and column,
@@ -440,7 +440,7 @@ def load_judged_queries(folder=None, grade="grade"):
     qrels = [part.set_index("document")[grade].to_dict() for _, part in groups]
     needs = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = queries["need"].mask(queries["need"] == "", needs)
-    return queries, qrels
+    return _with_columns_of_log(queries, path.with_name("queries.csv")), qrels
 
 
 def _own_columns_of_queries(groups, table, path):
@@ -459,6 +459,29 @@ def _own_columns_of_queries(groups, table, path):
             )
             _warn(path, differs, what)
     return of_queries
+
+
+def _with_columns_of_log(queries, path):
+    """Queries with the columns of the user's own that the log has of the same ones.
+
+    Who judges a log writes query, course and grade, and not the other columns. The
+    same query has the same query_id and question."""
+    if not path.exists():
+        return queries
+    log = read_table(path)
+    names = [name for name in own_columns(log) if name not in queries]
+    if not names or not {"query_id", "question"} <= {*log}:
+        return queries
+    ids, asked = (_id_and_question(table) for table in (log, queries))
+    there = log.set_axis(ids)[~ids.duplicated()].reindex(asked)[names]
+    if there.isna().all(axis=None):
+        return queries
+    return queries.join(there.fillna("").set_axis(queries.index))
+
+
+def _id_and_question(table):
+    questions = table["question"].str.strip()
+    return pd.MultiIndex.from_arrays([table["query_id"], questions])
 
 
 def whole_if_possible(grades):

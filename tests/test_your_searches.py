@@ -647,6 +647,21 @@ def test_columns_of_judgements_are_none_of_queries(tmp_path):
     assert set(judged["product"]) == {"tv"}
 
 
+def test_judgements_of_a_log_get_the_columns_of_the_log(tmp_path):
+    judged = {"query_id": ["q1", "q2", "q3"], "query": ["how?", "why?", "who?"]}
+    judged |= {"course": "x", "kind": "typed", "document": "a", "grade": 1}
+    pd.DataFrame(judged).to_csv(tmp_path / "judged-queries.csv", index=False)
+    log = pd.DataFrame(
+        {"query_id": ["q2", "q1", "q3"], "question": ["why? ", "how?", "another"]}
+    )
+    log = log.assign(course="x", product=["tv", "car", "boat"])
+    log.to_csv(tmp_path / "queries.csv", index=False)
+    queries, _ = corpus.load_judged_queries(tmp_path)
+    assert queries["product"].tolist() == ["car", "tv", ""]
+    log.assign(query_id="other").to_csv(tmp_path / "queries.csv", index=False)
+    assert "product" not in corpus.load_judged_queries(tmp_path)[0]
+
+
 # --- Filters in the stores of examples ---------------------------------------
 
 MANUALS = [
