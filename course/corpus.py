@@ -407,11 +407,12 @@ def load_judged_queries(folder=None, grade="grade"):
     The queries are a DataFrame with query_id, question, course, kind, need and
     split, and columns of your own, also those of queries.csv beside it. need: queries
     of one need belong together; without such a column see `need_of`. split: train, dev
-    or test where the file has that column. grade: the column that has the grades, numbers
-    from 0. Queries of the kind FROM_LOG are left out. Without the file both are empty,
-    and a line says so. Warnings count pairs that stand twice, ids of several queries,
-    and unknown documents, which are left out. ValueError names file, row and column,
-    also of a query whose course no document has: no search could find anything."""
+    or test where the file has that column. grade: the column that has the grades,
+    numbers from 0. Queries of the kind FROM_LOG are left out. Without the file both are
+    empty, and a line says so. Warnings count pairs that stand twice, ids of several
+    queries, and unknown documents, which are left out. ValueError names file, row and
+    column, also of a query whose course no document has: no search could find
+    anything."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
         table = read_table(path, [*JUDGED_COLUMNS, grade])
