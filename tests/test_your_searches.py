@@ -430,6 +430,8 @@ def test_calls_that_hang_are_bounded_also_where_each_query_is_answered(
     with pytest.raises(TimeoutError, match=r"mine: .*3 calls .*answered 3 of 3 que"):
         lifted(many(9))
     assert threading.active_count() - before == 3 + 1  # and the one that would go on
+    monkeypatch.setattr(your_searches, "MOST_HANGING", 99)
+    assert lifted(many(12), k=1).tolist() == [["a"]] * 12  # not given up
 
 
 HANGS = """import threading
@@ -562,6 +564,7 @@ def test_a_search_gets_the_columns_of_the_query_and_asks_each_combination_once()
     assert lifted(several, k=1).tolist() == [["a"], ["b"], ["a"]]
     assert len(asked) == len(lifted.milliseconds) == 2
     assert lifted(QUERIES.assign(product=[None, "tv"])[:1], k=1).tolist() == [["b"]]
+    assert ("docker memory", "x", ("product", "")) in lifted.milliseconds
 
     seen = []
     lifted = your_searches.lifted(
