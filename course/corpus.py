@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pooch
 import Stemmer
+from pandas.api.types import is_numeric_dtype
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -35,6 +36,7 @@ JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
 LARGEST = 4_000_000_000  # bytes of a file that was packed
@@ -329,6 +331,14 @@ def shared_with_relevant(documents, queries):
 # --- Questions and judgements ------------------------------------------------
 
 
+def own_columns(table):
+    """The columns of texts that queries have beside the course's, such as product.
+
+    Numbers are none of them: files are read as texts, so these were computed."""
+    others = [name for name in table.columns if name not in OF_COURSE]
+    return [name for name in others if not is_numeric_dtype(table[name])]
+
+
 def load_ground_truth(folder=None):
     """ground-truth-data.csv: a DataFrame with a row for each question.
 
@@ -398,13 +408,14 @@ def load_judged_queries(folder=None, grade="grade"):
     """judged-queries.csv: the queries, and a dict of id: grade for each.
 
     The queries are a DataFrame with query_id, question, course, kind, need and
-    split. need: queries of one need belong together; without such a column see
-    `need_of`. split: train, dev or test where the file has that column. grade:
-    the column that has the grades, numbers from 0. Queries of the kind FROM_LOG are
-    left out. Without the file both are empty, and a line says so. Warnings count
-    pairs that stand twice, ids of several queries, and unknown documents, which
-    are left out. ValueError names file, row and column, also of a query whose course
-    no document has: no search could find anything for it."""
+    split, and columns of your own, also those of queries.csv beside it. need: queries
+    of one need belong together; without such a column see `need_of`. split: train, dev
+    or test where the file has that column. grade: the column that has the grades,
+    numbers from 0. Queries of the kind FROM_LOG are left out. Without the file both are
+    empty, and a line says so. Warnings count pairs that stand twice, ids of several
+    queries, and unknown documents, which are left out. ValueError names file, row and
+    column, also of a query whose course no document has: no search could find
+    anything."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
         table = read_table(path, [*JUDGED_COLUMNS, grade])
@@ -427,12 +438,54 @@ def load_judged_queries(folder=None, grade="grade"):
     _warn(path, table.duplicated(["query_id", "document"]), "rows grade a pair again")
     what = "query_ids stand with several queries or courses; the first one counts"
     _warn(path, several, what)
+    own = _own_columns_of_queries(groups, table, path)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
-    queries = queries.reindex(columns=QUERY_COLUMNS, fill_value="")
+    queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
     qrels = [part.set_index("document")[grade].to_dict() for _, part in groups]
     needs = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = queries["need"].mask(queries["need"] == "", needs)
-    return queries, qrels
+    return _with_columns_of_log(queries, path.with_name("queries.csv")), qrels
+
+
+def _own_columns_of_queries(groups, table, path):
+    """The columns of a table of judgements that say something of queries: names.
+
+    They are none of the course's, and say the same of a query in all its rows. A
+    column that differs in a tenth of the queries is of the judgements, as another
+    grade is. Of one that differs in fewer, a warning counts these."""
+    of_queries = []
+    for name in own_columns(table):
+        differs = groups[name].nunique() > 1
+        if differs.mean() < 0.1:
+            of_queries.append(name)
+            what = (
+                f"query_ids stand with several values of {name}; the first one counts"
+            )
+            _warn(path, differs, what)
+    return of_queries
+
+
+def _with_columns_of_log(queries, path):
+    """Queries with the columns of the user's own that the log has of the same ones.
+
+    Who judges a log writes query, course and grade, and not the other columns. The
+    same query has the same query_id and question."""
+    if not path.exists():
+        return queries
+    log = read_table(path)
+    names = [name for name in own_columns(log) if name not in queries]
+    if not names or not {"query_id", "question"} <= {*log}:
+        return queries
+    ids, asked = (_id_and_question(table) for table in (log, queries))
+    there = log.set_axis(ids)[~ids.duplicated()].reindex(asked)[names]
+    if there.isna().all(axis=None):
+        return queries
+    return queries.join(there.fillna("").set_axis(queries.index))
+
+
+def _id_and_question(table):
+    questions = table["question"].str.strip()
+    return pd.MultiIndex.from_arrays([table["query_id"], questions])
 
 
 def whole_if_possible(grades):

@@ -93,19 +93,22 @@ and notebook 1: {n:,} calls, about {tokens:,.0f} tokens in, at the prices of gpt
 
 
 def log_of(folder, development, documents, n=1_000):
-    """The first n different queries to compare rankings on: question and course.
+    """The first n different queries to compare rankings on.
 
-    Of queries.csv, if the folder has it; else the queries that choose; else the titles
+    Columns: question, course, and the user's own, see `corpus.own_columns`. Of
+    queries.csv, if the folder has it; else the queries that choose; else the titles
     of the documents, or what their texts begin with."""
-    path = Path(folder) / "queries.csv"
+    path, own = Path(folder) / "queries.csv", []
     if path.exists():
         log = pd.read_csv(path, dtype=str, keep_default_na=False)
+        own = corpus.own_columns(log)
     elif development:
         log = pd.concat(development.values(), ignore_index=True)
+        own = corpus.own_columns(log)
     else:
         log = pd.DataFrame(documents)
         log["question"] = [_heading(document) for document in documents]
-    return log[["question", "course"]].drop_duplicates().head(n)
+    return log[["question", "course", *own]].drop_duplicates().head(n)
 
 
 def headings(documents):
@@ -660,7 +663,8 @@ def unjudged(log, queries, unanswered, folder):
     if not (Path(folder) / "queries.csv").exists():
         return log.head(0)
     judged = pd.concat([queries, unanswered])["question"]
-    return log.loc[~log["question"].isin(judged), ["question", "course"]]
+    columns = ["question", "course", *corpus.own_columns(log)]
+    return log.loc[~log["question"].isin(judged), columns]
 
 
 def pairs_with_draw(pairs, leaders, searches, log, folder):

@@ -304,11 +304,12 @@ def suffix_of(path):
     return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
 
 
-def read_records(path, names, needed):
+def read_records(path, names, needed, rest=False):
     """A file as a DataFrame of texts with our columns; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. ValueError names file, line or record, and column."""
+    which must be there. rest: whether columns that we do not have are kept, under
+    their own names. ValueError names file, line or record, and column."""
     read = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
     table = utils.check_table(read(path), [], path)
     texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
@@ -324,6 +325,11 @@ def read_records(path, names, needed):
         nested = table[name].map(lambda cell: isinstance(cell, NESTED))
         problem = "is a list or an object, and has to be a text"
         utils.fail_if_any(table, nested, name, path, problem)
+    others = _own_texts(table, used) if rest else []
+    columns |= {str(name): texts[name] for name in others}
+    used.update(others)
+    if others:
+        print(f"{path.name}: columns of your own: {', '.join(map(str, others))}")
     filled = [name for name in table.columns if (texts[name] != "").any()]
     if unused := [str(name) for name in filled if name not in used]:
         print(f"{path.name}: columns that are not used: {', '.join(unused)}")
@@ -331,13 +337,24 @@ def read_records(path, names, needed):
     return renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
 
 
+def _own_texts(table, used):
+    """The columns that are not used, none of the course's, and hold no lists."""
+    known = corpus.OF_COURSE | used
+    names = [name for name in table.columns if str(name) not in known]
+    nested = {
+        name: table[name].map(lambda one: isinstance(one, NESTED)) for name in names
+    }
+    return [name for name in names if str(name) and not nested[name].any()]
+
+
 def read_queries(path):
     """Read queries from a table, from topics of TREC or SMART, or from lines of text.
 
-    A query without an id gets "q" and its number."""
+    A query without an id gets "q" and its number. Columns that the course does not
+    have stay, under their own names."""
     if suffix_of(path) != ".parquet":
         check_rows(path)
-    queries = read_records(path, QUERY, ["query"])
+    queries = read_records(path, QUERY, ["query"], rest=True)
     queries["query_id"] = [
         id_ or f"q{number}" for number, id_ in enumerate(queries["query_id"], start=1)
     ]
@@ -537,7 +554,8 @@ def _convert_queries(path, qrels_paths, documents, into):
         queries, other, "course", path, "is not a course of the documents"
     )
     log = queries.rename(columns={"query": "question"})
-    log[["query_id", "question", "course"]].to_csv(into / LOG, index=False)
+    own = corpus.own_columns(queries)
+    log[["query_id", "question", "course", *own]].to_csv(into / LOG, index=False)
     counts = "0 judged, 0 grades"
     if qrels_paths:
         parts = [_known_qrels(part, queries, documents) for part in qrels_paths]
@@ -546,7 +564,7 @@ def _convert_queries(path, qrels_paths, documents, into):
         if len(graded) and (graded["grade"] > 0).all():
             counts += ", none of them 0: what is not listed counts as not relevant"
         judged = graded.merge(queries, on="query_id")
-        columns = [*corpus.JUDGED_COLUMNS, "grade", "split", "need"]
+        columns = [*corpus.JUDGED_COLUMNS, "grade", "split", "need", *own]
         if len(judged):
             judged.to_csv(into / JUDGED, columns=columns, index=False)
     print(f"{path.name}: {len(queries):,} queries, {counts}")

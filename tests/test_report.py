@@ -140,7 +140,8 @@ def test_what_went_wrong_in_your_searches_is_a_section():
     )
     assert shown.h2.text == "Your searches"
     head = ["", *your_searches.WENT]
-    cells = ["2", "1", "TimeoutError: <b>no answer</b>", "1", "0", "617.8", "1,172.9"]
+    cells = ["2", "1", "0.500", "TimeoutError: <b>no answer</b>", "1", "0"]
+    cells += ["617.8", "1,172.9"]
     rows = [[cell.text for cell in row(["th", "td"])] for row in shown("tr")]
     assert rows == [head, ["own: mine", *cells]]
 

@@ -1,9 +1,13 @@
 """Test searches of one's own: functions, an endpoint, a store, an index, and runs."""
 
 import json
+import os
+import re
+import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
@@ -13,7 +17,15 @@ import pandas as pd
 import pytest
 
 import utils
-from course import corpus, elastic, embedding, formats, scoring, your_searches
+from course import (
+    corpus,
+    elastic,
+    embedding,
+    evaluation,
+    formats,
+    scoring,
+    your_searches,
+)
 
 EXAMPLES = Path(__file__).with_name("own_searches.py")
 KNOWN = {"a", "b", "c"}
@@ -91,24 +103,30 @@ def test_an_endpoint_and_a_store_are_searches_and_what_fails_is_asked_again(
     assert (searches["own: vector store"](QUERIES, k=3) == ours(QUERIES)).all()
 
 
-@pytest.mark.elasticsearch
-def test_an_index_with_its_own_mapping_and_field_for_ids(folder, monkeypatch):
+@contextmanager
+def an_index(documents, types):
+    """The address of a node whose index my-manuals has these documents and fields."""
     es = elastic.connect_elasticsearch()
-    types = {"number": "keyword", "area": "keyword", "headline": "text", "body": "text"}
     es.options(ignore_status=404).indices.delete(index="my-manuals")
     mapping = {"properties": {name: {"type": type_} for name, type_ in types.items()}}
     es.indices.create(index="my-manuals", mappings=mapping)
-    names = {"number": "id", "area": "course", "headline": "question", "body": "text"}
-    for one in DOCUMENTS:
-        renamed = {theirs: one[ours] for theirs, ours in names.items()}
-        es.index(index="my-manuals", document=renamed, refresh=True)
-    node = next(iter(es.transport.node_pool.all()))
-    monkeypatch.setenv("MY_ELASTICSEARCH", node.base_url)
+    ours = {"number": "id", "area": "course", "headline": "question", "body": "text"}
     try:
-        searches = your_searches.from_file(EXAMPLES, KNOWN)
-        found = searches["own: my index"](QUERIES, k=3)
+        for one in documents:
+            renamed = {name: one[ours.get(name, name)] for name in types}
+            es.index(index="my-manuals", document=renamed, refresh=True)
+        yield next(iter(es.transport.node_pool.all())).base_url
     finally:
         es.indices.delete(index="my-manuals")
+
+
+@pytest.mark.elasticsearch
+def test_an_index_with_its_own_mapping_and_field_for_ids(folder, monkeypatch):
+    types = {"number": "keyword", "area": "keyword", "headline": "text", "body": "text"}
+    with an_index(DOCUMENTS, types) as url:
+        monkeypatch.setenv("MY_ELASTICSEARCH", url)
+        searches = your_searches.from_file(EXAMPLES, KNOWN)
+        found = searches["own: my index"](QUERIES, k=3)
     assert found[0].tolist() == ["a", "", ""]
     assert set(found[1]) == {"b", "c", ""}
 
@@ -223,17 +241,17 @@ def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time():
     with pytest.warns(UserWarning, match="mine: "):
         search(QUERIES)
     search(QUERIES)  # asks nothing again, and counts nothing twice
-    run = your_searches.Run({("docker memory", "x"): ["a"]}, foreign=3)
+    run = your_searches.Run({"q1": ["a"]}, foreign=3)
     table = your_searches.how_it_went({"own: mine": search, "run: r": run, "o": print})
     assert table.index.tolist() == ["own: mine", "run: r"]
     row = table.loc["own: mine"]
-    assert row["queries":"failed"].tolist() == [2, 1]
+    assert row["queries":"share failed"].tolist() == [2, 1, 0.5]
     assert row["first error"] == "TimeoutError: the engine does not answer"
     assert row[["repeated ids", "foreign ids"]].tolist() == [7, 1]
     tries = 1000 * 0.02 * your_searches.TRIES
     assert row["p95 ms"] > 0.9 * tries
     assert your_searches.milliseconds({"mine": search})["mine"] > tries / 2
-    assert table.loc["run: r"].tolist() == [1, None, None, None, 3, None, None]
+    assert table.loc["run: r"].tolist() == [1, *[None] * 4, 3, None, None]
 
 
 def test_a_query_that_fails_once_is_not_counted_as_failed():
@@ -248,7 +266,7 @@ def test_a_query_that_fails_once_is_not_counted_as_failed():
     lifted = your_searches.lifted(search, KNOWN)
     assert lifted(QUERIES[:1], k=1).tolist() == [["a"]]
     table = your_searches.how_it_went({"mine": lifted})
-    assert table.iloc[0, :3].tolist() == [1, 0, ""]
+    assert table.iloc[0, :4].tolist() == [1, 0, 0, ""]
 
 
 def test_the_time_of_a_search_is_the_mean_over_queries():
@@ -334,3 +352,544 @@ def test_a_run_keeps_how_many_of_its_ids_are_foreign(tmp_path):
     with pytest.warns(UserWarning, match=r"other\.trec: 1 of 6 ids"):
         run = your_searches.from_run(path, KNOWN, [QUERIES])
     assert your_searches.how_it_went({"r": run}).loc["r", "foreign ids"] == 1
+
+
+# --- Time-outs ---------------------------------------------------------------
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """What searches wait for that hang; a try has a tenth of a second."""
+    monkeypatch.setenv("COURSE_TIMEOUT", "0.1")
+    opened = threading.Event()
+    yield opened
+    opened.set()  # else threads of this test stay
+
+
+def many(n):
+    """So many queries: "q0", "q1" …"""
+    return pd.DataFrame({"question": [f"q{number}" for number in range(n)]}).assign(
+        course="x"
+    )
+
+
+def test_a_query_that_hangs_fails_after_its_time_out_and_the_next_ones_are_asked(gate):
+    def search(question, course):
+        if question == "q1":
+            gate.wait()
+        return ["a"]
+
+    lifted = your_searches.lifted(search, KNOWN, "mine")
+    problem = r"mine: 1 of 3 .*first: TimeoutError: no answer in 0\.1 s"
+    with pytest.warns(UserWarning, match=problem):
+        assert lifted(many(3), k=1).tolist() == [["a"], [""], ["a"]]
+    row = your_searches.how_it_went({"mine": lifted}).loc["mine"]
+    assert row["queries":"failed"].tolist() == [3, 1]
+    waited = lifted.milliseconds["q1", "x"]
+    assert waited >= 1000 * 0.1 * your_searches.TRIES
+
+
+def test_after_many_queries_in_a_row_that_hang_the_search_is_given_up(gate):
+    asked = []
+
+    def search(question, course):
+        asked.append(question)
+        if question not in ("q0", "q2") and not gate.is_set():
+            gate.wait()
+        return ["a"]
+
+    lifted = your_searches.lifted(search, KNOWN, "mine")
+    problem = r"mine: given up: the last 8 .* in 0\.1 s.* answered 2 of 11 queries"
+    with (
+        pytest.warns(UserWarning, match="9 of 11 queries failed"),
+        pytest.raises(TimeoutError, match=problem),
+    ):
+        lifted(many(30))
+    row = your_searches.how_it_went({"mine": lifted}).loc["mine"]
+    assert row["queries":"failed"].tolist() == [11, 9]
+    assert len(set(asked)) == 11
+    gate.set()  # it runs again: what was found is kept, and the others are asked
+    found = lifted(many(30), k=1)[:, 0]
+    assert found.tolist() == ["a", "", "a", *[""] * 8, *["a"] * 19]
+    assert asked.count("q0") == 1
+
+
+def test_calls_that_hang_are_bounded_also_where_each_query_is_answered(
+    gate, monkeypatch
+):
+    monkeypatch.setattr(your_searches, "MOST_HANGING", 3)
+    asked, before = [], threading.active_count()
+
+    def search(question, course):
+        asked.append(question)
+        if asked.count(question) == 1:
+            gate.wait()
+        return ["a"]
+
+    lifted = your_searches.lifted(search, KNOWN, "mine")
+    with pytest.raises(TimeoutError, match=r"mine: .*3 calls .*answered 3 of 3 que"):
+        lifted(many(9))
+    assert threading.active_count() - before == 3 + 1  # and the one that would go on
+    monkeypatch.setattr(your_searches, "MOST_HANGING", 99)
+    assert lifted(many(12), k=1).tolist() == [["a"]] * 12  # not given up
+
+
+HANGS = """import threading
+import pandas as pd
+from course import your_searches
+def search(question, course):
+    print("asked", flush=True)
+    threading.Event().wait()
+search = your_searches.lifted(search, set())
+search(pd.DataFrame({"question": ["a"], "course": ["x"]}))
+print("goes on")"""
+
+
+def test_the_process_ends_although_a_search_hangs():
+    ran = subprocess.run(
+        [sys.executable, "-c", HANGS],
+        env=os.environ | {"COURSE_TIMEOUT": "0.1", "PYTHONPATH": str(corpus.ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ran.stdout.split("\n")[:3] == ["asked", "asked", "goes on"], ran.stderr
+    assert ran.returncode == 0
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf", "1e9"])
+def test_a_time_out_that_is_none_is_an_error_that_names_it(monkeypatch, text):
+    monkeypatch.setenv("COURSE_TIMEOUT", text)
+    with pytest.raises(ValueError, match=f"COURSE_TIMEOUT={text}: not seconds"):
+        your_searches.lifted(lambda *_: ["a"], KNOWN)
+    monkeypatch.setenv("COURSE_TIMEOUT", "")
+    assert your_searches.time_out() == 30
+
+
+IMPORTS_LATE = """import time
+from pathlib import Path
+while not Path(__file__).with_name("go").exists():
+    time.sleep(0.01)
+{}"""
+
+
+def test_an_import_of_a_call_that_was_left_changes_nothing_of_the_course(
+    tmp_path, gate
+):
+    (tmp_path / "late.py").write_text(IMPORTS_LATE.format("IDS = ['b']"))
+    (tmp_path / "utils.py").write_text(IMPORTS_LATE.format("raise OSError('late')"))
+    (tmp_path / "helper.py").write_text("IDS = ['c']")
+    path = tmp_path / "searches.py"
+    path.write_text(
+        "def slow(question, course):\n    from late import IDS\n\n    return IDS\n\n\n"
+        "def broken(question, course):\n    import utils\n\n\n"
+        "def helped(q, c):\n    from helper import IDS\n\n    return IDS\n\n\n"
+        "SEARCHES = {'slow': slow, 'broken': broken, 'helped': helped}\n"
+    )
+    before, modules, threads = [*sys.path], {*sys.modules}, threading.active_count()
+    searches = your_searches.from_file(path, KNOWN)
+    for name in ("own: slow", "own: broken"):
+        with pytest.warns(UserWarning, match="no answer in"):
+            assert searches[name](many(1), k=1).tolist() == [[""]]
+    assert searches["own: helped"](many(1), k=1).tolist() == [["c"]]
+    assert (sys.modules["utils"], sys.path) == (utils, before)
+    assert not {"late", "helper"} & sys.modules.keys()
+    (tmp_path / "go").touch()
+    while threading.active_count() > threads + 1:  # calls that were left still end
+        time.sleep(0.01)
+    assert (sys.modules["utils"], sys.path) == (utils, before)
+    assert searches["own: slow"](many(2)[1:], k=1).tolist() == [["b"]]
+    with pytest.warns(UserWarning, match="broken: 1 of 1 .*OSError: late"):
+        searches["own: broken"](many(2)[1:])
+    assert {*sys.modules} - modules == set()
+
+
+def test_a_connection_that_belongs_to_a_thread_can_be_made_in_the_file(tmp_path):
+    path = tmp_path / "searches.py"
+    path.write_text(
+        "import sqlite3\n"
+        "base = sqlite3.connect(':memory:')\n"
+        "base.execute('CREATE VIRTUAL TABLE pages USING fts5(id, text)')\n"
+        'base.execute(\'INSERT INTO pages VALUES ("b", "late homework")\')\n\n\n'
+        "def search(question, course):\n"
+        "    wanted = ' OR '.join(question.split())\n"
+        "    sql = 'SELECT id FROM pages WHERE pages MATCH ? ORDER BY rank'\n"
+        "    return [id_ for id_, in base.execute(sql, [wanted])]\n\n\n"
+        "SEARCHES = {'sqlite': search}\n"
+    )
+    found = your_searches.from_file(path, KNOWN)["own: sqlite"](QUERIES, k=1)
+    assert found.tolist() == [[""], ["b"]]
+
+
+def test_progress_is_lines_where_there_is_no_terminal_and_nothing_if_it_is_fast(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(your_searches, "LINES_EVERY", 0)
+    monkeypatch.setattr(your_searches, "QUIET", 1e9)
+    your_searches.lifted(lambda *_: ["a"], KNOWN, "mine")(many(3))
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(your_searches, "QUIET", 0)
+    your_searches.lifted(lambda *_: ["a"], KNOWN, "mine")(many(3))
+    out, err = capsys.readouterr()
+    lines = err.strip().split("\n")
+    assert "\r" not in err
+    assert len(lines) >= 4
+    assert all(line.startswith("mine: ") for line in lines)
+    assert "3/3" in lines[-1]
+    assert "<" in lines[1]  # the time left
+    assert out == ""
+    monkeypatch.setattr(your_searches, "LINES_EVERY", 1e9)
+    your_searches.lifted(lambda *_: ["a"], KNOWN, "mine")(many(99))
+    assert len(capsys.readouterr().err.strip().split("\n")) <= 2  # first and last
+
+
+# --- Filters -----------------------------------------------------------------
+
+FILTERED = QUERIES.iloc[[0, 0, 0]].assign(
+    query_id=["q1", "q2", "q3"], product=["tv", "car", "tv"], language="en"
+)
+
+
+def test_a_search_gets_the_columns_of_the_query_and_asks_each_combination_once():
+    asked = []
+
+    def search(question, course, query):
+        asked.append(query)
+        found = ["a"] if query["product"] == "tv" else ["b"]
+        query.clear()  # it is the search's own copy
+        return found
+
+    lifted = your_searches.lifted(search, KNOWN, "mine")
+    several = FILTERED.assign(fold=1, RBO=0.5)
+    assert lifted(several, k=1).tolist() == [["a"], ["b"], ["a"]]
+    assert len(asked) == len(lifted.milliseconds) == 2
+    assert lifted(QUERIES.assign(product=[None, "tv"])[:1], k=1).tolist() == [["b"]]
+    assert ("docker memory", "x", ("product", "")) in lifted.milliseconds
+
+    seen = []
+    lifted = your_searches.lifted(
+        lambda q, c, *, query: seen.append(query) or ["a"], KNOWN
+    )
+    lifted(several[:1])
+    texts = {"question": "docker memory", "course": "x"}
+    assert seen == [texts | {"product": "tv", "language": "en"}]  # and no answers
+    with pytest.warns(UserWarning, match="failed.*KeyError: 'product'"):
+        your_searches.lifted(search, KNOWN)(QUERIES)
+
+
+def test_a_search_of_question_and_course_is_asked_once_for_all_filters():
+    asked = []
+    lifted = your_searches.lifted(lambda *pair: asked.append(pair) or ["a"], KNOWN)
+    assert lifted(FILTERED, k=1).tolist() == [["a"]] * 3
+    assert asked == [("docker memory", "x")]
+
+
+def test_a_run_ranks_queries_by_id_where_they_differ_in_filters_only(tmp_path):
+    path = tmp_path / "other.trec"
+    path.write_text("q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\n")
+    run = your_searches.from_run(path, KNOWN, [FILTERED])
+    assert run(FILTERED, k=1).tolist() == [["a"], ["b"], [""]]
+    assert run.ranks(FILTERED) == [True, True, False]
+    without_ids = FILTERED.drop(columns=["query_id", "document"])
+    assert run(without_ids, k=1).tolist() == [["a"], ["b"], ["a"]]
+    renamed = FILTERED.assign(query_id=["log-1", "log-2", "log-3"])
+    assert run(renamed, k=1).tolist() == [["a"], ["b"], ["a"]]
+    assert run(without_ids.drop(columns="product"), k=1).tolist() == [[""]] * 3
+    assert your_searches.how_it_went({"r": run}).loc["r", "queries"] == 2
+
+
+def test_columns_of_queries_reach_a_search_from_the_users_file(tmp_path, capsys):
+    source = tmp_path / "faq"
+    source.mkdir()
+    (source / "documents.csv").write_text("id,text\na,docker\nb,homework\n")
+    queries = [
+        {"query": "how?", "id": "q1", "Product": "tv", "v": 7, "metadata": {}},
+        {"query": "how?", "id": "q2", "Product": "car", "v": None, "metadata": {}},
+        {"query": "why?", "id": "q3", "Product": "car", "document": "x"},
+    ]
+    (source / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (source / "qrels.tsv").write_text("q1\ta\t1\nq1\tb\t0\nq2\tb\t1\nq3\ta\t1\n")
+    folder = formats.convert(source, tmp_path / "into")
+    said = capsys.readouterr().out
+    assert "queries.jsonl: columns of your own: Product, v\n" in said
+    assert "queries.jsonl: columns that are not used: metadata, document\n" in said
+    judged, _ = corpus.load_judged_queries(folder)
+    assert judged[["Product", "v"]].to_numpy().tolist() == [
+        ["tv", "7"],
+        ["car", ""],
+        ["car", ""],
+    ]
+    log = evaluation.log_of(folder, {}, [])
+    assert log["Product"].tolist() == ["tv", "car", "car"]
+    new = evaluation.unjudged(log, judged[:0], judged[2:], folder)
+    assert new["Product"].tolist() == ["tv", "car"]
+    by_product = {"tv": ["a"], "car": ["b"]}
+    search = your_searches.lifted(
+        lambda question, course, query: by_product[query["Product"]], KNOWN
+    )
+    for queries in (judged[:2], new):
+        assert search(queries, k=1).tolist() == [["a"], ["b"]]
+
+
+def test_columns_of_judgements_are_none_of_queries(tmp_path):
+    rows = [
+        {
+            "query_id": f"q{n // 2}",
+            "query": f"q{n // 2}",
+            "course": "x",
+            "kind": "typed",
+        }
+        | {"document": f"d{n % 2}", "grade": n % 2, "second": n % 2, "product": "tv"}
+        for n in range(40)
+    ]
+    rows[1]["product"] = "TV"
+    pd.DataFrame(rows).to_csv(tmp_path / "judged-queries.csv", index=False)
+    with pytest.warns(UserWarning, match="1 query_ids stand with several .* product"):
+        judged, _ = corpus.load_judged_queries(tmp_path)
+    assert corpus.own_columns(judged) == ["product"]
+    assert set(judged["product"]) == {"tv"}
+
+
+def test_judgements_of_a_log_get_the_columns_of_the_log(tmp_path):
+    judged = {"query_id": ["q1", "q2", "q3"], "query": ["how?", "why?", "who?"]}
+    judged |= {"course": "x", "kind": "typed", "document": "a", "grade": 1}
+    pd.DataFrame(judged).to_csv(tmp_path / "judged-queries.csv", index=False)
+    log = pd.DataFrame(
+        {"query_id": ["q2", "q1", "q3"], "question": ["why? ", "how?", "another"]}
+    )
+    log = log.assign(course="x", product=["tv", "car", "boat"])
+    log.to_csv(tmp_path / "queries.csv", index=False)
+    queries, _ = corpus.load_judged_queries(tmp_path)
+    assert queries["product"].tolist() == ["car", "tv", ""]
+    log.assign(query_id="other").to_csv(tmp_path / "queries.csv", index=False)
+    assert "product" not in corpus.load_judged_queries(tmp_path)[0]
+
+
+# --- Filters in the stores of examples ---------------------------------------
+
+MANUALS = [
+    one | {"product": product, "language": language}
+    for one, product, language in zip(
+        DOCUMENTS * 2, ["tv"] * 3 + ["car"] * 3, ["en", "de"] * 3, strict=True
+    )
+]
+MANUALS = [one | {"id": f"m{number}"} for number, one in enumerate(MANUALS)]
+OF_MANUALS = pd.DataFrame(
+    {"question": "docker runs out of memory", "course": "x"}
+    | {"product": ["tv", "car", "car", "boat"], "language": ["en", "de", "en", "en"]}
+)
+FIT = [{"m0", "m2"}, {"m3", "m5"}, {"m4"}, set()]
+
+
+@pytest.fixture
+def manuals(tmp_path, monkeypatch):
+    """The ids of documents with a product and a language, named by COURSE_DATA."""
+    (tmp_path / "documents-with-ids.json").write_text(json.dumps(MANUALS))
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    monkeypatch.delenv("MY_ELASTICSEARCH", raising=False)
+    return {one["id"] for one in MANUALS}
+
+
+def test_a_vector_store_filters_by_two_columns_of_the_query(manuals):
+    path = EXAMPLES.with_name("own_filters.py")
+    search = your_searches.from_file(path, manuals)["own: vector store"]
+    found = search(OF_MANUALS, k=3)
+    assert [set(row) - {""} for row in found] == FIT
+    assert found[0].tolist() == ["m0", "m2", ""]  # best first
+
+
+def test_qdrant_filters_by_two_columns_of_the_query(manuals):
+    pytest.importorskip("qdrant_client", reason="pip install qdrant-client")
+    path = EXAMPLES.with_name("own_qdrant.py")
+    search = your_searches.from_file(path, manuals)["own: qdrant"]
+    found = search(OF_MANUALS, k=3)
+    assert [set(row) - {""} for row in found] == FIT
+    assert found[0].tolist() == ["m0", "m2", ""]
+
+
+@pytest.mark.elasticsearch
+def test_an_index_filters_by_two_columns_of_the_query(manuals, monkeypatch):
+    types = {"number": "keyword", "headline": "text", "body": "text"}
+    types |= {"product": "keyword", "language": "keyword"}
+    with an_index(MANUALS, types) as url:
+        monkeypatch.setenv("MY_ELASTICSEARCH", url)
+        path = EXAMPLES.with_name("own_filters.py")
+        search = your_searches.from_file(path, manuals)["own: my index"]
+        found = search(OF_MANUALS.assign(question="title"), k=3)
+    assert [set(row) - {""} for row in found] == FIT
+
+
+# --- Searches as people write them -------------------------------------------
+
+FINE = {  # what finds a and then b, whatever its form
+    "a generator": "def s(q, c):\n    yield 'a'\n    yield 'b'",
+    "a tuple": "s = lambda q, c: ('a', 'b')",
+    "documents": "s = lambda q, c: [{'id': 'a', 'score': 2}, {'id': 'b'}]",
+    "some documents": "s = lambda q, c: [{'id': 'a'}, 'b']",
+    "numpy's ids": "import numpy as np\ns = lambda q, c: np.array(['a', 'b'])",
+    "a column": "import pandas as pd\ns = lambda q, c: pd.Series(['a', 'b'], [7, 8])",
+    "an array as ours": "s = lambda q, c: ['a', 'b', '', '', '', '', '', '']",
+    "more than k": "s = lambda q, c: ['a', 'b', *'cab' * 999][:2] + ['c'] * 1",
+    "a method": "class S:\n    def ask(self, q, c):\n        return 'a b'.split()\n"
+    "s = S().ask",
+    "an object": "class S:\n    def __call__(self, q, c):\n        return ['a', 'b']\n"
+    "s = S()",
+    "a partial": "from functools import partial\n"
+    "s = partial(lambda k, q, c: ['a', 'b', 'c'][:k], 2)",
+    "a default": "s = lambda q, c, k=2: ['a', 'b', 'c'][:k]",
+    "any arguments": "s = lambda *args, **kwargs: ['a', 'b'][: len(args)]",
+    "no matter which names": "s = lambda query, area: ['a', 'b']",
+    "it prints": "def s(q, c):\n    print(q)\n    return ['a', 'b']",
+    "it changes what it got": "def s(q, c, query):\n    query['course'] = q = None\n"
+    "    return ['a', 'b']",
+    "asyncio": "import asyncio\nasync def ask(q, c):\n    return ['a', 'b']\n"
+    "s = lambda q, c: asyncio.run(ask(q, c))",
+    "fails at first": "n = []\ndef s(q, c):\n    n.append(q)\n"
+    "    return 1 / (n.count(q) - 1) and ['a', 'b']",
+    "sys.path": "import sys\nsys.path.pop(0)\ns = lambda q, c: ['a', 'b']",
+}
+FAILS = {  # at each query, and what the warning says after the name
+    "None": ("s = lambda q, c: None", "it returned None; return a list of ids"),
+    "a number": (
+        "s = lambda q, c: 3",
+        "it returned a value of type int: 3; return a list",
+    ),
+    "a text": (
+        "s = lambda q, c: 'ab'",
+        "it returned a value of type str: 'ab'; return a list",
+    ),
+    "bytes": (
+        "s = lambda q, c: b'ab'",
+        "it returned a value of type bytes: b'ab'; return a list",
+    ),
+    "a response": (
+        "s = lambda q, c: {'hits': []}",
+        "it returned a value of type dict: .* a list",
+    ),
+    "a set": (
+        "s = lambda q, c: {'a'}",
+        "it returned a value of type set: .*best first",
+    ),
+    "a table": (
+        "import pandas as pd\ns = lambda q, c: pd.DataFrame({'id': ['a', 'b']})",
+        "it returned a value of type DataFrame: .* a list of ids",
+    ),
+    "a coroutine": (
+        "async def ask(q, c): return ['a']\ns = lambda q, c: ask(q, c)",
+        "it returned a value of type coroutine: .* a list of ids",
+    ),
+    "numbers": ("s = lambda q, c: [7, 8]", "the id 7 is not text but int; return"),
+    "numpy's numbers": (
+        "import numpy as np\ns = lambda q, c: np.arange(2)",
+        r"the id np.int64\(0\) is not text but int64",
+    ),
+    "mixed ids": ("s = lambda q, c: ['a', 7]", "the id 7 is not text but int"),
+    "ids in bytes": ("s = lambda q, c: [b'a']", "the id b'a' is not text but bytes"),
+    "an id that is None": ("s = lambda q, c: [{'id': None}]", "the id None is not"),
+    "pairs": ("s = lambda q, c: [('a', 0.5)]", r"the id \('a', 0.5\) is not text"),
+    "no id": (
+        "s = lambda q, c: [{'_id': 'a', 'score': 1}]",
+        "a document has no 'id', only _id, score",
+    ),
+    "it ends Python": ("def s(q, c):\n    exit(3)", "SystemExit: 3; .* must not end"),
+    "no end": ("import itertools\ns = lambda q, c: itertools.repeat('a')", "100,000"),
+    "too deep": ("def s(q, c):\n    return s(q, c)", "RecursionError: maximum"),
+    "an import": ("def s(q, c):\n    import no_such", "No module named 'no_such'"),
+    "a class": (
+        "class s:\n    def __init__(self, q, c):\n        pass",
+        "it returned a value of type s: .* a list of ids",
+    ),
+}
+REFUSED = {  # when the file is read, and what the error says after the file
+    "one parameter": ("s = lambda q: ['a']", r"\['mine'\]: it takes \(q\); a search t"),
+    "no parameter": ("s = lambda: ['a']", r"\['mine'\]: it takes \(\); a search takes"),
+    "another third": (
+        "s = lambda q, c, k: []",
+        r"it takes \(q, c, k\); a search takes",
+    ),
+    "a name": (
+        "s = lambda q, *, course: []",
+        r"it takes \(q, \*, course\); a search t",
+    ),
+    "async": ("async def s(q, c): ...", r"\['mine'\]: it is async, .*asyncio\.run"),
+    "an async object": (
+        "class S:\n    async def __call__(self, q, c): ...\ns = S()",
+        r"\['mine'\]: it is async, .*asyncio\.run",
+    ),
+    "a text": ("s = 'module:function'", r"\['mine'\] is not a function"),
+    "what it returns": ("def f(q, c): ...\ns = f('q', 'c')", "is not a function"),
+    "syntax": ("s = lambda q, c: [", r"not Python: .*line 1"),
+    "a null byte": ("s = '\0'", "not Python: .*null"),
+    "an import": (
+        "\nimport no_such",
+        "cannot be run: line 2: ModuleNotFoundError: .*no_s",
+    ),
+    "an error": ("x = 1\nx / 0", "cannot be run: line 2: ZeroDivisionError"),
+    "an end": ("\n\nraise SystemExit('usage')", "line 3: SystemExit: usage"),
+    "no dict": ("s = []\nSEARCHES = [s]", "needs SEARCHES, a dict of name"),
+    "another spelling": ("searches = {'mine': print}", "needs SEARCHES"),
+    "a name that is no text": (
+        "SEARCHES = {7: print}",
+        r"\[7\]: the name has to be a t",
+    ),
+    "no name": ("SEARCHES = {' ': print}", r"\[' '\]: the name has to be a text"),
+}
+
+
+def file_of(folder, content):
+    """A file whose search "mine" is what the content calls s."""
+    path = folder / "searches.py"
+    named = "SEARCHES" in content.upper()
+    path.write_text(content if named else f"{content}\nSEARCHES = {{'mine': s}}\n")
+    return path
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("content", FINE.values(), ids=FINE)
+def test_a_search_may_have_many_forms(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    search = your_searches.from_file(file_of(tmp_path, content), KNOWN)["own: mine"]
+    assert search(QUERIES, k=2).tolist() == [["a", "b"]] * 2
+    assert not search.errors
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(("content", "problem"), FAILS.values(), ids=FAILS)
+def test_a_bad_answer_fails_in_one_line_that_names_the_search(
+    tmp_path, content, problem
+):
+    search = your_searches.from_file(file_of(tmp_path, content), KNOWN)["own: mine"]
+    with pytest.warns(UserWarning, match="mine") as said:
+        assert search(QUERIES, k=2).tolist() == [["", ""]] * 2
+    [line] = [str(one.message) for one in said]
+    assert re.fullmatch(f"mine: 2 of 2 queries failed 2 times .*{problem}.*", line)
+
+
+@pytest.mark.parametrize(("content", "problem"), REFUSED.values(), ids=REFUSED)
+def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, content, problem):
+    path = file_of(tmp_path, content)
+    with pytest.raises(ValueError, match=f"searches.py.*{problem}") as said:
+        your_searches.from_file(path, KNOWN)
+    assert "\n" not in str(said.value)
+
+
+def test_an_interrupt_stops_the_run_and_keeps_what_was_found():
+    asked = []
+
+    def search(question, course):
+        asked.append(question)
+        if asked == ["q0", "q1"]:
+            raise KeyboardInterrupt
+        return ["a"]
+
+    lifted = your_searches.lifted(search, KNOWN, "mine")
+    with pytest.raises(KeyboardInterrupt):
+        lifted(many(3))
+    assert lifted(many(3), k=1).tolist() == [["a"]] * 3
+    assert asked == ["q0", "q1", "q1", "q2"]
+
+
+def test_empty_ids_between_others_are_of_no_document():
+    search = your_searches.lifted(lambda *_: ["a", "", "b", "", ""], KNOWN, "mine")
+    with pytest.raises(ValueError, match=r"mine: 2 of 6 ids .*the first is ''"):
+        search(QUERIES)
