@@ -52,7 +52,8 @@ class Outcome:
     figures: metric, before, now, difference, low, high, queries, groups, wins, ties,
     losses and how, as far as they are known. sentences: why, then what else changed.
     losing, gaining: DataFrames with the SHOWN largest losses and gains. Columns:
-    query_id, question, before, now, gain, first_before and first_now (three ids)."""
+    query_id, question, before, now, gain, first_before and first_now (three ids).
+    counted_as: what an option makes of an undecided outcome, else ""."""
 
     kind: str
     code: int
@@ -61,6 +62,7 @@ class Outcome:
     sentences: list = field(default_factory=list)
     losing: pd.DataFrame = field(default_factory=pd.DataFrame)
     gaining: pd.DataFrame = field(default_factory=pd.DataFrame)
+    counted_as: str = ""
 
 
 @dataclass(frozen=True)
@@ -494,6 +496,8 @@ def verdict(low, high, margin):
     if high < -margin:
         return WORSE, f"The whole interval is below {limit}."
     said = "it may be worse by more than the margin, or may not."
+    if high < 0:
+        said = "it is worse, but perhaps by less than the margin."
     return UNDECIDED, f"The interval includes {limit}: {said}"
 
 
@@ -575,10 +579,9 @@ def _of_runs(kind, old, new, margin, anytime, allow_deleted, allow_undecided):
         return Outcome(kind, ERROR, names, sentences=[said, advice, changed])
     figures = figures_of(kind, values, groups, anytime)
     code, said = verdict(figures["low"], figures["high"], margin)
-    sentences = [said]
+    sentences, counted_as = [said], ""
     if code == UNDECIDED and allow_undecided:
-        code = NOT_WORSE
-        sentences.append("It is undecided, which --allow-undecided allows.")
+        code, counted_as = NOT_WORSE, "undecided, which --allow-undecided lets pass"
     known = {query for query, qrel in old.qrels.items() if _is_scored(qrel)}
     gone = known.difference(scored)
     if len(gone) > DELETED * len(known):
@@ -587,22 +590,24 @@ def _of_runs(kind, old, new, margin, anytime, allow_deleted, allow_undecided):
             "have no relevant document any more: more than a tenth."
         )
         if not allow_deleted:
-            code = code or UNDECIDED
+            code, counted_as = code or UNDECIDED, ""
             advice = "Accept it with --allow-deleted, or make a new baseline."
             sentences.append(advice)
     table = changes(values, old, new)
     losing = table[table["gain"] < -SAME].head(SHOWN)
     gaining = table[table["gain"] > SAME][::-1].head(SHOWN)
     sentences.append(changed)
-    return Outcome(kind, code, names, figures, sentences, losing, gaining)
+    tables = losing, gaining
+    return Outcome(kind, code, names, figures, sentences, *tables, counted_as)
 
 
 def _shown_or_worse(outcome):
     """An `Outcome` where what is undecided counts as worse."""
     if outcome.code != UNDECIDED:
         return outcome
-    said = "It is not shown to be no worse, as --non-inferior asks."
-    return replace(outcome, code=WORSE, sentences=[said, *outcome.sentences])
+    return replace(
+        outcome, code=WORSE, counted_as="not shown to be no worse (--non-inferior)"
+    )
 
 
 def code(outcomes):
@@ -616,13 +621,18 @@ def code(outcomes):
 # --- What it says ------------------------------------------------------------
 
 
+def verdict_of(outcome):
+    """The verdict in words."""
+    return outcome.counted_as or WORDS[outcome.code]
+
+
 def lines(outcomes):
     """The outcomes as lines of text. Texts of users are on one line each."""
     said = []
     for outcome in outcomes:
         new, old = outcome.names
         named = f"{new!r} against {old!r}" if new else repr(old)
-        said.append(f"{outcome.kind}: {WORDS[outcome.code]}: {named}")
+        said.append(f"{outcome.kind}: {verdict_of(outcome)}: {named}")
         if outcome.figures:
             said.append(f"    {_in_words(outcome)}")
         said += [f"    {sentence}" for sentence in outcome.sentences]
@@ -631,7 +641,9 @@ def lines(outcomes):
             for row in table.itertuples():
                 moved = f"{row.before:.3f} to {row.now:.3f}"
                 ids = f"{_ids(row.first_before)}; now {_ids(row.first_now)}"
-                text = plain(f"{row.query_id} “{row.question}”: {ids}")
+                text = (
+                    f"{plain(row.query_id)} “{plain(row.question, 80)}”: {plain(ids)}"
+                )
                 said.append(f"      {row.gain:+.3f} ({moved}) {text}")
     return said
 
@@ -678,7 +690,8 @@ def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
     headings = ["queries", "search", "against", "metric", "before", "now"]
     headings += ["difference", "95 % interval", "better / same / worse", "verdict"]
-    title = WORDS[code(outcomes)].capitalize()
+    counts = next(one for one in outcomes if one.code == code(outcomes))
+    title = verdict_of(counts).capitalize()
     said = [f"## Search: {title}", "", _row(*headings), _row(*["---"] * len(headings))]
     for outcome in outcomes:
         names, figures = map(cell, outcome.names), outcome.figures
@@ -689,7 +702,7 @@ def markdown(outcomes):
             values = [cell(figures["metric"]), *three.split("|"), ends, "–"]
         if "wins" in figures:
             values[-1] = "{wins:,} / {ties:,} / {losses:,}".format(**figures)
-        said.append(_row(outcome.kind, *names, *values, f"**{WORDS[outcome.code]}**"))
+        said.append(_row(outcome.kind, *names, *values, f"**{verdict_of(outcome)}**"))
     for outcome in outcomes:
         kind = outcome.kind
         said += ["", *(f"- {kind}: {cell(one)}" for one in outcome.sentences)]

@@ -84,7 +84,7 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
     return tuple(map(float, result.confidence_interval))
 
 
-LOOKS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weights
+BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weights
 
 
 def confidence_sequence(values, groups, error=0.05):
@@ -112,7 +112,7 @@ def _lowest_mean(means, error):
     """The smallest mean against which betting on more has not won 1 / error."""
 
     def won(mean):
-        return _log_capital(means, mean) + np.log(error)
+        return log_capital(log_gains(means, mean).sum(axis=0)) + np.log(error)
 
     lowest, highest = np.nextafter(-1, 0), float(means.mean())
     if highest <= lowest or won(lowest) <= 0:
@@ -120,15 +120,18 @@ def _lowest_mean(means, error):
     return float(optimize.brentq(won, lowest, highest))
 
 
-def _log_capital(means, mean):
-    """The logarithm of what 1 becomes, if it is bet that the groups' mean is more.
+def log_gains(means, mean):
+    """The logarithm of what each bet gains with each group, (n_groups, n_bets).
 
-    It is a fair game at best if the truth is `mean` or less: no value is below -1."""
-    places, weights = LOOKS
-    shares = (1 + places) / 2
-    ratios = (1 + means) / (1 + mean)  # what a stake becomes
-    grown = np.log1p(shares[:, None] * (ratios - 1)).sum(axis=1)
-    return float(special.logsumexp(grown, b=weights / 2))
+    A bet is a share of the capital on groups' mean being above `mean`. If the truth
+    is `mean` or less, the capital is expected to shrink, or to stay."""
+    shares = (1 + BETS[0]) / 2
+    return np.log1p(np.outer((1 + np.asarray(means)) / (1 + mean) - 1, shares))
+
+
+def log_capital(gains):
+    """The logarithm of the mean capital of all bets. gains: sums of `log_gains`."""
+    return special.logsumexp(gains, b=BETS[1] / 2, axis=-1)
 
 
 def permutation_p_value(a, b, groups):
