@@ -54,6 +54,7 @@ def pytest_configure(config):
     No test reads what the user has set, or writes to the user's results/. No test makes
     a call."""
     names = ("COURSE_DATA", "COURSE_SEARCHES", "COURSE_TIMEOUT", "COURSE_LLM")
+    names += ("COURSE_ONLY_OWN", "COURSE_INCUMBENT")
     for name in (*names, "EMBEDDING_MODEL", "OPENAI_MODEL"):
         os.environ.pop(name, None)
     config.results = tempfile.TemporaryDirectory()

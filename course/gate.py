@@ -1,33 +1,347 @@
 """Is a search worse than the same of an earlier run? `run.py --baseline` asks.
 
 Both runs are scored with the judgements of this run, query by query. So an edited
-grade counts for both. A query of one of them alone is counted and left out."""
+grade counts for both. A query of one of them alone is counted and left out. What the
+outcomes mean is in docs/gate.md.
 
+A baseline is a file that `write_baseline` wrote, or a leaderboard.csv with the runs
+beside it. Rankings are dicts of query id: ids, best first. Qrels are dicts of query id:
+dict of id: grade."""
+
+import contextlib
+import gzip
+import io
+import itertools
+import json
 import math
+import os
+import re
+import unicodedata
 import warnings
+from dataclasses import dataclass, field, replace
 
 import ir_measures
+import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, formats, intervals, manifest
+from course import corpus, decision, formats, intervals, manifest, your_searches
 
 METRIC = {"generated": "mrr", "judged": "ndcg"}
 LABEL = {"generated": "MRR@5", "judged": "nDCG@10"}
+K = {"generated": 5, "judged": 10}
+UNITS = {"generated": "documents", "judged": "needs"}
+NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # the codes that run.py ends with
+WORDS = ["not worse", "worse", "undecided", "error"]
+FIRST = [ERROR, WORSE, UNDECIDED, NOT_WORSE]  # of several outcomes this counts
+DELETED = 0.1  # of the baseline's queries may be gone
+SHOWN = 10  # losses and gains each
+SAME = 1e-9  # below it two values of a metric are the same
+FORMAT = "baseline of the course's gate, 1"
+BASELINE = "baseline.json.gz"
+LARGEST = 1_000_000  # bytes of a baseline with all grades
+SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
+MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the gate says of one kind of query.
+
+    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of the old.
+    figures: metric, before, now, difference, low, high, queries, groups, wins, ties,
+    losses and how, as far as they are known. sentences: why, then what else changed.
+    losing, gaining: DataFrames with the SHOWN largest losses and gains. Columns:
+    query_id, question, before, now, gain, first_before and first_now (three ids).
+    counted_as: what an option makes of an undecided outcome, else ""."""
+
+    kind: str
+    code: int
+    names: tuple
+    figures: dict = field(default_factory=dict)
+    sentences: list = field(default_factory=list)
+    losing: pd.DataFrame = field(default_factory=pd.DataFrame)
+    gaining: pd.DataFrame = field(default_factory=pd.DataFrame)
+    counted_as: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one search found for one kind of query, and the judgements.
+
+    board: mean, low and high of a leaderboard. rankings: None without a run. questions
+    and needs: by query id, as far as they are known. cut: whether qrels are only those
+    that `ranked_only` keeps."""
+
+    name: str
+    board: dict = field(default_factory=dict)
+    rankings: dict | None = None
+    qrels: dict = field(default_factory=dict)
+    questions: dict = field(default_factory=dict)
+    needs: dict = field(default_factory=dict)
+    cut: bool = False
+
+
+# --- Which search ------------------------------------------------------------
+
+
+def is_file(baseline):
+    """Whether a baseline is a file of `write_baseline`, by its name."""
+    return baseline.suffix == ".gz"
+
+
+def asked_for(names, search=None):
+    """The name that --search or else COURSE_INCUMBENT asks for, or None."""
+    if search or not os.environ.get("COURSE_INCUMBENT"):
+        return search
+    return decision.incumbent_of([], names)
 
 
 def picked(leaderboard, search=None):
-    """The row of this search, else of the chosen one, for each kind: a dict."""
-    column, wanted = ("search", search) if search else ("chosen", "True")
-    table = corpus.read_table(leaderboard, ["search", "queries", column])
-    rows = table[table[column] == wanted]
-    if rows.empty:
+    """A leaderboard's row of the search to compare, for each kind: a dict.
+
+    It is the one that is asked for, else the chosen one, else your only one."""
+    table = corpus.read_table(leaderboard, ["search", "queries"])
+    names = list(table["search"].unique())
+    try:
+        wanted = asked_for(names, search)
+    except ValueError as error:
+        raise ValueError(f"{leaderboard}: {error}") from error
+    if not wanted:
+        table = utils.check_table(table, ["chosen"], leaderboard)
+        rows = table[table["chosen"] == "True"]
+        yours = [name for name in names if name.startswith(("own: ", "run: "))]
+        if rows.empty and len(yours) == 1:
+            rows = table[table["search"] == yours[0]]
         problem = "no search is chosen; name one with --search"
-        if search:
-            names = ", ".join(table["search"].unique())
-            problem = f"no search {search!r}; it has {names}"
+    else:
+        rows = table[table["search"] == wanted]
+        problem = f"no search {wanted!r}; it has {', '.join(names)}"
+    if rows.empty:
         raise ValueError(f"{leaderboard}: {problem}")
     return rows.set_index("queries").to_dict("index")
+
+
+# --- Reading and writing -----------------------------------------------------
+
+
+def files_of(kind, leaderboard, search):
+    """The files with the judgements and with a search's run, beside a leaderboard."""
+    board = corpus.read_table(leaderboard, ["search", "queries"])
+    names = formats.file_names(board["search"][board["queries"] == kind])
+    folder = leaderboard.parent
+    return (
+        folder / f"qrels-{kind}.trec",
+        folder / "runs" / kind / f"{names[search]}.trec",
+    )
+
+
+def qrels_of(path):
+    """The judgements in a file of TREC's form."""
+    qrels = {}
+    with open(path, encoding="utf-8") as file:
+        for row in ir_measures.read_trec_qrels(file):
+            qrels.setdefault(row.query_id, {})[row.doc_id] = row.relevance
+    return qrels
+
+
+def found_in(leaderboard, search=None):
+    """`Found` of each kind, of a leaderboard and the files beside it."""
+    found = {}
+    for kind, row in picked(leaderboard, search).items():
+        qrels, run = files_of(kind, leaderboard, row["search"])
+        board = {name: row.get(name) for name in (METRIC[kind], "low", "high")}
+        found[kind] = Found(row["search"], board)
+        if qrels.exists() and run.exists():
+            rankings = your_searches.read_run(run)
+            found[kind] = replace(found[kind], rankings=rankings, qrels=qrels_of(qrels))
+    return found
+
+
+def with_texts(found):
+    """`Found` by kind with the questions and needs of the data folder."""
+    return {
+        kind: replace(
+            one, **dict(zip(["questions", "needs"], texts_of(kind), strict=True))
+        )
+        for kind, one in found.items()
+    }
+
+
+def texts_of(kind):
+    """The questions and the needs in the data folder, two dicts by query id.
+
+    Needs of generated questions come from the judgements: see `drawn_groups`."""
+    quiet = contextlib.redirect_stdout(io.StringIO())  # the run has printed it
+    with warnings.catch_warnings(action="ignore"), quiet:
+        if kind == "judged":
+            queries, _ = corpus.load_judged_queries()
+            queries = queries.set_index("query_id")
+            return queries["question"].to_dict(), queries["need"].to_dict()
+        try:
+            _, test = corpus.split_by_document(corpus.load_ground_truth())
+        except FileNotFoundError:
+            return {}, {}
+    ids = formats.query_ids(test)
+    return dict(zip(ids, test["question"], strict=True)), {}
+
+
+def write_baseline(results, path, search=None):
+    """Write what a later run is compared with into one file, and return its path.
+
+    results: a folder with leaderboard.csv and runs/. search: see `picked`. The file
+    has for each kind the search's rankings, grades, questions and needs. The same
+    results give the same bytes. A ranking ends where it has K documents without a
+    grade: documents can be deleted and K are left. Above LARGEST only grades that
+    `ranked_only` keeps are written, which a line says. ValueError without runs."""
+    leaderboard = results / "leaderboard.csv"
+    kinds = with_texts(found_in(leaderboard, search))
+    for found in kinds.values():
+        if found.rankings is None:
+            raise ValueError(f"{leaderboard}: no run of {found.name!r} is beside it")
+    names = sorted({found.name for found in kinds.values()})
+    about = {"run": manifest.id_of(results), "search": asked_for(names, search)}
+    content = _in_bytes(about, kinds)
+    if len(content) > LARGEST:
+        whole = f"{len(content) / 1e6:.1f} MB with all grades"
+        kinds = {kind: ranked_only(kind, found) for kind, found in kinds.items()}
+        content = _in_bytes(about, kinds)
+        print(f"{path.name}: {whole}; only those of ranked documents are kept")
+    path.write_bytes(content)
+    return path
+
+
+def _in_bytes(about, kinds):
+    """The content of a baseline's file. about: its run and search."""
+    packed = {kind: _packed(kind, found) for kind, found in kinds.items()}
+    content = {"format": FORMAT, **about, "kinds": packed}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def ranked_only(kind, found):
+    """`Found` with the grades of ranked documents, and a best one of each query.
+
+    Then judgements that are added cannot be counted. One that is withdrawn counts only
+    where the baseline's search ranked the document."""
+    qrels = {}
+    for query, qrel in found.qrels.items():
+        ranking = until_enough(found.rankings.get(query, []), qrel, K[kind])
+        kept = {*ranking, max(qrel, key=qrel.get)}
+        qrels[query] = {id_: grade for id_, grade in qrel.items() if id_ in kept}
+    return replace(found, qrels=qrels, cut=True)
+
+
+def _packed(kind, found):
+    """`Found` as lists and dicts for JSON: documents are numbers, in short."""
+    rankings = {
+        query: until_enough(found.rankings.get(query, []), qrel, K[kind])
+        for query, qrel in found.qrels.items()
+    }
+    documents = sorted({*itertools.chain(*rankings.values(), *found.qrels.values())})
+    number = {id_: place for place, id_ in enumerate(documents)}
+    queries = []
+    for query, qrel in sorted(found.qrels.items()):
+        by_grade = {}
+        for id_, grade in qrel.items():
+            by_grade.setdefault(str(grade), []).append(number[id_])
+        steps = {
+            grade: np.diff(sorted(places), prepend=0).tolist()
+            for grade, places in sorted(by_grade.items())
+        }
+        ranking = [number[id_] for id_ in rankings[query]]
+        texts = found.questions.get(query, ""), found.needs.get(query, "")
+        queries.append([query, *texts, ranking, steps])
+    about = {"search": found.name, "metric": LABEL[kind], "cut": found.cut}
+    return {**about, "documents": documents, "queries": queries}
+
+
+def until_enough(ranking, qrel, k):
+    """A ranking up to its k-th document without a grade."""
+    kept, n_without = [], 0
+    for id_ in ranking:
+        if n_without == k:
+            break
+        kept.append(id_)
+        n_without += id_ not in qrel
+    return kept
+
+
+def read_baseline(path, search=None):
+    """`Found` of each kind in a file of `write_baseline`, and the search it names.
+
+    That is None where the chosen search was written. ValueError for another file, and
+    for one that lacks the search that is asked for."""
+    text = corpus.read_text(path)
+    try:
+        content = json.loads(text)
+        if content["format"] != FORMAT:
+            raise ValueError(f"its format is {content['format']!r}")
+        kinds = {
+            kind: _unpacked(kind, packed) for kind, packed in content["kinds"].items()
+        }
+        if not kinds:
+            raise ValueError("it has no queries")
+        written = content["search"]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        problem = f"not a baseline that this version reads ({error!r:.60})"
+        advice = f"take the {BASELINE} of a run"
+        raise ValueError(f"{path}: {problem}; {advice}") from error
+    names = list(dict.fromkeys(found.name for found in kinds.values()))
+    try:
+        wanted = asked_for(names, search)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    if wanted and names != [wanted]:
+        held = ", ".join(map(repr, names))
+        raise ValueError(f"{path}: no search {wanted!r}; it has {held}")
+    return kinds, written
+
+
+def _unpacked(kind, packed):
+    """`Found` of what `_packed` returned."""
+    if packed["metric"] != LABEL[kind]:
+        raise ValueError(f"it has {packed['metric']}, and not {LABEL[kind]}")
+    documents = packed["documents"]
+    found = Found(packed["search"], rankings={}, cut=packed["cut"])
+    for query, question, need, ranking, steps in packed["queries"]:
+        found.rankings[query] = [documents[number] for number in ranking]
+        found.qrels[query] = {
+            documents[number]: int(grade)
+            for grade, places in steps.items()
+            for number in itertools.accumulate(places)
+        }
+        found.questions[query], found.needs[query] = question, need
+    return found
+
+
+def read(baseline, search=None):
+    """`Found` of each kind in a baseline, and the search that it names, or None.
+
+    ValueError names the file, also one of another run than its manifest's."""
+    if is_file(baseline):
+        return read_baseline(baseline, search)
+    kinds = found_in(baseline, search)
+    for kind, found in kinds.items():
+        paths = files_of(kind, baseline, found.name)
+        manifest.check_outputs(baseline.parent, [baseline, *paths])
+    return kinds, None
+
+
+def read_new(results, wrote, old_kinds, search=None):
+    """`Found` of each kind in the results of this run.
+
+    old_kinds: of the baseline. A kind of which it has rankings gets texts. ValueError
+    for a file that is needed, and that this run has not written."""
+    leaderboard = results / "leaderboard.csv"
+    check_written(leaderboard, wrote)
+    kinds = found_in(leaderboard, search)
+    for kind, old in old_kinds.items():
+        if old.rankings is not None and kind in kinds:
+            for path in files_of(kind, leaderboard, kinds[kind].name):
+                check_written(path, wrote)
+            kinds |= with_texts({kind: kinds[kind]})
+    return kinds
 
 
 def check_written(path, wrote):
@@ -36,144 +350,380 @@ def check_written(path, wrote):
         raise ValueError(f"{path} was not written by this run")
 
 
-def files_of(kind, leaderboard, row):
-    """The files with the judgements and with a search's run, beside a leaderboard."""
-    board = corpus.read_table(leaderboard, ["search", "queries"])
-    names = formats.file_names(board["search"][board["queries"] == kind])
-    folder, name = leaderboard.parent, names[row["search"]]
-    return folder / f"qrels-{kind}.trec", folder / "runs" / kind / f"{name}.trec"
+# --- Comparing ---------------------------------------------------------------
 
 
-def read_files(qrels, run):
-    """The lines of two files: ids of query and document, and a grade or a score."""
-    with open(qrels, encoding="utf-8") as judged, open(run, encoding="utf-8") as found:
-        grades = list(ir_measures.read_trec_qrels(judged))
-        return grades, list(ir_measures.read_trec_run(found))
-
-
-def grades_of(qrels, query_ids):
-    """The grades of these queries by query and document, a dict."""
-    return {row[:2]: row.relevance for row in qrels if row.query_id in query_ids}
-
-
-def metric_of(kind, qrels, run):
-    """The metric of each query of the judgements: a Series."""
+def metric_of(kind, qrels, rankings):
+    """The metric of each query of the judgements: a Series by query id."""
     measure = ir_measures.parse_measure(LABEL[kind])
-    found = ir_measures.iter_calc([measure], qrels, run)
-    return pd.Series({metric.query_id: metric.value for metric in found})
+    run = {
+        query: {id_: 1 / rank for rank, id_ in enumerate(rankings[query], start=1)}
+        for query in qrels
+        if rankings.get(query)
+    }
+    values = pd.Series(0.0, index=sorted(qrels))
+    for metric in ir_measures.iter_calc([measure], qrels, run):
+        values[metric.query_id] = metric.value
+    return values
 
 
 def paired(kind, old, new):
-    """What each query gains, a Series, and a line that counts what else has changed.
+    """The metric of each query before and now, and a sentence on what else changed.
 
-    old, new: judgements and run. A document whose judgement is gone takes no place."""
-    (old_qrels, old_run), (qrels, run) = old, new
-    before = {row.query_id for row in old_qrels}
-    after = {row.query_id for row in qrels}
-    relevant = {row.query_id for row in qrels if row.relevance > 0}
+    old, new: `Found`. Both Series are by query id. A document whose judgement is gone
+    takes no place."""
+    before, after = set(old.qrels), set(new.qrels)
+    relevant = {query for query, qrel in new.qrels.items() if _is_scored(qrel)}
     shared, scored = before & after, before & relevant
-    if not scored:
-        advice = "keep the results of this run as the new baseline"
-        raise ValueError(f"no {kind} query can be scored in both runs; {advice}")
-    old_grades, grades = grades_of(old_qrels, shared), grades_of(qrels, shared)
+    old_grades, grades = grades_of(old.qrels, shared), grades_of(new.qrels, shared)
     gone = old_grades.keys() - grades.keys()
     added = grades.keys() - old_grades.keys()
     added_or_edited = grades.items() - old_grades.items()
-    line = (
+    sentence = (
         f"{len(after - before):,} queries added, "
         f"{len(before - after):,} queries deleted, "
         f"{len(shared - scored):,} queries without a relevant document, "
         f"{len(added_or_edited) - len(added):,} grades edited, "
-        f"{len(added):,} judgements added, {len(gone):,} judgements gone"
+        f"{len(added):,} judgements added, {len(gone):,} judgements gone."
     )
-    judged = [row for row in qrels if row.query_id in scored]
-    known = [row for row in run if row[:2] not in gone]
-    old_known = [row for row in old_run if row[:2] not in gone]
-    gain = metric_of(kind, judged, known) - metric_of(kind, judged, old_known)
-    return gain, line
+    if old.cut:
+        sentence = sentence.replace(
+            f"{len(added):,} judgements added", "judgements added were not counted"
+        )
+    judged = {query: new.qrels[query] for query in scored}
+    values = [
+        metric_of(
+            kind, judged, {query: without(found, query, gone) for query in scored}
+        )
+        for found in (old, new)
+    ]
+    return *values, sentence
 
 
-def drawn_groups(kind, qrels, query_ids):
+def _is_scored(qrel):
+    """Whether a query has a relevant document."""
+    return any(grade > 0 for grade in qrel.values())
+
+
+def grades_of(qrels, query_ids):
+    """The grades of these queries by query and document, a dict."""
+    return {
+        (query, id_): grade
+        for query in query_ids
+        for id_, grade in qrels[query].items()
+    }
+
+
+def without(found, query, gone):
+    """The ranking of a query without documents whose judgement is gone."""
+    ranking = found.rankings.get(query, [])
+    return [id_ for id_ in ranking if (query, id_) not in gone]
+
+
+def drawn_groups(kind, old, new, query_ids):
     """What an interval draws: needs, of generated questions by their documents."""
     if kind == "generated":
-        known = corpus.linked((f"query {row.query_id}", row.doc_id) for row in qrels)
-        return [known.get(f"query {id_}", id_) for id_ in query_ids]
-    with warnings.catch_warnings(action="ignore"):  # the run has printed them
-        queries, _ = corpus.load_judged_queries()
-    known = queries.set_index("query_id")["need"]
-    return [known.get(query_id, query_id) for query_id in query_ids]
+        pairs = (
+            (f"query {query}", id_) for query in new.qrels for id_ in new.qrels[query]
+        )
+        known = corpus.linked(pairs)
+        return [known.get(f"query {query}", query) for query in query_ids]
+    needs = {**old.needs, **new.needs}
+    return [needs.get(query) or query for query in query_ids]
 
 
-def figures(kind, leaderboard, row):
-    """The metric in a row of a leaderboard, and the two ends of its interval."""
-    columns = [METRIC[kind], "low", "high"]
-    utils.check_table([row], columns, leaderboard)
-    return [float(row[column]) for column in columns]
+def figures_of(kind, values, groups, anytime):
+    """The difference with its interval, and counts of queries: a dict.
+
+    values: the metric of each query before and now, two Series."""
+    before, now = values
+    gain = now - before
+    if anytime:
+        low, high = intervals.confidence_sequence(gain, groups)
+        before, now = (one.groupby(groups).mean() for one in values)
+    else:
+        low, high = intervals.confidence_interval(gain, groups)
+    difference = now.mean() - before.mean()
+    counts = {"queries": len(gain), "groups": len(set(groups))}
+    counts |= {"wins": int((gain > SAME).sum()), "losses": int((gain < -SAME).sum())}
+    counts["ties"] = len(gain) - counts["wins"] - counts["losses"]
+    means = {"before": before.mean(), "now": now.mean(), "difference": difference}
+    how = "paired, at any time" if anytime else "paired"
+    ends = {"low": low, "high": high, "how": how}
+    return {"metric": LABEL[kind], **means, **ends, **counts}
 
 
-def unpaired(kind, old, new):
-    """New minus old, low and high, from the intervals in two leaderboards."""
-    old_value, old_low, old_high = figures(kind, *old)
-    value, low, high = figures(kind, *new)
-    gain = value - old_value
-    down = math.hypot(value - low, old_high - old_value)  # squares add up
-    up = math.hypot(high - value, old_value - old_low)
-    return gain, gain - down, gain + up
+def unpaired(kind, paths, old, new):
+    """`figures_of` from the intervals in two leaderboards; paths: of these."""
+    parts = []
+    for path, found in zip(paths, (old, new), strict=True):
+        row = {name: value for name, value in found.board.items() if value is not None}
+        utils.check_table([row], [METRIC[kind], "low", "high"], path)
+        parts.append([float(row[name]) for name in (METRIC[kind], "low", "high")])
+    (before, old_low, old_high), (now, low, high) = parts
+    gain = now - before
+    down = math.hypot(now - low, old_high - before)  # squares add up
+    up = math.hypot(high - now, before - old_low)
+    means = {"before": before, "now": now, "difference": gain}
+    ends = {"low": gain - down, "high": gain + up, "how": "not paired"}
+    return {"metric": LABEL[kind], **means, **ends}
 
 
-def change(kind, old, new, wrote):
-    """New minus old, its 95 % interval, how it was found, what else changed.
+def changes(values, old, new):
+    """A DataFrame of what each query gained, the largest loss first: see `Outcome`."""
+    before, now = values
+    questions = {**old.questions, **new.questions}
+    rows = [
+        {
+            "query_id": query,
+            "question": questions.get(query, ""),
+            "before": before[query],
+            "now": now[query],
+            "gain": now[query] - before[query],
+            "first_before": old.rankings.get(query, [])[:3],
+            "first_now": new.rankings.get(query, [])[:3],
+        }
+        for query in before.index
+    ]
+    return pd.DataFrame(rows).sort_values("gain", kind="stable")
 
-    old, new: the path and the row of a leaderboard. wrote: see `fails`."""
-    old_files, files = files_of(kind, *old), files_of(kind, *new)
-    manifest.check_outputs(old[0].parent, [old[0], *old_files])
-    if not all(path.exists() for path in old_files):
-        how = "not paired, as no run is beside the baseline"
-        return *unpaired(kind, old, new), how, ""
-    for path in files:
-        check_written(path, wrote)
-    qrels, run = read_files(*files)
-    gain, line = paired(kind, read_files(*old_files), (qrels, run))
-    groups = drawn_groups(kind, qrels, gain.index)
-    interval = intervals.confidence_interval(gain, groups)
-    return gain.mean(), *interval, f"paired, {len(gain):,} queries", line
+
+def verdict(low, high, margin):
+    """The code that an interval gives, and the sentence that says why."""
+    limit = f"{0 - margin:g}"  # 0, and not -0
+    if low > -margin:
+        return NOT_WORSE, f"The whole interval is above {limit}."
+    if high < -margin:
+        return WORSE, f"The whole interval is below {limit}."
+    said = "it may be worse by more than the margin, or may not."
+    if high < 0:
+        said = "it is worse, but perhaps by less than the margin."
+    return UNDECIDED, f"The interval includes {limit}: {said}"
 
 
-def verdict(low, high, margin, non_inferior):
-    """The question with its answer; and whether the answer is good."""
-    surely_worse, surely_not = high < -margin, low > -margin
+def check_options(margin, non_inferior, allow_undecided):
+    """ValueError for a margin that is none, and for options that contradict."""
+    if not 0 <= margin < 1:
+        raise ValueError(f"a margin of {margin:g}: it has to be from 0 to below 1")
+    if non_inferior and allow_undecided:
+        raise ValueError("--non-inferior and --allow-undecided exclude each other")
+
+
+def compare(
+    baseline,
+    results,
+    wrote,
+    margin=0.01,
+    search=None,
+    non_inferior=False,
+    anytime=False,
+    allow_deleted=False,
+    allow_undecided=False,
+):
+    """An `Outcome` for each kind of query of the baseline: a list.
+
+    baseline: the path of a file of `write_baseline`, or of a leaderboard.csv. results:
+    the folder of this run. wrote: whether this run has written a file, a function of
+    its path. margin: of the metric. search: see `picked`. non_inferior: what is
+    undecided has the code WORSE. anytime: intervals that hold at every look, see
+    `intervals.confidence_sequence`. allow_deleted: more than DELETED of the baseline's
+    queries may be gone. allow_undecided: an interval that includes -margin has the code
+    NOT_WORSE. ValueError for files that cannot be compared."""
+    check_options(margin, non_inferior, allow_undecided)
+    old_kinds, written = read(baseline, search)
+    if not os.environ.get("COURSE_INCUMBENT"):
+        search = search or written
+    new_kinds = read_new(results, wrote, old_kinds, search)
+    paths = baseline, results / "leaderboard.csv"
+    options = {"allow_deleted": allow_deleted, "allow_undecided": allow_undecided}
+    outcomes = []
+    for kind, old in old_kinds.items():
+        if kind not in new_kinds:
+            said = f"The baseline has {kind} queries, and this run has none."
+            outcomes.append(Outcome(kind, ERROR, ("", old.name), sentences=[said]))
+        elif old.rankings is None:
+            if anytime:
+                raise ValueError(f"{baseline}: --anytime needs the runs beside it")
+            outcomes.append(_of_boards(kind, paths, old, new_kinds[kind], margin))
+        else:
+            asked = margin, anytime
+            outcomes.append(_of_runs(kind, old, new_kinds[kind], *asked, **options))
     if non_inferior:
-        answer = "yes" if surely_not else "NO"
-        question = f"Is it shown to be no worse than the margin of {margin:g}?"
-        return f"{question} {answer}", surely_not
-    answer = "no" if surely_not else "not shown"
-    if surely_worse:
-        answer = "YES"
-    question = f"Is it worse by more than the margin of {margin:g}?"
-    return f"{question} {answer}", not surely_worse
+        outcomes = [_shown_or_worse(outcome) for outcome in outcomes]
+    for kind in new_kinds.keys() - old_kinds.keys():
+        said = f"The baseline has no {kind} queries: they are not compared."
+        outcomes[0].sentences.append(said)
+    return outcomes
 
 
-def fails(baseline, results, wrote, margin=0.01, search=None, non_inferior=False):
-    """Print a comparison for each kind of query; whether one answer is bad.
+def _of_boards(kind, paths, old, new, margin):
+    """The `Outcome` of two leaderboards without runs; paths: of these."""
+    figures = unpaired(kind, paths, old, new)
+    code, said = verdict(figures["low"], figures["high"], margin)
+    why = "No run is beside the baseline, so its queries cannot be paired."
+    advice = f"Take the {BASELINE} of a run as the baseline."
+    names, code = (new.name, old.name), code or UNDECIDED
+    return Outcome(kind, code, names, figures, [said, why, advice])
 
-    wrote: whether this run has written a file, a function of its path. ValueError
-    for other files, and for a baseline whose files are not of one run."""
-    leaderboard = results / "leaderboard.csv"
-    check_written(leaderboard, wrote)
-    old_rows, rows = picked(baseline, search), picked(leaderboard, search)
-    all_good = True
-    for kind, old_row in old_rows.items():
-        if kind not in rows:
-            problem = f"it has {kind} queries, and this run has none"
-            raise ValueError(f"{baseline}: {problem}")
-        old, new = (baseline, old_row), (leaderboard, rows[kind])
-        mean, low, high, how, line = change(kind, old, new, wrote)
-        names = f"{rows[kind]['search']!r} against {old_row['search']!r}"
-        interval = f"{mean:+.3f} ({low:+.3f} to {high:+.3f}; {how})"
-        print(f"{kind}: {names}: {LABEL[kind]} {interval}")
-        if line:
-            print(f"    {line}")
-        answer, good = verdict(low, high, margin, non_inferior)
-        print(f"    {answer}")
-        all_good = all_good and good
-    return not all_good
+
+def _of_runs(kind, old, new, margin, anytime, allow_deleted, allow_undecided):
+    """The `Outcome` of two runs, query by query."""
+    names = new.name, old.name
+    *values, changed = paired(kind, old, new)
+    scored = values[0].index
+    groups = np.array(drawn_groups(kind, old, new, scored), dtype=object)
+    if len(set(groups)) < 2:
+        where = f"in {len(set(groups))} {UNITS[kind]}; it takes two"
+        said = f"{len(scored)} {kind} queries can be scored in both runs, {where}."
+        advice = "Make a new baseline."
+        return Outcome(kind, ERROR, names, sentences=[said, advice, changed])
+    figures = figures_of(kind, values, groups, anytime)
+    code, said = verdict(figures["low"], figures["high"], margin)
+    sentences, counted_as = [said], ""
+    if code == UNDECIDED and allow_undecided:
+        code, counted_as = NOT_WORSE, "undecided, which --allow-undecided lets pass"
+    known = {query for query, qrel in old.qrels.items() if _is_scored(qrel)}
+    gone = known.difference(scored)
+    if len(gone) > DELETED * len(known):
+        sentences.append(
+            f"{len(gone):,} of {len(known):,} queries of the baseline are gone, or "
+            "have no relevant document any more: more than a tenth."
+        )
+        if not allow_deleted:
+            code, counted_as = code or UNDECIDED, ""
+            advice = "Accept it with --allow-deleted, or make a new baseline."
+            sentences.append(advice)
+    table = changes(values, old, new)
+    losing = table[table["gain"] < -SAME].head(SHOWN)
+    gaining = table[table["gain"] > SAME][::-1].head(SHOWN)
+    sentences.append(changed)
+    tables = losing, gaining
+    return Outcome(kind, code, names, figures, sentences, *tables, counted_as)
+
+
+def _shown_or_worse(outcome):
+    """An `Outcome` where what is undecided counts as worse."""
+    if outcome.code != UNDECIDED:
+        return outcome
+    return replace(
+        outcome, code=WORSE, counted_as="not shown to be no worse (--non-inferior)"
+    )
+
+
+def code(outcomes):
+    """The exit code of several outcomes; see FIRST. ValueError without any."""
+    codes = {outcome.code for outcome in outcomes}
+    if not codes:
+        raise ValueError("the gate has nothing to compare")
+    return next(code for code in FIRST if code in codes)
+
+
+# --- What it says ------------------------------------------------------------
+
+
+def verdict_of(outcome):
+    """The verdict in words."""
+    return outcome.counted_as or WORDS[outcome.code]
+
+
+def lines(outcomes):
+    """The outcomes as lines of text. Texts of users are on one line each."""
+    said = []
+    for outcome in outcomes:
+        new, old = outcome.names
+        named = f"{new!r} against {old!r}" if new else repr(old)
+        said.append(f"{outcome.kind}: {verdict_of(outcome)}: {named}")
+        if outcome.figures:
+            said.append(f"    {_in_words(outcome)}")
+        said += [f"    {sentence}" for sentence in outcome.sentences]
+        for title, table in _tables(outcome):
+            said.append(f"    {title}:")
+            for row in table.itertuples():
+                moved = f"{row.before:.3f} to {row.now:.3f}"
+                ids = f"{_ids(row.first_before)}; now {_ids(row.first_now)}"
+                text = (
+                    f"{plain(row.query_id)} “{plain(row.question, 80)}”: {plain(ids)}"
+                )
+                said.append(f"      {row.gain:+.3f} ({moved}) {text}")
+    return said
+
+
+def _in_words(outcome):
+    """The figures of an outcome as a sentence, with as many as are known."""
+    figures = outcome.figures
+    ends = f"{figures['low']:+.3f} to {figures['high']:+.3f}"
+    said = f"{figures['metric']} {figures['difference']:+.3f} ({ends}), "
+    if "queries" not in figures:
+        return said + figures["how"]
+    units = f"{figures['groups']:,} {UNITS[outcome.kind]}"
+    counts = "{wins:,} better, {ties:,} the same, {losses:,} worse".format(**figures)
+    return f"{said}{figures['how']}: {figures['queries']:,} queries, {units}; {counts}"
+
+
+def _tables(outcome):
+    """The tables of an outcome that have rows, with titles."""
+    both = {"largest losses": outcome.losing, "largest gains": outcome.gaining}
+    return [(title, table) for title, table in both.items() if len(table)]
+
+
+def _ids(ids):
+    return ", ".join(ids) or "nothing"
+
+
+def plain(text, longest=200):
+    """A text of users on one line: no control characters, cut to its first letters."""
+    seen = " ".join(str(text).split())
+    seen = "".join(one for one in seen if unicodedata.category(one)[0] != "C")
+    return seen if len(seen) <= longest else f"{seen[: longest - 1]}…"
+
+
+def cell(text):
+    """A text of users for a table in Markdown: on one line, and no markup."""
+    return re.sub(MARKUP, lambda found: f"&#{ord(found[0])};", plain(text))
+
+
+def _row(*cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def markdown(outcomes):
+    """The outcomes in Markdown, for the summary of a job."""
+    headings = ["queries", "search", "against", "metric", "before", "now"]
+    headings += ["difference", "95 % interval", "better / same / worse", "verdict"]
+    counts = next(one for one in outcomes if one.code == code(outcomes))
+    title = verdict_of(counts).capitalize()
+    said = [f"## Search: {title}", "", _row(*headings), _row(*["---"] * len(headings))]
+    for outcome in outcomes:
+        names, figures = map(cell, outcome.names), outcome.figures
+        values = ["–"] * 6
+        if figures:
+            three = "{before:.3f}|{now:.3f}|{difference:+.3f}".format(**figures)
+            ends = "{low:+.3f} to {high:+.3f}, {how}".format(**figures)
+            values = [cell(figures["metric"]), *three.split("|"), ends, "–"]
+        if "wins" in figures:
+            values[-1] = "{wins:,} / {ties:,} / {losses:,}".format(**figures)
+        said.append(_row(outcome.kind, *names, *values, f"**{verdict_of(outcome)}**"))
+    for outcome in outcomes:
+        kind = outcome.kind
+        said += ["", *(f"- {kind}: {cell(one)}" for one in outcome.sentences)]
+        for title, table in _tables(outcome):
+            said += ["", f"<details><summary>{kind}: {title}</summary>", ""]
+            headings = ["query", "question", "before", "now", "first three before"]
+            said += [_row(*headings, "first three now"), _row(*["---"] * 6)]
+            for row in table.itertuples():
+                moved = f"{row.before:.3f}", f"{row.now:.3f}"
+                ids = map(cell, [_ids(row.first_before), _ids(row.first_now)])
+                said.append(_row(cell(row.query_id), cell(row.question), *moved, *ids))
+            said += ["", "</details>"]
+    return "\n".join([*said, ""])
+
+
+def write_summary(outcomes, path=None):
+    """Append `markdown` to a file, else to the one that GitHub names, if there is one.
+
+    It returns the path, or None where nothing was written."""
+    path = path or os.environ.get(SUMMARY)
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(markdown(outcomes) + "\n")
+    return path or None

@@ -4,7 +4,7 @@ The module evaluation uses `prediction_powered`. Notebook 02 introduces `differe
 `smallest_difference`, 08 `mean_of_these` and `random_effects`, 10
 `confidence_interval`, `permutation_p_value` and `holm`, 15 `kappas` and
 `kappa_differences`, and 16 `aucs` and `auc_differences`. What they rest on is in
-notebook 09.
+notebook 09. The gate uses `confidence_sequence`.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 SWAPS = 100_000  # of a permutation test
 SIGNS = 2**17  # drawn at a time: 1 MiB, which fits into the cache of a processor
@@ -82,6 +82,56 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
         rng=np.random.default_rng(seed),
     )
     return tuple(map(float, result.confidence_interval))
+
+
+BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weights
+
+
+def confidence_sequence(values, groups, error=0.05):
+    """Interval (low, high) of the mean over groups, which holds at every look at once.
+
+    values: one a query, each in [-1, 1]; each group counts once, with the mean of its
+    queries. You may look after every group and stop when it decides: the error over all
+    looks together is at most `error`, for any number of groups. `confidence_interval`
+    holds for one look.
+
+    Which group comes next must not depend on the values, as in the order of a hash of
+    their ids. The interval is the same in each order, so groups may come in batches; a
+    group has all its queries when it comes.
+    The method is betting (Waudby-Smith and Ramdas 2023) with constant bets: of the
+    shares 0 to 1 of the capital, all with the same weight, as in Cover's universal
+    portfolio (Orabona and Jun 2021). ValueError for values beyond 1."""
+    sums, sizes = _by_group(values, groups)
+    if np.abs(values).max() > 1:
+        raise ValueError("confidence_sequence: the values have to lie in [-1, 1]")
+    means = sums / sizes
+    return _lowest_mean(means, error / 2), -_lowest_mean(-means, error / 2)
+
+
+def _lowest_mean(means, error):
+    """The smallest mean against which betting on more has not won 1 / error."""
+
+    def won(mean):
+        return log_capital(log_gains(means, mean).sum(axis=0)) + np.log(error)
+
+    lowest, highest = np.nextafter(-1, 0), float(means.mean())
+    if highest <= lowest or won(lowest) <= 0:
+        return -1.0
+    return float(optimize.brentq(won, lowest, highest))
+
+
+def log_gains(means, mean):
+    """The logarithm of what each bet gains with each group, (n_groups, n_bets).
+
+    A bet is a share of the capital on groups' mean being above `mean`. If the truth
+    is `mean` or less, the capital is expected to shrink, or to stay."""
+    shares = (1 + BETS[0]) / 2
+    return np.log1p(np.outer((1 + np.asarray(means)) / (1 + mean) - 1, shares))
+
+
+def log_capital(gains):
+    """The logarithm of the mean capital of all bets. gains: sums of `log_gains`."""
+    return special.logsumexp(gains, b=BETS[1] / 2, axis=-1)
 
 
 def permutation_p_value(a, b, groups):

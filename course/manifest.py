@@ -162,6 +162,11 @@ def check_outputs(folder, paths):
             raise ValueError(f"{path}: {problem}; keep all files of one run together")
 
 
+def id_of(results):
+    """The id of the run that wrote a folder of results, or None."""
+    return _read(results).get("id")
+
+
 def _state(path):
     """What changes when a file is written, whatever the clock says."""
     about = path.stat()

@@ -62,9 +62,17 @@ def own_searches(documents, queries=(), folder=None):
 def only_yours(documents, folder=None):
     """Whether only your own searches are run: there are some, and many documents.
 
-    folder: the one with runs/; else COURSE_DATA."""
-    named = bool(os.environ.get("COURSE_SEARCHES"))
-    return len(documents) > LARGE and (named or bool(_runs_of(folder)))
+    COURSE_ONLY_OWN=1 asks for it with any number of documents. ValueError if it does,
+    and there are none. folder: the one with runs/; else COURSE_DATA."""
+    there = bool(os.environ.get("COURSE_SEARCHES") or _runs_of(folder))
+    if os.environ.get("COURSE_ONLY_OWN", "0") in ("", "0"):
+        return len(documents) > LARGE and there
+    if not there:
+        raise ValueError(
+            "COURSE_ONLY_OWN: there is no search of your own; name a file with "
+            "COURSE_SEARCHES, or put a run into runs/ beside the documents"
+        )
+    return True
 
 
 def _runs_of(folder):

@@ -9,6 +9,7 @@ import shutil
 import sys
 import threading
 import time
+import traceback
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -51,6 +52,7 @@ OURS = "our-figures"  # the tag of text with figures of the course's own documen
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
 FEWEST = 20  # documents with generated questions that two halves can do with
+ALONE = ["non_inferior", "anytime", "allow_deleted", "allow_undecided", "summary"]
 
 
 def clean(notebook):
@@ -154,7 +156,9 @@ def count_queries(development, test):
 
 
 def check_data(results):
-    """Read or convert the data before any notebook; whether it has questions."""
+    """Read or convert the data before any notebook.
+
+    Returns whether it has generated questions, and whether only your searches run."""
     named = os.environ.get("COURSE_SEARCHES")
     if named and not corpus.locate(named).is_file():  # before anything takes long
         raise FileNotFoundError(f"COURSE_SEARCHES: {named}: no such file")
@@ -173,14 +177,15 @@ def check_data(results):
     print(f"{len(documents):,} documents, {found or 'no queries'} in {source}")
     for warning in caught:
         print(f"warning: {warning.message}")
+    only_yours = your_searches.only_yours(documents)  # also an error, if asked for
     if "generated" in test:
         halves = development["generated"], test["generated"]
         check_enough(halves, folder / formats.GENERATED)
-    elif not your_searches.only_yours(documents):
+    elif not only_yours:
         # may take long, and here it has a bar; a process gives its memory back
         with ProcessPoolExecutor(1, initializer=end_with_parent) as pool:
             pool.submit(embed, documents).result()
-    return "generated" in test
+    return "generated" in test, only_yours
 
 
 def end_with_parent():
@@ -201,12 +206,17 @@ def embed(documents):
 def check_baseline(arguments, results):
     """ValueError for a baseline that is of no use, or would be overwritten."""
     baseline = arguments.baseline
+    given = arguments.non_inferior, arguments.allow_undecided
+    gate.check_options(arguments.margin, *given)
     if baseline:
-        gate.picked(baseline, arguments.search)
+        gate.read(baseline, arguments.search)
         if baseline.resolve().parent == results.resolve():
             raise ValueError(f"{baseline}: this run writes there; name a copy")
-    elif arguments.search or arguments.non_inferior:
-        raise ValueError("--search and --non-inferior need --baseline")
+        return
+    given = [name for name in ALONE if getattr(arguments, name)]
+    if given:
+        option = given[0].replace("_", "-")
+        raise ValueError(f"--{option} is of no use without --baseline")
 
 
 def of_node(notebook):
@@ -281,21 +291,29 @@ def board_printer(this_run):
 
 
 def parse():
-    """What the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """What the command line asks for. A wrong word ends with gate.ERROR."""
+    ends = "ends with 0: not worse, 1: worse, 2: undecided, 3: error (docs/gate.md)"
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=ends)
     add, flag = parser.add_argument, {"action": "store_true"}
     add("--in-place", **flag, help="refresh the committed notebooks")
     add("--clean", **flag, help="only clean the notebooks' metadata")
-    add("--baseline", type=Path, help="a leaderboard.csv; ends with 1 if worse")
+    add("--baseline", type=Path, help=f"a {gate.BASELINE} or leaderboard.csv")
     add("--margin", type=float, default=0.01, help="of the metric, for --baseline")
-    add("--search", help="the one to compare with the baseline's; else the chosen")
-    add("--non-inferior", **flag, help="ends with 1 unless shown to be no worse")
+    add("--search", help="the one to compare, and to keep as a baseline")
+    add("--non-inferior", **flag, help="undecided counts as worse: 1")
+    add("--allow-undecided", **flag, help="an undecided difference counts as 0")
+    add("--allow-deleted", **flag, help="many queries of the baseline may be gone")
+    add("--anytime", **flag, help="an interval for looking again and again")
+    add("--summary", type=Path, help=f"append Markdown to it; else to {gate.SUMMARY}")
     add("notebooks", nargs="*", type=Path)
-    return parser.parse_args()
+    try:
+        return parser.parse_args()
+    except SystemExit as ended:
+        sys.exit(gate.ERROR if ended.code else 0)
 
 
 def work(arguments):
-    """Check what a run needs, run, and compare; whether something failed.
+    """Check what a run needs, run, and compare; the code to end with, see gate.
 
     OSError, ValueError or RuntimeError for what would only fail later, and where
     another run writes into the same folder."""
@@ -304,7 +322,7 @@ def work(arguments):
     if arguments.clean:
         for path in paths:
             nbformat.write(clean(nbformat.read(path, as_version=4)), path)
-        return False
+        return 0
     results = results_folder()
     with manifest.locked(results):
         return work_alone(arguments, paths, results)
@@ -325,27 +343,63 @@ def work_alone(arguments, paths, results):
         raise
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
+    kept = None if errors else keep_baseline(this_run, arguments.search)
     changed = manifest.end(this_run, source, len(errors))
     if changed:
         what = "changed while the run read it; figures may be of the old or the new"
         print(f"error: {source}: {', '.join(changed)} {what}. Run again")
     done = f"{len(paths) - len(errors)} of {len(paths)} notebooks ran"
     print(f"{done} in {time.time() - started:.0f} s; results in {results}")
+    if kept:
+        size = f"{kept.stat().st_size / 1e6:.2f} MB"
+        print(f"to compare later runs with: {kept}, {size}")
     if not arguments.notebooks:
         print("`make run-more` runs those for the curious, notebooks/more")
-    if errors or changed or not arguments.baseline:
-        return bool(errors or changed)
-    options = arguments.margin, arguments.search, arguments.non_inferior
-    return gate.fails(arguments.baseline, results, this_run.wrote, *options)
+    if errors or changed:
+        return gate.ERROR
+    return ask_gate(arguments, this_run) if arguments.baseline else 0
+
+
+def keep_baseline(this_run, search):
+    """Write the baseline of this run, if it has a leaderboard; its path or None."""
+    if not this_run.wrote(this_run.results / "leaderboard.csv"):
+        return None
+    try:
+        return gate.write_baseline(
+            this_run.results, this_run.results / gate.BASELINE, search
+        )
+    except ValueError as error:
+        if search:
+            raise
+        print(f"no {gate.BASELINE} is written: {error}")
+
+
+def ask_gate(arguments, this_run):
+    """Compare with the baseline, print and summarise it; the code to end with."""
+    names = ["margin", "search", *(name for name in ALONE if name != "summary")]
+    options = {name: getattr(arguments, name) for name in names}
+    found = this_run.results, this_run.wrote
+    outcomes = gate.compare(arguments.baseline, *found, **options)
+    print(*gate.lines(outcomes), sep="\n")
+    gate.write_summary(outcomes, arguments.summary)
+    return gate.code(outcomes)
 
 
 def execute_all(arguments, paths, this_run):
     """Check the data, and run the notebooks that can use it: errors, and all paths."""
     results = this_run.results
-    if not check_data(results) and not arguments.notebooks:
-        wanted = (FIRST, OWN) if llm.is_live() else (OWN,)
-        paths = [path for path in paths if path.stem in wanted]
+    generated, only_yours = check_data(results)
+    if arguments.notebooks:
+        wanted = [path.stem for path in paths]
+    elif only_yours:
+        wanted = [OWN]
+        print("only searches of your own: only 06 is run")
+    elif not generated:
+        wanted = [FIRST, OWN] if llm.is_live() else [OWN]
         print("no generated questions, which 01 to 04 are about: only 06 is run")
+    else:
+        wanted = [path.stem for path in paths]
+    paths = [path for path in paths if path.stem in wanted]
     es = elastic.connect_elasticsearch()
     if es:  # a node that answers now is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
@@ -367,10 +421,14 @@ def main():
     if arguments.in_place:  # outputs without Elasticsearch are not what is committed
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
     try:
-        failed = work(arguments)
+        code = work(arguments)
     except (OSError, ValueError, RuntimeError) as error:
-        failed = f"error: {error}"
-    sys.exit(failed)
+        print(f"error: {error}", file=sys.stderr)
+        code = gate.ERROR
+    except Exception:  # Python would end with 1, which says that a search is worse
+        traceback.print_exc()
+        code = gate.ERROR
+    sys.exit(code)
 
 
 if __name__ == "__main__":

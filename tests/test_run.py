@@ -91,16 +91,22 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     assert not re.search(r"(src|href|url)\W+http", html)  # it opens without a network
 
 
-def test_the_gate_reads_what_06_writes(beir, tmp_path, monkeypatch, capsys):
+def test_the_gate_reads_what_06_writes(beir, tmp_path, monkeypatch):
     old = beir[0]
     monkeypatch.setenv("COURSE_DATA", str(old / "converted"))
     new = shutil.copytree(old, tmp_path / "new")
-    assert not gate.fails(old / "leaderboard.csv", new, Path.exists)
-    assert "+0.000 (+0.000 to +0.000; paired, " in capsys.readouterr().out
+    [outcome] = gate.compare(old / "baseline.json.gz", new, Path.exists)
+    assert outcome.code == 0
+    both = gate.compare(old / "leaderboard.csv", new, Path.exists)
+    assert gate.lines(both) == gate.lines([outcome])
+    assert "+0.000 (+0.000 to +0.000), paired: " in gate.lines(both)[1]
     board = pd.read_csv(old / "leaderboard.csv")
     board["chosen"] = board["ndcg"] == board["ndcg"].min()
     board.to_csv(new / "leaderboard.csv", index=False)
-    assert gate.fails(old / "leaderboard.csv", new, Path.exists)
+    [outcome] = gate.compare(old / "baseline.json.gz", new, Path.exists)
+    assert outcome.code == 1
+    assert len(outcome.losing) == 10
+    assert outcome.losing["question"].str.len().min() > 0
 
 
 def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
@@ -162,7 +168,7 @@ REFUSED = [  # a file of the folder of data, its content, what is wrong
 
 
 @pytest.fixture
-def refusal(tmp_path, monkeypatch):
+def refusal(tmp_path, monkeypatch, capsys):
     """A function: the line with which run.py ends before any notebook is run."""
     for name in ("COURSE_DATA", "COURSE_RESULTS", "COURSE_RUN"):
         monkeypatch.setenv(name, str(tmp_path / name))
@@ -172,7 +178,8 @@ def refusal(tmp_path, monkeypatch):
         monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
         with pytest.raises(SystemExit) as ended:
             script.main()
-        return ended.value.code  # a text goes to stderr, and the exit code is 1
+        assert ended.value.code == gate.ERROR
+        return capsys.readouterr().err
 
     return refusal
 
@@ -197,8 +204,12 @@ def test_results_where_no_folder_can_be(refusal, tmp_path, monkeypatch):
 OPTIONS = {
     "{}/nosuch.ipynb": "nosuch.ipynb: no such notebook",
     "--clean {}/nosuch.ipynb": "nosuch.ipynb: no such notebook",
-    "--search x": "need --baseline",
-    "--non-inferior": "need --baseline",
+    "--non-inferior": "--non-inferior is of no use without --baseline",
+    "--allow-deleted": "--allow-deleted is of no use without --baseline",
+    "--margin 7": "a margin of 7: it has to be",
+    "--margin x": "argument --margin: invalid float value: 'x'",
+    "--baselin": "expected one argument",
+    "--non-inferior --allow-undecided": "exclude each other",
     "--baseline {}/nosuch.csv": "nosuch.csv",
     "--baseline {}/leaderboard.csv --search x": "board.csv: no search 'x'; it has a",
     "--baseline {}/leaderboard.csv": "board.csv: this run writes there",
@@ -211,6 +222,47 @@ def test_options_of_no_use(refusal, tmp_path, monkeypatch, options):
     board = "search,queries,chosen\na,judged,True\n"
     (tmp_path / "leaderboard.csv").write_text(board)
     assert OPTIONS[options] in refusal(*options.format(tmp_path).split())
+
+
+def test_an_error_that_nobody_thought_of_does_not_say_worse(refusal, monkeypatch):
+    monkeypatch.setattr(script, "work", lambda _: {}["nosuch"])
+    assert "KeyError: 'nosuch'" in refusal()
+
+
+def test_a_search_of_your_own_alone_and_the_outcomes_of_the_gate(tmp_path):
+    """Nothing of ours is built: there is no vector, and 06 alone is run."""
+    data = shutil.copytree(corpus.ROOT / "data" / "es", tmp_path / "data")
+    mine = tmp_path / "mine.py"
+    source = """from course import corpus
+DOCUMENTS = corpus.load_documents()
+def search(question, course):
+    asked = corpus.content_words(question)
+    texts = map(corpus.whole_text, DOCUMENTS)
+    shared = [len(asked & corpus.content_words(text)) for text in texts]
+    best = sorted(range(len(shared)), key=lambda place: -shared[place])
+    return [DOCUMENTS[place]["id"] for place in best][{}:100]
+SEARCHES = {{"mine": search}}
+"""
+    mine.write_text(source.format(0))
+    given = {"COURSE_DATA": data, "COURSE_SEARCHES": mine, "COURSE_ONLY_OWN": 1}
+    given["EMBEDDING_MODEL"] = tmp_path / "no-such-model"
+    first = run(COURSE_RESULTS=tmp_path / "old", **given)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "only searches of your own: only 06 is run" in first.stdout
+    board = pd.read_csv(tmp_path / "old" / "leaderboard.csv")
+    assert set(board["search"]) == {"own: mine"}
+    baseline, summary = tmp_path / "old" / "baseline.json.gz", tmp_path / "summary.md"
+    mine.write_text(source.format(2))
+    options = "--baseline", baseline, "--summary", summary
+    worse = run(*options, COURSE_RESULTS=tmp_path / "new", **given)
+    assert worse.returncode == 1, worse.stdout + worse.stderr
+    assert ": worse: 'own: mine' against 'own: mine'" in worse.stdout
+    assert "## Search: Worse" in summary.read_text()
+    assert str(tmp_path) not in summary.read_text()
+    given["COURSE_SEARCHES"] = ""
+    none = run(*options, COURSE_RESULTS=tmp_path / "new", **given)
+    assert none.returncode == 3
+    assert "COURSE_ONLY_OWN: there is no search of your own" in none.stderr
 
 
 def test_queries_that_choose_and_report_count_once():
@@ -252,7 +304,7 @@ def test_a_failed_run_is_kept_apart_and_shows_no_old_leaderboard(notebooks, tmp_
     os.utime(results / "leaderboard.csv", (1, 1))
     before = broken.read_bytes()
     done = run(broken, COURSE_RESULTS=results)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "ZeroDivisionError" in done.stdout
     assert "of an old run" not in done.stdout
     assert "ZeroDivisionError" in (results / broken.name).read_text()
@@ -274,7 +326,7 @@ def test_the_manifest_says_what_went_in_and_what_came_out(notebooks, tmp_path):
     )
     assert about["versions"]["minsearch"]
     assert "secret" not in content
-    assert run(broken, **given).returncode == 1
+    assert run(broken, **given).returncode == 3
     about = json.loads((tmp_path / "results" / "run.json").read_text())
     assert about["state"] == "failed"
     assert "good.ipynb" not in about["outputs"]  # of the run before
@@ -288,7 +340,7 @@ def test_documents_that_change_during_a_run_are_a_failure(notebooks, tmp_path):
     nbformat.write(notebook, notebooks[0])
     given = {"COURSE_RESULTS": tmp_path / "results", "COURSE_DATA": data}
     done = run(notebooks[0], **given)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "judged-queries.csv changed while the run read it" in done.stdout
     about = json.loads((tmp_path / "results" / "run.json").read_text())
     assert (about["state"], about["changed"]) == ("failed", ["judged-queries.csv"])
@@ -300,7 +352,7 @@ def test_two_runs_do_not_share_a_folder_of_results(notebooks, tmp_path):
     with manifest.locked(results):
         first = manifest.begin(results, tmp_path / "data", ["run.py"])
         done = run(notebooks[0], COURSE_RESULTS=results)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert f"run {first.id}, process {os.getpid()} writes there" in done.stderr
     assert not (results / "good.ipynb").exists()
     after = run(notebooks[0], COURSE_RESULTS=results)  # the first never ended
@@ -354,7 +406,7 @@ def test_in_place_refuses_without_elasticsearch(notebooks, tmp_path):
     given = {"COURSE_RESULTS": tmp_path / "results"}
     nowhere = "http://127.0.0.1:9"
     done = run("--in-place", notebooks[0], ELASTICSEARCH_URL=nowhere, **given)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert re.fullmatch(f"error: .*no healthy node at {nowhere}.*\n", done.stderr)
 
 
@@ -384,7 +436,7 @@ def test_in_place_keeps_a_notebook_whose_neighbour_failed(notebooks, tmp_path):
     good = notebooks[0]
     before = [path.read_bytes() for path in notebooks]
     given = {"COURSE_RESULTS": tmp_path / "results"}
-    assert run("--in-place", *notebooks, **given).returncode == 1
+    assert run("--in-place", *notebooks, **given).returncode == 3
     assert [path.read_bytes() for path in notebooks] == before
     assert run("--in-place", good, **given).returncode == 0
     assert nbformat.read(good, 4).cells[0].outputs[0].text == "1\n"

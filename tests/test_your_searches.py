@@ -327,6 +327,7 @@ def test_many_documents_are_left_to_your_own_searches_if_there_are_any(
     tmp_path, monkeypatch
 ):
     monkeypatch.delenv("COURSE_SEARCHES", raising=False)
+    monkeypatch.delenv("COURSE_ONLY_OWN", raising=False)
     many = [{}] * (your_searches.LARGE + 1)
     assert not your_searches.only_yours(many, tmp_path)
     (tmp_path / "runs").mkdir()
@@ -336,6 +337,20 @@ def test_many_documents_are_left_to_your_own_searches_if_there_are_any(
     (tmp_path / "runs" / "theirs.trec").unlink()
     monkeypatch.setenv("COURSE_SEARCHES", "searches.py")
     assert your_searches.only_yours(many, tmp_path)
+
+
+def test_only_your_own_searches_if_you_say_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_SEARCHES", "searches.py")
+    for said, only in {"1": True, "yes": True, "0": False, "": False}.items():
+        monkeypatch.setenv("COURSE_ONLY_OWN", said)
+        assert your_searches.only_yours([{}], tmp_path) == only
+    monkeypatch.setenv("COURSE_ONLY_OWN", "1")
+    monkeypatch.delenv("COURSE_SEARCHES")
+    with pytest.raises(ValueError, match="ONLY_OWN: there is no search of your own"):
+        your_searches.only_yours([{}], tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "theirs.trec").touch()
+    assert your_searches.only_yours([{}], tmp_path)
 
 
 def test_a_run_keeps_how_many_of_its_ids_are_foreign(tmp_path):
