@@ -35,7 +35,8 @@ def own_searches(documents, queries=(), folder=None):
     known = {document["id"] for document in documents}
     searches = {}
     if named := os.environ.get("COURSE_SEARCHES"):
-        searches |= from_file(corpus.locate(named), known)
+        accepted = corpus.accepted_ids(documents, folder)
+        searches |= from_file(corpus.locate(named), accepted)
     for path in _runs_of(folder):
         searches[f"run: {path.stem}"] = from_run(path, known, queries)
     return searches
@@ -288,11 +289,13 @@ def _ids_of(found):
 def _known_only(name, found, known):
     """What was found, by query, without ids that the corpus lacks.
 
-    A warning counts these. ValueError if they are more than FOREIGN."""
+    known: the ids of the corpus, or a dict of accepted id: the corpus's own. A warning
+    counts what is left out. ValueError if that is more than FOREIGN."""
+    ours = known if isinstance(known, dict) else {}
     every = [(query, id_) for query, ids in found.items() for id_ in ids]
     unknown = [(query, id_) for query, id_ in every if id_ not in known]
     if not unknown:
-        return found
+        return {query: [ours.get(id_, id_) for id_ in found[query]] for query in found}
     n_all = len(every)
     query, id_ = unknown[0]
     asked = query[0] if isinstance(query, tuple) else query
@@ -301,7 +304,10 @@ def _known_only(name, found, known):
     if len(unknown) > FOREIGN * n_all:
         raise ValueError(f"{count}; {first}. It searches in another corpus")
     warnings.warn(f"{count}, and are left out; {first}", stacklevel=4)
-    return {query: [id_ for id_ in ids if id_ in known] for query, ids in found.items()}
+    return {
+        query: [ours.get(id_, id_) for id_ in ids if id_ in known]
+        for query, ids in found.items()
+    }
 
 
 # --- Runs --------------------------------------------------------------------
@@ -334,8 +340,8 @@ def from_run(path, known, queries):
     warning counts ids that the corpus lacks: they are left out. ValueError if they
     are more than FOREIGN, and for a file that is not a run or ranks none of the
     queries."""
-    whole, found = read_run(path), {}
-    rankings = _known_only(path, whole, known)
+    whole, found, given = read_run(path), {}, corpus.given(path)
+    rankings = _known_only(given, whole, known)
     for asked in queries:
         ids = formats.query_ids(asked)
         for pair, query_id in zip(_pairs_of(asked), ids, strict=True):
@@ -343,7 +349,7 @@ def from_run(path, known, queries):
                 found[pair] = rankings[query_id]
     if not found:
         some = ", ".join(list(rankings)[:3])
-        raise ValueError(f"{path}: ranks none of the queries; its query ids: {some}")
+        raise ValueError(f"{given}: ranks none of the queries; its query ids: {some}")
 
     search = Run(found, _n_ids(whole) - _n_ids(rankings))
     for asked in queries:
