@@ -342,7 +342,7 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
 
 def next_steps(data):
     """What to do where no queries decide, in words."""
-    return evaluation.advice(data.documents)
+    return evaluation.advice(data.documents, evaluation.n_asked(data.folder))
 
 
 def write_advice(data, ours, out, source):

@@ -1,5 +1,6 @@
 """The course's own data: documents, questions, judgements, and their halves."""
 
+import codecs
 import csv
 import gzip
 import hashlib
@@ -40,6 +41,10 @@ OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
 LARGEST = 4_000_000_000  # bytes of a file that was packed
+GIVEN = ".given.json"  # in a converted folder: of each file, what it was made from
+IDS = (
+    "ids.csv"  # in a converted folder: the ids that are the user's own in another form
+)
 MANY = 1_000  # judged queries; from here on halves are enough
 SPANISH = """
 al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como
@@ -108,82 +113,143 @@ def encodable(text):
     return text.encode(errors="replace").decode()
 
 
-def read_text(path):
+def given(path):
+    """What the user calls the file that a file of a converted folder was made from.
+
+    That is what an error has to name. Of another file it is the path itself."""
+    for folder in path.parents[:2]:
+        if (folder / GIVEN).is_file():
+            names = json.loads((folder / GIVEN).read_text(encoding="utf-8"))
+            return names.get(path.relative_to(folder).as_posix(), path)
+    return path
+
+
+def read_text(path, encoding=None):
     """The file as text, without a byte order mark.
 
-    A file that ends in .gz is unpacked. ValueError names a line that is not
-    UTF-8."""
+    A file that ends in .gz is unpacked. encoding: Python's name of one. It is used
+    for a file that is ASCII or not UTF-8. ValueError names a line that cannot be
+    decoded, and says what its encoding looks like."""
     content = path.read_bytes()
     if path.suffix == ".gz":
         try:
             with gzip.open(io.BytesIO(content)) as packed:
                 content = packed.read(LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path}: not readable as gzip: {error}") from error
+            raise ValueError(f"{given(path)}: not readable as gzip: {error}") from error
         if len(content) > LARGEST:
-            limit = f"{LARGEST / 1e9:.0f} GB"
-            raise ValueError(f"{path}: over {limit} unpacked; unpack it, and cut it")
+            limit = f"over {LARGEST / 1e9:.0f} GB unpacked"
+            raise ValueError(f"{given(path)}: {limit}; unpack it, and cut it")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
+        if not encoding or not content.isascii():
+            return text
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}: line {line} is not UTF-8: {error}") from error
+        if not encoding:
+            line = content.count(b"\n", 0, error.start) + 1
+            problem = f"line {line} is not UTF-8; {_other_encoding(content)}"
+            raise ValueError(f"{given(path)}: {problem}") from error
+    try:
+        return content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        problem = f"line {line} is not {encoding}, which columns.toml names"
+        raise ValueError(f"{given(path)}: {problem}") from error
+
+
+def _other_encoding(content):
+    """What bytes that are not UTF-8 look like, and what to do about it."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        looks = "utf-16"
+    elif b"\0" in content:
+        return "it has zero bytes, so it is no text file, whatever its name says"
+    else:
+        looks = "cp1252"
+        try:
+            content.decode(looks)
+        except UnicodeDecodeError:
+            looks = "latin1"
+    return (
+        f"it looks like {looks}: save it as UTF-8 (iconv -f {looks} -t utf-8), or, for "
+        f'documents, queries and qrels, write encoding = "{looks}" into columns.toml'
+    )
 
 
 def read_json(path):
     """The records of a JSON or a JSON Lines file, as a list.
 
     ValueError names a line that is not JSON, or a record that is not an object."""
-    text = read_text(path)
-    is_lines = path.name.removesuffix(".gz").endswith(".jsonl")
-    parts = text.split("\n") if is_lines else [text]
+    return [record for _, record in numbered_json(path)]
+
+
+def numbered_json(path, encoding=None, **options):
+    """The records of a JSON or a JSON Lines file, each after the number of its line.
+
+    A .json file may hold JSON Lines, too. All records of one list have its line.
+    options: of json.loads. ValueError as for `read_json`."""
+    text, name = read_text(path, encoding), given(path)
+    is_lines = path.name.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson"))
     records = []
-    for line, part in enumerate(parts, start=1):
-        if is_lines and not part.strip():
-            continue
-        try:
-            content = json.loads(part)
-        except RecursionError as error:
-            raise ValueError(
-                f"{path}: line {line}: lists or objects within each other, too deep"
-            ) from error
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{path}: line {line - 1 + error.lineno} "
-                f"is not readable as JSON: {error}"
-            ) from error
-        records += content if isinstance(content, list) else [content]
-    for number, record in enumerate(records):
+    try:
+        contents = [(1, json.loads(text, **options))] if not is_lines else ()
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise _not_json(name, error.lineno, error) from error
+        is_lines = True
+    except (ValueError, RecursionError) as error:
+        raise _not_json(name, 1, error) from error
+    if is_lines:
+        contents = _json_lines(text, name, options)
+    for line, content in contents:
+        found = content if isinstance(content, list) else [content]
+        records += [(line, record) for record in found]
+    for number, (_, record) in enumerate(records):
         if not isinstance(record, dict):
-            raise ValueError(
-                f"{path}: record {number} is not a JSON object: {record!s:.100}"
-            )
+            problem = f"record {number} is not a JSON object: {record!s:.100}"
+            raise ValueError(f"{name}: {problem}")
     return records
 
 
-def read_table(path, columns=(), separator=","):
+def _json_lines(text, name, options):
+    """The number and the content of each line of JSON Lines that is not blank."""
+    for line, part in enumerate(text.split("\n"), start=1):
+        if part.strip():
+            try:
+                yield line, json.loads(part, **options)
+            except (ValueError, RecursionError) as error:
+                raise _not_json(name, line, error) from error
+
+
+def _not_json(name, line, error):
+    """A ValueError that names the line, for an error of json."""
+    if isinstance(error, RecursionError):
+        error = "lists or objects within each other, too deep"
+    return ValueError(f"{name}: line {line} is not readable as JSON: {error}")
+
+
+def read_table(path, columns=(), separator=",", encoding=None):
     """A CSV file as a DataFrame of texts.
 
     No cell is empty in the columns that are asked for. The index is the line
     on which a row begins. Blank lines are skipped. ValueError names file, row
     (from 0), line (from 1) and column."""
-    text = read_text(path)
+    text, name = read_text(path, encoding), given(path)
     try:
         table = pd.read_csv(
             io.StringIO(text), sep=separator, dtype=str, keep_default_na=False
         )
     except ValueError as error:
         raise ValueError(
-            f"{path}: not readable as CSV (truncated?): {error}"
+            f"{name}: not readable as CSV (truncated?): {error}"
         ) from error
     if not isinstance(table.index, pd.RangeIndex):  # it took the first field for one
         raise ValueError(
-            f"{path}: row 0 (line 2) has more fields than the header; "
+            f"{name}: row 0 (line 2) has more fields than the header; "
             "a comma in a question needs quotes around it"
         )
     table.index = pd.Index(_first_lines(text, separator)[1:], name="line")  # no header
     table = table.map(plain_cell)
-    return check_table(table, columns, path)
+    return check_table(table, columns, name)
 
 
 def text_cell(value):
@@ -204,18 +270,23 @@ def write_table(table, path):
     table.map(text_cell).to_csv(path, index=False)
 
 
-def _first_lines(text, separator):
-    """The line on which each row of a CSV text begins, the header's among them."""
+def csv_rows(text, separator=","):
+    """The rows of a CSV text, blank ones too, each after the line on which it ends."""
     limit = csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        return [
-            reader.line_num - "".join(row).count("\n")
-            for row in reader
-            if len(row) > 1 or "".join(row).strip()
-        ]
+        return [(reader.line_num, row) for row in reader]
     finally:
         csv.field_size_limit(limit)  # it is everybody's
+
+
+def _first_lines(text, separator):
+    """The line on which each row of a CSV text begins, the header's among them."""
+    return [
+        line - "".join(row).count("\n")
+        for line, row in csv_rows(text, separator)
+        if len(row) > 1 or "".join(row).strip()
+    ]
 
 
 # --- Documents and their ids -------------------------------------------------
@@ -250,7 +321,32 @@ def unique_ids(documents):
 def _warn(path, wrong, what):
     """A warning that counts the rows that are wrong, if there are any."""
     if np.any(wrong):
-        warnings.warn(f"{path.name}: {np.sum(wrong):,} {what}", stacklevel=3)
+        name = str(given(path)).rpartition(os.sep)[2]
+        warnings.warn(f"{name}: {np.sum(wrong):,} {what}", stacklevel=3)
+
+
+def original_ids(folder=None):
+    """The user's own ids of a converted folder: a dict of id: theirs.
+
+    It has only those that had to be changed: see `formats.convert`. The ids of
+    documents and of queries are in it. Without any it is empty."""
+    path = data_folder(folder) / IDS
+    if not path.exists():
+        return {}
+    table = read_table(path, ["id"])
+    return dict(zip(table["id"], table["yours"], strict=True))
+
+
+def accepted_ids(documents, folder=None):
+    """The ids by which a search may name a document: a dict of id: ours.
+
+    These are ours and the user's own, see `original_ids`; where one is both, it is
+    the user's."""
+    ids = [document["id"] for document in documents]
+    theirs = original_ids(folder)
+    return {id_: id_ for id_ in ids} | {
+        theirs[id_]: id_ for id_ in ids if id_ in theirs
+    }
 
 
 def load_documents(folder=None):
@@ -262,13 +358,13 @@ def load_documents(folder=None):
     path = data_folder(folder) / "documents-with-ids.json"
     documents = read_json(path)
     if not documents:
-        raise ValueError(f"{path}: expected a list of records, found none")
+        raise ValueError(f"{given(path)}: expected a list of records, found none")
     for number, document in enumerate(documents):
         document.setdefault("id")
         for field in FIELDS:
             if not isinstance(document.get(field, 0), str | None):
                 raise ValueError(
-                    f"{path}: record {number} ({document['id']}): "
+                    f"{given(path)}: record {number} ({document['id']}): "
                     f"field {field} is missing or no text: {document!s:.100}"
                 )
             document[field] = document[field] or ""
@@ -397,9 +493,10 @@ def _known_rows(table, path):
         return table, {}
     courses = {document["id"]: document["course"] for document in documents}
     unknown = ~table["document"].isin(courses)
-    problem = "is not in documents-with-ids.json"
+    documents_path = given(path.parent / "documents-with-ids.json")
+    problem = f"is not in {str(documents_path).rpartition(os.sep)[2]}"
     if unknown.mean() >= 0.5:
-        fail_if_any(table, unknown, "document", path, problem)
+        fail_if_any(table, unknown, "document", given(path), problem)
     _warn(path, unknown, f"rows name a document that {problem}")
     return table[~unknown], courses
 
@@ -426,12 +523,13 @@ def load_judged_queries(folder=None, grade="grade"):
         )
         return pd.DataFrame(columns=QUERY_COLUMNS), []
     no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
-    fail_if_any(table, no_number, grade, path, "is not a number from 0")
+    fail_if_any(table, no_number, grade, given(path), "is not a number from 0")
     table, courses = _known_rows(table, path)
     table = table[table["kind"] != FROM_LOG]
     if courses:
         other = ~table["course"].isin([*courses.values()])
-        fail_if_any(table, other, "course", path, "is not a course of the documents")
+        problem = "is not a course of the documents"
+        fail_if_any(table, other, "course", given(path), problem)
     grades = whole_if_possible(table[grade].astype(float))
     groups = table.assign(**{grade: grades}).groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1

@@ -79,17 +79,29 @@ def looks(documents):
     )
 
 
-def advice(documents):
-    """What to do where there are no queries, with the price of generated ones."""
+def n_asked(folder):
+    """How many queries the folder's queries.csv has; 0 without the file."""
+    path = Path(folder) / formats.LOG
+    return len(corpus.read_table(path)) if path.exists() else 0
+
+
+def advice(documents, n_queries=0):
+    """What to do where no queries decide, with the price of generated ones.
+
+    n_queries: how many there are that nobody judged."""
     n = len(documents)
     n_letters = sum(len(document["text"]) for document in documents)
     tokens = n_letters / 4 + 250 * n  # with 250 for the prompt
     dollars = (0.15 * tokens + 0.60 * 100 * n) / 1e6
-    return f"""No queries yet, or none that can decide: judged ones take two needs.
+    asks = """No queries yet, or none that can decide: judged ones take two needs.
 Collect what people type, a line each, in queries.txt beside the documents, and judge it in
-notebook 5: fifty queries are a start. Or let a model write questions, with COURSE_LLM=live
+notebook 5: fifty queries are a start."""  # noqa: E501
+    if n_queries:
+        asks = f"""{n_queries:,} queries, and no judgements that can decide.
+Judge what is found for fifty of them in notebook 5, which draws a sample."""
+    return f"""{asks} Or let a model write questions, with COURSE_LLM=live
 and notebook 1: {n:,} calls, about {tokens:,.0f} tokens in, at the prices of gpt-4o-mini
-(0.15 and 0.60 dollars a million tokens in and out) {dollars:.2f} dollars."""  # noqa: E501
+(0.15 and 0.60 dollars a million tokens in and out) {dollars:.2f} dollars."""
 
 
 def log_of(folder, development, documents, n=1_000):
@@ -644,7 +656,8 @@ def log_to_judge(folder, n_each=20):
     documents = corpus.load_documents(folder)
     log = pd.read_csv(folder / "queries.csv", dtype=str)
     log["question"] = log["question"].str.strip()
-    yours = your_searches.own_searches(documents, [log])  # errors before what is long
+    # errors before what is long
+    yours = your_searches.own_searches(documents, [log], folder)
     known = log.groupby("question")[["course", "query_id"]].first()
     few = pooling.sample_log(pooling.strata(log["question"]), n_each, "all")
     few[known.columns] = known.loc[few["question"]].to_numpy()

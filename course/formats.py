@@ -1,16 +1,25 @@
-"""Other people's files: tables, BEIR's folders, TREC's documents, topics, qrels and
-runs, and the classic collections: SMART's form, CACM's pages. (`today` has three more.)
+"""Other people's files: tables, Excel's too, dumps of Elasticsearch, BEIR's folders,
+TREC's documents, topics, qrels and runs, and the classic collections: SMART's form,
+CACM's pages. (`today` has three more.) A folder may be a .zip.
 
 `claims.of_collection` reads those of notebook 08 with `read_collection`."""
 
+import csv
+import hashlib
 import html
+import json
+import os
 import re
 import shutil
+import stat
 import tarfile
 import tomllib
+import zipfile
+import zlib
 from collections import Counter
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote
 
 import bm25s
 import numpy as np
@@ -39,14 +48,31 @@ QUERY = {
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FACTS = "answer-facts.csv"  # of notebook 06, where a model answers
-COPIED = (
-    ".copied"  # in a converted folder: which files came from the source as they are
-)
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 
 LARGEST_PAGE = 20_000_000  # bytes
+MOST_FILES = 100_000  # in a .zip
+LONGEST_ID = 1_000  # characters; an index of Elasticsearch takes 32,766 bytes
+# our files that hold ids: in which columns
+ID_COLUMNS = {
+    GENERATED: ["document", "also"],
+    JUDGED: ["query_id", "document"],
+    LOG: ["query_id"],
+    FACTS: ["query_id"],
+}
+ACTIONS = {"index", "create", "update", "delete"}  # of Elasticsearch's bulk files
+INSTEAD = {  # of files that hold no table for us: how to save them
+    ".xls": "save it as .xlsx",
+    ".ods": "save it as .xlsx or .csv",
+    ".pdf": "save its text as .md or .html",
+    ".docx": "save it as .html",
+    ".doc": "save it as .html",
+    ".zip": "name the .zip itself, or unpack it",
+    ".sqlite": "export a table as .csv",
+    ".db": "export a table as .csv",
+}
 HEADER_WORDS = r"(?i)quer|qid|topic|doc|corpus|score|relevan|grade|label|rating"
 
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
@@ -68,23 +94,24 @@ SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
 # --- Checks ------------------------------------------------------------------
 
 
-def check_rows(path):
+def check_rows(path, encoding=None):
     """ValueError for a file of queries that is empty or has only a header."""
-    text = corpus.read_text(path).strip()
+    text = corpus.read_text(path, encoding).strip()
     only_header = suffix_of(path) in (".csv", ".tsv") and "\n" not in text
     if only_header or not text:
         raise ValueError(
-            f"{path}: no queries; "
+            f"{corpus.given(path)}: no queries; "
             "write some into it, or take the file out of the folder"
         )
 
 
 def check_ids(table, column, path):
-    """ValueError for an id with a space, which a TREC file cannot hold."""
+    """ValueError for an id with a space, which a TREC file cannot hold.
+
+    `convert` gives such ids another form; the course's own files have none."""
     spaced = table[column].str.contains(r"\s")
-    utils.fail_if_any(
-        table, spaced, column, path, "has a space, which TREC's format forbids"
-    )
+    problem = "has a space, which TREC's format forbids"
+    utils.fail_if_any(table, spaced, column, corpus.given(path), problem)
 
 
 def language_of(texts):
@@ -117,13 +144,13 @@ def _records(rows, path):
     return table.map(lambda text: " ".join(text.split()))
 
 
-def read_smart(path):
+def read_smart(path, encoding=None):
     """Documents or queries in SMART's form: .I and an id, then .T title and .W text.
 
     Other fields (.A authors, .X references) are left out. A query is title and
     text."""
     rows = []
-    for id_, content in re.findall(SMART_RECORD, corpus.read_text(path)):
+    for id_, content in re.findall(SMART_RECORD, corpus.read_text(path, encoding)):
         fields = dict(re.findall(SMART_FIELD, content))
         title, text = fields.get("T", ""), fields.get("W", "")
         if path.suffix == ".QRY":
@@ -132,12 +159,12 @@ def read_smart(path):
     return _records(rows, path)
 
 
-def read_trec(path):
+def read_trec(path, encoding=None):
     """Documents or queries in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>.
 
     Queries may be topics too, with <num> and <title>. ValueError counts what is not
     closed, or has no id or title."""
-    text = corpus.read_text(path)
+    text = corpus.read_text(path, encoding)
     if "<DOC>" in text:
         found = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
         return _records([(id_, "", inside) for id_, inside, _ in found], path)
@@ -205,7 +232,7 @@ def _closed(content):
     return re.sub(r"<(?=[^<>]*(?:<|\Z))", "&lt;", content)
 
 
-def read_page(path, folder):
+def read_page(path, folder, encoding=None):
     """A Markdown or HTML page as (id, heading, text, section).
 
     The id is its path in the folder, and the section the folder that it is in.
@@ -213,11 +240,11 @@ def read_page(path, folder):
     that of the front matter, which is left out of the text. A line of code is
     never a heading."""
     _check_size(path.stat().st_size, path)
-    content = corpus.read_text(path)
+    content = corpus.read_text(path, encoding)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
     section = " ".join(place.parent.parts)
-    if path.suffix == ".md":
+    if suffix_of(path) == ".md":
         title, text = _of_markdown(content)
         return id_, title or path.stem, text, section
     try:
@@ -248,25 +275,120 @@ def _of_markdown(content):
     return title, content.strip()
 
 
-def read_folder(folder):
+def read_folder(folder, encoding=None):
     """The Markdown and HTML pages of a folder and of those in it, a row for each."""
-    pages = [read_page(path, folder) for path in _pages_of(folder)]
+    pages = [read_page(path, folder, encoding) for path in _pages_of(folder)]
     return pd.DataFrame(pages, columns=["id", "title", "text", "section"])
 
 
 def _pages_of(folder):
-    paths = sorted(path for path in folder.rglob("*") if path.suffix in PAGES)
-    return [path for path in paths if path.is_file()]
+    paths = sorted(path for path in folder.rglob("*") if suffix_of(path) in PAGES)
+    return [path for path in paths if path.is_file() and not _is_hidden(path)]
 
 
-def _read_csv(path):
+def _is_hidden(path):
+    """Whether a program left it there: .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx."""
+    return path.name.startswith((".", "~$"))
+
+
+def _read_csv(path, encoding=None):
     """A CSV file. Its header says whether commas, semicolons or tabs separate."""
-    header = corpus.read_text(path).partition("\n")[0]
-    return corpus.read_table(path, separator=max(",;\t", key=header.count))
+    header = corpus.read_text(path, encoding).partition("\n")[0]
+    separator = max(",;\t", key=header.count)
+    return corpus.read_table(path, separator=separator, encoding=encoding)
 
 
-def _read_json(path):
-    return pd.DataFrame(corpus.read_json(path), dtype=object)
+def _read_tsv(path, encoding=None):
+    return corpus.read_table(path, separator="\t", encoding=encoding)
+
+
+def _read_json(path, encoding=None):
+    """A JSON or JSON Lines file, or a dump of Elasticsearch; numbers as written."""
+    as_written = {"parse_float": str, "parse_int": str}
+    numbered = corpus.numbered_json(path, encoding, **as_written)
+    return pd.DataFrame(_of_elasticsearch(numbered, path), dtype=object)
+
+
+def _of_elasticsearch(numbered, path):
+    """The records of a dump of Elasticsearch or OpenSearch; others as they are.
+
+    numbered: of `corpus.numbered_json`. A dump has a document with _id and _source on
+    each line (elasticdump, esdump), is the answer of a `_search` request, or is a bulk
+    file. A `_search` finds ten unless it is asked for more, so a line counts what an
+    answer leaves out. A bulk file that deletes or updates is a ValueError that names
+    the line: what it leaves depends on an index that is not in the file."""
+    records = [record for _, record in numbered]
+    if records and all(isinstance(one.get("hits"), dict) for one in records):
+        return _of_hits(_of_answers(records, path), path)
+    if any("_source" in one and "_id" in one for one in records):
+        return _of_hits(numbered, path)
+    if records and _is_action(records[0]):
+        return _of_hits(_of_bulk(numbered, path), path)
+    return records
+
+
+def _of_answers(answers, path):
+    """The hits of answers of `_search`, each after its number in the file."""
+    hits, n_found = [], 0
+    for answer in answers:
+        found, total = answer["hits"].get("hits"), answer["hits"].get("total", 0)
+        if not isinstance(found, list) or not all(isinstance(h, dict) for h in found):
+            raise ValueError(f"{path}: not an answer of _search: hits are no list")
+        hits += found
+        total = total.get("value", 0) if isinstance(total, dict) else total
+        n_found = max(n_found, int(total) if str(total).isdecimal() else 0)
+        failed = answer.get("_shards", {}).get("failed", "0")
+        if answer.get("timed_out") is True or str(failed) != "0":
+            raise ValueError(
+                f"{path}: not the whole answer: a shard failed or was late"
+            )
+    if n_found > len(hits):
+        advice = "ask for more with size, or page with search_after"
+        print(f"{path.name}: {len(hits):,} of {n_found:,} documents found; {advice}")
+    return [*enumerate(hits, start=1)]
+
+
+def _is_action(record):
+    """Whether a record is an action line of a bulk file."""
+    [name, content], *others = [*record.items()] or [("", None)]
+    return not others and name in ACTIONS and isinstance(content, dict)
+
+
+def _of_bulk(numbered, path):
+    """The hits that a bulk file's pairs of action and source stand for."""
+    hits, rest = [], iter(numbered)
+    for line, action in rest:
+        if not _is_action(action) or action.keys() & {"update", "delete"}:
+            problem = f"line {line} is no action that indexes: {action!s:.60}"
+            advice = "export the index itself, with _search or elasticdump"
+            raise ValueError(f"{path}: {problem}; {advice}")
+        below, source = next(rest, (0, None))
+        if source is None:
+            raise ValueError(f"{path}: line {line} is an action without a source line")
+        [about] = action.values()
+        hits.append((below, {"_id": about.get("_id", ""), "_source": source}))
+    return hits
+
+
+def _of_hits(numbered, path):
+    """The sources of hits. `_id` is the id of each source that has none."""
+    records = []
+    for line, hit in numbered:
+        if not isinstance(hit.get("_source"), dict):
+            advice = "export documents, and ask for their _source"
+            raise ValueError(f"{path}: hit {line} has no _source; {advice}")
+        records.append({"_id": hit.get("_id", ""), **hit["_source"]})
+    names = [name for name in [*DOCUMENT["id"], *QUERY["query_id"]] if name != "_id"]
+    own = next((name for name in names if any(map(partial(_has, name), records))), "")
+    for record in records if own else ():
+        hit_id = record.pop("_id")
+        if not _has(own, record):
+            record[own] = hit_id
+    return records
+
+
+def _has(name, record):
+    return record.get(name) not in (None, "")
 
 
 def _read_parquet(path):
@@ -276,11 +398,53 @@ def _read_parquet(path):
         raise ValueError(f"{path}: not readable as Parquet: {error}") from error
 
 
-def _read_lines(path):
+def _read_xlsx(path):
+    """The first sheet of an Excel file, whose first row is the header.
+
+    The index is the row in the sheet. A line counts other sheets that hold something.
+    ValueError where the package openpyxl is missing, which is used for it."""
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        advice = 'pip install "openpyxl>=3.1,<4"'
+        raise ValueError(f"{path}: Excel's files need openpyxl: {advice}") from error
+    _members_of(path, "an Excel file (.xlsx) without a password")
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            first, *others = [sheet.title for sheet in book.book.worksheets]
+            as_texts = {"dtype": str, "keep_default_na": False, "header": None}
+            rows = pd.read_excel(book, sheet_name=first, **as_texts).fillna("")
+            every = {
+                name: pd.read_excel(book, sheet_name=name, header=None)
+                for name in others
+            }
+    except Exception as error:  # openpyxl's are of every kind
+        problem = f"not readable as Excel's .xlsx: {type(error).__name__}: {error}"
+        raise ValueError(f"{path}: {problem}") from error
+    if filled := [name for name, sheet in every.items() if not sheet.empty]:
+        count = f"{len(filled)} others with content are not ({', '.join(filled[:3])})"
+        print(f"{path.name}: sheet {first} is read, {count}")
+    if len(rows) < 2:
+        raise ValueError(f"{path}: no rows below the header in the sheet {first!r}")
+    table = rows.iloc[1:].set_axis(_once_each(rows.iloc[0]), axis=1)
+    table.index = pd.Index(table.index + 1, name="line")
+    return table[(table != "").any(axis=1)]
+
+
+def _once_each(names):
+    """Names of columns; one that stands again gets its number, as pandas does it."""
+    times, found = Counter(), []
+    for name in names:
+        found.append(f"{name}.{times[name]}" if times[name] else name)
+        times[name] += 1
+    return found
+
+
+def _read_lines(path, encoding=None):
     """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
-    text = corpus.read_text(path)
+    text = corpus.read_text(path, encoding)
     if re.search("<DOCNO>|<num>", text):
-        return read_trec(path)
+        return read_trec(path, encoding)
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
 
@@ -288,30 +452,36 @@ NESTED = (list, dict, tuple, set, np.ndarray)
 PAGES = [".md", ".html", ".htm"]
 READERS = {
     ".csv": _read_csv,
-    ".tsv": partial(corpus.read_table, separator="\t"),
+    ".tsv": _read_tsv,
     ".json": _read_json,
     ".jsonl": _read_json,
+    ".ndjson": _read_json,
     ".parquet": _read_parquet,
+    ".xlsx": _read_xlsx,
     ".ALL": read_smart,
     ".QRY": read_smart,
     ".trec": read_trec,
     ".tar": read_archive,
 }
+BINARY = {".parquet", ".xlsx", ".tar"}  # no text, so no encoding
 
 
 def suffix_of(path):
-    """The last suffix of a path without .gz: ".csv" of "a.csv.gz"."""
-    return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    return suffix if suffix in READERS else suffix.lower()
 
 
-def read_records(path, names, needed, rest=False):
+def read_records(path, names, needed, encoding=None, rest=False):
     """A file as a DataFrame of texts with our columns; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. rest: whether columns that we do not have are kept, under
-    their own names. ValueError names file, line or record, and column."""
+    which must be there. encoding: see `corpus.read_text`. rest: whether columns that we
+    do not have are kept, under their own names. ValueError names file, line or record,
+    and column."""
     read = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
-    table = utils.check_table(read(path), [], path)
+    found = read(path) if suffix_of(path) in BINARY else read(path, encoding)
+    table = utils.check_table(found, [], path)
     texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
     there = {str(name).lower(): name for name in reversed(list(table.columns))}
     columns, used = {}, set()
@@ -347,30 +517,30 @@ def _own_texts(table, used):
     return [name for name in names if str(name) and not nested[name].any()]
 
 
-def read_queries(path):
+def read_queries(path, encoding=None):
     """Read queries from a table, from topics of TREC or SMART, or from lines of text.
 
     A query without an id gets "q" and its number. Columns that the course does not
     have stay, under their own names."""
-    if suffix_of(path) != ".parquet":
-        check_rows(path)
-    queries = read_records(path, QUERY, ["query"], rest=True)
+    if suffix_of(path) not in BINARY:
+        check_rows(path, encoding)
+    queries = read_records(path, QUERY, ["query"], encoding, rest=True)
     queries["query_id"] = [
-        id_ or f"q{number}" for number, id_ in enumerate(queries["query_id"], start=1)
+        id_ if id_.strip() else f"q{number}"
+        for number, id_ in enumerate(queries["query_id"], start=1)
     ]
     again = queries["query_id"].duplicated()
     utils.fail_if_any(queries, again, "query_id", path, "stands twice")
-    check_ids(queries, "query_id", path)
     return utils.check_table(queries, ["query"], path)
 
 
-def read_qrels(path):
+def read_qrels(path, encoding=None):
     """A DataFrame of query_id, document and grade; a negative one counts as 0.
 
     path: lines of query, document and grade with a header (BEIR), TREC's, or
     SMART's (query, document and zeros), where what is listed is relevant."""
     rows = []
-    text = re.sub(SMART_ZEROS, " 1", corpus.read_text(path))
+    text = re.sub(SMART_ZEROS, " 1", corpus.read_text(path, encoding))
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
         if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.\d+)?", fields[-1]):
@@ -439,50 +609,103 @@ def convert(source, into):
     """The folder with the course's own files, made of other people's.
 
     source: a file of documents (see READERS), or a folder with one and, if
-    there are any, queries or topics, and qrels; or "irds:" and the name of a
-    collection of ir_datasets. The course's own form is returned as it is.
+    there are any, queries or topics, and qrels; or a .zip of these; or "irds:" and
+    the name of a collection of ir_datasets. The course's own form is returned as it is.
     What is in our form already is copied: questions, judgements, facts, runs/*.trec.
     columns.toml beside the documents says how their columns are called, and
-    these must be there. ValueError names file, row and column."""
-    into = Path(into)
+    these must be there, and which encoding the files have. An id with white space, or
+    a very long one, gets another form in all files: see `corpus.original_ids`.
+    ValueError names file, row and column."""
+    into, made = Path(into).resolve(), {}
     if str(source).startswith(IRDS):
+        made[into / "irds"] = source
         source = fetch_irds(str(source).removeprefix(IRDS), into / "irds")
     source = corpus.locate(source)
     if not source.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
-    _check_links(source)
-    if (source / DOCUMENTS).exists():
-        return source
-    source = today.unpacked(source, into / "unpacked")
+    made[into / "unpacked"] = source
+    shown = partial(_in_given_names, made=made)
+    try:
+        if source.is_file() and suffix_of(source) == ".zip":
+            made[into / "unzipped"] = source
+            source = unzipped(source, into / "unzipped")
+        _check_links(source)
+        if (source / DOCUMENTS).exists():
+            if into in source.parents:
+                _say_given(
+                    {path.name: path for path in source.glob("*")}, source, shown
+                )
+            return source
+        return _convert(today.unpacked(source, into / "unpacked"), into, shown)
+    except ValueError as error:
+        if shown(error) == str(error):
+            raise
+        raise ValueError(shown(error)) from error
+
+
+def _in_given_names(text, made):
+    """A text in which paths of files that we made have the names of the user's.
+
+    made: a dict of folder: what the user gave."""
+    text = str(text)
+    for folder, given in reversed(made.items()):
+        text = text.replace(f"{folder}{os.sep}", f"{given}: ")
+        text = text.replace(str(folder), str(given))
+    return text
+
+
+def _say_given(given, folder, shown):
+    """Write down what the files of a folder were made from: see `corpus.given`."""
+    names = {name: shown(path) for name, path in given.items()}
+    (folder / corpus.GIVEN).write_text(json.dumps(names, indent=1), encoding="utf-8")
+
+
+def _convert(source, into, shown):
+    """Convert a folder or a file into `into`, and return that.
+
+    shown: a function of a path, what the user calls it."""
     table, asked, qrels, own = _files_of(source)
-    mapped = {ours: [theirs] for ours, theirs in read_names(source).items()}
-    documents = read_records(table, DOCUMENT | mapped, ["text", *mapped])
-    check_ids(documents, "id", table)
-    new = documents["id"] == ""
+    names, encoding = read_settings(source)
+    mapped = {ours: [theirs] for ours, theirs in names.items()}
+    documents = read_records(table, DOCUMENT | mapped, ["text", *mapped], encoding)
+    new = documents["id"].str.strip() == ""
     documents.loc[new, "id"] = corpus.unique_ids(documents[new].to_dict("records"))
     print(f"{table.name}: {len(documents):,} documents, {new.sum():,} ids made")
     into.mkdir(parents=True, exist_ok=True)
-    copied = into / COPIED
-    before = copied.read_text(encoding="utf-8").split("\n") if copied.exists() else []
-    for name in {JUDGED, LOG, *filter(None, before)}:  # also what is gone in the source
-        (into / name).unlink(missing_ok=True)
+    for name in {JUDGED, LOG, corpus.IDS, *_copied_before(into)}:
+        (into / name).unlink(missing_ok=True)  # also what is gone in the source
+    (into / corpus.GIVEN).unlink(missing_ok=True)
     for path in asked:
-        _convert_queries(path, qrels, documents, into)
+        _convert_queries(path, qrels, documents, into, encoding)
     tables = _named(own, GENERATED, JUDGED)
     courses = [corpus.read_table(path, ["course"])["course"] for path in tables]
     if tables and {*pd.concat(courses)} == {"all"}:
         _of_one_course(documents, " and ".join(path.name for path in tables))
-    content = documents.to_json(orient="records", indent=1)
+    ids = _without_space(_ids_of(documents, own, into))
+    content = documents.replace({"id": ids}).to_json(orient="records", indent=1)
     kept = into / DOCUMENTS
     if not kept.exists() or kept.read_text() != content:
         (into / GENERATED).unlink(missing_ok=True)  # made from other documents
     kept.write_text(content)
-    names = [f"runs/{p.name}" if p.suffix == ".trec" else p.name for p in own]
-    for path, name in zip(own, names, strict=True):
+    given = {DOCUMENTS: table} | dict.fromkeys([LOG] if asked else [], *asked)
+    given |= dict.fromkeys([JUDGED] if qrels else [], *qrels[:1])
+    for path in own:
+        name = path.name.lower()
+        name = f"runs/{path.name}" if name.endswith(".trec") else name
         (into / name).parent.mkdir(exist_ok=True)
         shutil.copy(path, into / name)
-    copied.write_text("\n".join(names), encoding="utf-8")
+        given[name] = path
+    _say_given(given, into, shown)
+    if ids:
+        _write_ids(ids, into, given)
     return into
+
+
+def _copied_before(into):
+    """The names of the files in a converted folder that were copied from the source."""
+    path = into / corpus.GIVEN
+    names = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return names.keys() - {DOCUMENTS}
 
 
 def _check_links(source):
@@ -494,59 +717,106 @@ def _check_links(source):
             raise ValueError(f"{path}: a link that leads out of the folder; {advice}")
 
 
-def read_names(source):
-    """What columns.toml says of the documents: a dict of our columns: theirs.
+def read_settings(source):
+    """What columns.toml says: a dict of our columns of documents: theirs; an encoding.
 
-    Without the file it is empty. ValueError for a column that we do not have."""
+    Without the file these are {} and None. ValueError for a column that we do not
+    have, a value that is no text, and an encoding that Python does not know."""
     path = (source if source.is_dir() else source.parent) / COLUMNS
     if not path.exists():
-        return {}
+        return {}, None
     try:
         names = tomllib.loads(corpus.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: not valid TOML: {error}") from error
+    for name, theirs in names.items():
+        if not isinstance(theirs, str):
+            raise ValueError(f"{path}: {name}: {theirs!r} is not a text in quotes")
+    encoding = names.pop("encoding", None)
+    if encoding and not _is_encoding(encoding):
+        raise ValueError(f"{path}: no encoding {encoding!r}; cp1252 is one, or latin-1")
     unknown = [name for name in names if name not in DOCUMENT]
     if unknown:
-        known = ", ".join(DOCUMENT)
+        known = ", ".join([*DOCUMENT, "encoding"])
         raise ValueError(f"{path}: {unknown[0]!r} is not one of our columns: {known}")
-    return names
+    return names, encoding
+
+
+def _is_encoding(name):
+    """Whether Python knows an encoding of texts of this name."""
+    try:
+        b"some text".decode(name)
+    except UnicodeError:
+        return True
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def _files_of(source):
     """The file of documents; and lists: of queries (at most one), qrels, our own files.
 
-    source: a file or a folder. ValueError where it has no documents, or
-    several files of them, or of queries."""
-    below = [*source.glob("qrels/*.tsv"), *source.glob("runs/*.trec")]
-    paths = [source, *source.glob("*"), *below]
-    files = sorted(path for path in paths if path.is_file())
-    own = _named(files, GENERATED, JUDGED, FACTS, "runs/*.trec")
-    asked = _named(files, "quer[iy]*", "topics*", "*.QRY")
-    qrels = _named(files, "qrels*", "*.REL", "qrels/*.tsv")
-    judgements = _named(files, "judgements-*.csv")  # of notebook 05's panel
-    others = set(files) - {*own, *asked, *qrels, *judgements}
+    source: a file or a folder. A line names files that are not read. ValueError where
+    it has no documents, or several files of them, or of queries, and for judgements
+    of queries that are not there or have others already."""
+    below = [*source.glob("qrels/*"), *source.glob("runs/*")]
+    top = [source, *source.glob("*")]
+    files = [path for path in [*top, *below] if path.is_file()]
+    files = sorted(path for path in files if not _is_hidden(path))
+    below, here = set(files) & {*below}, set(files) - {*below}
+    own = _named(here, GENERATED, JUDGED, FACTS) + _named(below, "runs/*.trec")
+    asked = _named(here, "quer[iy]*", "topics*", "*.QRY")
+    qrels = _named(here, "qrels*", "*.REL") + _named(below, "qrels/*.t[sx][vt]")
+    judgements = _named(here, "judgements-*.csv", COLUMNS)  # of notebook 05's panel
+    others = here - {*own, *asked, *qrels, *judgements}
     tables = [path for path in others if suffix_of(path) in READERS]
     tables = _named(tables, "corpus.*", "documents.*") or tables
     if not tables and source.is_dir() and _pages_of(source):
         tables = [source]
     if len(tables) != 1 or len(asked) > 1:
         found = ", ".join(path.name for path in files) or "nothing"
+        advice = [
+            f"; {p.name}: {INSTEAD[s]}"
+            for p in files
+            if (s := p.suffix.lower()) in INSTEAD
+        ]
         raise ValueError(
             f"{source}: needs one file with documents (documents.csv) "
-            f"and at most one with queries; found {found}"
+            f"and at most one with queries; found {found}{''.join(advice)}"
         )
+    for path in [*asked, *qrels]:
+        if path.suffix.lower() in INSTEAD:
+            raise ValueError(f"{path}: not readable here; save it as .csv or .txt")
+    if qrels and not asked:
+        advice = "put these into queries.csv beside it"
+        raise ValueError(
+            f"{qrels[0]}: judgements of queries that are not here; {advice}"
+        )
+    if qrels and (double := _named(own, JUDGED)):
+        raise ValueError(f"{qrels[0]}: {double[0].name} has judgements, too; keep one")
+    read = {*tables, *own, *asked, *qrels, *judgements}
+    read |= {*_pages_of(source)} if tables == [source] else set()
+    if unread := [str(path.relative_to(source)) for path in files if path not in read]:
+        more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
+        print(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
     return tables[0], asked, qrels, own
 
 
 def _named(files, *patterns):
-    return [path for path in files if any(map(path.match, patterns))]
+    """The paths that match a pattern, in capital or small letters, sorted."""
+    found = []
+    for path in sorted(files):
+        small = Path(str(path).lower())
+        if any(small.match(pattern.lower()) for pattern in patterns):
+            found.append(path)
+    return found
 
 
-def _convert_queries(path, qrels_paths, documents, into):
+def _convert_queries(path, qrels_paths, documents, into, encoding):
     """Write queries.csv and, of what is graded, judged-queries.csv.
 
     Where no query has a course, all documents get the same one."""
-    queries = read_queries(path)
+    queries = read_queries(path, encoding)
     if set(queries["course"]) == {"all"}:
         _of_one_course(documents, path.name)
     other = ~queries["course"].isin(documents["course"])
@@ -558,7 +828,8 @@ def _convert_queries(path, qrels_paths, documents, into):
     log[["query_id", "question", "course", *own]].to_csv(into / LOG, index=False)
     counts = "0 judged, 0 grades"
     if qrels_paths:
-        parts = [_known_qrels(part, queries, documents) for part in qrels_paths]
+        of_these = queries, documents, encoding
+        parts = [_known_qrels(part, *of_these) for part in qrels_paths]
         graded = _one_split_a_query(pd.concat(parts, ignore_index=True))
         counts = f"{graded['query_id'].nunique():,} judged, {len(graded):,} grades"
         if len(graded) and (graded["grade"] > 0).all():
@@ -577,12 +848,12 @@ def _of_one_course(documents, name):
         documents["course"] = "all"
 
 
-def _known_qrels(path, queries, documents):
+def _known_qrels(path, queries, documents, encoding):
     """A file's judgements of known documents, with the split that its name says.
 
     Others are counted and left out. A ValueError where they are more than
     half: then the file belongs to other documents."""
-    qrels = read_qrels(path)
+    qrels = read_qrels(path, encoding)
     unknown_query = ~qrels["query_id"].isin(queries["query_id"])
     utils.fail_if_any(qrels, unknown_query, "query_id", path, "is in no other file")
     unknown = ~qrels["document"].isin(documents["id"])
@@ -608,6 +879,167 @@ def _one_split_a_query(graded):
             "test counts, then dev, then train"
         )
     return graded[place == first]
+
+
+# --- A .zip ------------------------------------------------------------------
+
+
+def unzipped(path, into):
+    """The folder that a .zip holds, unpacked into `into`.
+
+    What programs leave in it (__MACOSX, .DS_Store) is left out. All is checked before
+    anything is written. ValueError for what is no .zip, is damaged, encrypted or too
+    large, and names a member with a path that leads out, a link, and one that
+    stands twice."""
+    members = _members_of(path)
+    shutil.rmtree(into, ignore_errors=True)
+    try:
+        with zipfile.ZipFile(path) as packed:
+            for place, member in members.items():
+                (into / place).parent.mkdir(parents=True, exist_ok=True)
+                with packed.open(member) as content, open(into / place, "wb") as file:
+                    shutil.copyfileobj(content, file)
+    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(
+            f"{path}: cannot be unpacked; pack it again: {error}"
+        ) from error
+    folder = into
+    while [one.is_dir() for one in folder.iterdir()] == [True]:  # nothing but a folder
+        [folder] = folder.iterdir()
+    return folder
+
+
+def _members_of(path, what="a .zip"):
+    """The files of a .zip, a dict of path: member. ValueError as for `unzipped`."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            listed = packed.infolist()
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path}: damaged, or not {what}: {error}") from error
+    n_bytes = sum(member.file_size for member in listed)
+    if n_bytes > corpus.LARGEST or len(listed) > MOST_FILES:
+        limits = f"{corpus.LARGEST / 1e9:.0f} GB and {MOST_FILES:,} files"
+        size = f"{n_bytes / 1e9:.1f} GB in {len(listed):,} files"
+        raise ValueError(f"{path}: {size}; at most {limits} are unpacked; cut it")
+    members = {}
+    for member in listed:
+        place = PurePosixPath(member.filename.replace("\\", "/"))
+        if member.filename.endswith(("/", "\\")) or _is_hidden(place):
+            continue
+        name, parts = f"{path}: {member.filename!r:.100}", place.parts
+        if place.is_absolute() or ".." in parts or re.match("[A-Za-z]:|$", parts[0]):
+            raise ValueError(f"{name} leads out of the folder; pack it again")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise ValueError(f"{name} is a link; pack the file itself")
+        if member.flag_bits & 1:
+            raise ValueError(f"{name} is encrypted; pack it without a password")
+        if place in members:
+            raise ValueError(f"{name} stands twice; pack it again")
+        if "__MACOSX" not in parts:
+            members[place] = member
+    if not members:
+        raise ValueError(f"{path}: holds no file")
+    return members
+
+
+# --- Ids ---------------------------------------------------------------------
+
+
+def _ids_of(documents, own, into):
+    """Every id of documents and queries, of all files, in the user's form."""
+    found = [documents["id"]]
+    tables = [*_named(own, JUDGED, FACTS), *filter(Path.exists, [into / LOG])]
+    for path in tables:
+        columns = ID_COLUMNS[path.name.lower()]
+        table = corpus.read_table(path, columns)
+        found += [table[name] for name in columns]
+    for path in _named(own, GENERATED):
+        found.append(corpus.read_table(path, utils.GROUND_TRUTH_COLUMNS)["document"])
+    for path in _named(own, "*.trec"):
+        lines = _run_lines(path)
+        found += [pd.Series([line[n] for line in lines], dtype=str) for n in (0, 2)]
+    return pd.unique(pd.concat(found))
+
+
+def _without_space(ids):
+    """A form without white space for ids that have it or are too long: a dict.
+
+    White space and % are written as in an address: "a b" is a%20b. An id that is the
+    new form of another one is changed, too, so that all stay apart."""
+    changed, ids = {}, set(ids)
+    wrong = [one for one in ids if re.search(r"\s", one) or len(one) > LONGEST_ID]
+    while wrong:
+        changed |= {one: _as_in_address(one) for one in wrong}
+        wrong = [one for one in changed.values() if one in ids - changed.keys()]
+    return changed
+
+
+def _as_in_address(id_):
+    short = re.sub(r"[\s%]", lambda found: quote(found[0]), id_)
+    if len(id_) <= LONGEST_ID:
+        return short
+    return f"{short[:60]}-{hashlib.sha256(id_.encode()).hexdigest()}"
+
+
+def _run_lines(path):
+    """The lines of a TREC run, six texts each. Ids with spaces need tabs between all.
+
+    ValueError names a line that is none."""
+    lines = []
+    for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
+        fields = line.strip("\r").split("\t") if line.count("\t") == 5 else line.split()
+        if fields and (len(fields) != 6 or not _is_number(fields[4])):
+            form = "a query, Q0, a document, a rank, a score and a name"
+            form += ", with tabs between them where ids have spaces"
+            problem = f"line {number} is not {form}: {line!r:.100}"
+            raise ValueError(f"{path}: not a TREC run: {problem}")
+        if fields:
+            lines.append(fields)
+    return lines
+
+
+def _is_number(text):
+    try:
+        return np.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _write_ids(ids, into, given):
+    """Write ids.csv, and put the new ids into the files of a converted folder.
+
+    ids: a dict of the user's: ours. given: the names of the files."""
+    what = "ids with white space, or very long, have another form inside"
+    print(f"{len(ids):,} {what}: see {corpus.IDS}")
+    table = pd.DataFrame({"id": ids.values(), "yours": ids.keys()})
+    corpus.write_table(table.sort_values("id"), into / corpus.IDS)
+    for name in given:
+        path = into / name
+        if name in ID_COLUMNS and path.exists():
+            _change_ids(path, ids)
+        elif name.startswith("runs/"):
+            lines = _run_lines(path)
+            for line in lines:
+                line[0], line[2] = [ids.get(line[n], line[n]) for n in (0, 2)]
+                line[5] = "-".join(line[5].split()) or "run"
+            path.write_text("".join(f"{' '.join(line)}\n" for line in lines), "utf-8")
+
+
+def _change_ids(path, ids):
+    """Put the new ids into a CSV file of ours. Each row stays on its line."""
+    text = corpus.read_text(path)
+    rows = [row for _, row in corpus.csv_rows(text)]
+    header = next(row for row in rows if "".join(row).strip())
+    wanted = ID_COLUMNS[path.name]
+    places = [n for n, name in enumerate(header) if name in wanted]
+    for row in rows:
+        for n in places if len(row) == len(header) else ():
+            id_ = corpus.plain_cell(row[n])
+            row[n] = ids.get(id_, row[n])
+            if header[n] == "also":  # several, with spaces between them
+                row[n] = " ".join(ids.get(one, one) for one in id_.split())
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 # --- TREC's files ------------------------------------------------------------

@@ -53,7 +53,8 @@ def own_searches(documents, queries=(), folder=None):
     known = {document["id"] for document in documents}
     searches = {}
     if named := os.environ.get("COURSE_SEARCHES"):
-        searches |= from_file(corpus.locate(named), known)
+        accepted = corpus.accepted_ids(documents, folder)
+        searches |= from_file(corpus.locate(named), accepted)
     for path in _runs_of(folder):
         searches[f"run: {path.stem}"] = from_run(path, known, queries)
     return searches
@@ -575,11 +576,13 @@ def _a(found):
 def _known_only(name, found, known):
     """What was found, by query, without ids that the corpus lacks.
 
-    A warning counts these. ValueError if they are more than FOREIGN."""
+    known: the ids of the corpus, or a dict of accepted id: the corpus's own. A warning
+    counts what is left out. ValueError if that is more than FOREIGN."""
+    ours = known if isinstance(known, dict) else {}
     every = [(query, id_) for query, ids in found.items() for id_ in ids]
     unknown = [(query, id_) for query, id_ in every if id_ not in known]
     if not unknown:
-        return found
+        return {query: [ours.get(id_, id_) for id_ in found[query]] for query in found}
     n_all = len(every)
     query, id_ = unknown[0]
     asked = query[0] if isinstance(query, tuple) else query
@@ -588,7 +591,10 @@ def _known_only(name, found, known):
     if len(unknown) > FOREIGN * n_all:
         raise ValueError(f"{count}; {first}. It searches in another corpus")
     warnings.warn(f"{count}, and are left out; {first}", stacklevel=4)
-    return {query: [id_ for id_ in ids if id_ in known] for query, ids in found.items()}
+    return {
+        query: [ours.get(id_, id_) for id_ in ids if id_ in known]
+        for query, ids in found.items()
+    }
 
 
 # --- Runs --------------------------------------------------------------------
@@ -632,8 +638,8 @@ def from_run(path, known, queries):
     warning counts ids that the corpus lacks: they are left out. ValueError if they
     are more than FOREIGN, and for a file that is not a run or ranks none of the
     queries."""
-    whole, ids, every = read_run(path), {}, set()
-    rankings = _known_only(path, whole, known)
+    whole, ids, every, given = read_run(path), {}, set(), corpus.given(path)
+    rankings = _known_only(given, whole, known)
     for asked in queries:
         query_ids = formats.query_ids(asked)
         every.update(query_ids)
@@ -643,7 +649,7 @@ def from_run(path, known, queries):
     found = {id_: rankings[id_] for id_ in rankings if id_ in every}
     if not found:
         some = ", ".join(list(rankings)[:3])
-        raise ValueError(f"{path}: ranks none of the queries; its query ids: {some}")
+        raise ValueError(f"{given}: ranks none of the queries; its query ids: {some}")
 
     n_foreign = _n_ids(whole) - _n_ids(rankings)
     search = Run(found, n_foreign, ids, frozenset(every))

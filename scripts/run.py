@@ -180,7 +180,7 @@ def check_data(results):
     only_yours = your_searches.only_yours(documents)  # also an error, if asked for
     if "generated" in test:
         halves = development["generated"], test["generated"]
-        check_enough(halves, folder / formats.GENERATED)
+        check_enough(halves, corpus.given(folder / formats.GENERATED))
     elif not only_yours:
         # may take long, and here it has a bar; a process gives its memory back
         with ProcessPoolExecutor(1, initializer=end_with_parent) as pool:

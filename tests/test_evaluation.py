@@ -177,6 +177,17 @@ def test_the_price_of_generated_questions_is_in_the_advice():
     tokens = (3 + 1500 + 6) / 4 + 750
     assert "3 calls" in said
     assert f"about {tokens:,.0f} tokens" in said
+    assert said.startswith("No queries yet")
+
+
+def test_queries_without_judgements_are_counted_in_the_advice(tmp_path):
+    assert evaluation.n_asked(tmp_path) == 0
+    (tmp_path / "queries.csv").write_text("question,course\n" + "a,tv\n" * 1_500)
+    n_queries = evaluation.n_asked(tmp_path)
+    said = evaluation.advice(DOCUMENTS, n_queries)
+    assert said.startswith("1,500 queries, and no judgements that can decide.\n")
+    assert "No queries yet" not in said
+    assert "3 calls" in said
 
 
 def test_rankings_are_compared_on_the_log_or_questions_or_titles(tmp_path):

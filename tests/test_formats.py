@@ -1,12 +1,18 @@
 """Other people's files, read and written: tables, BEIR's folders and TREC's formats."""
 
+import json
+import re
+import sys
+import zipfile
+from uuid import uuid4
+
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 
 import utils
-from course import corpus, formats
+from course import corpus, elastic, formats, your_searches
 
 ROWS = [
     {"Problem": "It won't start", "Solution": "Press the\nred button, twice.", "nr": 7},
@@ -188,7 +194,6 @@ def test_queries_without_a_course_search_all_documents(tmp_path, capsys):
 
 ONE = {"queries.txt": "1\tA?\n"}
 TWO_LOGS = {"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}
-SPACE = "has a space, which TREC's format forbids"
 NO_ROWS = "no queries; write some into it, or take the file out"
 PROBLEMS = [
     ({}, "needs one file with documents .* found nothing"),
@@ -204,8 +209,6 @@ PROBLEMS = [
     ({**ONE, "qrels.txt": "1 0 d2 1\n1 0 d2 y\n"}, "line 2: not a query"),
     ({**ONE, "qrels.txt": "2 0 d2 1\n"}, "column query_id: '2' is in no other file"),
     ({**ONE, "qrels.txt": "1 0 d3 1\n"}, "column document: 'd3' is in no other file"),
-    ({"a.csv": "id,text\n1,x\n1 2,y\n"}, rf"row 1 \(line 3\), .*: '1 2' {SPACE}"),
-    ({"queries.txt": "q 1\tA?\n"}, rf"queries\.txt: row 0, .*: 'q 1' {SPACE}"),
     ({"queries.csv": "id,query\n"}, rf"queries\.csv: {NO_ROWS}"),
     ({"queries.jsonl": " \n"}, rf"queries\.jsonl: {NO_ROWS}"),
 ]
@@ -303,3 +306,288 @@ def test_an_id_with_a_space_is_refused(tmp_path):
     spaced = GENERATED.iloc[:1].assign(document="d 1")
     with pytest.raises(ValueError, match=r"no id with a space: g\w{8} 0 d 1 1"):
         formats.write_trec(tmp_path, "generated", spaced, {})
+
+
+# --- What people have: Excel, a .zip, a dump, another encoding, ids of any kind ---
+
+SHEET = [
+    ["nr", "Problem", "Solution"],
+    [7, "It won't start", "Press."],
+    ["007", "", "x"],
+]
+
+
+def excel(path, **sheets):
+    """An Excel file with sheets of rows, by name."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+
+
+def test_excel_documents_and_queries_beside_a_run(tmp_path, capsys):
+    write(tmp_path, {"columns.toml": NAMES, "runs/theirs.trec": "1 Q0 7 1 0.5 t\n"})
+    excel(tmp_path / "faq.xlsx", FAQ=SHEET, Notes=[["only a note"]], Empty=[])
+    asked = [["id", "query"], [1, "dead"], [2, "NA"], ["03", "no sound"]]
+    excel(tmp_path / "queries.xlsx", Sheet=asked)
+    write(tmp_path, {"qrels.txt": "1 0 7 1\n2 0 007 2\n"})
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    documents = corpus.load_documents(folder)
+    assert [d["id"] for d in documents] == ["7", "007"]
+    assert [d["question"] for d in documents] == ["It won't start", ""]
+    queries, qrels = corpus.load_judged_queries(folder)
+    assert queries["question"].tolist() == ["dead", "NA"]
+    assert qrels == [{"7": 1}, {"007": 2}]
+    said = capsys.readouterr().out
+    assert "sheet FAQ is read, 1 others with content are not (Notes)" in said
+    [run] = your_searches.own_searches(documents, [queries], folder).values()
+    assert run(queries)[0, 0] == "7"
+
+
+def test_excel_without_its_package_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    write(tmp_path, {"faq.xlsx": "x"})
+    with pytest.raises(
+        ValueError, match=r"faq\.xlsx: .* pip install .openpyxl>=3\.1,<4"
+    ):
+        formats.convert(tmp_path, tmp_path / "into")
+
+
+def begins(text):
+    """A regular expression: the message begins with this text."""
+    return f"^{re.escape(text)}"
+
+
+def packed(path, files):
+    """A .zip with files by name; texts or bytes."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("top", ["", "my faq/", "a/b/"])
+def test_a_zip_is_read_as_the_folder_in_it(tmp_path, top, capsys):
+    files = {"documents.csv": TV, "queries.csv": "id,query\nq1,no sound\nq2,dead\n"}
+    files |= {"qrels/test.tsv": "q1\t1\t1\nq2\t2\t1\n"}
+    files |= {"runs/theirs.trec": "q1 Q0 2 1 0.5 t\n"}
+    inside = {f"{top}{name}": text for name, text in files.items()}
+    left = {"__MACOSX/._documents.csv": "\0", f"{top}.DS_Store": "\0"}
+    archive = packed(tmp_path / "faq.zip", inside | left)
+    folder = formats.convert(archive, tmp_path / "into")
+    documents = corpus.load_documents(folder)
+    queries, qrels = corpus.load_judged_queries(folder)
+    assert [len(documents), qrels] == [2, [{"1": 1}, {"2": 1}]]
+    [(name, run)] = your_searches.own_searches(documents, [queries], folder).items()
+    assert [name, run(queries)[0, 0]] == ["run: theirs", "2"]
+    assert "not read" not in capsys.readouterr().out
+    again = packed(archive, {f"{top}faq.csv": TV})  # nothing of before stays
+    formats.convert(again, tmp_path / "into")
+    assert not [*(tmp_path / "into").glob("queries.csv")]
+    packed(archive, inside | {f"{top}queries.csv": "id,query\nq1,a\nq2,\n"})
+    problem = begins(f"{archive}: {top}queries.csv: row 1 (line 3), column query")
+    with pytest.raises(ValueError, match=problem):
+        formats.convert(archive, tmp_path / "into")
+
+
+def test_the_courses_own_form_in_a_zip_and_its_errors(tmp_path):
+    documents = json.dumps([dict.fromkeys(corpus.FIELDS, "1")])
+    files = {"documents-with-ids.json": documents}
+    archive = packed(tmp_path / "own.zip", files)
+    folder = formats.convert(archive, tmp_path / "into")
+    assert corpus.load_documents(folder)[0]["id"] == "1"
+    rows = JUDGED + "q1,A,1,typed,q1,1,high\n"
+    packed(archive, files | {"judged-queries.csv": rows})
+    folder = formats.convert(archive, tmp_path / "into")
+    problem = begins(f"{archive}: judged-queries.csv: row 0 (line 2), column grade")
+    with pytest.raises(ValueError, match=problem):
+        corpus.load_judged_queries(folder)
+
+
+def hit(id_, **source):
+    return {"_index": "faq", "_id": id_, "_source": source}
+
+
+HITS = [
+    hit("a", text="One.", title="T"),
+    hit("b", text="Two."),
+    hit("c", text="3", id="own"),
+]
+ANSWER = {"hits": {"total": {"value": 3, "relation": "eq"}, "hits": HITS}}
+BULK = [
+    {"index": {"_index": "faq", "_id": "a"}},
+    HITS[0]["_source"],
+    {"create": {"_id": "b"}},
+    HITS[1]["_source"],
+    {"index": {"_id": "c"}},
+    HITS[2]["_source"],
+]
+
+
+def lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+DUMPS = {
+    "elasticdump.json": lines(HITS),
+    "esdump.jsonl": lines(HITS),
+    "search.json": json.dumps(ANSWER, indent=1),
+    "pages.jsonl": lines([{"hits": {"hits": HITS[:2]}}, {"hits": {"hits": HITS[2:]}}]),
+    "bulk.ndjson": lines(BULK),
+}
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_dumps_of_elasticsearch_give_their_sources_and_ids(tmp_path, name, capsys):
+    write(tmp_path, {name: DUMPS[name]})
+    folder = formats.convert(tmp_path / name, tmp_path / "into")
+    documents = corpus.load_documents(folder)
+    assert [d["id"] for d in documents] == ["a", "b", "own"]
+    assert [d["text"] for d in documents] == ["One.", "Two.", "3"]
+    said = capsys.readouterr().out
+    assert "3 documents, 0 ids made" in said
+    assert "found; ask" not in said  # it is whole
+
+
+def test_an_answer_of_search_that_lacks_documents_says_so(tmp_path, capsys):
+    for total in (1133, {"value": 1133, "relation": "eq"}):
+        content = json.dumps({"hits": {"total": total, "hits": HITS}})
+        write(tmp_path, {"faq.json": content})
+        formats.convert(tmp_path / "faq.json", tmp_path / "into")
+        assert "faq.json: 3 of 1,133 documents found; ask" in capsys.readouterr().out
+
+
+@pytest.mark.elasticsearch
+def test_what_a_node_answers_to_a_search_is_read(tmp_path):
+    documents = corpus.load_documents()[:50]
+    es = elastic.connect_elasticsearch()
+    mappings = {"properties": {"id": {"type": "keyword"}}}
+    index = elastic.index_documents(es, f"test-{uuid4().hex}", documents, mappings)
+    try:
+        answer = es.search(index=index, query={"match_all": {}}, size=1_000)
+    finally:
+        es.indices.delete(index=index)
+    write(tmp_path, {"answer.json": json.dumps(answer.body)})
+    folder = formats.convert(tmp_path / "answer.json", tmp_path / "into")
+    found = {one["id"]: one for one in corpus.load_documents(folder)}
+    assert found == {one["id"]: one for one in documents}
+
+
+LATIN = {
+    "documents.csv": "id,text\n\xe9 1,Caf\xe9 \x80\n\xe9 2,Th\xe9\n",
+    "queries.csv": "id,query\n1,caf\xe9?\n2,th\xe9?\n",
+    "qrels.tsv": "1\t\xe9 1\t1\n2\t\xe9 2\t1\n",
+}
+
+
+def test_an_encoding_is_guessed_and_used_if_columns_toml_says_it(tmp_path):
+    for name, text in LATIN.items():
+        (tmp_path / name).write_bytes(text.encode("latin-1"))
+    problem = (
+        "documents.csv: line 2 is not UTF-8; it looks like cp1252: save it as UTF-8"
+    )
+    with pytest.raises(ValueError, match=rf"{problem} .* encoding = .cp1252. into col"):
+        formats.convert(tmp_path, tmp_path / "into")
+    write(tmp_path, {"columns.toml": 'encoding = "cp1252"\n'})
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    documents = corpus.load_documents(folder)
+    assert [d["text"] for d in documents] == ["Caf\xe9 \u20ac", "Th\xe9"]
+    queries, qrels = corpus.load_judged_queries(folder)
+    assert queries["question"].tolist() == ["caf\xe9?", "th\xe9?"]
+    assert qrels == [{documents[0]["id"]: 1}, {documents[1]["id"]: 1}]
+    asked = LATIN["queries.csv"].encode("utf-8")  # one that is UTF-8 stays that
+    (tmp_path / "queries.csv").write_bytes(asked)
+    formats.convert(tmp_path, tmp_path / "into")
+    assert corpus.load_judged_queries(folder)[0].equals(queries)
+
+
+SPACED = [
+    "d 1",
+    "d%201",
+    "https://x.org/a?b=1 2#c",
+    "7",
+    "007",
+    "7.0",
+    "\xa0a\tb",
+    "=1+ 1",
+]
+SPACED += ["x" * 5_000, "y" * 5_000]
+
+
+def spaced_folder(folder):
+    """Documents with ids of any kind, and each kind of file that names them."""
+    rows = [{"id": id_, "text": f"Text {n}."} for n, id_ in enumerate(SPACED)]
+    pd.DataFrame(rows).to_csv(folder / "documents.csv", index=False)
+    asked = [{"id": f"q {id_}", "query": f"{n}?"} for n, id_ in enumerate(SPACED)]
+    pd.DataFrame(asked).to_csv(folder / "queries.csv", index=False)
+    qrels = [f"q {id_}\t{id_}\t1\n" for id_ in SPACED if "\t" not in id_]
+    run = [f"q {id_}\tQ0\t{id_}\t1\t0.5\tmy run\n" for id_ in SPACED if "\t" not in id_]
+    write(folder, {"qrels.tsv": "".join(qrels), "runs/a.trec": "".join(run)})
+    facts = pd.DataFrame({"query_id": ["q d 1", "q d%201"], "fact": ["a", "b"]})
+    facts.to_csv(folder / "answer-facts.csv", index=False)
+
+
+def test_ids_of_any_kind_are_kept_apart_in_all_files_and_are_told(tmp_path, capsys):
+    spaced_folder(tmp_path)
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    assert (
+        "white space, or very long, have another form inside" in capsys.readouterr().out
+    )
+    documents, theirs = corpus.load_documents(folder), corpus.original_ids(folder)
+    ids = [one["id"] for one in documents]
+    assert len({*ids}) == len(ids)
+    assert not any(c.isspace() for id_ in ids for c in id_)
+    assert [theirs.get(id_, id_) for id_ in ids] == SPACED
+    assert ids[:2] == ["d%201", "d%25201"]
+    assert ids[3:6] == ["7", "007", "7.0"]
+    assert max(map(len, ids)) < 200
+    queries, qrels = corpus.load_judged_queries(folder)
+    asked = [theirs[id_] for id_ in queries["query_id"]]
+    judged = [theirs.get(id_, id_) for qrel in qrels for id_ in qrel]
+    assert [f"q {id_}" for id_ in judged] == asked
+    assert {*judged} == {id_ for id_ in SPACED if "\t" not in id_}
+    searches = your_searches.own_searches(documents, [queries], folder)
+    assert [[id_] for [id_] in map(list, qrels)] == searches["run: a"](
+        queries, 1
+    ).tolist()
+    facts = corpus.read_table(folder / "answer-facts.csv")
+    assert [theirs[id_] for id_ in facts["query_id"]] == ["q d 1", "q d%201"]
+    formats.write_trec(tmp_path, "judged", queries.assign(document=qrels), {})
+    assert corpus.original_ids(corpus.ROOT / "data") == {}
+
+
+def test_a_search_of_ones_own_may_return_the_users_own_ids(tmp_path, monkeypatch):
+    spaced_folder(tmp_path)
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    documents, theirs = corpus.load_documents(folder), corpus.original_ids(folder)
+    code = f"SEARCHES = {{'theirs': lambda question, course: {SPACED!r}}}"
+    write(tmp_path, {"mine.py": code})
+    monkeypatch.setenv("COURSE_SEARCHES", str(tmp_path / "mine.py"))
+    queries = [corpus.load_judged_queries(folder)[0]]  # of the run in the folder
+    search = your_searches.own_searches(documents, queries, folder)["own: theirs"]
+    asked = pd.DataFrame({"question": ["a"], "course": ["all"]})
+    [found] = search(asked, len(SPACED))
+    assert [theirs.get(id_, id_) for id_ in found] == SPACED
+
+
+def test_own_tables_with_spaced_ids_keep_their_lines(tmp_path):
+    text = "id,text\nd 1,One.\nd2,Two.\n"
+    rows = f'\n{JUDGED}q 1,"A\nb",all,typed,q1,d 1,1\n\nq2,B,all,typed,q2,d2,2\n'
+    asks = "question,course,document,also\nA?,all,d 1,d2\nB?,all,d2,d%201\n"
+    files = {"judged-queries.csv": rows, "ground-truth-data.csv": asks}
+    write(tmp_path, {"faq.csv": text, **files})
+    folder = formats.convert(tmp_path, tmp_path / "into")
+    assert corpus.load_judged_queries(folder)[1] == [{"d%201": 1}, {"d2": 2}]
+    truth = corpus.load_ground_truth(folder)
+    assert truth["document"].tolist() == ["d%201", "d2"]
+    assert truth["also"].tolist() == ["d2", "d%201"]
+    write(tmp_path, {"judged-queries.csv": rows.replace("d2,2", "d2,high")})
+    formats.convert(tmp_path, tmp_path / "into")
+    path = tmp_path / "judged-queries.csv"
+    problem = begins(f"{path}: row 1 (line 6), column grade: 'high'")
+    with pytest.raises(ValueError, match=problem):
+        corpus.load_judged_queries(folder)

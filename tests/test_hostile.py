@@ -4,12 +4,18 @@ A test that hangs is ended by its time-out."""
 
 import gzip
 import io
+import re
+import stat
+import struct
 import tarfile
+import warnings
+import zipfile
 from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
+import run as script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -221,3 +227,303 @@ def test_qrels_and_queries_give_a_table_or_a_sentence(tmp_path, content, reader)
     with a_sentence_at_most(path):
         table = getattr(formats, reader)(path)
         assert np.isfinite(table.get("grade", pd.Series([0.0])).astype(float)).all()
+
+
+# --- Folders that somebody might bring: each is read, or is one line of error ---
+
+
+def zipped(*files, mode=0):
+    """A .zip of files, (name, content) each, as bytes. mode: of a POSIX file."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a name that stands twice
+        for name, text in files:
+            member = zipfile.ZipInfo(name)
+            member.external_attr = mode << 16
+            archive.writestr(member, text)
+    return content.getvalue()
+
+
+def patched(archive, place, value):
+    """A .zip in whose central directory each member has other bytes at a place."""
+    changed = bytearray(archive)
+    for found in re.finditer(b"PK\\x01\\x02", archive):
+        start = found.start() + place
+        changed[start : start + len(value)] = value
+    return bytes(changed)
+
+
+def excel(*sheets):
+    """An Excel file as bytes, with a sheet for each list of rows."""
+    if not openpyxl:
+        return b""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for rows in sheets:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+try:
+    import openpyxl
+except ImportError:
+    openpyxl = None
+FAQ = "id,text\nd1,One.\nd2,Two.\n"
+OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)
+CREATE = '{"create": {}}\n'
+ACTION, SOURCE = '{"index":{"_id":"1"}}\n', '{"text":"x"}\n'
+JUDGED = "query_id,query,course,kind,document,grade\n"
+TRUTH = "question,course,document\n"
+BY_TEXT = "documents.csv", FAQ
+SIZE, METHOD, FLAGS = 24, 10, 8  # where these are in the central directory
+BEFORE = [["id", "text"], [7, "One."]]
+KINDS = {  # what the folder or the file is: its files, how many documents or what error
+    "xlsx, another sheet first": (
+        {"t.xlsx": [[["note"]], BEFORE]},
+        "no rows below the",
+    ),
+    "xlsx, only a header": (
+        {"t.xlsx": [BEFORE[:1]]},
+        "t.xlsx: no rows below the header",
+    ),
+    "xlsx, a title above": (
+        {"t.xlsx": [[["FAQ"], *BEFORE]]},
+        "no column text or answer",
+    ),
+    "xlsx, a blank row above": (
+        {"t.xlsx": [[[], *BEFORE]]},
+        "no column text or answer",
+    ),
+    "xlsx, blank rows": ({"t.xlsx": [[*BEFORE, [], [None, ""], [8, "x"]]]}, 2),
+    "xlsx, a heading twice": ({"t.xlsx": [[["id", "text", "text"], [1, "x", "y"]]]}, 1),
+    "xlsx, a text": ({"t.xlsx": FAQ}, "t.xlsx: damaged, or not an Excel file"),
+    "xlsx, empty": ({"t.xlsx": ""}, "t.xlsx: damaged, or not an Excel file"),
+    "xlsx, an old one": (
+        {"t.xlsx": OLD_EXCEL},
+        "t.xlsx: damaged, or not an Excel file",
+    ),
+    "xlsx, a zip": ({"t.xlsx": zipped(BY_TEXT)}, "t.xlsx: not readable as Excel's"),
+    "xlsx, open": ({"t.xlsx": [BEFORE], "~$t.xlsx": bytes(165)}, 1),
+    "xls": ({"t.xls": OLD_EXCEL}, "found t.xls; t.xls: save it as .xlsx"),
+    "pdf": ({"t.pdf": b"%PDF"}, "t.pdf: save its text as .md or .html"),
+    "queries.xls": (
+        {"t.csv": FAQ, "queries.xls": OLD_EXCEL},
+        "s.xls: not readable here",
+    ),
+    "queries.docx": ({"t.csv": FAQ, "queries.docx": "x"}, "s.docx: not readable here"),
+    "queries, binary": ({"t.csv": FAQ, "queries.txt": b"\xff\0"}, "it is no text file"),
+    "queries.xlsx without one": (
+        {"t.csv": FAQ, "queries.xlsx": [[["id", "query"], [1, "a"], [2, None]]]},
+        "queries.xlsx: row 1 (line 3), column query: '' is empty",
+    ),
+    "zip, up": (zipped(("../t.csv", FAQ)), "'../t.csv' leads out of the folder"),
+    "zip, from the root": (zipped(("/t.csv", FAQ)), "'/t.csv' leads out of the folder"),
+    "zip, a drive": (zipped(("C:\\t.csv", FAQ)), "leads out of the folder"),
+    "zip, backslashes": (zipped(("faq\\t.csv", FAQ), ("faq\\runs\\", "")), 2),
+    "zip, a link": (zipped(BY_TEXT, mode=stat.S_IFLNK), "is a link; pack the file"),
+    "zip, encrypted": (patched(zipped(BY_TEXT), FLAGS, b"\1"), "is encrypted; pack it"),
+    "zip, a method": (patched(zipped(BY_TEXT), METHOD, b"\x63"), "cannot be unpacked"),
+    "zip, a bomb": (
+        patched(zipped(BY_TEXT, ("b", "")), SIZE, struct.pack("<I", 3_000_000_000)),
+        "6.0 GB in 2 files; at most 4 GB and 100,000 files are unpacked",
+    ),
+    "zip, a size that lies": (
+        patched(zipped(BY_TEXT), SIZE, struct.pack("<I", 5)),
+        "cannot be unpacked; pack it again: Bad CRC",
+    ),
+    "zip, twice": (zipped(BY_TEXT, BY_TEXT), "'documents.csv' stands twice"),
+    "zip, a file and a folder": (
+        zipped(("a", ""), ("a/b.csv", FAQ)),
+        "cannot be unpack",
+    ),
+    "zip, a long name": (zipped(("a" * 300 + ".csv", FAQ)), "cannot be unpacked"),
+    "zip, nothing": (zipped(), "holds no file"),
+    "zip, a text": (b"hello", "damaged, or not a .zip"),
+    "zip, cut": (zipped(BY_TEXT)[:-30], "damaged, or not a .zip"),
+    "zip, damaged": (zipped(BY_TEXT).replace(b"One", b"Ome"), "Bad CRC-32"),
+    "zip, two tables": (
+        zipped(("f/a.csv", FAQ), ("f/b.csv", FAQ)),
+        "f: needs one file",
+    ),
+    "zip in a zip": (zipped(("y.zip", zipped(BY_TEXT))), "y.zip: name the .zip itself"),
+    "zip in a folder": ({"y.zip": zipped(BY_TEXT), "x": ""}, "or unpack it"),
+    "dump, an error": ({"t.json": '{"error": {}, "status": 404}'}, "no column text or"),
+    "dump, nothing": ({"t.json": '{"hits": {"hits": []}}'}, "t.json: no rows"),
+    "dump, no hits": ({"t.json": '{"hits": {"hits": ["x"]}}'}, "hits are no list"),
+    "dump, a shard": (
+        {"t.json": '{"_shards": {"failed": 1}, "hits": {"hits": []}}'},
+        "t.json: not the whole answer: a shard failed",
+    ),
+    "dump, fields": (
+        {"t.json": '{"hits": {"hits": [{"_id": "a", "fields": {"text": ["x"]}}]}}'},
+        "t.json: hit 1 has no _source; export documents",
+    ),
+    "dump, a line": (
+        {"t.jsonl": '{"_id": "1", "_source": {"text": "x"}}\n\n{"text": "y"}\n'},
+        "t.jsonl: hit 3 has no _source",
+    ),
+    "bulk, blank lines": ({"t.ndjson": f"{ACTION}\n{SOURCE}\n{CREATE}{SOURCE}"}, 2),
+    "bulk, a delete": (
+        {"t.ndjson": ACTION + SOURCE + '{"delete": {"_id": "1"}}\n'},
+        "t.ndjson: line 3 is no action that indexes: {'delete'",
+    ),
+    "bulk, an update": (
+        {"t.ndjson": '{"update": {"_id": "1"}}\n{"doc": {"text": "x"}}\n'},
+        "t.ndjson: line 1 is no action that indexes: {'update'",
+    ),
+    "bulk, cut": (
+        {"t.ndjson": ACTION + SOURCE + ACTION},
+        "line 3 is an action without",
+    ),
+    "bulk, two actions": (
+        {"t.ndjson": ACTION + ACTION + SOURCE},
+        "t.ndjson: line 3 is no action that indexes: {'text'",
+    ),
+    "numbers": ({"t.json": '[{"id": 7, "text": 1e3}, {"id": 7.0, "text": "a"}]'}, 2),
+    "a number of 5,000 digits": (
+        {"t.json": f'[{{"id": {"1" * 5_000}, "text": "a"}}]'},
+        1,
+    ),
+    "lines named .json": ({"t.json": '{"text": "a"}\n{"text": "b"}\n'}, 2),
+    "lines named .json, cut": (
+        {"t.json": '{"text": "a"}\n{"te'},
+        "line 2 is not readab",
+    ),
+    "latin-1": (
+        {"t.csv": b"id,text\n1,x\n2,\xe9 \x81\n"},
+        "3 is not UTF-8; it looks like lat",
+    ),
+    "utf-16": (
+        {"t.csv": FAQ.encode("utf-16")},
+        'write encoding = "utf-16" into columns',
+    ),
+    "utf-16, said": (
+        {"t.csv": FAQ.encode("utf-16"), "columns.toml": 'encoding = "utf-16"'},
+        2,
+    ),
+    "another encoding": (
+        {"t.csv": b"id,text\n1,\xe9 \x81\n", "columns.toml": 'encoding = "cp1252"'},
+        "t.csv: line 2 is not cp1252, which columns.toml names",
+    ),
+    "no encoding": (
+        {"t.csv": FAQ, "columns.toml": 'encoding = "x"'},
+        "no encoding 'x'",
+    ),
+    "no text": (
+        {"t.csv": FAQ, "columns.toml": 'encoding = "hex"'},
+        "no encoding 'hex'",
+    ),
+    "a column of 3": (
+        {"t.csv": FAQ, "columns.toml": "text = 3"},
+        "text: 3 is not a text",
+    ),
+    "a column, a table": (
+        {"t.csv": FAQ, "columns.toml": "[text]"},
+        "text: {} is not a",
+    ),
+    "bytes": ({"t.csv": bytes(range(256))}, "t.csv: line 2 is not UTF-8; it has zero"),
+    "capitals": ({"Documents.CSV": FAQ, "Queries.TXT": "a\nb\n"}, 2),
+    "judged, no grade": (
+        {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q 1,A,all,typed,d1,high\n"},
+        "judged-queries.csv: row 0 (line 2), column grade: 'high' is not a number",
+    ),
+    "judged, of others": (
+        {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q1,A,all,typed,e1,1\n"},
+        "judged-queries.csv: row 0 (line 2), column document: 'e1' is not in t.csv",
+    ),
+    "judged, a column": (
+        {"t.csv": FAQ, "judged-queries.csv": "query_id,query\nq,A\n"},
+        "judged-queries.csv: no column course",
+    ),
+    "judged, no row": ({"t.csv": FAQ, "judged-queries.csv": JUDGED}, "s.csv: no rows"),
+    "judged, latin-1": (
+        {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q,\xe9".encode("latin-1")},
+        "judged-queries.csv: line 2 is not UTF-8",
+    ),
+    "judged twice": (
+        {
+            "t.csv": FAQ,
+            "queries.txt": "a",
+            "qrels.txt": "",
+            "judged-queries.csv": JUDGED,
+        },
+        "qrels.txt: judged-queries.csv has judgements, too; keep one",
+    ),
+    "qrels alone": (
+        {"t.csv": FAQ, "qrels.txt": "1 0 d1 1\n"},
+        "of queries that are not",
+    ),
+    "generated, of others": (
+        {"t.csv": FAQ, "ground-truth-data.csv": f"{TRUTH}a,all,x\n"},
+        "ground-truth-data.csv: row 0 (line 2), column document: 'x' is not in t.csv",
+    ),
+    "generated, no row": (
+        {"t.csv": FAQ, "ground-truth-data.csv": TRUTH},
+        "a.csv: no rows",
+    ),
+    "facts": (
+        {"t.csv": FAQ, "answer-facts.csv": "q,f\n1,x\n"},
+        "s.csv: no column query_id",
+    ),
+    "a run, no score": (
+        {"t.csv": FAQ, "runs/x.trec": "\n1 Q0 d1 1 high t\n"},
+        "x.trec: not a TREC run: line 2 is not a query",
+    ),
+    "a run, spaces": (
+        {"t.csv": FAQ, "runs/x.trec": "q 1 Q0 d 1 1 0.5 t\n"},
+        "with tabs between them where ids have spaces: 'q 1 Q0",
+    ),
+}
+
+
+def read_all(source, into):
+    """Convert the source, and read all that `make run` reads before any notebook."""
+    folder = formats.convert(source, into)
+    script.check_tables(folder)
+    corpus.load_documents(folder)
+    corpus.load_halves(folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_people_bring_is_read_or_a_line_that_names_their_file(tmp_path, kind):
+    files, expected = KINDS[kind]
+    source, into = tmp_path / "given", tmp_path / "into"
+    if isinstance(files, bytes):
+        source, files = source / "faq.zip", {"faq.zip": files}
+    if "xlsx" in kind and not openpyxl:
+        pytest.skip("needs openpyxl")
+    for name, content in files.items():
+        path = tmp_path / "given" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = excel(*content) if isinstance(content, list) else content
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    if isinstance(expected, int):
+        folder = formats.convert(source, into)
+        assert len(corpus.load_documents(folder)) == expected
+        return
+    with pytest.raises(ValueError, match=re.escape(expected)) as error:
+        read_all(source, into)
+    assert str(error.value).startswith(str(tmp_path / "given"))
+    assert str(into) not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_nothing_of_a_zip_is_written_before_all_of_it_is_checked(tmp_path):
+    (tmp_path / "faq.zip").write_bytes(zipped(BY_TEXT, ("../outside.csv", FAQ)))
+    with pytest.raises(ValueError, match="leads out of the folder"):
+        formats.convert(tmp_path / "faq.zip", tmp_path / "into")
+    assert [path.name for path in tmp_path.rglob("*")] == ["faq.zip"]
+
+
+def test_files_that_are_not_read_are_said(tmp_path, capsys):
+    names = ["documents.csv", "other.csv", "notes.docx", "runs/x.run", ".DS_Store"]
+    (tmp_path / "runs").mkdir()
+    for name in names:
+        (tmp_path / name).write_text(FAQ)
+    formats.convert(tmp_path, tmp_path / "into")
+    said = capsys.readouterr().out
+    assert f"{tmp_path.name}: not read: notes.docx, other.csv, runs/x.run\n" in said
