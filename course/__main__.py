@@ -18,10 +18,10 @@ import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from course import corpus, decision, manifest
+from course import corpus, decision, gate, manifest
 
 COMMANDS = ("evaluate", "compare", "gate", "power", "judge")
-ERROR = 3
+ERROR = gate.ERROR
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,11 +67,8 @@ def parser():
     one.add_argument("--margin", type=float, default=decision.MARGIN)
     one = command("gate", "is a search worse than that of an earlier run?")
     searching(one)
-    add = one.add_argument
-    add("--baseline", type=Path, required=True, help="of an earlier run")
-    add("--search", help="the one to compare; else the chosen one")
-    add("--margin", type=float, default=decision.MARGIN)
-    add("--non-inferior", action="store_true", help="0 only if shown to be no worse")
+    one.add_argument("--baseline", type=Path, required=True, help="of an earlier run")
+    gate.add_options(one)
     one = command("power", "how many queries show which difference?", folder=False)
     one.add_argument("folder", nargs="?", help="say what its queries can show")
     one = command("judge", "judge pairs in the terminal")
@@ -118,13 +115,17 @@ def run(arguments):
 
 def _measure(arguments, source, out):
     """Evaluate, and hold the result against a baseline if there is one: a dict."""
-    from course import command, gate
+    from course import command
 
+    is_gate = arguments.command == "gate"
+    if is_gate:
+        gate.check_baseline(arguments, out)  # before anything takes long
     this_run = manifest.begin(out, source, sys.argv)
     os.environ["COURSE_RUN"] = this_run.id
     failed = 1
     try:
         found = command.evaluate(source, out)
+        kept = gate.keep(this_run, arguments.search if is_gate else None)
         failed = 0
     finally:
         changed = manifest.end(this_run, source, failed)
@@ -132,11 +133,11 @@ def _measure(arguments, source, out):
         raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
     if found is None:
         report = out / "report.html"
-        return {"says": f"No queries to decide on. {report}", "code": 2}
-    if arguments.command == "evaluate":
-        return command.as_json(found)
-    how = arguments.margin, arguments.search, arguments.non_inferior
-    return gate.result(arguments.baseline, out, this_run.wrote, *how)
+        return {"says": f"No queries to decide on. {report}", "code": gate.UNDECIDED}
+    if is_gate:
+        return gate.as_json(gate.ask(arguments, this_run))
+    found.files["baseline"] = kept
+    return command.as_json(found)
 
 
 def _power(arguments):

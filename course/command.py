@@ -289,8 +289,8 @@ def write_files(data, ours, results, pair, refused, out):
     queries, rankings = data.test[kind], results.rankings[kind]
     known = comparison.known_failures(out, data.folder)
     failed = comparison.failures(queries, rankings, kind, data.documents, known)
-    corpus.write_table(failed, out / comparison.FAILURES)
-    names = ["report.html", board.name, "queries.csv", comparison.FAILURES]
+    corpus.write_table(failed, out / formats.FAILURES)
+    names = ["report.html", board.name, "queries.csv", formats.FAILURES]
     if pair[0] != pair[1]:
         html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
         (out / PAIR).write_text(html, encoding="utf-8")
@@ -534,6 +534,8 @@ def judge(source, out, who="me", draw=None):
     judged = beside / formats.JUDGED
     n = judging.add(data.folder / formats.JUDGED, session.path, judged)
     print(f"{session}; {judged} has {n:,} judgements")
+    for old in source.glob("qrels*"):
+        print(f"take {old.name} out of the folder: {judged.name} has all of it")
     return judged
 
 

@@ -20,7 +20,6 @@ KINDS_OF = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
 NO_SLICE = {"query_id", "question", "document", "fold", "need", "split", "grade"}
-FAILURES = "failures.csv"
 WHERE = ["query_id", "search"]
 FAILED = [*WHERE, "question", "wanted", "found first", "cause", "your cause"]
 CAUSES = {
@@ -208,7 +207,7 @@ def known_failures(*folders):
     Of the folders, those that have the file; a later folder counts more. ValueError
     names a file that lacks a column."""
     tables = []
-    for path in [Path(folder) / FAILURES for folder in folders]:
+    for path in [Path(folder) / formats.FAILURES for folder in folders]:
         if path.exists():
             table = corpus.read_table(path, WHERE)
             if "your cause" not in table:

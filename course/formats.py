@@ -48,6 +48,7 @@ QUERY = {
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FACTS = "answer-facts.csv"  # of notebook 06, where a model answers
+FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -61,6 +62,7 @@ ID_COLUMNS = {
     JUDGED: ["query_id", "document"],
     LOG: ["query_id"],
     FACTS: ["query_id"],
+    FAILURES: ["query_id"],
 }
 ACTIONS = {"index", "create", "update", "delete"}  # of Elasticsearch's bulk files
 INSTEAD = {  # of files that hold no table for us: how to save them
@@ -764,7 +766,9 @@ def _files_of(source):
     files = [path for path in [*top, *below] if path.is_file()]
     files = sorted(path for path in files if not _is_hidden(path))
     below, here = set(files) & {*below}, set(files) - {*below}
-    own = _named(here, GENERATED, JUDGED, FACTS) + _named(below, "runs/*.trec")
+    own = _named(here, GENERATED, JUDGED, FACTS, FAILURES) + _named(
+        below, "runs/*.trec"
+    )
     asked = _named(here, "quer[iy]*", "topics*", "*.QRY")
     qrels = _named(here, "qrels*", "*.REL") + _named(below, "qrels/*.t[sx][vt]")
     judgements = _named(here, "judgements-*.csv", COLUMNS)  # of notebook 05's panel
@@ -948,7 +952,7 @@ def _members_of(path, what="a .zip"):
 def _ids_of(documents, own, into):
     """Every id of documents and queries, of all files, in the user's form."""
     found = [documents["id"]]
-    tables = [*_named(own, JUDGED, FACTS), *filter(Path.exists, [into / LOG])]
+    tables = [*_named(own, JUDGED, FACTS, FAILURES), *filter(Path.exists, [into / LOG])]
     for path in tables:
         columns = ID_COLUMNS[path.name.lower()]
         table = corpus.read_table(path, columns)

@@ -19,6 +19,7 @@ import re
 import unicodedata
 import warnings
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -727,3 +728,77 @@ def write_summary(outcomes, path=None):
         with open(path, "a", encoding="utf-8") as file:
             file.write(markdown(outcomes) + "\n")
     return path or None
+
+
+# --- What the two command lines share ----------------------------------------
+
+ALONE = ["non_inferior", "anytime", "allow_deleted", "allow_undecided", "summary"]
+
+
+def add_options(parser):
+    """Add the options of a comparison to a parser of a command line."""
+    add, flag = parser.add_argument, {"action": "store_true"}
+    add("--margin", type=float, default=decision.MARGIN, help="of the metric")
+    add("--search", help="the one to compare, and to keep as a baseline")
+    add("--non-inferior", **flag, help="undecided counts as worse: 1")
+    add("--allow-undecided", **flag, help="an undecided difference counts as 0")
+    add("--allow-deleted", **flag, help="many queries of the baseline may be gone")
+    add("--anytime", **flag, help="an interval for looking again and again")
+    add("--summary", type=Path, help=f"append Markdown to it; else to {SUMMARY}")
+
+
+def check_baseline(arguments, results):
+    """ValueError for a baseline that is of no use, or would be overwritten."""
+    baseline = arguments.baseline
+    given = arguments.non_inferior, arguments.allow_undecided
+    check_options(arguments.margin, *given)
+    if baseline:
+        read(baseline, arguments.search)
+        if baseline.resolve().parent == results.resolve():
+            raise ValueError(f"{baseline}: this run writes there; name a copy")
+        return
+    given = [name for name in ALONE if getattr(arguments, name)]
+    if given:
+        option = given[0].replace("_", "-")
+        raise ValueError(f"--{option} is of no use without --baseline")
+
+
+def keep(this_run, search=None):
+    """Write the baseline of this run, if it has a leaderboard; its path or None."""
+    if not this_run.wrote(this_run.results / "leaderboard.csv"):
+        return None
+    try:
+        return write_baseline(this_run.results, this_run.results / BASELINE, search)
+    except ValueError as error:
+        if search:
+            raise
+        print(f"no {BASELINE} is written: {error}")
+
+
+def ask(arguments, this_run):
+    """Compare this run with the baseline, print and summarise it: the outcomes."""
+    names = ["margin", "search", *(name for name in ALONE if name != "summary")]
+    options = {name: getattr(arguments, name) for name in names}
+    found = this_run.results, this_run.wrote
+    outcomes = compare(arguments.baseline, *found, **options)
+    print(*lines(outcomes), sep="\n")
+    write_summary(outcomes, arguments.summary)
+    return outcomes
+
+
+def as_json(outcomes):
+    """The outcomes as a dict of plain values, with the code to end with."""
+    kinds = [
+        {
+            "kind": one.kind,
+            "code": one.code,
+            "searches": list(one.names),
+            **one.figures,
+            "sentences": one.sentences,
+            "losing": one.losing.to_dict("records"),
+            "gaining": one.gaining.to_dict("records"),
+        }
+        for one in outcomes
+    ]
+    ends = code(outcomes)
+    return {"says": f"The gate: {WORDS[ends]}.", "outcomes": kinds, "code": ends}

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import comparison, corpus, decision, evaluation, your_searches
+from course import comparison, corpus, decision, evaluation, formats, your_searches
 
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
 SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
@@ -264,7 +264,7 @@ def pair_page(queries, rankings, pair, kind, documents, failed=None):
         counts = comparison.counted(failed, [*pair]).T
         text = (
             "Queries for which none of the first results is relevant, by cause. "
-            f"In {comparison.FAILURES} you can write a cause of your own for each."
+            f"In {formats.FAILURES} you can write a cause of your own for each."
         )
         found.append(section("Failures by cause", text, counts))
     some = f"The {comparison.MOST} largest"

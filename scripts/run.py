@@ -52,7 +52,6 @@ OURS = "our-figures"  # the tag of text with figures of the course's own documen
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
 FEWEST = 20  # documents with generated questions that two halves can do with
-ALONE = ["non_inferior", "anytime", "allow_deleted", "allow_undecided", "summary"]
 
 
 def clean(notebook):
@@ -203,22 +202,6 @@ def embed(documents):
     embedding.embed(map(corpus.heading_and_text, documents))
 
 
-def check_baseline(arguments, results):
-    """ValueError for a baseline that is of no use, or would be overwritten."""
-    baseline = arguments.baseline
-    given = arguments.non_inferior, arguments.allow_undecided
-    gate.check_options(arguments.margin, *given)
-    if baseline:
-        gate.read(baseline, arguments.search)
-        if baseline.resolve().parent == results.resolve():
-            raise ValueError(f"{baseline}: this run writes there; name a copy")
-        return
-    given = [name for name in ALONE if getattr(arguments, name)]
-    if given:
-        option = given[0].replace("_", "-")
-        raise ValueError(f"--{option} is of no use without --baseline")
-
-
 def of_node(notebook):
     """The cells that show nothing without an Elasticsearch node."""
     tag = "needs-elasticsearch"
@@ -298,13 +281,7 @@ def parse():
     add("--in-place", **flag, help="refresh the committed notebooks")
     add("--clean", **flag, help="only clean the notebooks' metadata")
     add("--baseline", type=Path, help=f"a {gate.BASELINE} or leaderboard.csv")
-    add("--margin", type=float, default=0.01, help="of the metric, for --baseline")
-    add("--search", help="the one to compare, and to keep as a baseline")
-    add("--non-inferior", **flag, help="undecided counts as worse: 1")
-    add("--allow-undecided", **flag, help="an undecided difference counts as 0")
-    add("--allow-deleted", **flag, help="many queries of the baseline may be gone")
-    add("--anytime", **flag, help="an interval for looking again and again")
-    add("--summary", type=Path, help=f"append Markdown to it; else to {gate.SUMMARY}")
+    gate.add_options(parser)
     add("notebooks", nargs="*", type=Path)
     try:
         return parser.parse_args()
@@ -331,7 +308,7 @@ def work(arguments):
 def work_alone(arguments, paths, results):
     """`work` in a folder that no other run writes into."""
     started = time.time()
-    check_baseline(arguments, results)
+    gate.check_baseline(arguments, results)
     source = os.environ.get("COURSE_DATA") or corpus.data_folder()
     source = source if str(source).startswith(formats.IRDS) else corpus.locate(source)
     this_run = manifest.begin(results, source, sys.argv)
@@ -343,7 +320,7 @@ def work_alone(arguments, paths, results):
         raise
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
-    kept = None if errors else keep_baseline(this_run, arguments.search)
+    kept = None if errors else gate.keep(this_run, arguments.search)
     changed = manifest.end(this_run, source, len(errors))
     if changed:
         what = "changed while the run read it; figures may be of the old or the new"
@@ -357,32 +334,7 @@ def work_alone(arguments, paths, results):
         print("`make run-more` runs those for the curious, notebooks/more")
     if errors or changed:
         return gate.ERROR
-    return ask_gate(arguments, this_run) if arguments.baseline else 0
-
-
-def keep_baseline(this_run, search):
-    """Write the baseline of this run, if it has a leaderboard; its path or None."""
-    if not this_run.wrote(this_run.results / "leaderboard.csv"):
-        return None
-    try:
-        return gate.write_baseline(
-            this_run.results, this_run.results / gate.BASELINE, search
-        )
-    except ValueError as error:
-        if search:
-            raise
-        print(f"no {gate.BASELINE} is written: {error}")
-
-
-def ask_gate(arguments, this_run):
-    """Compare with the baseline, print and summarise it; the code to end with."""
-    names = ["margin", "search", *(name for name in ALONE if name != "summary")]
-    options = {name: getattr(arguments, name) for name in names}
-    found = this_run.results, this_run.wrote
-    outcomes = gate.compare(arguments.baseline, *found, **options)
-    print(*gate.lines(outcomes), sep="\n")
-    gate.write_summary(outcomes, arguments.summary)
-    return gate.code(outcomes)
+    return gate.code(gate.ask(arguments, this_run)) if arguments.baseline else 0
 
 
 def execute_all(arguments, paths, this_run):

@@ -117,14 +117,14 @@ def test_what_a_person_wrote_stays_and_is_counted(tmp_path):
     assert list(found["query_id"]) == ["q22", "q23"]
     assert list(found.columns) == comparison.FAILED
     found.loc[1, "your cause"] = "judged wrong"
-    found.to_csv(tmp_path / comparison.FAILURES, index=False)
+    found.to_csv(tmp_path / formats.FAILURES, index=False)
     known = comparison.known_failures(tmp_path / "none", tmp_path)
     again = comparison.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, known)
     assert list(again["your cause"]) == ["", "judged wrong"]
     counts = comparison.counted(again, ["new", "old"])
     assert counts.loc["old"].to_dict() == {"below": 1, "judged wrong": 1}
     assert counts.loc["new"].sum() == 0
-    (tmp_path / comparison.FAILURES).write_text("query_id,search\nq1,old\n")
+    (tmp_path / formats.FAILURES).write_text("query_id,search\nq1,old\n")
     with pytest.raises(ValueError, match=r"failures\.csv: no column 'your cause'"):
         comparison.known_failures(tmp_path)
 
