@@ -232,13 +232,14 @@ def test_an_error_that_nobody_thought_of_does_not_say_worse(refusal, monkeypatch
 def test_a_search_of_your_own_alone_and_the_outcomes_of_the_gate(tmp_path):
     """Nothing of ours is built: there is no vector, and 06 alone is run."""
     data = shutil.copytree(corpus.ROOT / "data" / "es", tmp_path / "data")
+    truth = pd.read_csv(data / "ground-truth-data.csv")[::5]
+    truth.to_csv(data / "ground-truth-data.csv", index=False)
     mine = tmp_path / "mine.py"
     source = """from course import corpus
 DOCUMENTS = corpus.load_documents()
+WORDS = [corpus.content_words(corpus.whole_text(one)) for one in DOCUMENTS]
 def search(question, course):
-    asked = corpus.content_words(question)
-    texts = map(corpus.whole_text, DOCUMENTS)
-    shared = [len(asked & corpus.content_words(text)) for text in texts]
+    shared = [len(corpus.content_words(question) & words) for words in WORDS]
     best = sorted(range(len(shared)), key=lambda place: -shared[place])
     return [DOCUMENTS[place]["id"] for place in best][{}:100]
 SEARCHES = {{"mine": search}}
