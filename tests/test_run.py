@@ -91,6 +91,26 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     assert not re.search(r"(src|href|url)\W+http", html)  # it opens without a network
 
 
+def test_the_command_writes_what_06_writes(beir, tmp_path):
+    results, _ = beir
+    words = [results / "converted", "--out", tmp_path / "out", "--json"]
+    command = [sys.executable, "-m", "course", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    found = json.loads(done.stdout)
+    assert found["code"] == done.returncode < 3, done.stderr
+    for name in ("leaderboard.csv", "queries.csv", "failures.csv", "qrels-judged.trec"):
+        theirs, ours = (folder / name for folder in (results, tmp_path / "out"))
+        if name == "leaderboard.csv":
+            both = [
+                pd.read_csv(path).drop(columns="ms_per_query")
+                for path in (theirs, ours)
+            ]
+            pd.testing.assert_frame_equal(*both)
+        else:
+            assert theirs.read_text() == ours.read_text(), name
+    assert found["says"] in (results / "report.html").read_text()
+
+
 def test_the_gate_reads_what_06_writes(beir, tmp_path, monkeypatch):
     old = beir[0]
     monkeypatch.setenv("COURSE_DATA", str(old / "converted"))
