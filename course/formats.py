@@ -396,6 +396,9 @@ def _has(name, record):
 def _read_parquet(path):
     try:  # nullable, or an id 7 becomes 7.0 where another one is missing
         return pd.read_parquet(path, dtype_backend="numpy_nullable")
+    except ImportError as error:
+        advice = "Parquet needs a package: pip install pyarrow"
+        raise ValueError(f"{path}: {advice}") from error
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: not readable as Parquet: {error}") from error
 
@@ -516,7 +519,8 @@ def _own_texts(table, used):
     nested = {
         name: table[name].map(lambda one: isinstance(one, NESTED)) for name in names
     }
-    return [name for name in names if str(name) and not nested[name].any()]
+    filled = [name for name in names if table[name].fillna("").astype(str).any()]
+    return [name for name in filled if str(name) and not nested[name].any()]
 
 
 def read_queries(path, encoding=None):

@@ -591,3 +591,20 @@ def test_own_tables_with_spaced_ids_keep_their_lines(tmp_path):
     problem = begins(f"{path}: row 1 (line 6), column grade: 'high'")
     with pytest.raises(ValueError, match=problem):
         corpus.load_judged_queries(folder)
+
+
+def test_an_empty_column_is_no_column_of_yours(tmp_path, capsys):
+    topics = "<top>\n<num> Number: 7\n<title> late homework\n</top>\n"
+    (tmp_path / "topics.txt").write_text(topics)
+    queries = formats.read_queries(tmp_path / "topics.txt")
+    assert list(queries["query"]) == ["late homework"]
+    assert "of your own" not in capsys.readouterr().out
+
+
+def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch):
+    def missing(*_, **__):
+        raise ImportError("no engine")
+
+    monkeypatch.setattr(pd, "read_parquet", missing)
+    with pytest.raises(ValueError, match=r"a\.parquet: .*pip install pyarrow"):
+        formats.read_records(tmp_path / "a.parquet", formats.DOCUMENT, ["text"])
