@@ -221,11 +221,14 @@ def test_needs_and_questions_that_the_folder_lacks_come_from_the_baseline(
 
 def test_it_names_the_queries_that_lost_and_their_first_ids(compare):
     ranks = np.array([4, 10, 2, *[1] * 45, *[2] * 12])
+    ranks[59] = 1  # which gains most
     both = ranked(JUDGED, [1] * 48 + [3] * 12), ranked(JUDGED, ranks)
     outcome, said = compare(*both, question="why\nnot?")
     losing, gaining = outcome.losing, outcome.gaining
     assert list(losing["query_id"]) == ["d1", "d0", "d2"]
-    assert (len(gaining), gaining["gain"].min() > 0) == (10, True)
+    assert len(gaining) == 10
+    assert gaining["gain"].iloc[0] == gaining["gain"].max() == 0.5
+    assert gaining["gain"].iloc[-1] == gaining["gain"].min() > 0
     row = losing.iloc[1]
     assert (row["before"], round(row["now"], 3)) == (1, 0.431)
     assert row["first_before"] == ["d0", "other0", "other1"]
@@ -423,6 +426,7 @@ def test_the_file_has_the_same_bytes_and_says_which_search_it_is_of(compare, tmp
     for path in (one, two):
         gate.write_baseline(tmp_path / "old", path, "other")
     assert one.read_bytes() == two.read_bytes()
+    assert one.read_bytes()[4:8] == bytes(4)  # where gzip writes the time
     assert gate.read(one)[1] == "other"
     [outcome] = gate.compare(one, tmp_path / "new", Path.exists)
     assert outcome.names == ("other", "other")  # which nobody has to name again
@@ -448,6 +452,11 @@ def test_a_large_file_keeps_the_grades_of_ranked_documents(
     assert (tmp_path / gate.BASELINE).stat().st_size < size
     assert cut.figures == whole.figures
     assert "judgements added were not counted" in said
+    monkeypatch.setattr(gate, "LARGEST", 0)
+    for ranking in both[0][1]["plain"][:7]:  # a query is one though nothing is found
+        ranking[0] = "other"
+    without = ranked(judged[7:], 1)
+    assert compare(both[0], without, packed=True)[0].code == 2
 
 
 def test_a_ranking_ends_where_enough_is_left_of_it():
