@@ -228,6 +228,20 @@ def test_too_many_chunks_are_not_embedded_and_this_is_said(monkeypatch, capsys):
     assert list(evaluation.embed_all(DOCUMENTS)) == ["vectors"]
 
 
+def test_no_word_of_a_long_text_is_encoded_twice(monkeypatch):
+    encoded = []
+
+    def embed(texts, *_):
+        encoded.extend(texts)
+        return np.zeros((len(encoded), 384), np.float32)
+
+    monkeypatch.setattr(evaluation.embedding, "embed", embed)
+    words = [f"w{n}" for n in range(1_050)]
+    document = {**DOCUMENTS[1], "text": " ".join(words)}
+    evaluation.embed_chunks([document], **evaluation.CUT)
+    assert " ".join(encoded).split() == words
+
+
 def test_where_few_documents_are_long_nothing_is_said_of_chunks(capsys):
     documents = DOCUMENTS + 8 * DOCUMENTS[:1]
     assert evaluation.n_chunks(documents) == 0
