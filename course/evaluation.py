@@ -46,6 +46,9 @@ NEW = 200  # queries of a log of which a model grades results
 BOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 BOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
 LONG = 200  # words; a text of more is long
+CUT = {"size": 100, "step": 100}  # words of a chunk, and between two beginnings
+MOST_CHUNKS = 200_000  # on a processor: about an hour on two cores
+MOST_CHUNKS_ELSEWHERE = 500_000  # on another device: about 5 GB of memory
 ENOUGH = 20  # labels drawn at random that can correct a model
 MEASURES = [ir_measures.nDCG, ir_measures.RR, ir_measures.AP]
 COLUMNS = [*BOARD_COLUMNS, "refused"]  # of 06's leaderboard.csv
@@ -184,8 +187,11 @@ class Vectors:
 def embed_all(documents, fetched=()):
     """`Vectors` by name: of the default model, and of each model that is named.
 
-    Where more than a tenth of the texts is long, also of chunks of 100 words that
-    begin every 50 words."""
+    Where more than a tenth of the texts is long, also of chunks, see `CUT`. A line says
+    how many there are and about how long they take, or that they are too many."""
+    n = n_chunks(documents)
+    if n:
+        print(about_chunks(documents), flush=True)
     models = {"vectors": None, **{f"vectors: {name}": name for name in fetched}}
     texts = [corpus.heading_and_text(document) for document in documents]
     found = {}
@@ -193,9 +199,47 @@ def embed_all(documents, fetched=()):
         values = embedding.embed(texts, model)
         scores = scoring.vector_scores(values, documents, model)
         found[name] = Vectors(values, np.arange(len(documents)), scores, model)
-    if (_n_words(documents) > LONG).mean() > 0.1:
-        found["vectors: chunks"] = embed_chunks(documents, size=100, step=50)
+    if n and not are_too_many(n):
+        parts, _ = _parts_of(documents, **CUT)
+        left, seconds = embedding.work_left(map(corpus.heading_and_text, parts))
+        minutes = max(1, round(seconds / 60))
+        if left:
+            print(f"{left:,} of them to encode, about {minutes} min", flush=True)
+        found["vectors: chunks"] = embed_chunks(documents, **CUT)
     return found
+
+
+def n_chunks(documents):
+    """How many chunks `CUT` makes of the documents; 0 where few of them are long."""
+    if (_n_words(documents) > LONG).mean() <= 0.1:
+        return 0
+    return sum(len(_starts(len(one["text"].split()), **CUT)) for one in documents)
+
+
+def are_too_many(n):
+    """Whether so many chunks are not embedded: a processor takes too long for them.
+
+    Another device than a processor may have more."""
+    if n <= MOST_CHUNKS or n > MOST_CHUNKS_ELSEWHERE:
+        return n > MOST_CHUNKS
+    return embedding.on_processor()
+
+
+def about_chunks(documents):
+    """How many chunks there are of long documents, or why there are none: sentences.
+
+    Empty where few documents are long."""
+    n = n_chunks(documents)
+    if not n:
+        return ""
+    if not are_too_many(n):
+        size = CUT["size"]
+        return f"Many texts are long. Chunks of {size} words are searched, too: {n:,}."
+    most = MOST_CHUNKS if n <= MOST_CHUNKS_ELSEWHERE else MOST_CHUNKS_ELSEWHERE
+    return f"""Many texts are long, but {n:,} chunks are too many (over {most:,}).
+So they are not cut: vectors are of the beginning of each text, as far as the model
+reads. Searches of text read it all. For vectors of it all, take fewer documents,
+a search of your own (COURSE_SEARCHES), Elasticsearch, or a GPU (EMBEDDING_DEVICE)."""
 
 
 def chunks_of(document, size, step):
@@ -205,18 +249,19 @@ def chunks_of(document, size, step):
     words = document["text"].split()
     if len(words) <= size:
         return [document]
-    starts = range(0, len(words) - size + step, step)
+    starts = _starts(len(words), size, step)
     return [{**document, "text": " ".join(words[s : s + size])} for s in starts]
+
+
+def _starts(n_words, size, step):
+    """Where the chunks of a text begin."""
+    return range(0, max(1, n_words - size + step), step)
 
 
 def embed_chunks(documents, size, step):
     """`Vectors` of chunks, see `chunks_of`. A document scores as its best chunk."""
-    parts, rows = [], []
-    for row, document in enumerate(documents):
-        cut = chunks_of(document, size, step)
-        parts += cut
-        rows += [row] * len(cut)
-    values, rows = embedding.embed(map(corpus.heading_and_text, parts)), np.array(rows)
+    parts, rows = _parts_of(documents, size, step)
+    values = embedding.embed(map(corpus.heading_and_text, parts))
     of_chunks = scoring.vector_scores(values, parts)
 
     def scores(queries):
@@ -225,6 +270,16 @@ def embed_chunks(documents, size, step):
             yield asked, found, np.maximum.reduceat(block, first, axis=1)
 
     return Vectors(values, rows, scores, chunks={"size": size, "step": step})
+
+
+def _parts_of(documents, size, step):
+    """The chunks of all documents, a list, and the place of each one's document."""
+    parts, rows = [], []
+    for row, document in enumerate(documents):
+        cut = chunks_of(document, size, step)
+        parts += cut
+        rows += [row] * len(cut)
+    return parts, np.array(rows)
 
 
 def builder(documents, embedded):

@@ -24,6 +24,7 @@ from course import (
     corpus,
     elastic,
     embedding,
+    evaluation,
     formats,
     gate,
     llm,
@@ -51,6 +52,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 OURS = "our-figures"  # the tag of text with figures of the course's own documents
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
+CELL = 1_800  # seconds that a cell may take
 FEWEST = 20  # documents with generated questions that two halves can do with
 
 
@@ -89,7 +91,7 @@ def without_our_figures(notebook):
 
 def execute(notebook, folder, after_cell):
     """Run one notebook in a kernel of its own, in a folder; the error, or None."""
-    options = {"kernel_name": "python3", "timeout": 1800, "coalesce_streams": True}
+    options = {"kernel_name": "python3", "timeout": CELL, "coalesce_streams": True}
     client = NotebookClient(notebook, on_cell_executed=after_cell, **options)
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
     try:
@@ -154,10 +156,11 @@ def count_queries(development, test):
     return counts
 
 
-def check_data(results):
+def check_data(results, paths):
     """Read or convert the data before any notebook.
 
-    Returns whether it has generated questions, and whether only your searches run."""
+    What takes long is embedded here, for the notebooks of these paths. Returns whether
+    it has generated questions, and whether only your searches run."""
     named = os.environ.get("COURSE_SEARCHES")
     if named and not corpus.locate(named).is_file():  # before anything takes long
         raise FileNotFoundError(f"COURSE_SEARCHES: {named}: no such file")
@@ -180,10 +183,12 @@ def check_data(results):
     if "generated" in test:
         halves = development["generated"], test["generated"]
         check_enough(halves, corpus.given(folder / formats.GENERATED))
-    elif not only_yours:
+    for_own = any(path.stem == OWN for path in paths)
+    is_much = "generated" not in test or (for_own and evaluation.n_chunks(documents))
+    if is_much and not only_yours:
         # may take long, and here it has a bar; a process gives its memory back
         with ProcessPoolExecutor(1, initializer=end_with_parent) as pool:
-            pool.submit(embed, documents).result()
+            pool.submit(embed, documents, for_own).result()
     return "generated" in test, only_yours
 
 
@@ -197,9 +202,17 @@ def end_with_parent():
     threading.Thread(target=wait, daemon=True).start()
 
 
-def embed(documents):
-    """Embed the documents, so that the vectors are kept."""
-    embedding.embed(map(corpus.heading_and_text, documents))
+def embed(documents, for_own):
+    """Embed the documents, so that the vectors are kept and no cell takes long.
+
+    for_own: whether notebook 06 runs. It also needs chunks of long texts, and the
+    vectors of all models that were fetched."""
+    if not for_own:
+        embedding.embed(map(corpus.heading_and_text, documents))
+        return
+    is_ours = corpus.data_folder() == corpus.ROOT / "data"
+    fetched = [] if is_ours else embedding.fetched_models()
+    evaluation.embed_all(documents, fetched)
 
 
 def of_node(notebook):
@@ -340,7 +353,7 @@ def work_alone(arguments, paths, results):
 def execute_all(arguments, paths, this_run):
     """Check the data, and run the notebooks that can use it: errors, and all paths."""
     results = this_run.results
-    generated, only_yours = check_data(results)
+    generated, only_yours = check_data(results, paths)
     if arguments.notebooks:
         wanted = [path.stem for path in paths]
     elif only_yours:

@@ -1,6 +1,7 @@
 """Embeddings, their cache, and rankings by vectors: exact, and by VectorSearch."""
 
 import json
+import re
 import sqlite3
 import sys
 import warnings
@@ -90,6 +91,54 @@ def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(c
         (0, 384),
         np.float32,
     )
+
+
+def test_an_interrupted_embed_goes_on_from_there(encoded, monkeypatch):
+    """Each of these texts is a batch of its own, and the third hundred is too many."""
+    texts = [f"{n} {'x' * 4_000}" for n in range(200)]
+    encode = embedding.embedding_model().encode_document
+
+    def interrupted(some, **options):
+        if len(encoded) >= 150:
+            raise KeyboardInterrupt
+        return encode(some, **options)
+
+    with monkeypatch.context() as patched:
+        broken = SimpleNamespace(encode_document=interrupted, device="cpu")
+        patched.setattr(embedding, "embedding_model", lambda name=None: broken)
+        with pytest.raises(KeyboardInterrupt):
+            embedding.embed(texts)
+    before = len(encoded)
+    found = embedding.embed(texts)
+    assert 150 <= before < 160  # of them 128 were kept, in whole groups of batches
+    assert len(encoded) == before + 200 - 128
+    assert found.tolist() == encode(texts).astype("f").tolist()
+
+
+def test_where_no_bar_can_be_drawn_there_are_lines_with_the_time_left(
+    encoded, capsys, monkeypatch
+):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    monkeypatch.setattr(embedding, "LINE", 0)
+    embedding.embed([f"{n} {'x' * 4_000}" for n in range(200)])
+    said = capsys.readouterr().err.split("\n")
+    lines = [line.strip() for line in said if line.strip()]
+    assert len(lines) >= 3
+    assert all(line.startswith("encode 200 texts: ") for line in lines)
+    left = r" 96%.*192k/200k \[[\d:]+<[\d:]+, .* word pieces/s"
+    assert any(re.search(left, line) for line in lines)
+    embedding.embed([f"few {n}" for n in range(embedding.SAMPLE)])
+    assert not capsys.readouterr().err
+
+
+def test_the_work_left_is_measured_on_a_sample_that_is_kept(encoded):
+    texts = [f"text {n}" for n in range(300)]
+    left, seconds = embedding.work_left(texts)
+    assert left == 300 - len(encoded) == 200
+    assert seconds > 0
+    embedding.embed(texts)
+    assert sorted(encoded) == sorted(texts)  # each once
+    assert embedding.work_left(texts) == embedding.work_left([]) == (0, 0)
 
 
 @pytest.mark.parametrize("bad", SPOILT)

@@ -219,6 +219,47 @@ def test_a_setting_says_which_parts_score_and_what_is_no_result():
     assert all(ids == ["a", "b"] for ids in found.values())
 
 
+def test_too_many_chunks_are_not_embedded_and_this_is_said(monkeypatch, capsys):
+    n = evaluation.n_chunks(DOCUMENTS)
+    monkeypatch.setattr(evaluation.embedding, "on_processor", lambda: True)
+    monkeypatch.setattr(evaluation, "MOST_CHUNKS", n)
+    assert len(evaluation.embed_all(DOCUMENTS)["vectors: chunks"].rows) == n
+    said = capsys.readouterr().out
+    assert said.startswith(f"{evaluation.about_chunks(DOCUMENTS)}\n")
+    assert f"Chunks of 100 words are searched, too: {n}." in said
+    monkeypatch.setattr(evaluation, "MOST_CHUNKS", n - 1)
+    assert list(evaluation.embed_all(DOCUMENTS)) == ["vectors"]
+    said = capsys.readouterr().out
+    assert f"{n} chunks are too many (over {n - 1})" in said
+    for way in "fewer documents", "COURSE_SEARCHES", "Elastic", "EMBEDDING_DEVICE":
+        assert way in said
+    monkeypatch.setattr(evaluation.embedding, "on_processor", lambda: False)
+    assert "vectors: chunks" in evaluation.embed_all(DOCUMENTS)
+    monkeypatch.setattr(evaluation, "MOST_CHUNKS_ELSEWHERE", n - 1)
+    assert list(evaluation.embed_all(DOCUMENTS)) == ["vectors"]
+
+
+def test_no_word_of_a_long_text_is_encoded_twice(monkeypatch):
+    encoded = []
+
+    def embed(texts, *_):
+        encoded.extend(texts)
+        return np.zeros((len(encoded), 384), np.float32)
+
+    monkeypatch.setattr(evaluation.embedding, "embed", embed)
+    words = [f"w{n}" for n in range(1_050)]
+    document = {**DOCUMENTS[1], "text": " ".join(words)}
+    evaluation.embed_chunks([document], **evaluation.CUT)
+    assert " ".join(encoded).split() == words
+
+
+def test_where_few_documents_are_long_nothing_is_said_of_chunks(capsys):
+    documents = DOCUMENTS + 8 * DOCUMENTS[:1]
+    assert evaluation.n_chunks(documents) == 0
+    assert list(evaluation.embed_all(documents)) == ["vectors"]
+    assert (evaluation.about_chunks(documents), capsys.readouterr().out) == ("", "")
+
+
 def test_fields_without_a_text_are_not_searched():
     assert evaluation.fields_of(DOCUMENTS) == ["question", "text"]
 

@@ -47,6 +47,16 @@ def test_chunks_overlap_and_hold_every_word_of_a_long_text():
     parts = [part["text"].split() for part in evaluation.chunks_of(long, 10, 5)]
     assert parts == [words[n : n + 10] for n in (0, 5, 10, 15)]
     assert evaluation.chunks_of(long, 25, 5) == [long]
+    parts = [part["text"].split() for part in evaluation.chunks_of(long, 10, 10)]
+    assert parts == [words[:10], words[10:20], words[20:]]
+
+
+@given(lengths=st.lists(st.integers(0, 450), min_size=1, max_size=5))
+def test_chunks_are_counted_before_they_are_made(lengths):
+    documents = [{"id": "a", "question": "", "text": "a " * n} for n in lengths]
+    cut = [evaluation.chunks_of(one, **evaluation.CUT) for one in documents]
+    n = sum(map(len, cut)) if max(lengths) > evaluation.LONG else 0
+    assert evaluation.n_chunks(documents) == n
 
 
 def test_a_document_is_scored_by_its_best_chunk():

@@ -185,7 +185,7 @@ def test_a_script_that_cannot_cut_texts_as_its_vectors_were_says_so(long, tmp_pa
     evaluation.write_search(tmp_path, long, setting, embedded)
     path = tmp_path / "settings.json"
     settings = json.loads(path.read_text())
-    assert settings.pop("chunks") == {"size": 100, "step": 50}
+    assert settings.pop("chunks") == evaluation.CUT
     path.write_text(json.dumps(settings))
     add = runpy.run_path(str(tmp_path / "search.py"))["add"]
     new = [{"id": "x", "text": "y", "course": long[0]["course"]}]
