@@ -354,10 +354,11 @@ def write_advice(data, ours, out, source):
 
 def _about(data, ours, source):
     """The sections on the documents, and on how the report was made."""
-    n_indexes = len(ours.held)
-    said = (
-        f"{len(data.documents):,} documents were read, 0 lost in {n_indexes} indexes."
-    )
+    said = f"{len(data.documents):,} documents were read."
+    if ours.held:
+        said += f" Each of {len(ours.held)} indexes has all of them."
+    if ours.embedded:
+        said += f" {evaluation.about_chunks(data.documents)}"
     looks = evaluation.looks(data.documents).to_frame("n")
     models = [found.model for found in ours.embedded.values() if found.model]
     made = report.made_with(source, dict.fromkeys(models))
