@@ -145,6 +145,10 @@ def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_not(tmp_path):
         ValueError, match=r"out.md: a link that leads out of the folder"
     ):
         formats.convert(folder, tmp_path / "converted")
+    (folder / "out.md").unlink()
+    (folder / "queries.txt").symlink_to(folder / "gone.txt")
+    with pytest.raises(ValueError, match=r"queries.txt: a link to a file that is not"):
+        formats.convert(folder, tmp_path / "converted")
 
 
 def test_a_list_where_a_text_has_to_be_names_its_column(tmp_path):
@@ -473,6 +477,10 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.csv": FAQ, "runs/x.trec": "\n1 Q0 d1 1 high t\n"},
         "x.trec: not a TREC run: line 2 is not a query",
     ),
+    "a run, empty": (
+        {"t.csv": FAQ, "runs/x.trec": "\n"},
+        "x.trec: not a TREC run: no li",
+    ),
     "a run, spaces": (
         {"t.csv": FAQ, "runs/x.trec": "q 1 Q0 d 1 1 0.5 t\n"},
         "with tabs between them where ids have spaces: 'q 1 Q0",
@@ -527,3 +535,9 @@ def test_files_that_are_not_read_are_said(tmp_path, capsys):
     formats.convert(tmp_path, tmp_path / "into")
     said = capsys.readouterr().out
     assert f"{tmp_path.name}: not read: notes.docx, other.csv, runs/x.run\n" in said
+    (tmp_path / "pages/more").mkdir(parents=True)
+    for name in ["one.md", "more/two.HTML", "more/three.pdf"]:
+        (tmp_path / "pages" / name).write_text("Text.")
+    formats.convert(tmp_path / "pages", tmp_path / "converted")
+    said = capsys.readouterr().out
+    assert "pages: not read: more/three.pdf\npages: 2 documents" in said
