@@ -715,12 +715,14 @@ def _copied_before(into):
 
 
 def _check_links(source):
-    """ValueError for a link in a folder that leads out of it."""
+    """ValueError for a link in a folder that leads out of it, or to nothing."""
     inside = source.resolve()
     for path in source.rglob("*") if source.is_dir() else ():
         if path.is_symlink() and inside not in path.resolve().parents:
             advice = "put the file itself there"
             raise ValueError(f"{path}: a link that leads out of the folder; {advice}")
+        if path.is_symlink() and not path.exists():
+            raise ValueError(f"{path}: a link to a file that is not there")
 
 
 def read_settings(source):
@@ -803,7 +805,10 @@ def _files_of(source):
     if qrels and (double := _named(own, JUDGED)):
         raise ValueError(f"{qrels[0]}: {double[0].name} has judgements, too; keep one")
     read = {*tables, *own, *asked, *qrels, *judgements}
-    read |= {*_pages_of(source)} if tables == [source] else set()
+    if tables == [source] and source.is_dir():
+        read |= {*_pages_of(source)}
+        files = [path for path in sorted(source.rglob("*")) if path.is_file()]
+        files = [path for path in files if not _is_hidden(path)]
     if unread := [str(path.relative_to(source)) for path in files if path not in read]:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
         print(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
@@ -1003,6 +1008,8 @@ def _run_lines(path):
             raise ValueError(f"{path}: not a TREC run: {problem}")
         if fields:
             lines.append(fields)
+    if not lines:
+        raise ValueError(f"{path}: not a TREC run: no line")
     return lines
 
 

@@ -10,6 +10,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from elasticsearch import helpers
 
 import utils
 from course import corpus, elastic, formats, your_searches
@@ -453,6 +454,16 @@ def test_dumps_of_elasticsearch_give_their_sources_and_ids(tmp_path, name, capsy
     assert "found; ask" not in said  # it is whole
 
 
+def test_numbers_in_json_stay_as_they_are_written(tmp_path):
+    ids = ["7", "7.0", '"007"', "1e3", "-0", "12345678901234567890123"]
+    rows = ", ".join(f'{{"id": {id_}, "text": {n}.50}}' for n, id_ in enumerate(ids))
+    write(tmp_path, {"faq.json": f"[{rows}]"})
+    folder = formats.convert(tmp_path / "faq.json", tmp_path / "into")
+    documents = corpus.load_documents(folder)
+    assert [one["id"] for one in documents] == [id_.strip('"') for id_ in ids]
+    assert documents[1]["text"] == "1.50"
+
+
 def test_an_answer_of_search_that_lacks_documents_says_so(tmp_path, capsys):
     for total in (1133, {"value": 1133, "relation": "eq"}):
         content = json.dumps({"hits": {"total": total, "hits": HITS}})
@@ -462,19 +473,24 @@ def test_an_answer_of_search_that_lacks_documents_says_so(tmp_path, capsys):
 
 
 @pytest.mark.elasticsearch
-def test_what_a_node_answers_to_a_search_is_read(tmp_path):
-    documents = corpus.load_documents()[:50]
-    es = elastic.connect_elasticsearch()
-    mappings = {"properties": {"id": {"type": "keyword"}}}
-    index = elastic.index_documents(es, f"test-{uuid4().hex}", documents, mappings)
+def test_what_a_node_answers_to_a_search_is_read(tmp_path, capsys):
+    """Their ids are `_id` alone, and have a space."""
+    es, index = elastic.connect_elasticsearch(), f"test-{uuid4().hex}"
+    texts = {f"doc {n}": one["text"] for n, one in enumerate(corpus.load_documents())}
+    rows = [{"_id": id_, "_source": {"body": texts[id_]}} for id_ in texts]
     try:
-        answer = es.search(index=index, query={"match_all": {}}, size=1_000)
+        helpers.bulk(es, rows, index=index, refresh=True)
+        for size, lacks in ((10, True), (2_000, False)):
+            answer = es.search(index=index, query={"match_all": {}}, size=size)
+            write(tmp_path, {"answer.json": json.dumps(answer.body)})
+            folder = formats.convert(tmp_path / "answer.json", tmp_path / "into")
+            said = f"answer.json: 10 of {len(rows):,} documents found"
+            assert (said in capsys.readouterr().out) == lacks
     finally:
-        es.indices.delete(index=index)
-    write(tmp_path, {"answer.json": json.dumps(answer.body)})
-    folder = formats.convert(tmp_path / "answer.json", tmp_path / "into")
-    found = {one["id"]: one for one in corpus.load_documents(folder)}
-    assert found == {one["id"]: one for one in documents}
+        es.options(ignore_status=404).indices.delete(index=index)
+    theirs = corpus.original_ids(folder)
+    found = {theirs[one["id"]]: one["text"] for one in corpus.load_documents(folder)}
+    assert found == texts
 
 
 LATIN = {

@@ -145,6 +145,10 @@ def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_not(tmp_path):
         ValueError, match=r"out.md: a link that leads out of the folder"
     ):
         formats.convert(folder, tmp_path / "converted")
+    (folder / "out.md").unlink()
+    (folder / "queries.txt").symlink_to(folder / "gone.txt")
+    with pytest.raises(ValueError, match=r"queries.txt: a link to a file that is not"):
+        formats.convert(folder, tmp_path / "converted")
 
 
 def test_a_list_where_a_text_has_to_be_names_its_column(tmp_path):
@@ -351,7 +355,6 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "zip in a zip": (zipped(("y.zip", zipped(BY_TEXT))), "y.zip: name the .zip itself"),
     "zip in a folder": ({"y.zip": zipped(BY_TEXT), "x": ""}, "or unpack it"),
-    "dump, an error": ({"t.json": '{"error": {}, "status": 404}'}, "no column text or"),
     "dump, nothing": ({"t.json": '{"hits": {"hits": []}}'}, "t.json: no rows"),
     "dump, no hits": ({"t.json": '{"hits": {"hits": ["x"]}}'}, "hits are no list"),
     "dump, a shard": (
@@ -383,15 +386,14 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.ndjson": ACTION + ACTION + SOURCE},
         "t.ndjson: line 3 is no action that indexes: {'text'",
     ),
-    "numbers": ({"t.json": '[{"id": 7, "text": 1e3}, {"id": 7.0, "text": "a"}]'}, 2),
     "a number of 5,000 digits": (
         {"t.json": f'[{{"id": {"1" * 5_000}, "text": "a"}}]'},
         1,
     ),
     "lines named .json": ({"t.json": '{"text": "a"}\n{"text": "b"}\n'}, 2),
     "lines named .json, cut": (
-        {"t.json": '{"text": "a"}\n{"te'},
-        "line 2 is not readab",
+        {"t.json": '{"text": "a"}\n{"text": "b"}\n{"te'},
+        "t.json: line 3 is not readable",
     ),
     "latin-1": (
         {"t.csv": b"id,text\n1,x\n2,\xe9 \x81\n"},
@@ -435,14 +437,9 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q1,A,all,typed,e1,1\n"},
         "judged-queries.csv: row 0 (line 2), column document: 'e1' is not in t.csv",
     ),
-    "judged, a column": (
-        {"t.csv": FAQ, "judged-queries.csv": "query_id,query\nq,A\n"},
-        "judged-queries.csv: no column course",
-    ),
-    "judged, no row": ({"t.csv": FAQ, "judged-queries.csv": JUDGED}, "s.csv: no rows"),
     "judged, latin-1": (
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q,\xe9".encode("latin-1")},
-        "judged-queries.csv: line 2 is not UTF-8",
+        "judged-queries.csv: line 2 is not UTF-8; it looks like cp1252",
     ),
     "judged twice": (
         {
@@ -461,10 +458,6 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.csv": FAQ, "ground-truth-data.csv": f"{TRUTH}a,all,x\n"},
         "ground-truth-data.csv: row 0 (line 2), column document: 'x' is not in t.csv",
     ),
-    "generated, no row": (
-        {"t.csv": FAQ, "ground-truth-data.csv": TRUTH},
-        "a.csv: no rows",
-    ),
     "facts": (
         {"t.csv": FAQ, "answer-facts.csv": "q,f\n1,x\n"},
         "s.csv: no column query_id",
@@ -472,6 +465,10 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     "a run, no score": (
         {"t.csv": FAQ, "runs/x.trec": "\n1 Q0 d1 1 high t\n"},
         "x.trec: not a TREC run: line 2 is not a query",
+    ),
+    "a run, empty": (
+        {"t.csv": FAQ, "runs/x.trec": "\n"},
+        "x.trec: not a TREC run: no li",
     ),
     "a run, spaces": (
         {"t.csv": FAQ, "runs/x.trec": "q 1 Q0 d 1 1 0.5 t\n"},
@@ -527,3 +524,9 @@ def test_files_that_are_not_read_are_said(tmp_path, capsys):
     formats.convert(tmp_path, tmp_path / "into")
     said = capsys.readouterr().out
     assert f"{tmp_path.name}: not read: notes.docx, other.csv, runs/x.run\n" in said
+    (tmp_path / "pages/more").mkdir(parents=True)
+    for name in ["one.md", "more/two.HTML", "more/three.pdf"]:
+        (tmp_path / "pages" / name).write_text("Text.")
+    formats.convert(tmp_path / "pages", tmp_path / "converted")
+    said = capsys.readouterr().out
+    assert "pages: not read: more/three.pdf\npages: 2 documents" in said
