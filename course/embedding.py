@@ -188,7 +188,9 @@ def embed(texts, model=None, role="document"):
     known = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in known]
     lengths = _lengths(new, embedding_model(model)) if new else {}
-    with _bar(len(new), sum(lengths.values())) as bar:
+    is_short, about = len(new) <= SAMPLE, f"encode {len(new):,} texts"
+    how = {"unit": " word pieces", "unit_scale": True, "disable": is_short}
+    with _bar(total=sum(lengths.values()), desc=about, **how) as bar:
         for some, encoded in _encode(new, lengths, model, role):
             vectors = {
                 keys[text]: vector for text, vector in zip(some, encoded, strict=True)
@@ -232,14 +234,13 @@ def _keys(texts, model, role):
     }
 
 
-def _bar(n_texts, n_pieces):
-    """A bar over word pieces, with the time left; none for a few texts.
+def _bar(some=None, **options):
+    """A bar of tqdm, with the time left.
 
     Where no terminal or notebook can redraw it, it is a line every LINE seconds."""
-    how = {"unit": " word pieces", "unit_scale": True, "disable": n_texts <= SAMPLE}
     if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        how |= {"mininterval": LINE, "bar_format": "{l_bar}{bar:20}{r_bar}\n"}
-    return tqdm(total=n_pieces, desc=f"encode {n_texts:,} texts", **how)
+        options |= {"mininterval": LINE, "bar_format": "{l_bar}{bar:20}{r_bar}\n"}
+    return tqdm(some, **options)
 
 
 def _encode(texts, lengths, name, role):
@@ -289,7 +290,7 @@ def _lengths(texts, model):
         return {text: 1 + len(text) // 4 for text in texts}
     lengths = {}
     starts = range(0, len(texts), 1_000)  # what it returns takes much memory
-    for start in tqdm(starts, desc="count word pieces", disable=len(starts) < 20):
+    for start in _bar(starts, desc="count word pieces", disable=len(starts) < 20):
         some = texts[start : start + 1_000]
         pieces = tokenizer(some, truncation=True, max_length=model.max_seq_length)
         lengths |= dict(zip(some, map(len, pieces["input_ids"]), strict=True))
