@@ -13,7 +13,7 @@ import utils
 from course import corpus, decision, formats, intervals, your_searches
 from course.evaluation import BY, K, headings, values_of, with_ids
 
-METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
+METRIC = decision.METRIC
 TOP = 3  # results of each search that a page shows
 MOST = 10  # gains, and losses, that a page shows
 KINDS_OF = 12  # a column of more different values is no slice

@@ -12,7 +12,9 @@ from course import experiments, intervals
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
+METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
+JUDGE = "evaluate-retrieval judge, or notebook 5"
 
 
 @dataclass(frozen=True)
@@ -125,14 +127,16 @@ def sentence(decision, incumbent, kind, margin=MARGIN):
         row = decision.table.loc[name]
         said = (
             f"Ship “{name}”. On {kind} queries it is better than “{incumbent}” by "
-            f"{row['difference']:.3f} ({row['low']:.3f} to {row['high']:.3f})."
+            f"{row['difference']:.3f} of {METRIC[kind]} "
+            f"({row['low']:.3f} to {row['high']:.3f})."
         )
     elif decision.verdict == "keep":
-        said = f"Keep “{name}”. No other search is better by {margin} or more."
+        least = f"{margin} of {METRIC[kind]}"
+        said = f"Keep “{name}”. No other search is better by {least} or more."
     else:
         said = (
-            f"Not decided. Judge about {decision.more:,} more queries (notebook 5), "
-            f"and until then keep “{name}”."
+            f"Not decided. Judge about {decision.more:,} more queries ({JUDGE}). "
+            f"Until then keep “{name}”."
         )
     return said + _of_cheaper(decision.cheaper, margin)
 
@@ -146,7 +150,7 @@ def of_new(best, close, values, groups, kind, milliseconds=None, margin=MARGIN):
     if n < experiments.FEW:
         more = experiments.FEW - n
         return (
-            f"Too few queries to decide: {n}. Judge {more} more (notebook 5). "
+            f"Too few queries to decide: {n}. Judge {more} more ({JUDGE}). "
             f"Until then take “{best}”."
         )
     if not len(close):

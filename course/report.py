@@ -27,8 +27,13 @@ NAMES = {
     "ms_per_query": "ms a query",
     "left_out": "labels left out",
 }
+MEANS = {
+    "mrr": "MRR@5: 1 if the right document is first, 1/2 if it is second, 0 below 5",
+    "ndcg": "nDCG@10: from 0, nothing relevant in ten results, to 1, a perfect order",
+}
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")
 DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
+NEEDS = "Queries that ask for the same are one need."
 PAGES = Environment(
     loader=PackageLoader("course", ""), autoescape=True, undefined=StrictUndefined
 )
@@ -91,10 +96,19 @@ def sections(boards, differences, test, chosen, tables):
     tables: DataFrames by name: failures, funnel, answers, judge_next, judge_random and
     corrected. Only failures and funnel have a section where they are empty. refused: a
     Series whose name counts the queries, see `evaluation.refused_shares`."""
-    some = tables["failures"].head(20)
-    about = "Queries that chose it, for which it finds nothing relevant."
+    some, kind = tables["failures"].head(20), next(reversed(boards))
+    about = (
+        f"Of the queries on which “{chosen[kind]}” was chosen, "
+        f"{len(tables['failures']):,} have nothing relevant among its first "
+        f"{evaluation.K[kind]} results. Here are {len(some)}, each with a document of "
+        "its best grade (wanted)."
+    )
     found = [section("Failures to read first", about, some, index=False)]
-    about = "Shares of the queries, where a model is shown the first five results."
+    about = (
+        "If a model writes answers from the first five results: is a document of the "
+        "query's best grade among them (shown)? Else, where is it? Shares of the "
+        "queries."
+    )
     found.append(section("Where an answer would be lost", about, tables["funnel"]))
     if len(tables["answers"]):
         about = "With a model that answers, and judges: its errors are in notebook 17."
@@ -106,21 +120,29 @@ def sections(boards, differences, test, chosen, tables):
         clear = differences[kind].drop(close.index)
         if len(clear):
             about = f"{chosen[kind]} minus each: it is significantly better than these."
+            about += " p is corrected by Holm."
             columns = ["difference", "low", "high", "p"]
             found.append(section(f"Decided, {kind} queries", about, clear[columns]))
         if len(close):
+            of = "documents" if kind == "generated" else "needs"
             about = (
-                f"{chosen[kind]} minus each. Below 0 it is behind. Needed: "
-                "so many documents, or needs, would show a difference of 0.02."
+                f"{chosen[kind]} minus each: we cannot tell it from these. Below 0 it "
+                f"is behind. p is corrected by Holm. Needed: so many {of} would show a "
+                "difference of 0.02, four times in five."
             )
+            about += f" {NEEDS}" if of == "needs" else ""
             found.append(section(f"Undecided, {kind} queries", about, close))
     if len(tables["judge_next"]):
-        about = "In judge-next.csv: grades that tell the leaders apart soonest."
+        about = (
+            "The first pairs of judge-next.csv: their grades tell the leaders apart "
+            "soonest. “evaluate-retrieval judge FOLDER” asks for one after the other."
+        )
         some = tables["judge_next"][["query", "document"]].head(5)
         found.append(section("Judge next", about, some, index=False))
     if len(tables["judge_random"]) or len(tables["corrected"]):
         about = graded(tables["corrected"], len(tables["judge_random"]))
-        found.append(section("Graded by a model", about, tables["corrected"]))
+        title = "Graded by a model" if len(tables["corrected"]) else "Judge at random"
+        found.append(section(title, about, tables["corrected"]))
     return found
 
 
@@ -131,9 +153,19 @@ def _board_section(board, queries, kind, refused="refused"):
     board = board[[*columns, "ms_per_query"]]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     board = board.assign(**ends)
+    about = f"{len(queries):,} queries, with 95 % intervals. {MEANS[metric]}."
     if lists_only(queries):
         board = board.rename(columns={"judged_at_k": "share listed as relevant"})
-    about = f"{len(queries):,} queries, with 95 % intervals."
+    elif kind == "judged":
+        about += (
+            " Judged results only: the same, without the results that nobody judged. "
+            "Share judged: of the first ten results."
+        )
+    if board[refused].notna().any():
+        about += (
+            " Refused: of the queries without an answer, the share whose best score is "
+            "low, where one in twenty of the others may have so low a score."
+        )
     return section(f"Leaderboard, {kind} queries", about, board)
 
 
@@ -143,9 +175,10 @@ def of_yours(searches):
     if table.empty:
         return []
     about = (
-        "A query that failed twice finds nothing, and counts. Its time is what "
-        "you waited for. Repeated ids are merged, and foreign ids, which are of no "
-        "document, are left out."
+        "“own:” is before the name of each search in your file. A query that failed "
+        "twice counts as nothing found, and its time is what you waited for. Repeated "
+        "ids are merged. Foreign ids, which no document has, are left out. Half of the "
+        "queries took less than p50, and 95 % less than p95."
     )
     return [section("Your searches", about, table)]
 
@@ -191,9 +224,9 @@ def costs(milliseconds, best):
 
     milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
     measured = milliseconds.dropna()
-    said = "How long a query takes in it was not measured"
+    said = f"How long a query takes in “{best}” was not measured"
     if best in measured:
-        said = f"A query takes {measured[best]:.1f} ms in it"
+        said = f"A query takes {measured[best]:.1f} ms in “{best}”"
     if measured.empty:
         return f"{said}."
     fastest = measured.idxmin()
@@ -217,7 +250,7 @@ def graded(corrected, n_left):
         said.append("Labels count if they were drawn at random; others are left out")
     if n_left:
         draw = f"In judge-random.csv: {n_left} pairs drawn at random"
-        said.append(f"{draw}. Only such labels can correct a model")
+        said.append(f"{draw}. If a model grades, only such labels can correct it")
     return ". ".join(said) + "."
 
 
@@ -254,17 +287,22 @@ def pair_page(queries, rankings, pair, kind, documents, failed=None):
     slices = comparison.by_slices(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
     text = (
-        f"{pair[0]} minus {pair[1]}, with 95 % intervals. p is corrected by Holm for "
-        "all slices of this table. Smallest: the difference that a slice of this size "
-        f"shows four times in five. With fewer than {comparison.FEWEST} groups "
-        "(needs, or documents) a slice is only counted."
+        f"{comparison.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
+        f"intervals. n counts queries, and groups their needs, or documents. {NEEDS} "
+        "p is corrected by Holm for all slices, and significant below "
+        f"{decision.WEAK}. Smallest: the difference that a slice of this size shows, "
+        f"four times in five. With fewer than {comparison.FEWEST} groups a slice is "
+        "only counted."
     )
     found = [section("Slices of the queries", text, slices)]
     if failed is not None and len(failed):
         counts = comparison.counted(failed, [*pair]).T
+        some = comparison.CAUSES.items()
+        causes = " ".join(f"“{k}”: {v}." for k, v in some if k in counts.index)
         text = (
-            "Queries for which none of the first results is relevant, by cause. "
-            f"In {formats.FAILURES} you can write a cause of your own for each."
+            f"Queries for which none of the first {evaluation.K[kind]} results is "
+            f"relevant, by cause. {causes} In {formats.FAILURES} you can write a cause "
+            "of your own for each."
         )
         found.append(section("Failures by cause", text, counts))
     some = f"The {comparison.MOST} largest"

@@ -23,7 +23,8 @@ def test_what_is_significantly_better_is_shipped():
     assert (found.verdict, found.name) == ("ship", "new")
     said = decision.sentence(found, "old", "judged")
     row = found.table.loc["new"]
-    ends = f"{row['difference']:.3f} ({row['low']:.3f} to {row['high']:.3f})."
+    ends = f"({row['low']:.3f} to {row['high']:.3f})."
+    ends = f"{row['difference']:.3f} of nDCG@10 {ends}"
     assert said == f"Ship “new”. On judged queries it is better than “old” by {ends}"
 
 
@@ -32,7 +33,7 @@ def test_what_is_worse_is_not_and_the_old_one_is_kept(gain):
     found = decide({"new": NOISE + gain}, {"new": 1, "old": 9})
     assert (found.verdict, found.name, found.cheaper) == ("keep", "old", None)
     said = decision.sentence(found, "old", "judged")
-    assert said == "Keep “old”. No other search is better by 0.01 or more."
+    assert said == "Keep “old”. No other search is better by 0.01 of nDCG@10 or more."
 
 
 def test_what_cannot_be_told_keeps_the_old_one_and_says_how_many_queries_would_tell():
@@ -41,7 +42,7 @@ def test_what_cannot_be_told_keeps_the_old_one_and_says_how_many_queries_would_t
     assert found.more > N
     said = decision.sentence(found, "old", "judged")
     assert said.startswith(f"Not decided. Judge about {found.more:,} more queries")
-    assert "until then keep “old”" in said
+    assert "Until then keep “old”" in said
 
 
 def test_with_few_queries_nothing_is_shipped():

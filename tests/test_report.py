@@ -86,10 +86,16 @@ def test_costs_name_the_chosen_and_the_fastest_search():
 @pytest.mark.parametrize(
     ("milliseconds", "said"),
     [
-        ({"best": 5, "run: other": None, "slow": 9}, "takes 5.0 ms in it, the fastest"),
+        (
+            {"best": 5, "run: other": None, "slow": 9},
+            "takes 5.0 ms in “best”, the fastest",
+        ),
         ({"best": None, "slow": 9}, "not measured, and 9.0 ms in the fastest.*“slow”"),
-        ({"best": None, "run: other": None}, "in it was not measured.$"),
-        ({"best": 5, "run: other": None, "f": 1}, "5.0 ms in it, and 1.0 ms in.*“f”.$"),
+        ({"best": None, "run: other": None}, "in “best” was not measured.$"),
+        (
+            {"best": 5, "run: other": None, "f": 1},
+            "5.0 ms in “best”, and 1.0 ms in.*“f”.$",
+        ),
     ],
 )
 def test_costs_are_of_measured_searches_and_name_the_fastest_once(milliseconds, said):
