@@ -290,11 +290,11 @@ def write_files(data, ours, results, pair, refused, out):
     known = comparison.known_failures(out, data.folder)
     failed = comparison.failures(queries, rankings, kind, data.documents, known)
     corpus.write_table(failed, out / formats.FAILURES)
-    names = ["report.html", board.name, "queries.csv", formats.FAILURES]
+    names = [board.name, "queries.csv", formats.FAILURES]
     if pair[0] != pair[1]:
         html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
         (out / PAIR).write_text(html, encoding="utf-8")
-        names.insert(1, PAIR)
+        names.insert(0, PAIR)
     return {name: out / name for name in names}
 
 
@@ -335,7 +335,9 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
     if pair[0] != pair[1]:
         of_kind = data.test[kind], results.rankings[kind], pair, kind
         says = comparison.sentence(comparison.summary(*of_kind), pair, kind)
-        page.insert(0, report.section("Why", f"{says} Query by query:", link=PAIR))
+        page.insert(
+            0, report.section("A against B", f"{says} Query by query:", link=PAIR)
+        )
     page += [*report.of_yours(ours.yours), *_about(data, ours, source)]
     return _write(out, page, report.lead(decided.says, cost, picture))
 
@@ -360,8 +362,8 @@ def _about(data, ours, source):
     if ours.embedded:
         said += f" {evaluation.about_chunks(data.documents)}"
     looks = evaluation.looks(data.documents).to_frame("n")
-    models = [found.model for found in ours.embedded.values() if found.model]
-    made = report.made_with(source, dict.fromkeys(models))
+    models = dict.fromkeys(found.model for found in ours.embedded.values())
+    made = report.made_with(source, models)
     return [
         report.section("Documents", said, looks),
         report.section("How it was made", made),
@@ -411,8 +413,8 @@ def evaluate(source, out):
     tables["refused"] = refused
     tables["recipe"] = write_search(data, ours, chosen[kind], out)
     files = write_files(data, ours, results, pair, refused, out)
-    write_report(data, ours, results, decided, pair, tables, out, source)
-    return Evaluated(decided, results, pair, files)
+    path = write_report(data, ours, results, decided, pair, tables, out, source)
+    return Evaluated(decided, results, pair, {path.name: path, **files})
 
 
 def as_json(found):

@@ -61,12 +61,16 @@ def sentence(about, pair, kind):
     said = f"{a} and {b} cannot be told apart"
     if is_sure:
         said = f"{a} is {'better' if low > 0 else 'worse'} than {b}"
-    return (
-        f"On {about['queries']:,} {kind} queries {said}: {METRIC[kind]} {ends}. "
+    n = f"{about['queries']:,}"
+    whole = (
+        f"On {n} {kind} queries {said}: {METRIC[kind]} {ends}. "
         f"{a} wins {about['wins']:,}, {b} wins {about['losses']:,}, "
-        f"{about['ties']:,} are ties. So many queries can show "
-        f"a difference of {about['smallest']:.3f}."
-    )
+        f"{about['ties']:,} are ties."
+    ).replace("-0.", "−0.")
+    if not about["smallest"]:
+        return whole
+    shows = f"{n} queries show a difference of {about['smallest']:.3f}"
+    return f"{whole} {shows} four times in five."
 
 
 def _p(p):

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import ir_measures
@@ -77,7 +78,7 @@ def looks(documents):
             "courses": frame["course"].nunique(),
             "exact copies": frame.duplicated(["course", "question", "text"]).sum(),
             "of fewer than 5 words": (n_words < 5).sum(),
-            f"of more than {LONG}": (n_words > LONG).sum(),
+            f"of more than {LONG} words": (n_words > LONG).sum(),
         }
     )
 
@@ -707,7 +708,7 @@ def log_to_judge(folder, n_each=20):
 
     Returns a sample, n_each queries of each stratum (see `pooling.sample_log`) with the
     ids and courses of the file; a dict of searches with ten ids each: by text, by
-    vectors, and your own; and the documents."""
+    vectors if their packages are there, and your own; and the documents."""
     documents = corpus.load_documents(folder)
     log = pd.read_csv(folder / "queries.csv", dtype=str)
     log["question"] = log["question"].str.strip()
@@ -717,10 +718,11 @@ def log_to_judge(folder, n_each=20):
     few = pooling.sample_log(pooling.strata(log["question"]), n_each, "all")
     few[known.columns] = known.loc[few["question"]].to_numpy()
     index = Index(["question", "text", "section"], ["course"]).fit(documents)
-    vectors = embedding.embed(map(corpus.heading_and_text, documents))
-    scores = scoring.vector_scores(vectors, documents)
-    by_vectors = utils.search_by_scores(scores, documents, k=10)
-    searches = {"text": utils.minsearch_search(index, k=10), "vectors": by_vectors}
+    searches = {"text": utils.minsearch_search(index, k=10)}
+    if find_spec("sentence_transformers"):
+        vectors = embedding.embed(map(corpus.heading_and_text, documents))
+        scores = scoring.vector_scores(vectors, documents)
+        searches["vectors"] = utils.search_by_scores(scores, documents, k=10)
     return few, searches | yours, documents
 
 

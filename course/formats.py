@@ -637,6 +637,7 @@ def convert(source, into):
             source = unzipped(source, into / "unzipped")
         _check_links(source)
         if (source / DOCUMENTS).exists():
+            _say_unread(source)
             if into in source.parents:
                 _say_given(
                     {path.name: path for path in source.glob("*")}, source, shown
@@ -647,6 +648,14 @@ def convert(source, into):
         if shown(error) == str(error):
             raise
         raise ValueError(shown(error)) from error
+
+
+def _say_unread(folder):
+    """Name files of queries in a folder in our form, where only ours are read."""
+    others = _named(folder.glob("*"), "quer[iy]*", "topics*", "qrels*")
+    if names := sorted(path.name for path in others if path.name != LOG):
+        advice = f"beside {DOCUMENTS} only {LOG}, {JUDGED} and {GENERATED} are"
+        print(f"not read: {', '.join(names)}; {advice}")
 
 
 def _in_given_names(text, made):

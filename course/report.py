@@ -257,16 +257,16 @@ def graded(corrected, n_left):
 def made_with(source, models=()):
     """When and from what the report was made, as sentences.
 
-    models: names of embedding models, beside the one that is the default."""
+    models: names of embedding models; None is the default."""
     there = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
     versions = ", ".join(f"{name} {version(name)}" for name in there)
     default = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
     language = corpus.course_language()
     run = os.environ.get("COURSE_RUN")
     of_run = f", run {run}" if run else ""
+    vectors = f"Vectors by {', '.join(name or default for name in models)}. "
     return (
-        f"{date.today()}{of_run}, from {source}. "
-        f"Vectors by {', '.join([default, *models])}. "
+        f"{date.today()}{of_run}, from {source}. {vectors if models else ''}"
         f"Stems in {language}. {versions}. "
         "Intervals and tests draw with seed 1."
     )

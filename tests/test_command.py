@@ -228,3 +228,18 @@ def test_judging_in_the_terminal_adds_to_what_is_judged(folder, run, monkeypatch
     assert grades["d1", "d1"] == 0
     assert grades["d2", "d2"] == 1
     assert (folder / "judgements-ann.csv").exists()
+
+
+def test_without_vectors_a_log_is_judged_by_text(folder, run, monkeypatch):
+    (folder / "qrels.txt").unlink()
+    monkeypatch.setattr("course.evaluation.find_spec", lambda _: None)
+    monkeypatch.setattr("course.embedding.embed", None)
+    monkeypatch.setattr("builtins.input", lambda _: "q")
+    code, said, error = run("judge", folder, own=False)
+    assert code == 0, error
+    assert "QUERY  what is d" in said
+
+
+def test_the_report_names_a_model_only_where_there_are_vectors(folder, run):
+    run(folder)
+    assert "Vectors by" not in (run.out / "report.html").read_text()

@@ -624,3 +624,13 @@ def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setattr(pd, "read_parquet", missing)
     with pytest.raises(ValueError, match=r"a\.parquet: .*pip install pyarrow"):
         formats.read_records(tmp_path / "a.parquet", formats.DOCUMENT, ["text"])
+
+
+def test_queries_that_lie_beside_our_own_form_are_named(tmp_path, capsys):
+    (tmp_path / formats.DOCUMENTS).write_text("[]")
+    (tmp_path / "queries.txt").write_text("late homework")
+    (tmp_path / "queries.csv").write_text("query_id,question,course")
+    assert formats.convert(tmp_path, tmp_path / "into") == tmp_path
+    assert "not read: queries.txt; beside documents-with-ids.json only queries.csv" in (
+        capsys.readouterr().out
+    )

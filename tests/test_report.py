@@ -124,7 +124,7 @@ def test_a_models_figures_name_their_interval_and_the_draw():
 
 def test_a_report_names_all_its_models_and_its_language(monkeypatch):
     monkeypatch.setenv("COURSE_LANGUAGE", "spanish")
-    said = report.made_with("my/data", ["bge", "e5"])
+    said = report.made_with("my/data", [None, "bge", "e5"])
     assert (
         "from my/data. Vectors by all-MiniLM-L6-v2, bge, e5. Stems in spanish" in said
     )
