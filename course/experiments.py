@@ -9,11 +9,13 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from tqdm.auto import tqdm
 
 import utils
 from course import pooling
 from course.intervals import confidence_interval, groups_of, holm, permutation_p_values
 
+DELAY = 10  # seconds before a bar is shown
 FEW = 50  # queries; on fewer nothing is tuned
 BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
 
@@ -78,7 +80,7 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         print(f"{len(development)} queries {said}")
         settings = settings[:1]
     values = {}
-    for number, setting in enumerate(settings):
+    for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
         found = utils.run_search(development, build(setting), k)
         values[number] = utils.score(development, found)[by].to_numpy()
     values = pd.DataFrame(values)
