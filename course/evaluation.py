@@ -833,7 +833,7 @@ def write_search(to, documents, setting, embedded):
     if settings["vectors"]:
         np.save(to / "vectors.npy", vectors.values)
         np.save(to / "rows.npy", vectors.rows)
-    shutil.copy(Path(__file__).with_name("search_alone.py"), to / "search.py")
+    shutil.copy(Path(__file__).parent / "alone" / "search.py", to)
 
 
 def recipe(folder, name, fields):

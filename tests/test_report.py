@@ -65,8 +65,10 @@ def test_the_templates_are_installed_with_the_package():
     files = [file.name for file in resources.files("course").iterdir()]
     others = [name for name in files if not name.endswith((".py", "__"))]
     project = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
-    [pattern] = project["tool"]["setuptools"]["package-data"]["course"]
+    pattern, alone = project["tool"]["setuptools"]["package-data"]["course"]
+    assert alone == "alone/*.py"  # the script of a recipe
     assert {"report.html.j2", "pair.html.j2"} <= {*others}
+    others.remove("alone")
     assert all(fnmatch(name, pattern) for name in others)
 
 

@@ -45,7 +45,7 @@ def test_the_script_alone_returns_the_rankings_of_our_searches(
     settings |= {"model": str(embedding.bundled_model()), "trust_remote_code": False}
     (tmp_path / "settings.json").write_text(json.dumps(settings))
     (tmp_path / "documents.json").write_text(json.dumps(documents))
-    script = shutil.copy(corpus.ROOT / "course" / "search_alone.py", tmp_path)
+    script = shutil.copy(corpus.ROOT / "course" / "alone" / "search.py", tmp_path)
     (tmp_path / "empty").mkdir()
     command = [sys.executable, "-I", "-c", ALONE, script, tmp_path / "empty"]
     ran = subprocess.run(
