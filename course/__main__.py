@@ -12,24 +12,46 @@ an error, or a command line that cannot be read."""
 
 import argparse
 import json
+import math
 import os
+import re
 import sys
 import traceback
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+
+import numpy as np
 
 from course import corpus, decision, gate, manifest
 
 COMMANDS = ("evaluate", "compare", "gate", "power", "judge")
 ERROR = gate.ERROR
+VARIABLES = {  # of the environment, which the course reads: the options
+    "COURSE_SEARCHES": "searches",
+    "COURSE_ONLY_OWN": "only_own",
+    "COURSE_INCUMBENT": "incumbent",
+    "COURSE_TIMEOUT": "timeout",
+    "COURSE_LANGUAGE": "language",
+    "COURSE_RESULTS": "out",
+}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors end with the code of errors."""
+    """A parser whose errors are a ValueError. Options are written in full."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, allow_abbrev=False, **options)
 
     def error(self, message):
         self.print_usage(sys.stderr)
-        self.exit(ERROR, f"{self.prog}: error: {message}\n")
+        raise ValueError(message)
+
+
+def filled(text):
+    """The text of an argument. An empty one is an error, as of an empty variable."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
 
 
 def parser():
@@ -46,18 +68,21 @@ def parser():
     def command(name, what, folder=True):
         one = commands.add_parser(name, help=what, description=what)
         if folder:
-            one.add_argument("folder", help="a folder or file with the documents")
+            where = "a folder or file with the documents"
+            one.add_argument("folder", type=filled, help=where)
         one.add_argument("--json", action="store_true", help="the result as JSON")
-        one.add_argument("--out", type=Path, default=Path("results"), metavar="DIR")
+        one.add_argument("--out", type=filled, default="results", metavar="DIR")
         return one
 
     def searching(one):
         add = one.add_argument
-        add("--searches", help="a Python file with SEARCHES, a dict of functions")
+        _add_searches(one)
         add("--only-own", action="store_true", help="no searches of ours")
-        add("--incumbent", metavar="NAME", help="the search that runs today")
+        about = "the search that runs today"
+        add("--incumbent", type=filled, metavar="NAME", help=about)
         add("--timeout", type=float, metavar="S", help="seconds for a query")
-        add("--language", help="of the stems; else the one that is found")
+        about = "of the stems; else the one that is found"
+        add("--language", type=filled, help=about)
 
     searching(command("evaluate", "run all searches, decide, and write the report"))
     one = command("compare", "why one search of the last run beats another")
@@ -70,46 +95,64 @@ def parser():
     one.add_argument("--baseline", type=Path, required=True, help="of an earlier run")
     gate.add_options(one)
     one = command("power", "how many queries show which difference?", folder=False)
-    one.add_argument("folder", nargs="?", help="say what its queries can show")
+    about = "say what its queries can show"
+    one.add_argument("folder", type=filled, nargs="?", help=about)
     one = command("judge", "judge pairs in the terminal")
     one.add_argument(
         "--draw", choices=["next", "random"], help="a list of the last run"
     )
     one.add_argument("--name", default="me", help="of who judges")
+    _add_searches(one)
     return main
 
 
+def _add_searches(one):
+    """Add the option that names one's own searches."""
+    about = "a Python file with SEARCHES, a dict of functions"
+    one.add_argument("--searches", type=filled, metavar="FILE", help=about)
+
+
 def settings(arguments):
-    """Put what the command line says into the environment, which the course reads."""
-    os.environ["COURSE_RESULTS"] = str(arguments.out.absolute())
-    names = {
-        "searches": "COURSE_SEARCHES",
-        "incumbent": "COURSE_INCUMBENT",
-        "timeout": "COURSE_TIMEOUT",
-        "language": "COURSE_LANGUAGE",
-    }
-    for name, variable in names.items():
-        if value := getattr(arguments, name, None):
-            os.environ[variable] = str(value)
-    if getattr(arguments, "only_own", False):
-        os.environ["COURSE_ONLY_OWN"] = "1"
+    """Put what the command line says into the environment, which the course reads.
+
+    What it does not say is not taken from there, as it may be left over: a line names
+    what is set, and not used."""
+    for variable, option in VARIABLES.items():
+        left, value = os.environ.pop(variable, None), getattr(arguments, option, None)
+        if value is not None and value is not False:
+            os.environ[variable] = "1" if value is True else str(value)
+        elif left and hasattr(arguments, option):
+            said = f"{variable} is set, and not used: the command takes {_flag(option)}"
+            print(said, file=sys.stderr)
+    os.environ["COURSE_RESULTS"] = str(Path(arguments.out).absolute())
+
+
+def _flag(option):
+    return f"--{option.replace('_', '-')}"
 
 
 def run(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
     from course import command
 
-    if arguments.command == "power":
+    if arguments.command == "power" and not arguments.folder:
         return _power(arguments)
+    source, out = corpus.locate(arguments.folder), Path(arguments.out).absolute()
+    if out.resolve() == Path(source).resolve():
+        raise ValueError(f"--out {out}: that is the folder of the documents")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out}: a file, and no folder")
     out = corpus.results_folder()
-    source = corpus.locate(arguments.folder)
-    if arguments.command == "compare":
-        pair, how = (arguments.a, arguments.b), (arguments.kind, arguments.margin)
-        return command.compare(source, pair, out, *how)
     if arguments.command == "judge":
         path = command.judge(source, out, arguments.name, arguments.draw)
-        return {"says": f"judged: {path}", "code": 0}
+        says = f"judged: {path}" if path else "nothing was judged"
+        return {"says": says, "file": path, "code": 0}
     with manifest.locked(out):
+        if arguments.command == "power":
+            return _power(arguments)
+        if arguments.command == "compare":
+            pair, how = (arguments.a, arguments.b), (arguments.kind, arguments.margin)
+            return command.compare(source, pair, out, *how)
         return _measure(arguments, source, out)
 
 
@@ -131,9 +174,12 @@ def _measure(arguments, source, out):
         changed = manifest.end(this_run, source, failed)
     if changed:
         raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
+    if found is None and is_gate:
+        raise ValueError(f"{source}: there are no queries that can decide")
     if found is None:
-        report = out / "report.html"
-        return {"says": f"No queries to decide on. {report}", "code": gate.UNDECIDED}
+        files = {"report.html": out / "report.html"}
+        says = "No queries to decide on."
+        return {"says": says, "files": files, "code": gate.UNDECIDED}
     if is_gate:
         return gate.as_json(gate.ask(arguments, this_run))
     found.files["baseline"] = kept
@@ -151,6 +197,7 @@ def _power(arguments):
     says = "Spreads are those of notebook 08."
     if arguments.folder:
         data = command.read(corpus.locate(arguments.folder), corpus.results_folder())
+        says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
             n = intervals.groups_of(data.test[data.decides]).nunique()
             shown = command.can_show(n)
@@ -165,29 +212,93 @@ def main(words=None):
     words = list(sys.argv[1:] if words is None else words)
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         words.insert(0, "evaluate")
-    arguments = parser().parse_args(words)
-    settings(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal may not know all letters
+            stream.reconfigure(errors="backslashreplace")
     try:
-        with redirect_stdout(sys.stderr if arguments.json else sys.stdout):
-            found = run(arguments)
-    except (OSError, ValueError, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        if arguments.json:
-            print(json.dumps({"error": str(error), "code": ERROR}))
+        if "--json" not in words:
+            return _say(_result(words))
+        with _for_json() as out:
+            found = _result(words)
+            print(_as_json(found, out), file=out, flush=True)
+            return found["code"]
+    except BrokenPipeError:  # who read the output has stopped
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return ERROR
-    except Exception:  # 1 would say that a search is worse
-        traceback.print_exc()
-        return ERROR
+
+
+def _result(words):
+    """What the command finds, or the error: a dict with its code."""
+    try:
+        arguments = parser().parse_args(words)
+        settings(arguments)
+        return run(arguments)
+    except BrokenPipeError:
+        raise
     except KeyboardInterrupt:
-        print("interrupted; what was judged or embedded is kept", file=sys.stderr)
-        return ERROR
-    if arguments.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False, default=str))
-    else:
-        print(found["says"])
+        said = "interrupted; what was judged or embedded is kept"
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
+        said = _with_options(str(error))
+    except Exception as error:  # 1 would say that a search is worse
+        traceback.print_exc()
+        said = f"{type(error).__name__}: {error}"
+    from course import command
+
+    print(f"error: {command.printable(said)}", file=sys.stderr)
+    return {"error": said, "code": ERROR}
+
+
+def _with_options(said):
+    """An error that names the options of the command, and not variables."""
+    for variable, option in VARIABLES.items():
+        said = re.sub(rf"\b{variable}\b", _flag(option), said)
+    return said
+
+
+def _say(found):
+    """Print a result for people; its code."""
+    from course import command
+
+    if "error" not in found:
+        print(command.printable(found["says"]))
         for path in found.get("files", {}).values():
             print(path)
+        sys.stdout.flush()
     return found["code"]
+
+
+@contextmanager
+def _for_json():
+    """A stream to standard output. All else that is printed goes to standard error.
+
+    So does what C code or another program prints, until the process ends."""
+    out = sys.stdout
+    if out is sys.__stdout__:
+        out.flush()
+        out = os.fdopen(os.dup(1), "w", encoding=out.encoding, errors=out.errors)
+        os.dup2(2, 1)
+    with redirect_stdout(sys.stderr):
+        yield out
+
+
+def _as_json(found, stream):
+    """A result as JSON. Letters that the stream does not know are escaped."""
+    is_utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
+    return json.dumps(_plain(found), indent=1, ensure_ascii=not is_utf8)
+
+
+def _plain(value):
+    """Values of JSON only: dicts, lists, texts, numbers, and None for NaN."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    return value if is_plain else str(value)
 
 
 if __name__ == "__main__":

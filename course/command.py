@@ -3,9 +3,12 @@
 Each function takes a folder as `formats.convert` reads it, and works through the
 functions of `evaluation`, as the notebook does."""
 
+import itertools
 import math
 import os
-from dataclasses import dataclass
+import re
+import unicodedata
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,9 +23,13 @@ from course import (
     elastic,
     embedding,
     evaluation,
+    experiments,
     formats,
+    gate,
     intervals,
     judging,
+    llm,
+    manifest,
     plots,
     pooling,
     report,
@@ -39,6 +46,7 @@ SPREADS = {
 }
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 PAIR = "pair.html"
+TUNED = ["text: BM25, tuned", "hybrid: tuned"]
 CODES = {"ship": 0, "keep": 1, "undecided": 2}
 ERROR = 3
 
@@ -182,9 +190,10 @@ def tune(data, ours):
     """Add BM25 and the sum, tuned on the queries that decide (`evaluation.tuned`)."""
     if not (ours.build and data.test):
         return
-    tried = {"text: BM25, tuned": evaluation.BM25}
+    text, both = TUNED
+    tried = {text: evaluation.BM25}
     if ours.embedded:
-        tried["hybrid: tuned"] = evaluation.sums(ours.embedded)
+        tried[both] = evaluation.sums(ours.embedded)
     build = evaluation.builder(data.documents, ours.embedded)
     for name, settings in tried.items():
         halves = data.development, data.test, data.decides
@@ -216,12 +225,29 @@ def measure(data, ours, chosen):
 
 
 def decide(data, ours, results):
-    """What to do, by the queries that decide: a `decision.Decision`."""
+    """What to do, by the queries that decide: a `decision.Decision`.
+
+    It says if a search is to be shipped that is worse on the other queries."""
     kind = data.decides
     close = report.undecided(results.differences[kind]).index
     of_kind = results.boards[kind], results.rankings[kind], data.test[kind]
     best = results.chosen[kind]
-    return evaluation.decided(best, close, *of_kind, kind, ours.yours)
+    found = evaluation.decided(best, close, *of_kind, kind, ours.yours)
+    others = [_if_worse(found, other, data, results) for other in data.test]
+    return replace(found, says=" ".join([found.says, *filter(None, others)]))
+
+
+def _if_worse(decided, kind, data, results):
+    """That the search to ship is worse than the incumbent on a kind, or nothing."""
+    pair, rankings = (decided.name, decided.incumbent), results.rankings[kind]
+    is_asked = decided.verdict == "ship" and rankings.keys() >= {*pair}
+    if kind == data.decides or not is_asked:
+        return ""
+    about = comparison.summary(data.test[kind], rankings, pair, kind)
+    if about["high"] >= 0 or about["p"] >= decision.WEAK:
+        return ""
+    lost = f"{-about['difference']:.3f} of {comparison.METRIC[kind]}"
+    return f"On {kind} queries, which do not decide, it is worse by {lost}."
 
 
 def pair_of(data, ours, results, decided):
@@ -270,11 +296,11 @@ def lists_to_judge(data, ours, results, out):
     return tables | {"corrected": graded, "answers": ended}
 
 
-def write_files(data, ours, results, pair, refused, out):
+def write_files(data, ours, results, pair, refused, out, known=None):
     """Write rankings, judgements, leaderboard, queries.csv, failures.csv, pair.html.
 
-    pair: see `pair_of`. refused: see `evaluation.refused_shares`. Returns the paths by
-    name."""
+    pair: see `pair_of`. refused: see `evaluation.refused_shares`. known: what persons
+    wrote, see `comparison.known_failures`; None reads it. Returns the paths by name."""
     for kind, queries in data.test.items():
         formats.write_trec(out, kind, queries, results.rankings[kind])
     halves = data.development, data.test
@@ -287,10 +313,12 @@ def write_files(data, ours, results, pair, refused, out):
     corpus.write_table(pd.concat(tables), out / "queries.csv")
     kind = data.decides
     queries, rankings = data.test[kind], results.rankings[kind]
-    known = comparison.known_failures(out, data.folder)
+    known = comparison.known_failures(out, data.folder) if known is None else known
     failed = comparison.failures(queries, rankings, kind, data.documents, known)
-    corpus.write_table(failed, out / formats.FAILURES)
+    kept = comparison.with_earlier(failed, known)
+    corpus.write_table(kept, out / formats.FAILURES)
     names = [board.name, "queries.csv", formats.FAILURES]
+    (out / PAIR).unlink(missing_ok=True)  # of an earlier run
     if pair[0] != pair[1]:
         html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
         (out / PAIR).write_text(html, encoding="utf-8")
@@ -324,7 +352,7 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
     kind = data.decides
     boards, best = results.boards, results.chosen[kind]
     picture, title = out / "report.png", f"First on {kind} queries"
-    title = f"{title}: {boards[kind].index[0]}"
+    title = f"{title}: {plots.label_of(boards[kind].index[0])}"
     baseline = "text: BM25, tuned"
     baseline = baseline if baseline in boards[kind].index else None
     plots.save_searches(picture, evaluation.labelled(boards), title, baseline)
@@ -386,6 +414,17 @@ class Evaluated:
     files: dict
 
 
+def _check_early(data, ours):
+    """ValueError for what would fail only after all searches have run."""
+    if not ours.searches:
+        raise ValueError("there is no search: name yours with --searches")
+    tuned = TUNED if ours.build and data.test else []
+    decision.incumbent_of(ours.yours, [*ours.searches, *tuned])
+    if llm.is_live() and not find_spec("openai"):
+        advice = 'pip install "retrieval-evaluation-course[course]"'
+        raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
+
+
 def evaluate(source, out):
     """Read a folder, run all searches, decide, and write the report: `Evaluated`.
 
@@ -394,9 +433,9 @@ def evaluate(source, out):
     data = read(source, out)
     counts = [f"{len(some):,} {kind} queries" for kind, some in data.test.items()]
     print(f"{len(data.documents):,} documents, {', '.join(counts) or 'no queries'}")
+    known = comparison.known_failures(out, data.folder)
     ours = candidates(data)
-    if not ours.searches:
-        raise ValueError("there is no search: name yours with --searches")
+    _check_early(data, ours)
     if not data.test:
         write_advice(data, ours, out, source)
         return None
@@ -412,7 +451,7 @@ def evaluate(source, out):
     tables["funnel"] = evaluation.funnels(rankings, asked, data.unanswered)
     tables["refused"] = refused
     tables["recipe"] = write_search(data, ours, chosen[kind], out)
-    files = write_files(data, ours, results, pair, refused, out)
+    files = write_files(data, ours, results, pair, refused, out, known)
     path = write_report(data, ours, results, decided, pair, tables, out, source)
     return Evaluated(decided, results, pair, {path.name: path, **files})
 
@@ -450,19 +489,26 @@ def compare(source, pair, out, kind=None, margin=decision.MARGIN):
     pair: names, with or without "own: ". kind: of the queries, else that which decides.
     The dict has pair, kind, the figures of `comparison.summary`, says, file and code:
     0 if the first is shown to be no worse than the margin, 1 if it is worse by more, 2
-    if neither is shown. ValueError for a search that the last run does not have."""
+    if neither is shown, or there are fewer than experiments.FEW queries. Judgements may
+    be newer than the run; a line says which files are. ValueError for a search that the
+    last run does not have, for other queries, and for documents that are gone."""
+    gate.check_options(margin, False, False)
     data = read(source, out)
     kind = kind or data.decides
     if kind not in data.test:
-        there = ", ".join(data.test) or "no queries"
-        raise ValueError(f"{source}: no {kind} queries; there are {there}")
+        there = ", ".join(data.test) or "no queries that can decide"
+        wanted = f"no {kind} queries; " if kind else ""
+        raise ValueError(f"{source}: {wanted}there are {there}")
     queries = data.test[kind]
     rankings = comparison.runs_of(out, kind, queries)
+    _check_ids(rankings, data.documents, out)
+    if newer := manifest.changed_since(out, source):
+        print(f"changed since the run: {', '.join(newer)}")
     pair = tuple(decision.named(name, rankings) for name in pair)
     if pair[0] == pair[1]:
         raise ValueError(f"both searches are {pair[0]!r}")
     about = comparison.summary(queries, rankings, pair, kind)
-    known = comparison.known_failures(data.folder, out)
+    known = comparison.known_failures(out, data.folder)
     some = {name: rankings[name] for name in pair}
     failed = comparison.failures(queries, some, kind, data.documents, known)
     html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
@@ -471,7 +517,9 @@ def compare(source, pair, out, kind=None, margin=decision.MARGIN):
     path.write_text(html, encoding="utf-8")
     says = comparison.sentence(about, pair, kind)
     code = CODES["undecided"]
-    if about["low"] > -margin:
+    if len(queries) < experiments.FEW:
+        says += f" Fewer than {experiments.FEW} queries decide nothing."
+    elif about["low"] > -margin:
         code = CODES["ship"]
     elif about["high"] < -margin:
         code = CODES["keep"]
@@ -480,6 +528,18 @@ def compare(source, pair, out, kind=None, margin=decision.MARGIN):
         "file": str(path),
         "code": code,
     }
+
+
+def _check_ids(rankings, documents, out):
+    """ValueError if a run found documents that are gone."""
+    known = {"", *(document["id"] for document in documents)}
+    for name, ranking in rankings.items():
+        gone = [id_ for id_ in ranking.ravel() if id_ not in known]
+        if gone:
+            raise ValueError(
+                f"{out}: {name!r} found {gone[0]!r}, which is no document any more; "
+                f"run `evaluate-retrieval FOLDER --out {out}` first"
+            )
 
 
 # --- Power -------------------------------------------------------------------
@@ -515,42 +575,77 @@ def judge(source, out, who="me", draw=None):
     """Judge pairs in the terminal; each grade is on disk at once. Returns the path.
 
     draw: "next" or "random", a list of the last run in out. Else it is what the last
-    run lists to judge next, or a pool of the folder's queries. In the end
-    judged-queries.csv beside the documents has all judgements, old and new."""
-    data = read(source, out)
-    records = {document["id"]: document for document in data.documents}
-    pairs = _to_judge(data, out, draw)
+    run lists to judge next, or a pool of the folder's queries. In the end, also of an
+    interrupt and of the input, judged-queries.csv beside the documents has all
+    judgements, old and new. None is returned, and nothing written, where nothing was
+    judged. ValueError for what is no folder: judgements go into it."""
     source = Path(source)
-    beside = source if source.is_dir() else source.parent
-    session = judging.Judging(pairs, beside / f"judgements-{who}.csv")
+    if not source.is_dir():
+        raise ValueError(f"{source}: no folder; judgements go beside the documents")
+    if not re.fullmatch(r"[\w.-]+", who):
+        raise ValueError(f"--name {who!r}: a name has letters, digits, -, _ and . only")
+    with manifest.locked(out):
+        data = read(source, out)
+        pairs = _to_judge(data, out, draw)
+    records = {document["id"]: document for document in data.documents}
+    gone = ~pairs["document"].isin([*records])
+    if gone.any():
+        print(f"{gone.sum()} of {len(gone)} pairs are of no document, and left out")
+    session = judging.Judging(pairs[~gone], source / f"judgements-{who}.csv")
     keys = ", ".join(session.keys.values())
     print(f"{session}. Keys: {keys}; u goes back, q ends")
+    try:
+        _ask(session, records)
+    finally:
+        judged = _add_judgements(data, session, source)
+    return judged
+
+
+def _ask(session, records):
+    """Show an item, and wait for its key, until all are judged, or q, or the end."""
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))
         record = records[item["document"]]
-        text = f"{record['question']}\n{record['text']}"
-        print(f"\n{session}\nQUERY  {item['query']}\n\n{text}\n", flush=True)
-        key = input("grade: ").strip().lower()
+        text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
+        print(f"\n{session}\n{printable(text)}\n", flush=True)
+        try:
+            key = input("grade: ").strip().lower()
+        except EOFError:
+            print("\nthe input has ended")
+            return
         if key == "q":
-            break
+            return
         judging.judge(session, key)
-    judged = beside / formats.JUDGED
+
+
+def _add_judgements(data, session, folder):
+    """Write judged-queries.csv of old judgements and those of a session: its path.
+
+    None where nothing was judged."""
+    if not session.done:
+        return None
+    judged = folder / formats.JUDGED
     n = judging.add(data.folder / formats.JUDGED, session.path, judged)
     print(f"{session}; {judged} has {n:,} judgements")
-    for old in source.glob("qrels*"):
+    for old in [*folder.glob("qrels*"), *folder.glob("*.REL")]:
         print(f"take {old.name} out of the folder: {judged.name} has all of it")
     return judged
 
 
+def printable(text):
+    """A text for a terminal: without control characters, such as escape sequences."""
+    kept = (one in "\n\t" or unicodedata.category(one) != "Cc" for one in text)
+    return "".join(itertools.compress(text, kept))
+
+
 def _to_judge(data, out, draw):
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE."""
-    for name in [draw] if draw else ["next"]:
-        path = out / f"judge-{name}.csv"
-        if path.exists():
-            pairs = corpus.read_table(path, corpus.TO_JUDGE)
-            if len(pairs):
-                return pairs[corpus.TO_JUDGE]
-        if draw:
-            raise ValueError(f"{path}: nothing to judge; run the evaluation first")
+    path = out / f"judge-{draw or 'next'}.csv"
+    if path.exists() and corpus.read_text(path).count("\n") > 1:
+        return corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
+    if draw:
+        raise ValueError(f"{path}: nothing to judge; run the evaluation first")
+    if not (data.folder / formats.LOG).exists():
+        raise ValueError("no queries to judge: write some into queries.txt")
     few, searches, _ = evaluation.log_to_judge(data.folder)
     return pooling.pool(few, searches)

@@ -20,6 +20,7 @@ KINDS_OF = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
 NO_SLICE = {"query_id", "question", "document", "fold", "need", "split", "grade"}
+LENGTH = ["length", "words", "length in words"]  # the first that is no column of yours
 WHERE = ["query_id", "search"]
 FAILED = [*WHERE, "question", "wanted", "found first", "cause", "your cause"]
 CAUSES = {
@@ -27,6 +28,9 @@ CAUSES = {
     "missing": "no relevant document is found",
     "no record": "no document answers the query",
 }
+QUERIES = "queries.csv"
+OURS = {"queries", "query_id", "search", "mrr", "ndcg", "hit_rate", "rank", "group"}
+OURS |= {"judged_at_k", "cause", "found"}  # columns of QUERIES
 
 
 # --- The pair ----------------------------------------------------------------
@@ -56,7 +60,8 @@ def sentence(about, pair, kind):
     """The summary of a pair in words. about: see `summary`."""
     a, b = (f"“{name}”" for name in pair)
     low, high, p = about["low"], about["high"], about["p"]
-    ends = f"{about['difference']:+.3f} ({low:+.3f} to {high:+.3f}, {_p(p)})"
+    cut = max(low, -1), min(high, 1)  # of few queries Student's t may pass them
+    ends = f"{about['difference']:+.3f} ({cut[0]:+.3f} to {cut[1]:+.3f}, {_p(p)})"
     is_sure = p < decision.WEAK and not low <= 0 <= high
     said = f"{a} and {b} cannot be told apart"
     if is_sure:
@@ -67,7 +72,7 @@ def sentence(about, pair, kind):
         f"{a} wins {about['wins']:,}, {b} wins {about['losses']:,}, "
         f"{about['ties']:,} are ties."
     ).replace("-0.", "−0.")
-    if not about["smallest"]:
+    if about["smallest"] < 0.0005:  # all queries gain the same
         return whole
     shows = f"{n} queries show a difference of {about['smallest']:.3f}"
     return f"{whole} {shows} four times in five."
@@ -120,17 +125,31 @@ def slices_of(queries):
     """The slice of each query, by column: a DataFrame of texts.
 
     Columns of the queries with 2 to KINDS_OF different values, and the length of the
-    question."""
+    question, see LENGTH."""
     table, n_words = pd.DataFrame(index=queries.index), queries["question"].str.split()
-    for column in queries.columns.difference(NO_SLICE, sort=False):
-        values = queries[column].astype(str)
+    for column, values in _values_of_columns(queries).items():
         if 2 <= values.nunique() <= KINDS_OF:
-            table[column] = values.replace("", "(empty)")
+            table[column] = values
     ends = [0, *LENGTHS.values()]
     cut = pd.cut(n_words.str.len().clip(lower=1), ends, labels=list(LENGTHS))
     if cut.nunique() > 1:
-        table["length"] = cut.astype(str)
+        name = next(name for name in LENGTH if name not in table)
+        table[name] = cut.astype(str)
     return table
+
+
+def too_many_values(queries):
+    """How many values each column has that is no slice for it: a dict of numbers."""
+    found = _values_of_columns(queries)
+    numbers = {column: values.nunique() for column, values in found.items()}
+    return {column: n for column, n in numbers.items() if n > KINDS_OF}
+
+
+def _values_of_columns(queries):
+    """The texts of each column that may be one of slices: a dict of Series."""
+    columns = queries.columns.difference(NO_SLICE, sort=False)
+    texts = {column: queries[column].astype(str).str.strip() for column in columns}
+    return {column: values.replace("", "(empty)") for column, values in texts.items()}
 
 
 def by_slices(gain, queries):
@@ -205,21 +224,42 @@ def failures(queries, rankings, kind, documents, known=None):
     return found[FAILED]
 
 
-def known_failures(*folders):
+def known_failures(out, folder):
     """What persons filled in: the rows of failures.csv that have a *your cause*.
 
-    Of the folders, those that have the file; a later folder counts more. ValueError
-    names a file that lacks a column."""
+    out: the results. folder: of the documents, whose file counts more; a line says how
+    often they differ. A spreadsheet may have put semicolons or tabs between the
+    columns. ValueError names a file that lacks a column."""
     tables = []
-    for path in [Path(folder) / formats.FAILURES for folder in folders]:
-        if path.exists():
-            table = corpus.read_table(path, WHERE)
+    for path in [Path(out) / formats.FAILURES, Path(folder) / formats.FAILURES]:
+        if path.exists() and corpus.read_text(path).count("\n") > 1:
+            table = formats.READERS[".csv"](path)
             if "your cause" not in table:
                 raise ValueError(f"{path}: no column 'your cause'")
-            tables.append(table[table["your cause"].str.strip() != ""])
+            table["your cause"] = table["your cause"].str.strip()
+            table = table[table["your cause"] != ""]
+            if len(table):
+                table = utils.check_table(table, WHERE, path)
+                tables.append(table.reindex(columns=FAILED, fill_value=""))
     if not tables:
         return pd.DataFrame(columns=FAILED)
-    return pd.concat(tables, ignore_index=True).drop_duplicates(WHERE, keep="last")
+    found = pd.concat(tables, ignore_index=True)
+    n = (found.groupby(WHERE)["your cause"].nunique() > 1).sum()
+    if n:
+        print(
+            f"{formats.FAILURES}: {n} causes differ; those beside the documents count"
+        )
+    return found.drop_duplicates(WHERE, keep="last")
+
+
+def with_earlier(failed, known):
+    """Failures of this run, and what persons wrote of others: a DataFrame.
+
+    So a cause is kept if this run left a search or a query out, or finds it now. Those
+    rows have no cause of ours. known: see `known_failures`."""
+    now = pd.MultiIndex.from_frame(failed[WHERE])
+    others = known[~pd.MultiIndex.from_frame(known[WHERE]).isin(now)]
+    return pd.concat([failed, others.assign(cause="")], ignore_index=True)
 
 
 def counted(table, names):
@@ -243,10 +283,13 @@ def query_table(queries, rankings, kind):
 
     Columns: kind, query_id, need (or document), the columns of the queries, search,
     the metric, hit_rate, rank of the first relevant result (empty without one),
-    judged_at_k, cause and the first ids, with spaces between them."""
+    judged_at_k, cause and the first ids, with spaces between them. A column of yours
+    that is called like one of these gets "your " before its name."""
     tables = []
     graded = isinstance(queries["document"].iloc[0], dict)
     about = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
+    yours = OURS.intersection(corpus.own_columns(about))
+    about = about.rename(columns={name: f"your {name}" for name in yours})
     about = about.assign(query_id=formats.query_ids(queries), queries=kind)
     about["group"] = intervals.groups_of(queries).to_numpy()
     qrels = utils.qrels_of(utils.right_answers(queries))
@@ -278,22 +321,48 @@ def runs_of(folder, kind, queries):
     """The rankings of a run in a folder of results: a dict of search: ids.
 
     They are as deep as the files. ValueError where the folder has none, or they are
-    of other queries."""
-    path = Path(folder) / "leaderboard.csv"
-    advice = "run `evaluate-retrieval FOLDER --out` with this folder first"
+    of other queries, or not all files are of one run: one may have died."""
+    path = Path(folder) / QUERIES
+    advice = f"run `evaluate-retrieval FOLDER --out {folder}` first"
     if not path.exists():
         raise ValueError(f"{path}: no such file; {advice}")
-    board = corpus.read_table(path, ["search", "queries"])
-    names = formats.file_names(board["search"][board["queries"] == kind])
-    ids, rankings = formats.query_ids(queries), {}
-    for name, file in names.items():
+    table = formats.READERS[".csv"](path)
+    filled = ["queries", "query_id", "search", "question"]
+    table = utils.check_table(table, filled, path)
+    if "found" not in table:
+        raise ValueError(f"{path}: no column 'found'; {advice}")
+    table = table[table["queries"] == kind]
+    ids = formats.query_ids(queries)
+    _check_asked(table, dict(zip(ids, queries["question"], strict=True)), path, advice)
+    rankings = {}
+    for name, file in formats.file_names(table["search"].unique()).items():
         run = Path(folder) / "runs" / kind / f"{file}.trec"
         if not run.exists():
             raise ValueError(f"{run}: no such file; {advice}")
-        found = your_searches.read_run(run)
-        if not found.keys() <= {*ids}:
-            raise ValueError(f"{run}: of other queries than the folder's; {advice}")
-        depth = max(map(len, found.values()), default=1)
+        found = your_searches.read_run(run) if run.stat().st_size else {}
         rows = [found.get(id_, []) for id_ in ids]
+        first = {
+            _as_read(id_): " ".join(row[: K[kind]])
+            for id_, row in zip(ids, rows, strict=True)
+        }
+        written = table[table["search"] == name].set_index("query_id")["found"]
+        if any(_as_read(first[id_]) != _as_read(text) for id_, text in written.items()):
+            raise ValueError(f"{run}: not of the run that wrote {path.name}; {advice}")
+        depth = max(map(len, rows), default=1)
         rankings[name] = utils.pad(rows, max(depth, K[kind]))
     return rankings
+
+
+def _check_asked(table, asked, path, advice):
+    """ValueError if a run had other queries. asked: the folder's, {id: question}."""
+    then = dict(zip(table["query_id"], map(_as_read, table["question"]), strict=True))
+    now = {_as_read(id_): _as_read(question) for id_, question in asked.items()}
+    other = [id_ for id_ in {**now, **then} if now.get(id_) != then.get(id_)]
+    if other:
+        count = f"of other queries than the folder's: {len(other):,} differ"
+        raise ValueError(f"{path}: {count}, such as {other[0]!r}; {advice}")
+
+
+def _as_read(text):
+    """A text as it comes back from a table that `corpus.write_table` wrote."""
+    return corpus.plain_cell(" ".join(text.split()))

@@ -150,6 +150,19 @@ def end(run, source, failed):
     return changed
 
 
+def changed_since(results, source):
+    """The inputs that are not what the run in a folder read: names, or none.
+
+    Without its manifest nothing is known."""
+    then = _read(results).get("inputs")
+    if then is None:
+        return []
+    now = input_hashes(source, results)
+    return sorted(
+        name for name in now.keys() | then.keys() if now.get(name) != then.get(name)
+    )
+
+
 def check_outputs(folder, paths):
     """ValueError for a file in a folder that is not the one of its manifest.
 

@@ -294,6 +294,11 @@ def pair_page(queries, rankings, pair, kind, documents, failed=None):
         f"four times in five. With fewer than {comparison.FEWEST} groups a slice is "
         "only counted."
     )
+    left_out = comparison.too_many_values(queries)
+    if left_out:
+        some = ", ".join(f"{column} ({n:,})" for column, n in left_out.items())
+        most = comparison.KINDS_OF
+        text += f" Columns of more than {most} values have no slices: {some}."
     found = [section("Slices of the queries", text, slices)]
     if failed is not None and len(failed):
         counts = comparison.counted(failed, [*pair]).T

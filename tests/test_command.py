@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -9,7 +12,7 @@ import pandas as pd
 import pytest
 
 from course import __main__ as main
-from course import claims, command, corpus, decision, intervals
+from course import claims, command, corpus, decision, evaluation, intervals
 
 SEARCHES = """
 import json
@@ -29,6 +32,7 @@ def bad(question, course):
 SEARCHES = {"good": good, "bad": bad, "same": good}
 """
 N = 60
+OWN = ["--searches", "MINE", "--only-own"]  # MINE: the file of the folder
 
 
 @pytest.fixture
@@ -62,7 +66,8 @@ def run(folder, tmp_path_factory, capsys):
             searches = folder / "mine" / "searches.py"
             words += ["--searches", str(searches), "--only-own"]
         with mock.patch.dict(os.environ):
-            code = main.main([*words, "--out", str(out)])
+            given = [] if "--out" in words else ["--out", str(out)]
+            code = main.main([*words, *given])
         return code, *capsys.readouterr()
 
     run.out = out
@@ -133,7 +138,7 @@ def test_two_searches_of_the_last_run(folder, run, pair, code, says):
 def test_without_a_run_there_is_nothing_to_compare(folder, run):
     code, _, error = run("compare", folder, "good", "bad", own=False)
     assert code == 3
-    assert "leaderboard.csv: no such file; run `evaluate-retrieval FOLDER" in error
+    assert "queries.csv: no such file; run `evaluate-retrieval FOLDER" in error
 
 
 @pytest.mark.parametrize(
@@ -243,3 +248,369 @@ def test_without_vectors_a_log_is_judged_by_text(folder, run, monkeypatch):
 def test_the_report_names_a_model_only_where_there_are_vectors(folder, run):
     run(folder)
     assert "Vectors by" not in (run.out / "report.html").read_text()
+
+
+# --- What can go wrong, a row each: the words, and what the error says --------
+
+WRONG = {
+    "no value": (["DATA", "--searches"], "--searches: expected one argument"),
+    "one name": (["compare", "DATA", "good"], "arguments are required: b"),
+    "no such kind": (["compare", "DATA", "a", "b", "--kind", "x"], "invalid choice"),
+    "margin below 0": (["compare", "DATA", "a", "b", "--margin", "-1"], "margin of -1"),
+    "margin NaN": (["compare", "DATA", "a", "b", "--margin", "nan"], "margin of nan"),
+    "margin 2": (["compare", "DATA", "a", "b", "--margin", "2"], "margin of 2"),
+    "time-out 0": (["DATA", *OWN, "--timeout", "0"], "--timeout=0.0: not seconds"),
+    "time-out -1": (["DATA", *OWN, "--timeout", "-1"], "--timeout=-1.0: not seconds"),
+    "time-out abc": (["DATA", *OWN, "--timeout", "abc"], "invalid float value: 'abc'"),
+    "no incumbent": (["DATA", *OWN, "--incumbent", "x"], "--incumbent: 'x' is no sea"),
+    "empty name": (["DATA", *OWN, "--incumbent", ""], "--incumbent: it is empty"),
+    "empty out": (["DATA", "--out", ""], "argument --out: it is empty"),
+    "empty folder": ([""], "argument folder: it is empty"),
+    "a cut option": (["DATA", "--incumb", "good"], "unrecognized arguments: --incumb"),
+    "no searches": (["DATA", "--only-own"], "--only-own: there is no search of your"),
+    "no file": (["DATA", "--searches", "no.py"], "--searches: no.py: no such file"),
+    "language": (["DATA", *OWN, "--language", "xx"], "--language: no stemmer for 'xx'"),
+    "out is data": (["DATA", *OWN, "--out", "DATA"], "the folder of the documents"),
+    "out is a file": (["DATA", *OWN, "--out", "DATA/qrels.txt"], "a file, and no fo"),
+    "no run": (["compare", "DATA", "a", "b"], "queries.csv: no such file; run"),
+    "no list": (["judge", "DATA", "--draw", "next"], "nothing to judge; run the eva"),
+    "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
+    "judge irds": (["judge", "irds:x"], "irds:x: no folder; judgements go"),
+    "judge a path": (["judge", "DATA", "--name", "a/b"], "--name 'a/b': a name has"),
+}
+
+
+@pytest.mark.parametrize(("words", "says"), WRONG.values(), ids=WRONG)
+def test_every_error_is_json_if_it_is_asked_for(folder, run, words, says):
+    before = sorted(folder.rglob("*"))
+    named = [word.replace("DATA", str(folder)) for word in words]
+    named = [str(folder / "mine/searches.py") if w == "MINE" else w for w in named]
+    code, said, error = run(*named, "--json", own=False)
+    found = json.loads(said)
+    assert code == found["code"] == 3
+    assert says in found["error"]
+    assert f"error: {found['error']}" in error
+    assert "Traceback" not in error
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_bug_and_an_interrupt_are_json_too(folder, run, monkeypatch):
+    for error in (ZeroDivisionError, KeyboardInterrupt, ModuleNotFoundError):
+        monkeypatch.setattr(command, "evaluate", mock.Mock(side_effect=error("why")))
+        code, said, _ = run(folder, "--json")
+        assert code == json.loads(said)["code"] == 3
+
+
+def test_json_has_plain_values_and_no_nan():
+    value = {1: np.float64("nan"), "b": [np.int64(2), float("inf"), True, None]}
+    value |= {"c": (np.bool_(True), Path("x")), "d": np.array([1.5])}
+    plain = main._plain(value)
+    text = json.dumps(plain, allow_nan=False)
+    assert json.loads(text) == {
+        "1": None,
+        "b": [2, None, True, None],
+        "c": [True, "x"],
+        "d": [1.5],
+    }
+
+
+PRINTS = """
+import ctypes, os
+from searches import bad, good
+
+print("while it is loaded")
+
+
+def prints(question, course):
+    print("from Python")
+    os.write(1, b"from C\\n")
+    os.system("echo from another program")
+    ctypes.CDLL(None).printf(b"kept by C until the end\\n")
+    return good(question, course)
+
+
+SEARCHES = {"good": prints, "bad": bad}
+"""
+
+
+def in_a_process(*words, **options):
+    """Run the command as a user does: what `subprocess.run` returns."""
+    command = [sys.executable, "-m", "course", *map(str, words)]
+    env = {**os.environ, "PYTHONPATH": str(corpus.ROOT), **options.pop("env", {})}
+    return subprocess.run(command, env=env, capture_output=True, **options)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_search_that_prints_leaves_the_json_alone(folder, tmp_path, encoding):
+    (folder / "mine" / "prints.py").write_text(PRINTS)
+    words = [folder, "--searches", folder / "mine/prints.py", "--only-own", "--json"]
+    env = {"PYTHONIOENCODING": encoding}
+    ran = in_a_process(*words, "--out", tmp_path / "out", env=env)
+    found = json.loads(ran.stdout.decode(encoding))
+    assert found["search"] == "own: good"
+    assert "“own: good”" in found["says"]
+    for said in ("while it is loaded", "from Python", "from C", "from another", "kept"):
+        assert said.encode() in ran.stderr
+
+
+def test_a_terminal_that_knows_few_letters_is_no_error(folder, tmp_path):
+    searches = ["--searches", folder / "mine/searches.py", "--only-own"]
+    words = [folder, *searches, "--incumbent", "bad", "--out", tmp_path / "out"]
+    ran = in_a_process(*words, env={"PYTHONIOENCODING": "ascii"})
+    assert ran.returncode == 0, ran.stderr
+    assert rb"Ship \u201cown: good\u201d" in ran.stdout
+
+
+def test_output_that_nobody_reads_is_no_verdict():
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "-m", "course", "power"]
+    ran = subprocess.run(command, cwd=corpus.ROOT, stdout=writes, stderr=-1)
+    os.close(writes)
+    assert (ran.returncode, ran.stderr) == (3, b"")
+
+
+# --- The environment -----------------------------------------------------------
+
+LEFT_OVER = {
+    "COURSE_INCUMBENT": "no such search",
+    "COURSE_TIMEOUT": "abc",
+    "COURSE_LANGUAGE": "xx",
+    "COURSE_DATA": "/nowhere",
+}
+
+
+@pytest.mark.parametrize(("variable", "value"), LEFT_OVER.items(), ids=LEFT_OVER)
+def test_what_the_command_line_does_not_say_is_not_left_over(
+    folder, run, variable, value, monkeypatch
+):
+    monkeypatch.setenv(variable, value)
+    code, said, error = run(folder, "--json")
+    assert code == 2, error
+    assert json.loads(said)["incumbent"] is None
+    assert variable == "COURSE_DATA" or f"{variable} is set, and not used" in error
+
+
+def test_searches_that_are_left_over_are_not_built(folder, run, monkeypatch):
+    monkeypatch.setenv("COURSE_SEARCHES", str(folder / "none.py"))
+    monkeypatch.setenv("COURSE_ONLY_OWN", "1")
+    ours = mock.Mock(return_value=command.Candidates({}, {}, {}, {}, {}, {}, {}))
+    monkeypatch.setattr(command, "candidates", ours)
+    code, _, error = run(folder, own=False)
+    assert code == 3
+    assert "there is no search: name yours with --searches" in error
+    assert "COURSE_SEARCHES is set, and not used" in error
+
+
+def test_an_unknown_incumbent_is_said_before_a_search_is_asked(folder, run):
+    asked = "def bad(question, course):\n    raise SystemError('asked')\n"
+    path = folder / "mine" / "searches.py"
+    path.write_text(f'{asked}\n\nSEARCHES = {{"good": bad, "bad": bad}}\n')
+    code, _, error = run(folder, "--incumbent", "no")
+    assert code == 3
+    assert "--incumbent: 'no' is no search here; there is 'own: good'" in error
+    assert "asked" not in error
+
+
+# --- A second run --------------------------------------------------------------
+
+
+def test_a_run_follows_one_without_failures(folder, run):
+    path = folder / "mine" / "searches.py"
+    text = path.read_text()
+    path.write_text(text.replace(', "bad": bad, "same": good', ""))
+    assert run(folder)[0] == 0
+    assert not (run.out / "pair.html").exists()
+    assert len((run.out / "failures.csv").read_text().splitlines()) == 1
+    assert run(folder)[0] == 0  # it has read that table
+    path.write_text(text)
+    assert run(folder, "--incumbent", "bad")[0] == 0
+    assert (run.out / "pair.html").exists()
+    failed = pd.read_csv(run.out / "failures.csv", dtype=str)
+    failed["your cause"] = "judged wrong"
+    failed.to_csv(run.out / "failures.csv", sep=";", index=False)
+    path.write_text(text.replace(', "bad": bad, "same": good', ""))
+    assert run(folder)[0] == 0
+    assert not (run.out / "pair.html").exists()  # it was of another run
+    kept = corpus.read_table(run.out / "failures.csv")
+    assert list(kept["your cause"]) == ["judged wrong"] * N
+    assert list(kept["question"]) == list(failed["question"])
+
+
+def test_a_table_of_failures_that_cannot_be_read_is_said_first(folder, run):
+    (folder / "failures.csv").write_text("query_id,search\nd0,own: bad\n")
+    (folder / "mine" / "searches.py").write_text("raise SystemError('it was run')\n")
+    code, _, error = run(folder)
+    assert code == 3
+    assert "failures.csv: no column 'your cause'" in error
+
+
+def test_judgements_that_are_newer_count_and_are_named(folder, run):
+    next_is_second(folder)
+    run(folder)
+    lines = [f"d{n} 0 d{(n + 1) % N} 1" for n in range(N)]
+    (folder / "qrels.txt").write_text("\n".join(lines))
+    code, said, error = run("compare", folder, "good", "bad", own=False)
+    assert code == 1, error
+    assert "changed since the run: qrels.txt" in said
+
+
+def test_documents_that_are_gone_are_named(folder, run):
+    documents = pd.read_csv(folder / "documents.csv")
+    new = pd.DataFrame([{"id": "extra", "title": "extra", "text": "more"}])
+    pd.concat([documents, new]).to_csv(folder / "documents.csv", index=False)
+    path = folder / "mine" / "order.json"
+    order = json.loads(path.read_text())
+    order = {asked: [*ids[:5], "extra"] for asked, ids in order.items()}
+    path.write_text(json.dumps(order))
+    run(folder)
+    documents.to_csv(folder / "documents.csv", index=False)
+    code, _, error = run("compare", folder, "good", "bad", own=False)
+    assert code == 3
+    assert "'own: good' found 'extra', which is no document any more" in error
+
+
+def test_few_queries_do_not_decide_a_comparison(folder, run):
+    ids = [f"d{n}" for n in range(10)]
+    queries = pd.read_csv(folder / "queries.csv")
+    queries[queries["query_id"].isin(ids)].to_csv(folder / "queries.csv", index=False)
+    (folder / "qrels.txt").write_text("\n".join(f"{id_} 0 {id_} 1" for id_ in ids))
+    run(folder)
+    code, said, _ = run("compare", folder, "good", "bad", own=False)
+    assert code == 2
+    assert "Fewer than 50 queries decide nothing." in said
+
+
+def test_a_name_may_be_long_and_have_escape_sequences(folder, run):
+    long, red = "é" * 300, "\x1b[31mred $\\frac$"
+    path = folder / "mine" / "searches.py"
+    text = path.read_text().replace('"good": good', f"{long!r}: good")
+    path.write_text(text.replace('"bad": bad', f"{red!r}: bad"))
+    code, said, error = run(folder, "--incumbent", red)
+    assert code == 0, error
+    assert "Ship “own: éé" in said
+    code, said, error = run("compare", folder, long, red, own=False)
+    assert code == 0, error
+    assert "\x1b" not in said + error
+    assert "“own: [31mred $\\frac$”" in said
+    code, _, error = run("compare", folder, long, f"{red}?", own=False)
+    assert code == 3
+    assert "\x1b" not in error
+
+
+def next_is_second(folder):
+    """Let `good` find the answer of a query, then of the next; `bad` the reverse."""
+    ids = [f"d{n}" for n in range(N)]
+    pairs = zip(ids, [*ids[1:], ids[0]], strict=True)
+    order = {f"what is {pair[0]}": pair for pair in pairs}
+    (folder / "mine" / "order.json").write_text(json.dumps(order))
+
+
+def test_two_kinds_that_disagree_are_told(folder, run):
+    ids = [f"d{n}" for n in range(N)]
+    asked = [f"what is {id_}" for id_ in ids]
+    nexts = [*ids[1:], ids[0]]
+    next_is_second(folder)
+    table = {"question": asked, "course": "all", "document": nexts}  # bad's first
+    pd.DataFrame(table).to_csv(folder / "ground-truth-data.csv", index=False)
+    code, said, error = run(folder, "--incumbent", "bad")
+    assert code == 0, error
+    assert "Ship “own: good”. On judged queries it is better" in said
+    assert "On generated queries, which do not decide, it is worse by 0.500" in said
+
+
+def test_no_queries_show_nothing_and_pass_no_gate(folder, run):
+    assert run(folder)[0] == 2
+    baseline = folder / "mine" / "baseline.json.gz"
+    (run.out / "baseline.json.gz").replace(baseline)
+    for name in ("queries.csv", "qrels.txt"):
+        (folder / name).unlink()
+    _, said, _ = run("power", folder, own=False)
+    assert f"{folder} has no queries that can decide" in said
+    code, _, error = run("gate", folder, "--baseline", baseline)
+    assert code == 3
+    assert "there are no queries that can decide" in error
+    code, _, error = run("compare", folder, "good", "bad", own=False)
+    assert code == 3
+    assert "there are no queries that can decide" in error
+
+
+# --- Judging -------------------------------------------------------------------
+
+
+def to_judge(out, *documents):
+    """Write a list of pairs to judge, the same query with each document."""
+    pairs = pd.DataFrame(
+        {"query_id": "d0", "query": "what is d0", "course": "all"}, [0]
+    )
+    pairs = pairs.assign(kind="odd", drawn="next")
+    pairs = pairs.merge(pd.DataFrame({"document": documents}), how="cross")
+    pairs[corpus.TO_JUDGE].to_csv(out / "judge-next.csv", index=False)
+
+
+ENDS = {"its end": EOFError, "an interrupt": KeyboardInterrupt}
+
+
+@pytest.mark.parametrize("error", ENDS.values(), ids=ENDS)
+def test_what_was_judged_before_the_input_ends_is_kept(folder, run, monkeypatch, error):
+    to_judge(run.out, "d5", "d6", "d7")
+    keys = mock.Mock(side_effect=["u", "2", error])  # u: nothing to go back to
+    monkeypatch.setattr("builtins.input", keys)
+    code, _, said = run("judge", folder, own=False)
+    assert code == (3 if error is KeyboardInterrupt else 0), said
+    table = corpus.read_table(folder / "judged-queries.csv")
+    grades = table.set_index(["query_id", "document"])["grade"]
+    assert grades["d0", "d5"] == "2"
+    assert len(table) == N + 1
+
+
+def test_nothing_is_written_where_nothing_was_judged(folder, run, monkeypatch):
+    to_judge(run.out, "d5")
+    monkeypatch.setattr("builtins.input", mock.Mock(side_effect=EOFError))
+    code, said, _ = run("judge", folder, own=False)
+    assert code == 0
+    assert "nothing was judged" in said
+    assert not (folder / "judged-queries.csv").exists()
+
+
+def test_escape_sequences_of_a_record_do_not_reach_the_terminal(
+    folder, run, monkeypatch
+):
+    path = folder / "documents.csv"
+    documents = pd.read_csv(path)
+    documents["text"] = "one\x1b]0;title\x07 \x9b31m text\r\u200d, señor"
+    documents.to_csv(path, index=False)
+    to_judge(run.out, "d5")
+    monkeypatch.setattr("builtins.input", lambda _: "q")
+    _, said, _ = run("judge", folder, own=False)
+    assert "one]0;title 31m text\u200d, señor\n" in said
+    assert not {"\x1b", "\x07", "\x9b", "\r"} & {*said}
+
+
+def test_a_pair_whose_document_is_gone_is_counted(folder, run, monkeypatch):
+    to_judge(run.out, "gone", "d5")
+    monkeypatch.setattr("builtins.input", lambda _: "1")
+    code, said, error = run("judge", folder, own=False)
+    assert code == 0, error
+    assert "1 of 2 pairs are of no document, and left out" in said
+    assert "1 of 1 judged" in said
+
+
+def test_the_first_judgements_need_no_vectors(folder, run, monkeypatch):
+    (folder / "qrels.txt").unlink()
+    (run.out / "judge-next.csv").write_text(",".join(corpus.TO_JUDGE) + "\n")
+    monkeypatch.setattr(evaluation, "find_spec", lambda _: None)
+    monkeypatch.setattr("builtins.input", mock.Mock(side_effect=["1", "q"]))
+    searches = ["--searches", folder / "mine/searches.py"]
+    code, said, error = run("judge", folder, *searches, own=False)
+    assert code == 0, error
+    assert "judged: " in said
+    assert len(corpus.read_table(folder / "judged-queries.csv")) == 1
+
+
+def test_without_queries_there_is_nothing_to_judge(folder, run):
+    for name in ("queries.csv", "qrels.txt"):
+        (folder / name).unlink()
+    code, _, error = run("judge", folder, own=False)
+    assert code == 3
+    assert "no queries to judge: write some into queries.txt" in error

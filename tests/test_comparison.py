@@ -126,7 +126,60 @@ def test_what_a_person_wrote_stays_and_is_counted(tmp_path):
     assert counts.loc["new"].sum() == 0
     (tmp_path / formats.FAILURES).write_text("query_id,search\nq1,old\n")
     with pytest.raises(ValueError, match=r"failures\.csv: no column 'your cause'"):
-        comparison.known_failures(tmp_path)
+        comparison.known_failures(tmp_path / "none", tmp_path)
+
+
+TABLE = 'query_id,search,your cause\nq1,old,"wrong, or <b>"\nq2,old, =1+1 \nq3,old,\n'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TABLE.encode(),
+        TABLE.encode("utf-8-sig"),
+        TABLE.replace(",", ";").replace("wrong;", "wrong,").encode(),
+        TABLE.replace(",", "\t").replace("wrong\t", "wrong,").encode(),
+        TABLE.replace("\n", "\r\n").encode(),
+        (TABLE + ",,\n").encode(),  # a row of empty cells
+    ],
+    ids=["commas", "BOM", "semicolons", "tabs", "CRLF", "empty row"],
+)
+def test_a_spreadsheet_may_have_saved_the_causes(tmp_path, content):
+    (tmp_path / formats.FAILURES).write_bytes(content)
+    known = comparison.known_failures(tmp_path, tmp_path / "none")
+    assert list(known["your cause"]) == ["wrong, or <b>", "=1+1"]
+
+
+def test_a_table_without_failures_says_nothing(tmp_path):
+    header = ",".join(comparison.FAILED)
+    (tmp_path / formats.FAILURES).write_text(f"{header}\n")
+    assert comparison.known_failures(tmp_path, tmp_path / "none").empty
+
+
+def test_of_two_causes_that_beside_the_documents_counts(tmp_path, capsys):
+    for name in ("out", "documents"):
+        (tmp_path / name).mkdir()
+        text = f"query_id,search,your cause\nq1,old,{name}\nq2,old,same\n"
+        (tmp_path / name / formats.FAILURES).write_text(text)
+    known = comparison.known_failures(tmp_path / "out", tmp_path / "documents")
+    assert list(known["your cause"]) == ["documents", "same"]
+    assert "1 causes differ; those beside the documents count" in capsys.readouterr()[0]
+
+
+def test_a_cause_stays_where_a_run_leaves_its_search_out():
+    failed = comparison.failures(QUERIES, RANKINGS, "judged", DOCUMENTS)
+    failed["your cause"] = ["a typo", ""]
+    known = failed[failed["your cause"] != ""]
+    some = {"new": RANKINGS["new"]}
+    now = comparison.failures(QUERIES, some, "judged", DOCUMENTS, known)
+    kept = comparison.with_earlier(now, known)
+    assert kept[["query_id", "search", "cause", "your cause"]].to_numpy().tolist() == [
+        ["q22", "old", "", "a typo"]
+    ]
+    again = comparison.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, kept)
+    assert list(again["your cause"]) == ["a typo", ""]
+    assert list(again["cause"]) == ["below", "missing"]
+    assert len(comparison.with_earlier(again, kept)) == 2
 
 
 def test_a_row_for_each_query_and_search():
@@ -143,17 +196,84 @@ def test_a_row_for_each_query_and_search():
     assert old.loc["q0", "ndcg"] == pytest.approx(SECOND)
 
 
-def test_the_rankings_of_a_run_come_back(tmp_path):
-    with pytest.raises(ValueError, match=r"leaderboard\.csv: no such file; run"):
-        comparison.runs_of(tmp_path, "judged", QUERIES)
+@pytest.mark.parametrize("name", sorted(comparison.OURS - {"query_id", "grade"}))
+def test_a_column_of_yours_may_be_called_like_one_of_ours(name):
+    queries = QUERIES.assign(**{name: "mine"})
+    table = comparison.query_table(queries, RANKINGS, "judged")
+    assert (table[f"your {name}"] == "mine").all()
+    plain = comparison.query_table(QUERIES, RANKINGS, "judged")
+    pd.testing.assert_frame_equal(table[[*plain]], plain)
+
+
+def test_a_slice_of_yours_may_be_called_length():
+    queries = QUERIES.assign(length=["long", "short"] * (N // 2))
+    table = comparison.slices_of(queries)
+    assert set(table["length"]) == {"long", "short"}
+    assert set(table["words"]) == {*comparison.LENGTHS}
+
+
+def test_columns_that_are_no_slices_are_named_on_the_page():
+    html = report.pair_page(QUERIES, RANKINGS, PAIR, "judged", DOCUMENTS)
+    assert f"more than 12 values have no slices: secret ({N})" in html
+    some = QUERIES.drop(columns="secret")
+    html = report.pair_page(some, RANKINGS, PAIR, "judged", DOCUMENTS)
+    assert "have no slices" not in html
+
+
+def test_a_difference_that_is_the_same_everywhere_shows_no_smallest_one():
+    rankings = {"new": RANKINGS["new"][:1].repeat(N, 0), "old": RANKINGS["old"]}
+    rankings["old"] = rankings["old"][:1].repeat(N, 0)
+    about = comparison.summary(QUERIES, rankings, PAIR, "judged")
+    assert "show a difference" not in comparison.sentence(about, PAIR, "judged")
+    wide = about | {"low": 0.951, "high": 1.016, "smallest": 0.045}
+    said = comparison.sentence(wide, PAIR, "judged")
+    assert "(+0.951 to +1.000" in said
+    assert "show a difference of 0.045" in said
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder of results with rankings, and the table of its queries."""
     formats.write_trec(tmp_path, "judged", QUERIES, RANKINGS)
-    board = pd.DataFrame({"search": [*RANKINGS], "queries": "judged"})
-    board.to_csv(tmp_path / "leaderboard.csv", index=False)
-    found = comparison.runs_of(tmp_path, "judged", QUERIES)
+    table = comparison.query_table(QUERIES, RANKINGS, "judged")
+    table.to_csv(tmp_path / comparison.QUERIES, index=False)
+    return tmp_path
+
+
+def test_the_rankings_of_a_run_come_back(results, tmp_path):
+    found = comparison.runs_of(results, "judged", QUERIES)
     for name, ranking in RANKINGS.items():
         np.testing.assert_array_equal(found[name], ranking)
-    with pytest.raises(ValueError, match="of other queries than the folder's"):
-        comparison.runs_of(tmp_path, "judged", QUERIES[1:])
+    with pytest.raises(ValueError, match=r"queries\.csv: no such file; run"):
+        comparison.runs_of(tmp_path / "none", "judged", QUERIES)
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        QUERIES[1:],
+        pd.concat([QUERIES, QUERIES[:1].assign(query_id="new")]),
+        QUERIES.assign(question=["another", *QUERIES["question"][1:]]),
+    ],
+    ids=["one is gone", "one is new", "one has another text"],
+)
+def test_rankings_of_other_queries_are_not_compared(results, queries):
+    with pytest.raises(ValueError, match=r"queries\.csv: of other queries than"):
+        comparison.runs_of(results, "judged", queries)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [(0, "not of the run"), (12, "not of the run"), (None, "no such file")],
+)
+def test_rankings_of_half_a_run_are_not_compared(results, lines, says):
+    run = results / "runs" / "judged" / "old.trec"
+    whole = run.read_text().splitlines(keepends=True)
+    run.unlink()
+    if lines is not None:
+        run.write_text("".join(whole[:lines]))
+    with pytest.raises(ValueError, match=rf"old\.trec: {says}"):
+        comparison.runs_of(results, "judged", QUERIES)
 
 
 def test_the_page_escapes_what_others_wrote():
