@@ -55,6 +55,7 @@ IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 
 LARGEST_PAGE = 20_000_000  # bytes
 MOST_FILES = 100_000  # in a .zip
+LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 LONGEST_ID = 1_000  # characters; an index of Elasticsearch takes 32,766 bytes
 # our files that hold ids: in which columns
 ID_COLUMNS = {
@@ -1092,12 +1093,14 @@ def file_name(search):
 def file_names(searches):
     """The name of each search as that of a file, a dict.
 
-    Where several would get one name, as "v 1" and "v-1", each gets a hash, too."""
+    Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
+    one that is cut, see LONGEST_NAME."""
     names = {search: file_name(search) for search in searches}
     times = Counter(name.lower() for name in names.values())  # some disks see no case
     for search, name in names.items():
-        if times[name.lower()] > 1:
-            names[search] = f"{name}-{corpus.short_hash(search)}"
+        short = name.encode()[:LONGEST_NAME].decode(errors="ignore")
+        if times[name.lower()] > 1 or short != name:
+            names[search] = f"{short}-{corpus.short_hash(search)}"
     return names
 
 

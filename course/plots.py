@@ -323,8 +323,15 @@ def _searches(boards, title, baseline, width=None, columns=2):
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
         axis.hlines(board.index, board["low"], board["high"], color=colour, lw=2)
         axis.scatter(board["value"], board.index, color=colour, marker=marker, zorder=3)
+        axis.set_yticks(range(len(order)), map(label_of, order))
         axis.set_xlabel(label)
     return figure
+
+
+def label_of(name, longest=50):
+    """A name for a figure: cut if it is long, and a $ in it is no formula."""
+    short = name if len(name) <= longest else f"{name[: longest - 1]}…"
+    return "".join(one for one in short if one.isprintable()).replace("$", r"\$")
 
 
 def bars(values, title, xlabel, strong=()):
