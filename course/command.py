@@ -47,8 +47,6 @@ SPREADS = {
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 PAIR = "pair.html"
 TUNED = ["text: BM25, tuned", "hybrid: tuned"]
-CODES = {"ship": 0, "keep": 1, "undecided": 2}
-ERROR = 3
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class Candidates:
     yours: your own. settings: of those that `evaluation.builder` makes. scorers: score
     functions. searches: all. crossed: rankings of tuned ones. All five are dicts of the
     name. embedded: vectors. held: how many documents each index has. safe: the search
-    that is taken where nothing can choose."""
+    that is taken where nothing can choose. es: a client of Elasticsearch, or None."""
 
     yours: dict
     settings: dict
@@ -103,6 +101,7 @@ class Candidates:
     embedded: dict
     held: dict
     safe: str | None = None
+    es: object = None
 
     @property
     def build(self):
@@ -156,8 +155,9 @@ def candidates(data):
     found.safe = [*settings][-1]
     if not found.embedded:
         found.safe = "text: BM25"
+    build = evaluation.builder(data.documents, found.embedded)
     for name, setting in settings.items():
-        _add(found, data.documents, name, setting)
+        _add(found, build, data.documents, name, setting)
     _add_elasticsearch(found, data.documents, fields)
     lost = {name: len(data.documents) - n for name, n in found.held.items()}
     if any(lost.values()):
@@ -165,9 +165,8 @@ def candidates(data):
     return found
 
 
-def _add(found, documents, name, setting):
+def _add(found, build, documents, name, setting):
     """Keep a setting, its score function, and the search for its ten best."""
-    build = evaluation.builder(documents, found.embedded)
     found.settings[name] = setting
     found.scorers[name] = build(setting)
     search = evaluation.search_of(documents, found.scorers[name], setting)
@@ -176,7 +175,7 @@ def _add(found, documents, name, setting):
 
 def _add_elasticsearch(found, documents, fields):
     """Keep a search in Elasticsearch, if its client is there and a node answers."""
-    es = elastic.connect_elasticsearch()
+    es = found.es = elastic.connect_elasticsearch()
     if es:
         in_all = elastic.match_query(fields, "combined_fields")
         index = elastic.index_fields(es, "course-own", documents, fields)
@@ -199,7 +198,7 @@ def tune(data, ours):
         halves = data.development, data.test, data.decides
         best, ranking = evaluation.tuned(data.documents, build, settings, *halves)
         ours.crossed[name] = ranking
-        _add(ours, data.documents, name, best)
+        _add(ours, build, data.documents, name, best)
 
 
 def choose(data, ours):
@@ -310,14 +309,14 @@ def write_files(data, ours, results, pair, refused, out, known=None):
         comparison.query_table(queries, results.rankings[kind], kind)
         for kind, queries in data.test.items()
     ]
-    corpus.write_table(pd.concat(tables), out / "queries.csv")
+    corpus.write_table(pd.concat(tables), out / comparison.QUERIES)
     kind = data.decides
     queries, rankings = data.test[kind], results.rankings[kind]
     known = comparison.known_failures(out, data.folder) if known is None else known
     failed = comparison.failures(queries, rankings, kind, data.documents, known)
     kept = comparison.with_earlier(failed, known)
     corpus.write_table(kept, out / formats.FAILURES)
-    names = [board.name, "queries.csv", formats.FAILURES]
+    names = [board.name, comparison.QUERIES, formats.FAILURES]
     (out / PAIR).unlink(missing_ok=True)  # of an earlier run
     if pair[0] != pair[1]:
         html = report.pair_page(queries, rankings, pair, kind, data.documents, failed)
@@ -353,8 +352,7 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
     boards, best = results.boards, results.chosen[kind]
     picture, title = out / "report.png", f"First on {kind} queries"
     title = f"{title}: {plots.label_of(boards[kind].index[0])}"
-    baseline = "text: BM25, tuned"
-    baseline = baseline if baseline in boards[kind].index else None
+    baseline = TUNED[0] if TUNED[0] in boards[kind].index else None
     plots.save_searches(picture, evaluation.labelled(boards), title, baseline)
     cost = report.costs(boards[kind]["ms_per_query"], best)
     about = boards, results.differences, data.test, results.chosen
@@ -435,6 +433,14 @@ def evaluate(source, out):
     print(f"{len(data.documents):,} documents, {', '.join(counts) or 'no queries'}")
     known = comparison.known_failures(out, data.folder)
     ours = candidates(data)
+    try:
+        return _evaluated(data, ours, known, source, out)
+    finally:
+        elastic.forget(ours.es)
+
+
+def _evaluated(data, ours, known, source, out):
+    """`evaluate` with the searches that were built."""
     _check_early(data, ours)
     if not data.test:
         write_advice(data, ours, out, source)
@@ -457,7 +463,7 @@ def evaluate(source, out):
 
 
 def as_json(found):
-    """What came out as a dict of plain values, for --json."""
+    """What came out, for --json: a dict."""
     boards = {kind: board.round(6) for kind, board in found.results.boards.items()}
     table = found.decided.table.round(6).rename_axis("search").reset_index()
     return {
@@ -465,19 +471,16 @@ def as_json(found):
         "search": found.decided.name,
         "incumbent": found.decided.incumbent,
         "says": found.decided.says,
-        "candidates": _plain(table),
+        "candidates": table.to_dict("records"),
         "chosen": found.results.chosen,
-        "leaderboard": {k: _plain(board.reset_index()) for k, board in boards.items()},
+        "leaderboard": {
+            kind: board.reset_index().to_dict("records")
+            for kind, board in boards.items()
+        },
         "pair": list(found.pair),
-        "files": {name: str(path) for name, path in found.files.items()},
+        "files": found.files,
         "code": decision.code(found.decided),
     }
-
-
-def _plain(table):
-    """The rows of a table as dicts, whose missing values are None."""
-    rows = table.astype(object).where(table.notna(), None)
-    return rows.to_dict("records")
 
 
 # --- Compare -----------------------------------------------------------------
@@ -516,13 +519,10 @@ def compare(source, pair, out, kind=None, margin=decision.MARGIN):
     path = out / f"{names[pair[0]]}-against-{names[pair[1]]}.html"
     path.write_text(html, encoding="utf-8")
     says = comparison.sentence(about, pair, kind)
-    code = CODES["undecided"]
+    code, _ = gate.verdict(about["low"], about["high"], margin)
     if len(queries) < experiments.FEW:
+        code = gate.UNDECIDED
         says += f" Fewer than {experiments.FEW} queries decide nothing."
-    elif about["low"] > -margin:
-        code = CODES["ship"]
-    elif about["high"] < -margin:
-        code = CODES["keep"]
     return {"pair": pair, "kind": kind, **about} | {
         "says": says,
         "file": str(path),

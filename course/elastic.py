@@ -176,6 +176,18 @@ def delete_indexes(es, older_than=0, run=None, now=None):
         print(f"Elasticsearch: deleted what is over a day old: {', '.join(gone)}")
 
 
+def forget(es):
+    """Delete this run's indexes; a dead node must not hide other errors.
+
+    es: a client, or None. The run is COURSE_RUN."""
+    try:
+        if es:
+            delete_indexes(es, run=os.environ["COURSE_RUN"])
+    except Exception as error:
+        what = f"this run's indexes are left ({type(error).__name__})"
+        print(f"warning: Elasticsearch: {what}")
+
+
 def elasticsearch_hits(es, index, bodies):
     """The hits of each request body in order: _score and fields.
 

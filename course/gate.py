@@ -27,10 +27,9 @@ import pandas as pd
 
 import utils
 from course import corpus, decision, formats, intervals, manifest, your_searches
+from course.evaluation import BY, K
 
-METRIC = {"generated": "mrr", "judged": "ndcg"}
-LABEL = {"generated": "MRR@5", "judged": "nDCG@10"}
-K = {"generated": 5, "judged": 10}
+LABEL = decision.METRIC
 UNITS = {"generated": "documents", "judged": "needs"}
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # the codes that run.py ends with
 WORDS = ["not worse", "worse", "undecided", "error"]
@@ -151,7 +150,7 @@ def found_in(leaderboard, search=None):
     found = {}
     for kind, row in picked(leaderboard, search).items():
         qrels, run = files_of(kind, leaderboard, row["search"])
-        board = {name: row.get(name) for name in (METRIC[kind], "low", "high")}
+        board = {name: row.get(name) for name in (BY[kind], "low", "high")}
         found[kind] = Found(row["search"], board)
         if qrels.exists() and run.exists():
             rankings = your_searches.read_run(run)
@@ -459,8 +458,8 @@ def unpaired(kind, paths, old, new):
     parts = []
     for path, found in zip(paths, (old, new), strict=True):
         row = {name: value for name, value in found.board.items() if value is not None}
-        utils.check_table([row], [METRIC[kind], "low", "high"], path)
-        parts.append([float(row[name]) for name in (METRIC[kind], "low", "high")])
+        utils.check_table([row], [BY[kind], "low", "high"], path)
+        parts.append([float(row[name]) for name in (BY[kind], "low", "high")])
     (before, old_low, old_high), (now, low, high) = parts
     gain = now - before
     down = math.hypot(now - low, old_high - before)  # squares add up

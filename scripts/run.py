@@ -264,16 +264,6 @@ def keep_pictures(paths, results):
         executed.write_text(text.replace("](../figures/", "](figures/"), "utf-8")
 
 
-def forget(es):
-    """Delete this run's indexes; a dead node must not hide other errors."""
-    try:
-        if es:
-            elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
-    except Exception as error:
-        what = f"this run's indexes are left ({type(error).__name__})"
-        print(f"warning: Elasticsearch: {what}")
-
-
 def board_printer(this_run):
     """A function that prints the leaderboard once, when this run has written it."""
     board, printed = this_run.results / "leaderboard.csv", []
@@ -371,7 +361,7 @@ def execute_all(arguments, paths, this_run):
     try:
         errors = run(paths, this_run, es)
     finally:
-        forget(es)
+        elastic.forget(es)
     if arguments.in_place and not errors:
         for path in paths:
             shutil.copyfile(results / path.name, path)

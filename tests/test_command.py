@@ -614,3 +614,13 @@ def test_without_queries_there_is_nothing_to_judge(folder, run):
     code, _, error = run("judge", folder, own=False)
     assert code == 3
     assert "no queries to judge: write some into queries.txt" in error
+
+
+def test_indexes_are_deleted_also_after_an_error(folder, run, monkeypatch):
+    es, gone = object(), []
+    empty = command.Candidates({}, {}, {}, {}, {}, {}, {}, es=es)
+    monkeypatch.setattr(command, "candidates", lambda _: empty)
+    monkeypatch.setattr("course.elastic.forget", gone.append)
+    code, _, error = run(folder)
+    assert (code, gone) == (3, [es])
+    assert "there is no search" in error
