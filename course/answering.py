@@ -115,7 +115,7 @@ def answer_call():
             temperature=0,
         )
         return {
-            "answer": llm.text_of(completion).strip(),
+            "answer": llm.text_of(completion, may_be_cut=True).strip(),
             "finish": completion.choices[0].finish_reason,
             "tokens": llm.tokens_of(completion),
         }

@@ -49,6 +49,8 @@ DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FACTS = "answer-facts.csv"  # of notebook 06, where a model answers
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
+QUOTES = "quotes.csv"  # judgements that quote the words that answer, see `quotes`
+QUOTED = ["query", "document", "quote"]
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -64,6 +66,7 @@ ID_COLUMNS = {
     LOG: ["query_id"],
     FACTS: ["query_id"],
     FAILURES: ["query_id"],
+    QUOTES: ["document"],  # a query may be an id, or a text
 }
 ACTIONS = {"index", "create", "update", "delete"}  # of Elasticsearch's bulk files
 INSTEAD = {  # of files that hold no table for us: how to save them
@@ -562,6 +565,31 @@ def read_qrels(path, encoding=None):
     return table.assign(grade=corpus.whole_if_possible(table["grade"]))
 
 
+def read_quotes(path, encoding=None):
+    """quotes.csv, a DataFrame of texts with the columns QUOTED."""
+    check_rows(path, encoding)
+    return corpus.read_table(path, QUOTED, encoding=encoding)[QUOTED]
+
+
+def queries_of_quotes(path, encoding=None):
+    """The different queries of quotes.csv, as `read_queries` returns them."""
+    asked = read_quotes(path, encoding)["query"].str.strip().drop_duplicates()
+    table = pd.DataFrame({"query": asked, "course": "all", "kind": "typed", "need": ""})
+    return table.assign(query_id=[f"q{n}" for n in range(1, len(table) + 1)])
+
+
+def asked_by(quotes, queries, path):
+    """The query_id of each quote, whose query is an id or a text of one of `queries`.
+
+    queries: with query_id and query. ValueError for a row with another query."""
+    ids = queries["query_id"]
+    known = dict(zip(queries["query"].str.strip(), ids, strict=True))
+    found = quotes["query"].str.strip().map(known | dict(zip(ids, ids, strict=True)))
+    problem = "is the id or the text of no query"
+    utils.fail_if_any(quotes, found.isna(), "query", corpus.given(path), problem)
+    return found
+
+
 def _is_header(fields):
     """Whether the first line of qrels names columns: words of them, and no number."""
     words = sum(bool(re.search(HEADER_WORDS, field)) for field in fields)
@@ -691,8 +719,9 @@ def _convert(source, into, shown):
     for name in {JUDGED, LOG, corpus.IDS, *_copied_before(into)}:
         (into / name).unlink(missing_ok=True)  # also what is gone in the source
     (into / corpus.GIVEN).unlink(missing_ok=True)
-    for path in asked:
-        _convert_queries(path, qrels, documents, into, encoding)
+    quoted = [] if qrels or _named(own, JUDGED) else _named(own, QUOTES)
+    for path in asked or quoted:
+        _convert_queries(path, qrels or quoted, documents, into, encoding)
     tables = _named(own, GENERATED, JUDGED)
     courses = [corpus.read_table(path, ["course"])["course"] for path in tables]
     if tables and {*pd.concat(courses)} == {"all"}:
@@ -704,7 +733,8 @@ def _convert(source, into, shown):
         (into / GENERATED).unlink(missing_ok=True)  # made from other documents
     kept.write_text(content)
     given = {DOCUMENTS: table} | dict.fromkeys([LOG] if asked else [], *asked)
-    given |= dict.fromkeys([JUDGED] if qrels else [], *qrels[:1])
+    judged = [*qrels, *quoted][:1]
+    given |= dict.fromkeys([JUDGED] if judged else [], *judged)
     for path in own:
         name = path.name.lower()
         name = f"runs/{path.name}" if name.endswith(".trec") else name
@@ -782,9 +812,8 @@ def _files_of(source):
     files = [path for path in [*top, *below] if path.is_file()]
     files = sorted(path for path in files if not _is_hidden(path))
     below, here = set(files) & {*below}, set(files) - {*below}
-    own = _named(here, GENERATED, JUDGED, FACTS, FAILURES) + _named(
-        below, "runs/*.trec"
-    )
+    own = _named(here, GENERATED, JUDGED, FACTS, FAILURES, QUOTES)
+    own += _named(below, "runs/*.trec")
     asked = _named(here, "quer[iy]*", "topics*", "*.QRY")
     qrels = _named(here, "qrels*", "*.REL") + _named(below, "qrels/*.t[sx][vt]")
     judgements = _named(here, "judgements-*.csv", COLUMNS)  # of notebook 05's panel
@@ -838,8 +867,10 @@ def _named(files, *patterns):
 def _convert_queries(path, qrels_paths, documents, into, encoding):
     """Write queries.csv and, of what is graded, judged-queries.csv.
 
-    Where no query has a course, all documents get the same one."""
-    queries = read_queries(path, encoding)
+    Where no query has a course, all documents get the same one. quotes.csv may be the
+    file of queries, and of what is graded: what is quoted has grade 1."""
+    is_quoted = path.name.lower() == QUOTES
+    queries = (queries_of_quotes if is_quoted else read_queries)(path, encoding)
     if set(queries["course"]) == {"all"}:
         _of_one_course(documents, path.name)
     other = ~queries["course"].isin(documents["course"])
@@ -876,6 +907,13 @@ def _known_qrels(path, queries, documents, encoding):
 
     Others are counted and left out. A ValueError where they are more than
     half: then the file belongs to other documents."""
+    if path.name.lower() == QUOTES:
+        quoted = read_quotes(path, encoding)
+        unknown = ~quoted["document"].isin(documents["id"])
+        utils.fail_if_any(quoted, unknown, "document", path, "is the id of no document")
+        graded = quoted.assign(query_id=asked_by(quoted, queries, path), grade=1)
+        graded = graded[["query_id", "document", "grade"]].drop_duplicates()
+        return graded.assign(split="")
     qrels = read_qrels(path, encoding)
     unknown_query = ~qrels["query_id"].isin(queries["query_id"])
     utils.fail_if_any(qrels, unknown_query, "query_id", path, "is in no other file")
@@ -971,7 +1009,10 @@ def _members_of(path, what="a .zip"):
 def _ids_of(documents, own, into):
     """Every id of documents and queries, of all files, in the user's form."""
     found = [documents["id"]]
-    tables = [*_named(own, JUDGED, FACTS, FAILURES), *filter(Path.exists, [into / LOG])]
+    tables = [
+        *_named(own, JUDGED, FACTS, FAILURES, QUOTES),
+        *filter(Path.exists, [into / LOG]),
+    ]
     for path in tables:
         columns = ID_COLUMNS[path.name.lower()]
         table = corpus.read_table(path, columns)

@@ -270,10 +270,11 @@ def _why_unusable(error):
     return f"{known.get(kind, 'the reply is not readable')} ({kind})"
 
 
-def text_of(completion, is_one_token=False):
+def text_of(completion, is_one_token=False, may_be_cut=False):
     """The text of a completion; UnusableError says why it has none.
 
-    is_one_token: asked for one token only, so that it is always cut off."""
+    is_one_token: asked for one token only, so that it is always cut off. may_be_cut: a
+    text that ends at the limit is still one, as a long answer is."""
     choices = completion.choices or []
     text, refusal, finish = "", None, None
     if choices:
@@ -284,7 +285,7 @@ def text_of(completion, is_one_token=False):
         f"the model refused: {refusal}": refusal,
         "the provider filtered the reply": finish == "content_filter",
         "the reply is cut off: it reached the limit": finish == "length"
-        and not is_one_token,
+        and not (is_one_token or may_be_cut),
         "the reply is empty": not text.strip() and not is_one_token,
     }
     for why, is_so in problems.items():

@@ -17,15 +17,17 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, embedding, scoring
+from course import answering, corpus, embedding, scoring
 
 PAGE = 780  # words of a page, about, without titles
 READ = 254  # tokens that the model reads of a text, without the two of its own
 BUDGETS = [500, 1_000, 2_000, 4_000]  # tokens that a language model is shown
 DEEP = 120  # chunks that are ranked for a query
 RECORD = "recorded-pages.json"
+ANSWERED = ["128 tokens", "128 tokens, headings", "512 tokens", "whole page"]
+ANSWER_BUDGET = 1_000  # tokens of pages in the prompts of the recorded answers
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-HEADING = re.compile(r"(?m)^## (.*)$")
+HEADING = re.compile(r"(?m)^##+ (.*)$")
 
 
 # --- Pages and spans ---------------------------------------------------------
@@ -358,21 +360,43 @@ def recalled(rankings, cut, costs, wanted, budgets=BUDGETS):
         total = (spans[:, 1] - spans[:, 0]).sum()
         for column, budget in enumerate(budgets):
             ranges = _taken(ranking, first, last, extra, budget)
+            ranges = [tokens for _, *tokens in ranges]
             found[row, column] = _overlap(ranges, spans) / total
     return found
 
 
 def _taken(ranking, first, last, extra, budget):
-    """The ranges of tokens that fit into a budget, a list of (first, last)."""
+    """The chunks that fit into a budget: a list of number, first and last token."""
     ranges, left = [], budget
     for number in ranking:
         if number < 0 or left <= extra[number]:
             break
         left -= extra[number]
         end = min(last[number], first[number] + left)
-        ranges.append((first[number], end))
+        ranges.append((number, first[number], end))
         left -= end - first[number]
     return ranges
+
+
+def fitting(rankings, cut, costs, budget):
+    """The numbers of the chunks that a model is shown: a list for each query.
+
+    They are those of `recalled`, the last one cut where the budget is spent."""
+    first, last = cut["first"].to_numpy(), cut["last"].to_numpy()
+    extra = costs - (last - first)
+    taken = [_taken(ranking, first, last, extra, budget) for ranking in rankings]
+    return [[number for number, *_ in some] for some in taken]
+
+
+def shown(numbers, cut, costs, found, tokens, budget):
+    """The texts of some chunks, best first, as a model is shown them: a list.
+
+    The last one ends where the budget is spent. found: the pages."""
+    first, last = cut["first"].to_numpy(), cut["last"].to_numpy()
+    taken = _taken(numbers, first, last, costs - (last - first), budget)
+    numbers, first, last = np.array(taken, dtype=int).reshape(-1, 3).T
+    table = cut.iloc[numbers].assign(first=first, last=last)
+    return texts_of(table, found, tokens)
 
 
 def _overlap(ranges, spans):
@@ -416,3 +440,31 @@ def recorded_needs():
     """The need of each query of LiveQA-Med in the record, a list."""
     text = (corpus.ROOT / "data" / RECORD).read_text("utf-8")
     return json.loads(text)["liveqa_needs"]
+
+
+# --- What reaches the answer -------------------------------------------------
+
+
+def load_answers(folder=None):
+    """What a model was shown of each way, from page-answers.csv: a row an answer.
+
+    Columns: query_id, way, chunks (numbers), question, course, need, prompt, and with
+    readings first and second, see `answering.read_facts`. The pages have their titles
+    near the texts."""
+    folder = corpus.data_folder(folder)
+    queries, _ = corpus.load_judged_queries(folder)
+    table = pd.read_csv(folder / "page-answers.csv", dtype=str, keep_default_na=False)
+    columns = ["query_id", "question", "course", "need"]
+    table = table.merge(queries[columns], how="left", validate="many_to_one")
+    found, _ = build(corpus.load_documents(folder))
+    tokens = tokens_of(found)
+    ways = ways_of(found, tokens)
+    costs = {way: costs_of(ways[way]) for way in table["way"].unique()}
+    prompts = []
+    for row in table.itertuples():
+        numbers = [int(number) for number in row.chunks.split()]
+        of_way = ways[row.way], costs[row.way]
+        texts = shown(numbers, *of_way, found, tokens, ANSWER_BUDGET)
+        records = [{"question": "", "text": text} for text in texts]
+        prompts.append(answering.prompt_of(row.question, row.course, records))
+    return table.assign(prompt=prompts)

@@ -123,9 +123,11 @@ def live(server):
     return patch.dict(os.environ, names | {"NO_PROXY": "127.0.0.1"})
 
 
-def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path):
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish):
+    """Also one that ends at the limit, as every seventh recorded answer does."""
     reply = {"choices": [{"message": {"role": "assistant", "content": " Yes. "}}]}
-    reply["choices"][0]["finish_reason"] = "stop"
+    reply["choices"][0]["finish_reason"] = finish
     reply["usage"] = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     with chat_server(raw(json.dumps(reply))) as server, live(server):
         for _ in range(2):

@@ -1,0 +1,145 @@
+"""Labels that are quotes: which words of a document answer a query.
+
+A file quotes.csv has the columns query (its text or id), document (its id) and quote:
+words of the document, copied. Another way of cutting leaves such labels as they are, so
+`board` can say which one brings most of them. Notebook 12 introduces it."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+import utils
+from course import corpus, experiments, formats, intervals, pages
+
+BEST = "128 tokens, headings"  # by notebook 12; taken where too few queries choose
+WAYS = [BEST, "128 tokens", "254 tokens", "254 tokens, headings", "512 tokens"]
+WAYS.append("whole page")
+AT = 2_000  # the budget that chooses
+
+
+def load(queries, documents, folder=None):
+    """quotes.csv, with each quote found in its document: a DataFrame, or an empty one.
+
+    queries: judged ones, with query_id, question and document, a dict of id: grade.
+    documents: a list of dicts. Columns: query_id, document, and start and end in the
+    text of the document's page (`pages.as_pages`). White space may differ, as where a
+    line breaks. Of a quote that its document has more than once the first place
+    counts; a line counts these. ValueError names the row of a query that is not
+    judged, of a document that is not there or is not relevant to the query, and of
+    a quote that is not in its document."""
+    path = corpus.data_folder(folder) / formats.QUOTES
+    columns = ["query_id", "document", "start", "end"]
+    if not path.exists():
+        return pd.DataFrame(columns=columns)
+    table, name = formats.read_quotes(path), corpus.given(path)
+    asked = queries.rename(columns={"question": "query"})
+    theirs = asked["query_id"].map(corpus.original_ids(folder)).dropna()
+    asked = pd.concat([asked, asked.loc[theirs.index].assign(query=theirs)])
+    table["query_id"] = formats.asked_by(table, asked, path)
+    known = corpus.accepted_ids(documents, folder)
+    given = table["document"]
+    table["document"] = given.str.strip().map(known)
+    wrong = table["document"].isna()
+    problem = "is the id of no document"
+    utils.fail_if_any(table.assign(document=given), wrong, "document", name, problem)
+    grades = dict(zip(queries["query_id"], queries["document"], strict=True))
+    pairs = zip(table["query_id"], table["document"], strict=True)
+    wrong = np.array([not grades[query].get(document, 0) for query, document in pairs])
+    problem = "is quoted, and is not relevant to its query"
+    utils.fail_if_any(table.assign(document=given), wrong, "document", name, problem)
+    found = _places(table, documents)
+    problem = "is not in its document"
+    utils.fail_if_any(table, [not some for some in found], "quote", name, problem)
+    if several := sum(len(some) > 1 for some in found):
+        said = "quotes are in their document more than once; the first place counts"
+        print(f"{name}: {several} {said}")
+    table[["start", "end"]] = [some[0] for some in found]
+    return table[columns]
+
+
+def _places(table, documents):
+    """Where each quote stands in the page of its document: lists of (start, end)."""
+    of_pages = zip(documents, pages.as_pages(documents), strict=True)
+    texts = {document["id"]: page["text"] for document, page in of_pages}
+    found = []
+    for document, quote in zip(table["document"], table["quote"], strict=True):
+        words = r"\s+".join(map(re.escape, quote.split()))
+        found.append([one.span() for one in re.finditer(words, texts[document])])
+    return found
+
+
+def wanted(table, queries, documents, tokens):
+    """The tokens that each query wants, as `pages.wanted_of`: a list of arrays (n, 2).
+
+    table: of `load`. queries: those that have quotes. tokens: of the documents as
+    pages. What two quotes share counts once."""
+    number = {document["id"]: place for place, document in enumerate(documents)}
+    spans = table.assign(page=table["document"].map(number), record=table["query_id"])
+    spans = pages.to_tokens(spans, tokens)
+    spans["last"] = spans["last"].clip(lower=spans["first"] + 1)  # a part of a word
+    return [
+        _joined(spans.loc[spans["record"] == id_, ["first", "last"]].to_numpy())
+        for id_ in queries["query_id"]
+    ]
+
+
+def _joined(spans):
+    """Ranges of tokens without overlap: an array, (n, 2)."""
+    found = []
+    for first, last in sorted(map(tuple, spans)):
+        if found and first <= found[-1][1]:
+            found[-1][1] = max(last, found[-1][1])
+        else:
+            found.append([first, last])
+    return np.array(found)
+
+
+def recalls(table, queries, documents):
+    """The share of the quoted tokens that each of WAYS brings, (n_queries, n_budgets).
+
+    By the sum of BM25 and vectors with 0.8. table, queries, documents: see `wanted`.
+    Budgets: `pages.BUDGETS`, in tokens."""
+    found = pages.as_pages(documents)
+    tokens = pages.tokens_of(found)
+    spans = wanted(table, queries, documents, tokens)
+    ways, values = pages.ways_of(found, tokens), {}
+    for name in WAYS:
+        cut = ways[name]
+        rankings = pages.rankings_of(cut, found, tokens, queries)["sum"]
+        values[name] = pages.recalled(rankings, cut, pages.costs_of(cut), spans)
+    return values
+
+
+def board(values, queries):
+    """How much each way brings, and which is chosen: a DataFrame, and a sentence.
+
+    values: of `recalls`. queries: with need and fold. All of them choose the way, at
+    `AT` tokens, and each fold is measured with what the others choose. With fewer than
+    `experiments.FEW` queries it is notebook 12's, `BEST`. Columns: recall at each
+    budget, and the chosen way minus each other one at `AT` tokens: difference, low,
+    high (95 %) and p, corrected for the number of ways (`intervals.holm`)."""
+    at = pages.BUDGETS.index(AT)
+    columns = [f"recall at {budget:,}" for budget in pages.BUDGETS]
+    rows = {name: some.mean(axis=0) for name, some in values.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    at_2000 = pd.DataFrame({name: some[:, at] for name, some in values.items()})
+    chosen, n = BEST, len(queries)
+    says = f"{n} queries are too few to choose by: “{BEST}” was best in notebook 12."
+    fold = queries["fold"].to_numpy()
+    if n >= experiments.FEW and len({*fold}) > 1:
+        chosen = at_2000.mean().idxmax()
+        best = {one: at_2000[fold != one].mean().idxmax() for one in sorted({*fold})}
+        pairs = enumerate(pd.Series(fold).map(best))
+        expected = np.mean([at_2000.at[row, name] for row, name in pairs])
+        agreed = [*best.values()].count(chosen)
+        says = (
+            f"“{chosen}” is chosen, as by {agreed} of {len(best)} folds. With {AT:,} "
+            f"tokens we expect {expected:.3f} of the quoted words."
+        )
+    groups = intervals.groups_of(queries)
+    others = at_2000.drop(columns=chosen)
+    gains = {name: at_2000[chosen] - others[name] for name in others}
+    found = intervals.differences(gains, groups)
+    found["p"] = intervals.holm(found["p"])
+    return table.join(found), says
