@@ -40,7 +40,9 @@ def test_the_changelog_names_functions_where_they_are():
     found = re.findall(r"`(\w+)\.(\w+)[`(]", re.sub(FORMER, "", text))
     modules = {path.stem: f"course.{path.stem}" for path in COURSE.glob("*.py")}
     modules["utils"] = "utils"
-    named = {(name, of) for name, of in found if name in modules and of != "py"}
+    named = {
+        (name, of) for name, of in found if name in modules and of not in {"py", "csv"}
+    }
     assert len(named) >= 10
     lost = [
         f"{name}.{of}"
