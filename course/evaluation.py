@@ -47,7 +47,9 @@ NEW = 200  # queries of a log of which a model grades results
 BOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 BOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
 LONG = 200  # words; a text of more is long
-CUT = {"size": 100, "step": 100}  # words of a chunk, and between two beginnings
+# Words of a chunk, and between two beginnings: about 128 tokens, each chunk with its
+# title, as is best in notebook 12
+CUT = {"size": 100, "step": 100}
 MOST_CHUNKS = 150_000  # on a processor: over an hour on two cores
 MOST_CHUNKS_ELSEWHERE = 500_000  # on another device: about 5 GB of memory
 ENOUGH = 20  # labels drawn at random that can correct a model
@@ -235,7 +237,8 @@ def about_chunks(documents):
         return ""
     if not are_too_many(n):
         size = CUT["size"]
-        return f"Many texts are long. Chunks of {size} words are searched, too: {n:,}."
+        chunks = f"Chunks of {size} words, each with its title,"
+        return f"Many texts are long. {chunks} are searched, too: {n:,}."
     most = MOST_CHUNKS if n <= MOST_CHUNKS_ELSEWHERE else MOST_CHUNKS_ELSEWHERE
     return f"""Many texts are long, but {n:,} chunks are too many (over {most:,}).
 So they are not cut: vectors are of the beginning of each text, as far as the model

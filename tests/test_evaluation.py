@@ -226,7 +226,7 @@ def test_too_many_chunks_are_not_embedded_and_this_is_said(monkeypatch, capsys):
     assert len(evaluation.embed_all(DOCUMENTS)["vectors: chunks"].rows) == n
     said = capsys.readouterr().out
     assert said.startswith(f"{evaluation.about_chunks(DOCUMENTS)}\n")
-    assert f"Chunks of 100 words are searched, too: {n}." in said
+    assert f"Chunks of 100 words, each with its title, are searched, too: {n}." in said
     monkeypatch.setattr(evaluation, "MOST_CHUNKS", n - 1)
     assert list(evaluation.embed_all(DOCUMENTS)) == ["vectors"]
     said = capsys.readouterr().out

@@ -139,7 +139,7 @@ def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
     assert "50 documents, 50 ids made" in done.stdout
     notebook = (tmp_path / "06-your-own-data.ipynb").read_text()
     assert all(text in notebook for text in ("No queries yet", "50 calls"))
-    said = "Chunks of 100 words are searched, too: "  # they are many, and long
+    said = "each with its title, are searched, too: "  # they are many, and long
     report = (tmp_path / "report.html").read_text()
     assert all(said in text for text in (done.stdout, notebook, report))
     assert " of them to encode, about 1 min" in done.stdout
