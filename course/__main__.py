@@ -242,9 +242,11 @@ def _result(words):
     except Exception as error:  # 1 would say that a search is worse
         traceback.print_exc()
         said = f"{type(error).__name__}: {error}"
-    from course import command
+    from course import command, gate
 
     print(f"error: {command.printable(said)}", file=sys.stderr)
+    if words[:1] == ["gate"]:
+        gate.write_summary(said)
     return {"error": said, "code": ERROR}
 
 

@@ -293,8 +293,10 @@ def read_baseline(path, search=None):
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     if wanted and names != [wanted]:
-        held = ", ".join(map(repr, names))
-        raise ValueError(f"{path}: no search {wanted!r}; it has {held}")
+        held = [f"{found.name!r} for {kind} queries" for kind, found in kinds.items()]
+        problem = f"{wanted!r} was not kept for all queries: it has {', '.join(held)}"
+        advice = f"keep another run with --search {wanted!r}"
+        raise ValueError(f"{path}: {problem}; {advice}")
     return kinds, written
 
 
@@ -677,9 +679,9 @@ def plain(text, longest=200):
     return seen if len(seen) <= longest else f"{seen[: longest - 1]}…"
 
 
-def cell(text):
+def cell(text, longest=200):
     """A text of users for a table in Markdown: on one line, and no markup."""
-    return re.sub(MARKUP, lambda found: f"&#{ord(found[0])};", plain(text))
+    return re.sub(MARKUP, lambda found: f"&#{ord(found[0])};", plain(text, longest))
 
 
 def _row(*cells):
@@ -721,11 +723,16 @@ def markdown(outcomes):
 def write_summary(outcomes, path=None):
     """Append `markdown` to a file, else to the one that GitHub names, if there is one.
 
-    It returns the path, or None where nothing was written."""
+    outcomes: of `compare`, or a text: an error. It returns the path, or None where
+    nothing was written."""
     path = path or os.environ.get(SUMMARY)
     if path:
+        if isinstance(outcomes, str):
+            said = f"**The gate: error.** {cell(outcomes, 2_000)}"
+        else:
+            said = markdown(outcomes)
         with open(path, "a", encoding="utf-8") as file:
-            file.write(markdown(outcomes) + "\n")
+            file.write(said + "\n")
     return path or None
 
 

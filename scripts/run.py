@@ -379,6 +379,8 @@ def main():
         code = work(arguments)
     except (OSError, ValueError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
+        if arguments.baseline:
+            gate.write_summary(f"{error}", arguments.summary)
         code = gate.ERROR
     except Exception:  # Python would end with 1, which says that a search is worse
         traceback.print_exc()

@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from mistune import create_markdown
 
+from course import __main__ as command_line
 from course import formats, gate, manifest
 
 N = 60
@@ -430,7 +431,7 @@ def test_the_file_has_the_same_bytes_and_says_which_search_it_is_of(compare, tmp
     assert gate.read(one)[1] == "other"
     [outcome] = gate.compare(one, tmp_path / "new", Path.exists)
     assert outcome.names == ("other", "other")  # which nobody has to name again
-    with pytest.raises(ValueError, match=r"1\.gz: no search 'plain'; it has 'other'"):
+    with pytest.raises(ValueError, match=r"1\.gz: 'plain' was not kept for all"):
         gate.compare(one, tmp_path / "new", Path.exists, search="plain")
     (tmp_path / "old" / "runs" / "judged" / "other.trec").unlink()
     with pytest.raises(ValueError, match="no run of 'other' is beside it"):
@@ -509,6 +510,18 @@ def test_the_summary_is_added_to_a_file(compare, tmp_path, monkeypatch):
     text = (tmp_path / "job.md").read_text()
     assert text.startswith("before\n## Search: Not worse\n")
     assert text == "before\n" + (tmp_path / "named.md").read_text()
+
+
+def test_the_summary_says_of_an_error_what_it_was(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "job.md"
+    monkeypatch.setenv(gate.SUMMARY, str(path))
+    missing = tmp_path / "nowhere"
+    words = ["gate", str(missing), "--baseline", str(missing / "baseline.json.gz")]
+    assert command_line.main(words) == gate.ERROR
+    said = capsys.readouterr().err.splitlines()[-1].removeprefix("error: ")
+    assert path.read_text() == f"**The gate: error.** {gate.cell(said, 2_000)}\n"
+    assert command_line.main(["evaluate", str(missing)]) == gate.ERROR
+    assert path.read_text().count("error") == 1  # of the gate alone
 
 
 # --- Looking again and again -------------------------------------------------
