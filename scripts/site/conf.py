@@ -21,8 +21,9 @@ import fold  # noqa: E402
 from course import exercises  # noqa: E402
 
 CLASS, NOTES = os.environ.get("CLASS"), os.environ.get("NOTES")
-LISTED = Path(__file__).with_name("browser.txt")  # paths of what runs in a browser
-RUNS = LISTED.read_text().split() if LISTED.exists() else []
+LISTED = Path(__file__).with_name("browser.txt")
+LISTED = LISTED.read_text() if LISTED.exists() else ""
+IN_BROWSER = os.environ.get("BROWSER", LISTED).split()  # paths of what runs there
 PARTS = {
     "Lessons": "notebooks/0*",
     "For the curious": "notebooks/more/*",
@@ -51,7 +52,11 @@ nb_code_prompt_hide = nb_code_prompt_show
 myst_heading_anchors = 4
 html_static_path, html_css_files, html_js_files = ["static"], ["site.css"], ["site.js"]
 html_copy_source = html_show_sphinx = False
-html_theme_options = {"use_download_button": False, "home_page_in_toc": True}
+html_theme_options = {
+    "use_download_button": False,
+    "home_page_in_toc": True,
+    "navbar_persistent": [],
+}
 
 
 def language_of(page):
@@ -123,7 +128,7 @@ def mend(app, doctree):
 
 def tell(app, page, template, context, doctree):
     context["language"] = language_of(page)
-    if f"{page}.ipynb" in RUNS and os.environ.get("BROWSER") != "0":
+    if f"{page}.ipynb" in IN_BROWSER:
         start = "../" * page.count("/") + "browser/lab/index.html?path="
         words = WORDS[language_of(page)][-1]
         link = f'<p class="browser"><a href="{start}{page}.ipynb">{words}</a></p>'
