@@ -1,44 +1,37 @@
 """The site: sphinx over the committed notebooks, of which nothing is executed.
 
-Settings: CLASS hides results until asked for, NOTES shows the speaker's notes, and
-BROWSER=0 leaves out the links to the notebooks that run in a browser."""
+CLASS hides results until asked for, NOTES shows the speaker's notes, and BROWSER=0
+links no notebook that runs in a browser. A link to a file that is no page opens a
+copy of it."""
 
 import base64
 import hashlib
 import os
 import re
-import sys
 from pathlib import Path
 
+import fold
 import nbformat
 from docutils import nodes
-from sphinx import addnodes
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
-import fold  # noqa: E402
+from course import exercises
 
-from course import exercises  # noqa: E402
-
-CLASS, NOTES = os.environ.get("CLASS"), os.environ.get("NOTES")
-LISTED = Path(__file__).with_name("browser.txt")
+LISTED = Path(__file__).with_name("browser.txt")  # paths of what runs in a browser
 LISTED = LISTED.read_text() if LISTED.exists() else ""
-IN_BROWSER = os.environ.get("BROWSER", LISTED).split()  # paths of what runs there
 PARTS = {
     "Lessons": "notebooks/0*",
     "For the curious": "notebooks/more/*",
     "To look up": "notebooks/GLOSSARY\nnotebooks/README\ndata/README\ndocs/*",
     "Español": "README.es\nnotebooks/es/*",
 }
-WORDS = {  # of the site itself
-    "en": ("What came out?", "Notes", "Run it in the browser"),
-    "es": ("¿Qué salió?", "Notas", "Ejecutarlo en el navegador"),
-}
-# shown by a running notebook only, and what the page says in its place
-LIVE = re.compile(r"plots\.play\(|display\(panel\(")
+TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
+LINK = '<p class="browser"><a href="{}browser/lab/index.html?path={}">{}</a></p>{}'
+NOTE = re.compile(r"(?s)<!-- notes: (.*?)-->")
+TASK = re.compile(
+    r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[[^]]+\]\([^)]*solutions/(.+?)\)$"
+)
+LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
-SOLVED = re.compile(r"^(.*): \[[^]]+\]\([^)]*solutions/.*\.py\)$", re.MULTILINE)
-FOLDED = "<details><summary>{}</summary>\n\n{}\n\n</details>"
 ALTS = {}  # of the figures, by the hash that names their files
 
 project = html_title = "Evaluating retrieval"
@@ -47,95 +40,78 @@ root_doc, html_theme = "README", "sphinx_book_theme"
 extensions = ["myst_nb"]
 include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
 exclude_patterns = ["CHANGELOG.md", "**/.ipynb_checkpoints"]
-nb_execution_mode, nb_code_prompt_show = "off", "import …"
-nb_code_prompt_hide = nb_code_prompt_show
-myst_heading_anchors = 4
-html_static_path, html_css_files, html_js_files = ["static"], ["site.css"], ["site.js"]
+nb_execution_mode, myst_heading_anchors = "off", 4
+html_static_path, html_css_files = ["static"], ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = html_show_sphinx = False
-html_theme_options = {
-    "use_download_button": False,
-    "home_page_in_toc": True,
-    "navbar_persistent": [],
-}
+html_theme_options = {"use_download_button": False, "navbar_persistent": []}
 
 
 def language_of(page):
-    return "es" if page == "README.es" or "/es/" in page else "en"
+    return "es" if "es" in re.split("[./]", page) else "en"
 
 
-def solution(stem, text):
-    """The line that links to the solutions opens those of this exercise instead."""
-    number = re.search(r"^\*\*(\d+)\.", text, re.MULTILINE)
-    path = exercises.SOLUTIONS / f"{stem}.py"
+def with_answers(task):
+    """An exercise, and its answers folded in place of the link to them."""
+    text, number, title, name = task.groups()
+    cells = exercises.cells(exercises.SOLUTIONS / name)
     answers = [
-        f"# %% {of} {kind}\n{code}"
-        for of, kind, code in exercises.cells(path)
-        if number and of == int(number[1])
+        f"# %% {n} {kind}\n{code}" for n, kind, code in cells if n == int(number)
     ]
-    code = f"```python\n{''.join(answers)}\n```"
-    return SOLVED.sub(lambda line: FOLDED.format(line[1], code), text)
+    return text + fold.RESULT.format(title, f"```python\n{''.join(answers)}\n```")
 
 
-def prepare(notebook, page):
-    """Make a notebook's cells ready for readers, in place."""
-    result, notes, _ = WORDS[language_of(page)]
-    if CLASS:
-        fold.fold(notebook, result)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            note = FOLDED.format(notes, r"\1") if NOTES else ""
-            cell.source = re.sub(r"(?s)<!-- notes: (.*?)-->", note, cell.source)
-            cell.source = solution(Path(page).name, cell.source)
-            continue
-        tags = cell.metadata.setdefault("tags", [])
-        if "imports" in tags:
-            tags.append("hide-input")
-        elif CLASS and cell.outputs:
-            tags.append("hide-output")
-            prompts = {"code_prompt_show": result, "code_prompt_hide": result}
-            cell.metadata["mystnb"] = prompts
-        for output in cell.outputs:
-            if png := output.get("data", {}).get("image/png"):
-                key = hashlib.sha256(base64.b64decode(png)).hexdigest()
-                ALTS[key] = output.metadata["image/png"]["alt"]
-        if LIVE.search(cell.source):
-            said = {"output_type": "display_data", "metadata": {}}
-            said["data"] = {"text/markdown": NOT_LIVE}
-            cell.outputs.append(nbformat.from_dict(said))
+def prepare(cell, summary):
+    """Make a cell ready for readers, in place."""
+    if cell.cell_type == "markdown":
+        note = fold.RESULT.format("Notes", r"\1") if os.environ.get("NOTES") else ""
+        cell.source = TASK.sub(with_answers, NOTE.sub(note, cell.source))
+        return
+    tags = cell.metadata.setdefault("tags", [])
+    if "imports" in tags:
+        tags.append("hide-input")
+    elif os.environ.get("CLASS"):
+        tags.append("hide-output")
+        cell.metadata.mystnb = dict.fromkeys(
+            ["code_prompt_show", "code_prompt_hide"], summary
+        )
+    for output in cell.outputs:
+        if png := output.get("data", {}).get("image/png"):
+            name = hashlib.sha256(base64.b64decode(png)).hexdigest()
+            ALTS[name] = output.metadata["image/png"]["alt"]
+    if LIVE.search(cell.source):
+        said = {"text/markdown": NOT_LIVE}
+        cell.outputs.append(nbformat.v4.new_output("display_data", said))
 
 
 def read(app, page, source):
+    if page == root_doc:
+        source[0] += "".join(TREE.format(*part) for part in PARTS.items())
     if app.env.doc2path(page).suffix == ".ipynb":
         notebook = nbformat.reads(source[0], as_version=4)
-        prepare(notebook, page)
+        summary = fold.SUMMARIES.get(language_of(page), "What came out?")
+        if os.environ.get("CLASS"):
+            fold.fold(notebook, summary)
+        for cell in notebook.cells:
+            prepare(cell, summary)
         source[0] = nbformat.writes(notebook)
-    if page == root_doc:
-        tree = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
-        source[0] += "".join(tree.format(*part) for part in PARTS.items())
 
 
-def mend(app, doctree):
-    """Give each figure its alt text. A link to a folder becomes plain text.
-
-    (A link to a file that is no page opens a copy of it.)"""
+def describe(app, doctree):
     for image in doctree.findall(nodes.image):
         image["alt"] = image.get("alt") or ALTS.get(Path(image["uri"]).stem, "")
-    folder = app.env.doc2path(app.env.docname).parent
-    for link in list(doctree.findall(addnodes.pending_xref)):
-        if (folder / link["reftarget"]).is_dir():
-            link.replace_self(link.children)
 
 
 def tell(app, page, template, context, doctree):
     context["language"] = language_of(page)
-    if f"{page}.ipynb" in IN_BROWSER:
-        start = "../" * page.count("/") + "browser/lab/index.html?path="
-        words = WORDS[language_of(page)][-1]
-        link = f'<p class="browser"><a href="{start}{page}.ipynb">{words}</a></p>'
-        context["body"] = link + context["body"]
+    if f"{page}.ipynb" in os.environ.get("BROWSER", LISTED).split():
+        words = {"es": "Ejecutarlo en el navegador"}
+        said = words.get(language_of(page), "Run it in the browser")
+        root, body = "../" * page.count("/"), context["body"]
+        context["body"] = LINK.format(root, f"{page}.ipynb", said, body)
 
 
 def setup(app):
     app.connect("source-read", read)
-    app.connect("doctree-read", mend)
+    app.connect("doctree-read", describe)
     app.connect("html-page-context", tell)
