@@ -266,5 +266,5 @@ def test_the_edition_for_a_class_hides_results_and_can_show_notes(edition, brows
 
 def test_what_runs_in_a_browser_is_linked(edition):
     name = "notebooks/02-text-evaluation"
-    link = read(edition / f"{name}.html").select_one("p.browser a")
+    link = read(edition / f"{name}.html").select_one("article p a")
     assert link["href"] == f"../browser/lab/index.html?path={name}.ipynb"

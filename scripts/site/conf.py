@@ -16,8 +16,8 @@ from docutils import nodes
 
 from course import exercises
 
-LISTED = Path(__file__).with_name("browser.txt")  # paths of what runs in a browser
-LISTED = LISTED.read_text() if LISTED.exists() else ""
+# paths of notebooks that run in a browser, if there are any
+LISTED = "".join(one.read_text() for one in Path(__file__).parent.glob("browser.txt"))
 PARTS = {
     "Lessons": "notebooks/0*",
     "For the curious": "notebooks/more/*",
@@ -25,19 +25,15 @@ PARTS = {
     "Español": "README.es\nnotebooks/es/*",
 }
 TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
-LINK = '<p class="browser"><a href="{}browser/lab/index.html?path={}">{}</a></p>{}'
 NOTE = re.compile(r"(?s)<!-- notes: (.*?)-->")
-TASK = re.compile(
-    r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[[^]]+\]\([^)]*solutions/(.+?)\)$"
-)
+TASK = re.compile(r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[\S+\]\(\S*solutions/(\S+)\)$")
 LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 ALTS = {}  # of the figures, by the hash that names their files
 
 project = html_title = "Evaluating retrieval"
 project_copyright, author = "CC BY 4.0, code MIT", ""
-root_doc, html_theme = "README", "sphinx_book_theme"
-extensions = ["myst_nb"]
+root_doc, html_theme, extensions = "README", "sphinx_book_theme", ["myst_nb"]
 include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
 exclude_patterns = ["CHANGELOG.md", "**/.ipynb_checkpoints"]
 nb_execution_mode, myst_heading_anchors = "off", 4
@@ -55,10 +51,8 @@ def with_answers(task):
     """An exercise, and its answers folded in place of the link to them."""
     text, number, title, name = task.groups()
     cells = exercises.cells(exercises.SOLUTIONS / name)
-    answers = [
-        f"# %% {n} {kind}\n{code}" for n, kind, code in cells if n == int(number)
-    ]
-    return text + fold.RESULT.format(title, f"```python\n{''.join(answers)}\n```")
+    code = [f"# %% {n} {kind}\n{code}" for n, kind, code in cells if f"{n}" == number]
+    return text + fold.RESULT.format(title, f"```python\n{''.join(code)}\n```")
 
 
 def prepare(cell, summary):
@@ -72,9 +66,7 @@ def prepare(cell, summary):
         tags.append("hide-input")
     elif os.environ.get("CLASS"):
         tags.append("hide-output")
-        cell.metadata.mystnb = dict.fromkeys(
-            ["code_prompt_show", "code_prompt_hide"], summary
-        )
+        cell.metadata.mystnb = {"code_prompt_show": summary}
     for output in cell.outputs:
         if png := output.get("data", {}).get("image/png"):
             name = hashlib.sha256(base64.b64decode(png)).hexdigest()
@@ -105,10 +97,9 @@ def describe(app, doctree):
 def tell(app, page, template, context, doctree):
     context["language"] = language_of(page)
     if f"{page}.ipynb" in os.environ.get("BROWSER", LISTED).split():
-        words = {"es": "Ejecutarlo en el navegador"}
-        said = words.get(language_of(page), "Run it in the browser")
-        root, body = "../" * page.count("/"), context["body"]
-        context["body"] = LINK.format(root, f"{page}.ipynb", said, body)
+        link = "../" * page.count("/") + f"browser/lab/index.html?path={page}.ipynb"
+        said = f'<p><a href="{link}">Run it in the browser</a></p>'
+        context["body"] = said + context["body"]
 
 
 def setup(app):
