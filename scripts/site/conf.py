@@ -35,7 +35,7 @@ project = html_title = "Evaluating retrieval"
 project_copyright, author = "CC BY 4.0, code MIT", ""
 root_doc, html_theme, extensions = "README", "sphinx_book_theme", ["myst_nb"]
 include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
-exclude_patterns = ["CHANGELOG.md", "**/.ipynb_checkpoints"]
+exclude_patterns = ["CHANGELOG.md", "results", ".*", "**/.*"]
 nb_execution_mode, myst_heading_anchors = "off", 4
 html_static_path, html_css_files = ["static"], ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
