@@ -32,14 +32,14 @@ NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 ALTS = {}  # of the figures, by the hash that names their files
 
 project = html_title = "Evaluating retrieval"
-project_copyright, author = "CC BY 4.0, code MIT", ""
-root_doc, html_theme, extensions = "README", "sphinx_book_theme", ["myst_nb"]
+root_doc, author, html_theme = "README", "", "sphinx_book_theme"
+extensions, myst_enable_extensions = ["myst_nb"], ["dollarmath"]
 include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
 exclude_patterns = ["CHANGELOG.md", "results", ".*", "**/.*"]
 nb_execution_mode, myst_heading_anchors = "off", 4
 html_static_path, html_css_files = ["static"], ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
-html_copy_source = html_show_sphinx = False
+html_copy_source = html_show_sphinx = html_show_copyright = False
 html_theme_options = {"use_download_button": False, "navbar_persistent": []}
 
 
