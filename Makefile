@@ -7,7 +7,7 @@ PROJECT = COMPOSE_PROJECT_NAME=course-make
 START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
-SLOW = run install conftest search_alone slides play local_llm elasticsearch elasticsearch_node
+SLOW = run install conftest search_alone slides site play local_llm elasticsearch elasticsearch_node
 # installs what the words name, if it has the hashes of requirements.lock: by uv, or by pip where uv fails
 locked = { $(BIN)/pip install -q --only-binary uv uv==0.13.9 && $(BIN)/uv pip install --python $(BIN)/python $(LOCK) $(1); } \
 	|| { $(BIN)/python -m pip install -q pip==26.3 && $(BIN)/pip install $(LOCK) $(1); }
@@ -80,6 +80,10 @@ slides: .venv/installed         ## the committed notebooks as slides in results/
 	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides" $(if $(CLASS),"$$($(BIN)/python scripts/fold.py --outputs)")
 
+site: .venv/installed           ## the committed notebooks as pages in results/site, which need no network (CLASS=1 folds the results, NOTES=1 shows the notes)
+	@$(call locked,--group site)
+	@scripts/site/make $(BIN) "$(COURSE_RESULTS)/site"
+
 lock: .venv/installed           ## for authors: write constraints.txt and requirements.lock (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o constraints.txt
 	@$(COMPILE) --generate-hashes -c constraints.txt -o requirements.lock
@@ -89,4 +93,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code test-faults check lab elasticsearch local-llm models collections stop notebooks bench slides lock clean
+.PHONY: help run run-more test check-code test-faults check lab elasticsearch local-llm models collections stop notebooks bench slides site lock clean

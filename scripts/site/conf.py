@@ -1,0 +1,108 @@
+"""The site: sphinx over the committed notebooks, of which nothing is executed.
+
+CLASS hides results until asked for, NOTES shows the speaker's notes, and BROWSER=0
+links no notebook that runs in a browser. A link to a file that is no page opens a
+copy of it."""
+
+import base64
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import fold
+import nbformat
+from docutils import nodes
+
+from course import exercises
+
+# paths of notebooks that run in a browser, if there are any
+LISTED = "".join(one.read_text() for one in Path(__file__).parent.glob("browser.txt"))
+PARTS = {
+    "Lessons": "notebooks/0*",
+    "For the curious": "notebooks/more/*",
+    "To look up": "notebooks/GLOSSARY\nnotebooks/README\ndata/README\ndocs/*",
+    "Español": "README.es\nnotebooks/es/*",
+}
+TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
+NOTE = re.compile(r"(?s)<!-- notes: (.*?)-->")
+TASK = re.compile(r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[\S+\]\(\S*solutions/(\S+)\)$")
+LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
+NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
+ALTS = {}  # of the figures, by the hash that names their files
+
+project = html_title = "Evaluating retrieval"
+root_doc, author, html_theme = "README", "", "sphinx_book_theme"
+extensions, myst_enable_extensions = ["myst_nb"], ["dollarmath"]
+include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
+exclude_patterns = ["CHANGELOG.md", "results", ".*", "**/.*"]
+nb_execution_mode, myst_heading_anchors = "off", 4
+html_static_path, html_css_files = ["static"], ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_copy_source = html_show_sphinx = html_show_copyright = False
+html_theme_options = {"use_download_button": False, "navbar_persistent": []}
+
+
+def language_of(page):
+    return "es" if "es" in re.split("[./]", page) else "en"
+
+
+def with_answers(task):
+    """An exercise, and its answers folded in place of the link to them."""
+    text, number, title, name = task.groups()
+    cells = exercises.cells(exercises.SOLUTIONS / name)
+    code = [f"# %% {n} {kind}\n{code}" for n, kind, code in cells if f"{n}" == number]
+    return text + fold.RESULT.format(title, f"```python\n{''.join(code)}\n```")
+
+
+def prepare(cell, summary):
+    """Make a cell ready for readers, in place."""
+    if cell.cell_type == "markdown":
+        note = fold.RESULT.format("Notes", r"\1") if os.environ.get("NOTES") else ""
+        cell.source = TASK.sub(with_answers, NOTE.sub(note, cell.source))
+        return
+    tags = cell.metadata.setdefault("tags", [])
+    if "imports" in tags:
+        tags.append("hide-input")
+    elif os.environ.get("CLASS"):
+        tags.append("hide-output")
+        cell.metadata.mystnb = {"code_prompt_show": summary}
+    for output in cell.outputs:
+        if png := output.get("data", {}).get("image/png"):
+            name = hashlib.sha256(base64.b64decode(png)).hexdigest()
+            ALTS[name] = output.metadata["image/png"]["alt"]
+    if LIVE.search(cell.source):
+        said = {"text/markdown": NOT_LIVE}
+        cell.outputs.append(nbformat.v4.new_output("display_data", said))
+
+
+def read(app, page, source):
+    if page == root_doc:
+        source[0] += "".join(TREE.format(*part) for part in PARTS.items())
+    if app.env.doc2path(page).suffix == ".ipynb":
+        notebook = nbformat.reads(source[0], as_version=4)
+        summary = fold.SUMMARIES.get(language_of(page), "What came out?")
+        if os.environ.get("CLASS"):
+            fold.fold(notebook, summary)
+        for cell in notebook.cells:
+            prepare(cell, summary)
+        source[0] = nbformat.writes(notebook)
+
+
+def describe(app, doctree):
+    for image in doctree.findall(nodes.image):
+        image["alt"] = image.get("alt") or ALTS.get(Path(image["uri"]).stem, "")
+
+
+def tell(app, page, template, context, doctree):
+    context["language"] = language_of(page)
+    if f"{page}.ipynb" in os.environ.get("BROWSER", LISTED).split():
+        link = "../" * page.count("/") + f"browser/lab/index.html?path={page}.ipynb"
+        said = f'<p><a href="{link}">Run it in the browser</a></p>'
+        context["body"] = said + context["body"]
+
+
+def setup(app):
+    app.connect("source-read", read)
+    app.connect("doctree-read", describe)
+    app.connect("html-page-context", tell)
