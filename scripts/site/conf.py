@@ -39,7 +39,7 @@ exclude_patterns = ["CHANGELOG.md", "results", ".*", "**/.*"]
 nb_execution_mode, myst_heading_anchors = "off", 4
 html_static_path, html_css_files = ["static"], ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
-html_copy_source = html_show_sphinx = html_show_copyright = False
+html_copy_source = html_show_sphinx = html_show_copyright = html_permalinks = False
 html_theme_options = {"use_download_button": False, "navbar_persistent": []}
 
 
