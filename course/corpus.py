@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pooch
-import Stemmer
+import snowballstemmer
 from pandas.api.types import is_numeric_dtype
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
@@ -81,7 +81,7 @@ def course_language():
 
     The names are Snowball's. ValueError for a language without a stemmer."""
     language = os.environ.get("COURSE_LANGUAGE") or "english"
-    known = Stemmer.algorithms()
+    known = snowballstemmer.algorithms()
     if language not in known:
         raise ValueError(
             f"COURSE_LANGUAGE: no stemmer for {language!r}; there is {', '.join(known)}"
