@@ -67,6 +67,7 @@ PURE = {
     "typing-extensions": "typing_extensions",
     "mistune": "mistune",
     "comm": "comm",
+    "ipywidgets": "ipywidgets",
 }
 NO_CLIENT = 'print("{} is left out: a browser has no client for it.")'
 # cells that need what no browser has, by notebook and id: what stands there instead
@@ -145,13 +146,12 @@ def course_wheel(folder, offline):
         shutil.copytree(corpus.ROOT / "course", f"{work}/course")
         for name in ("utils.py", "pyproject.toml", "requirements.txt"):
             shutil.copy(corpus.ROOT / name, work)
-        if offline:
-            shutil.copy(HERE / "older.py", f"{work}/course")
-            with open(f"{work}/course/__init__.py", "a", encoding="utf-8") as file:
-                file.write("from course import older\n")
+        shutil.copy(HERE / "in_browser.py", f"{work}/course")
+        with open(f"{work}/course/__init__.py", "a", encoding="utf-8") as file:
+            file.write("from course import in_browser\n")
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
         command += ["--no-build-isolation", "-w", folder, work]
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, capture_output=True)
     [wheel] = folder.glob("retrieval_evaluation_course-*.whl")
     with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as archive:
         for pattern in ("data/**/*.*", "notebooks/solutions/*.py"):
@@ -168,7 +168,7 @@ def texts_to_embed():
     documents = corpus.load_documents()
     texts = [text for d in documents for text in (d["question"], d["text"])]
     texts += [f"{d['question']} {d['text']}" for d in documents]
-    texts += map(corpus.heading_and_text, documents)
+    texts += map(corpus.whole_text, documents)
     texts += corpus.load_ground_truth()["question"].tolist()
     texts += corpus.load_judged_queries()[0]["question"].tolist()
     for node in ast.walk(ast.parse("\n".join(cells_of("03-vector-evaluation")))):
@@ -296,7 +296,9 @@ def build(folder, offline):
 
 def run_jupyterlite(packages, lite, folder):
     """Run JupyterLite's build, of these packages, in an environment of its own."""
-    wanted = [f"--with={name}" for name in (*packages, "jupyter-server")]
+    wanted = [
+        f"--with={name}" for name in (*packages, "jupyter-server", "jupyterlab-widgets")
+    ]
     command = ["uv", "tool", "run", "-q", "--from=jupyter-core", *wanted, "jupyter"]
     command += ["lite", "build", "--apps=lab", "--no-sourcemaps"]
     command += ["--lite-dir=.", "--contents=files", f"--output-dir={folder}"]
