@@ -5,6 +5,7 @@ is not asked. What is compared, and what is not, is counted."""
 
 import importlib.util
 import re
+import shutil
 import sys
 import threading
 from collections import Counter
@@ -12,12 +13,15 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import nbformat
+import numpy as np
+import pandas as pd
 import pytest
 import snowballstemmer
 import Stemmer
 from playwright.sync_api import sync_playwright
 
-from course import corpus
+import utils
+from course import corpus, embedding, scoring
 
 sys.path.insert(0, str(corpus.ROOT / "scripts/site"))
 import browser
@@ -128,6 +132,27 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(stem, address, chromi
     counts, wrong = compare(cells, path, replaced)
     assert wrong == {}
     assert counts == Counter(COUNTS[stem])
+
+
+def test_vectors_in_half_precision_give_the_same_figures(folder, tmp_path, monkeypatch):
+    documents = corpus.load_documents()
+    queries = corpus.load_halves()[1]["judged"]
+
+    def figures():
+        vectors = embedding.embed(map(corpus.whole_text, documents))
+        scores = scoring.vector_scores(vectors, documents)
+        search = utils.search_by_scores(scores, documents, k=10)
+        return vectors, pd.Series(utils.evaluate(queries, search, k=10))
+
+    whole, expected = figures()
+    [wheel] = folder.glob("pyodide/course_vectors-*.whl")
+    shutil.unpack_archive(wheel, tmp_path, "zip")
+    monkeypatch.syspath_prepend(tmp_path)
+    half, found = figures()
+    assert 0 < np.abs(whole - half).max() < 3e-4
+    assert (found - expected).abs().max() <= rules.TOLERANCE
+    with pytest.raises(RuntimeError, match="no vector was made before for 'Who knows"):
+        embedding.embed(["Who knows?"])
 
 
 def test_stems_need_no_compiled_package(monkeypatch):
