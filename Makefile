@@ -7,7 +7,7 @@ PROJECT = COMPOSE_PROJECT_NAME=course-make
 START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
-SLOW = run install conftest search_alone slides site play local_llm elasticsearch elasticsearch_node
+SLOW = run install conftest search_alone slides site browser play local_llm elasticsearch elasticsearch_node
 # installs what the words name, if it has the hashes of requirements.lock: by uv, or by pip where uv fails
 locked = { $(BIN)/pip install -q --only-binary uv uv==0.13.9 && $(BIN)/uv pip install --python $(BIN)/python $(LOCK) $(1); } \
 	|| { $(BIN)/python -m pip install -q pip==26.3 && $(BIN)/pip install $(LOCK) $(1); }
@@ -80,9 +80,10 @@ slides: .venv/installed         ## the committed notebooks as slides in results/
 	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides" $(if $(CLASS),"$$($(BIN)/python scripts/fold.py --outputs)")
 
-site: .venv/installed           ## the committed notebooks as pages in results/site, which need no network (CLASS=1 folds the results, NOTES=1 shows the notes)
+site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, CLASS=1 folds the results, NOTES=1 shows the notes)
 	@$(call locked,--group site)
 	@scripts/site/make $(BIN) "$(COURSE_RESULTS)/site"
+	@$(BIN)/python scripts/site/browser.py "$(COURSE_RESULTS)/site/browser" $(if $(OFFLINE),--offline)
 
 lock: .venv/installed           ## for authors: write constraints.txt and requirements.lock (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o constraints.txt

@@ -7,7 +7,6 @@ Notebook 07 shows `prompt_of`, `with_answers`, `read_facts`, `gains`, `ratio` an
 import numpy as np
 import pandas as pd
 from minsearch import Index
-from pydantic import BaseModel, Field
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
@@ -228,16 +227,15 @@ def ratio(part, whole, groups):
     return {"ratio": part.mean() / whole.mean(), "low": low, "high": high}
 
 
-class NeededFacts(BaseModel):
-    """The facts that an answer to a question needs, by a model."""
-
-    facts: list[str] = Field(min_length=1, max_length=4)
-
-
 def needed_facts(questions, records, path):
     """What an answer to each question needs, by a model: a list of lists of facts.
 
     records: a text for each question that answers it. It asks as `llm.ask` does."""
+    from pydantic import BaseModel, Field
+
+    class NeededFacts(BaseModel):
+        facts: list[str] = Field(min_length=1, max_length=4)
+
     both = zip(questions, records, strict=True)
     prompts = [NEEDED.format(question=asked, record=text) for asked, text in both]
     found = llm.ask(prompts, NeededFacts, path, timeout=600)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pooch
-import Stemmer
+import snowballstemmer
 from pandas.api.types import is_numeric_dtype
+from platformdirs import user_cache_path
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -31,7 +31,7 @@ from utils import (
 
 ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
 IS_CHECKOUT = (ROOT / "pyproject.toml").exists()  # else it was installed
-CACHE = ROOT / ".cache" if IS_CHECKOUT else pooch.os_cache("retrieval-evaluation")
+CACHE = ROOT / ".cache" if IS_CHECKOUT else user_cache_path("retrieval-evaluation")
 FIELDS = ["text", "section", "question", "course", "id"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
@@ -81,7 +81,7 @@ def course_language():
 
     The names are Snowball's. ValueError for a language without a stemmer."""
     language = os.environ.get("COURSE_LANGUAGE") or "english"
-    known = Stemmer.algorithms()
+    known = snowballstemmer.algorithms()
     if language not in known:
         raise ValueError(
             f"COURSE_LANGUAGE: no stemmer for {language!r}; there is {', '.join(known)}"

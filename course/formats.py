@@ -24,7 +24,7 @@ from urllib.parse import quote
 import bm25s
 import numpy as np
 import pandas as pd
-import Stemmer
+import snowballstemmer
 from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
@@ -126,7 +126,7 @@ def language_of(texts):
     The lists of common words are those of bm25s. English if none is found."""
     words = Counter(re.findall(r"\w+", " ".join(texts).lower()))
     found = {}
-    for language in Stemmer.algorithms():
+    for language in snowballstemmer.algorithms():
         listed = "EN" if language == "english" else language.upper()
         common = getattr(bm25s.stopwords, f"STOPWORDS_{listed}", ())
         found[language] = sum(words[word] for word in set(common))

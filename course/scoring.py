@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 import bm25s
 import numpy as np
-import Stemmer
+import snowballstemmer
 from minsearch import Index
 from scipy import sparse
 from scipy.stats import rankdata
@@ -116,7 +116,7 @@ def stems_of(text):
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
 def _words(texts, language, stem):
     """The words of each text in lower case, without the language's common ones."""
-    stemmer = Stemmer.Stemmer(language) if stem else None
+    stemmer = snowballstemmer.stemmer(language) if stem else None
     options = {"stopwords": stopwords_of(language), "stemmer": stemmer}
     return bm25s.tokenize(texts, return_ids=False, show_progress=False, **options)
 
