@@ -88,7 +88,8 @@ INSTEAD_OFFLINE = {
     }
 }
 VECTORS_SAY = (
-    "The vectors of this notebook were made before: no model runs in a browser."
+    "The vectors of this notebook were made before, in half precision: no model runs "
+    "in a browser. A third decimal, or a p value, may differ from the pages."
 )
 
 
