@@ -1,6 +1,7 @@
 """course/pages.py: pages with spans, ways of cutting, and what each of them finds."""
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course import corpus, embedding, pages
+from course import answering, corpus, embedding, pages
 
 HEADINGS = ["near", "away"]
 
@@ -251,3 +252,31 @@ def test_a_document_is_a_page_with_its_title_on_top(documents):
     assert found[0]["text"].startswith(f"# {documents[0]['question']}\n\n")
     tokens = pages.tokens_of(found)
     assert pages.whole(tokens)["page"].tolist() == [0, 1, 2]
+
+
+# --- What reaches the answer -------------------------------------------------
+
+
+def test_a_model_is_shown_what_recall_counts():
+    tokens = pages.Tokens(np.zeros(40, int), np.arange(40), np.arange(40) + 1)
+    cut = pages.fixed(tokens, 10).assign(prefix=["", "", "ab", ""])
+    costs, page = np.array([10, 10, 12, 10]), {"text": "0123456789" * 4}
+    [numbers] = pages.fitting(np.array([[3, 2, 0, 1]]), cut, costs, 25)
+    assert numbers == [3, 2, 0]
+    texts = pages.shown(numbers, cut, costs, [page], tokens, 25)
+    assert texts == ["0123456789", "ab0123456789", "012"]
+    assert pages.shown([], cut, costs, [page], tokens, 25) == []
+
+
+def test_the_prompts_of_the_answers_are_those_of_the_record():
+    rows = pages.load_answers()
+    assert rows.groupby("way", sort=False).size().to_dict() == dict.fromkeys(
+        pages.ANSWERED, 60
+    )
+    assert rows.groupby("query_id")["way"].nunique().eq(4).all()
+    assert rows.drop_duplicates("query_id")["need"].is_unique
+    assert rows["prompt"].is_unique
+    path = corpus.ROOT / "data" / "recorded-page-answers.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert {line["model"] for line in lines} == {answering.ANSWERED_BY}
+    assert {line["key"] for line in lines} <= set(answering.keys_of(rows["prompt"]))
