@@ -322,6 +322,10 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--offline", action="store_true")
     arguments = parser.parse_args()
+    if not shutil.which("npm"):
+        sys.exit(
+            "npm is needed for what runs in a browser; BROWSER=0 makes pages alone"
+        )
     build(arguments.folder, arguments.offline)
 
 
