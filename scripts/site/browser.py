@@ -324,7 +324,7 @@ def main():
     arguments = parser.parse_args()
     if not shutil.which("npm"):
         sys.exit(
-            "npm is needed for what runs in a browser; BROWSER=0 makes pages alone"
+            "npm is needed for the part in the browser; BROWSER=0 makes pages alone"
         )
     build(arguments.folder, arguments.offline)
 
