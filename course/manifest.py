@@ -22,7 +22,7 @@ from course import corpus, embedding, formats, llm
 NAME = "run.json"
 PACKAGE = "retrieval-evaluation-course"
 LOCK = "run.lock"
-OURS = ["*.lock", "*.room", llm.LIVE, llm.UNUSABLE]  # written while a run reads
+OURS = ["*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]  # written during a run
 SEED = 1  # of every draw, see `intervals`
 CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
 

@@ -336,7 +336,8 @@ SEARCHES = {"good": prints, "bad": bad}
 def in_a_process(*words, **options):
     """Run the command as a user does: what `subprocess.run` returns."""
     command = [sys.executable, "-m", "course", *map(str, words)]
-    env = {**os.environ, "PYTHONPATH": str(corpus.ROOT), **options.pop("env", {})}
+    env = {**os.environ, "PYTHONPATH": str(corpus.ROOT)}
+    env |= {"PYTHONDONTWRITEBYTECODE": ""} | options.pop("env", {})  # writes .pyc
     return subprocess.run(command, env=env, capture_output=True, **options)
 
 
