@@ -348,8 +348,9 @@ def cuts(data, out):
     path.unlink(missing_ok=True)  # of an earlier run
     table, says = pd.DataFrame(), _why_no_cuts(data)
     if not says:
-        asked = data.judged["query_id"].isin(data.quoted["query_id"])
-        queries = data.judged[asked].reset_index(drop=True)
+        judged = data.judged
+        asked = judged["query_id"].isin(data.quoted["query_id"])
+        queries = judged[asked].reset_index(drop=True)
         values = quotes.recalls(data.quoted, queries, data.documents)
         table, says = quotes.board(values, queries)
         corpus.write_table(table.rename_axis("way").reset_index(), path)
@@ -358,11 +359,11 @@ def cuts(data, out):
 
 def _why_no_cuts(data):
     """Why ways of cutting are not compared; "" where they are."""
-    n_words = sum(len(document["text"].split()) for document in data.documents)
     if data.quoted.empty:
         return f"No {formats.QUOTES}: ways of cutting are not compared."
     if not find_spec("sentence_transformers"):
         return f"{formats.QUOTES}: not used, since sentence-transformers is missing."
+    n_words = sum(len(document["text"].split()) for document in data.documents)
     if n_words > MOST_WORDS:
         limit = f"{n_words:,} words are too many to cut in several ways"
         return f"{formats.QUOTES}: not used: {limit} (over {MOST_WORDS:,})."

@@ -401,15 +401,22 @@ def shown(numbers, cut, costs, found, tokens, budget):
 
 def _overlap(ranges, spans):
     """How many tokens of the spans are in any of the ranges. Spans do not overlap."""
-    joined = []
-    for first, last in sorted(ranges):
-        if joined and first <= joined[-1][1]:
-            joined[-1][1] = max(joined[-1][1], last)
-        else:
-            joined.append([first, last])
     return sum(
-        max(0, min(b, last) - max(a, first)) for a, b in joined for first, last in spans
+        max(0, min(b, last) - max(a, first))
+        for a, b in joined(ranges)
+        for first, last in spans
     )
+
+
+def joined(ranges):
+    """The same tokens as ranges that do not overlap: a sorted list of [first, last]."""
+    found = []
+    for first, last in sorted(map(tuple, ranges)):
+        if found and first <= found[-1][1]:
+            found[-1][1] = max(found[-1][1], last)
+        else:
+            found.append([first, last])
+    return found
 
 
 def pages_of(rankings, cut):
@@ -448,9 +455,8 @@ def recorded_needs():
 def load_answers(folder=None):
     """What a model was shown of each way, from page-answers.csv: a row an answer.
 
-    Columns: query_id, way, chunks (numbers), question, course, need, prompt, and with
-    readings first and second, see `answering.read_facts`. The pages have their titles
-    near the texts."""
+    Columns: query_id, way, chunks (numbers), question, course, need and prompt. The
+    pages have their titles near the texts."""
     folder = corpus.data_folder(folder)
     queries, _ = corpus.load_judged_queries(folder)
     table = pd.read_csv(folder / "page-answers.csv", dtype=str, keep_default_na=False)

@@ -78,21 +78,9 @@ def wanted(table, queries, documents, tokens):
     spans = table.assign(page=table["document"].map(number), record=table["query_id"])
     spans = pages.to_tokens(spans, tokens)
     spans["last"] = spans["last"].clip(lower=spans["first"] + 1)  # a part of a word
-    return [
-        _joined(spans.loc[spans["record"] == id_, ["first", "last"]].to_numpy())
-        for id_ in queries["query_id"]
-    ]
-
-
-def _joined(spans):
-    """Ranges of tokens without overlap: an array, (n, 2)."""
-    found = []
-    for first, last in sorted(map(tuple, spans)):
-        if found and first <= found[-1][1]:
-            found[-1][1] = max(last, found[-1][1])
-        else:
-            found.append([first, last])
-    return np.array(found)
+    by_query = spans.groupby("record")[["first", "last"]]
+    joined = {id_: np.array(pages.joined(some.to_numpy())) for id_, some in by_query}
+    return [joined[id_] for id_ in queries["query_id"]]
 
 
 def recalls(table, queries, documents):

@@ -74,9 +74,7 @@ NO_CLIENT = 'print("{} is left out: a browser has no client for it.")'
 INSTEAD = {
     "01-ground-truth": {"client": NO_CLIENT.format("OpenAI's API")},
     "02-text-evaluation": {"client": NO_CLIENT.format("Elasticsearch")},
-    "02-evaluacion-de-texto": {"client": NO_CLIENT.format("Elasticsearch")},
     "03-vector-evaluation": {"model": "model = embedding.embedding_model()"},
-    "04-fact-coverage": {"ask-digit": NO_CLIENT.format("OpenAI's API")},
 }
 NO_PYDANTIC = 'print("This needs pydantic, which the edition without network lacks.")'
 INSTEAD_OFFLINE = {
