@@ -131,12 +131,13 @@ def answers_to(prompts, path, by=llm.RECORDED):
     return [response["answer"] for response in responses]
 
 
-def with_answers(rows, folder=None, live=True):
+def with_answers(rows, folder=None, live=True, of="answer"):
     """Rows of `load_contexts` with what the model said: columns answer and refuses.
 
     It asks as `llm.respond` does, live or as recorded in the folder. live: False
-    for the recorded answers in any case; KeyError for a prompt without one."""
-    path = corpus.data_folder(folder) / "recorded-answers.jsonl"
+    for the recorded answers in any case; KeyError for a prompt without one.
+    of: "answer", or "page-answer" for the rows of `pages.load_answers`."""
+    path = corpus.data_folder(folder) / f"recorded-{of}s.jsonl"
     if live:
         answers = answers_to(rows["prompt"].tolist(), path, by=ANSWERED_BY)
     else:
@@ -150,14 +151,14 @@ def keys_of(prompts):
     return [llm.request_key(ANSWERED_BY, prompt, "answer") for prompt in prompts]
 
 
-def read_facts(rows, needed, folder=None, reading="first", live=True):
+def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer"):
     """Which facts each answer states: a Series of texts, a character for each fact.
 
     1 stated, x the contrary stated, 0 neither; NaN where a query needs no facts.
     rows: of `with_answers`. needed: lists of facts, a Series by query_id. reading:
     "first" or "second" of the recorded answers; KeyError for an answer without it.
     Answers of a live model have none: a model says 1 or 0 (`fact_scores`). live:
-    False where the rows have recorded answers in any case."""
+    False where the rows have recorded answers in any case. of: as in `with_answers`."""
     folder = corpus.data_folder(folder)
     some = rows[rows["query_id"].isin(needed.index)]
     facts = some["query_id"].map(needed)
@@ -166,7 +167,7 @@ def read_facts(rows, needed, folder=None, reading="first", live=True):
         scores = fact_scores(some["answer"], facts, path)
         stated = ["".join("01"[int(p >= 0.5)] for p in row) for row in scores]
         return pd.Series(stated, some.index).reindex(rows.index)
-    readings = pd.read_csv(folder / "answer-readings.csv", dtype=str)
+    readings = pd.read_csv(folder / f"{of}-readings.csv", dtype=str)
     readings = readings.set_index("key")[reading]
     stated = facts.map(lambda row: "0" * len(row))
     said = some.loc[some["answer"] != f"{REFUSAL}.", "prompt"]

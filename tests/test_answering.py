@@ -219,19 +219,20 @@ def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
     assert server.requests[0].body["logprobs"] is True
 
 
+@pytest.mark.parametrize("of", ["answer", "page-answer"])
 def test_a_recorded_answer_has_its_reading_and_a_refusal_states_nothing(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, of
 ):
     monkeypatch.delenv("COURSE_LLM", raising=False)
     key = llm.request_key(answering.ANSWERED_BY, "two", "answer")
     readings = f"query_id,key,first,second\nq2,{key},1,x\n"
-    (tmp_path / "answer-readings.csv").write_text(readings)
+    (tmp_path / f"{of}-readings.csv").write_text(readings)
     rows = asked("Yes.", "I don't know.", "Yes.")
     for reading, stated in (("first", "1"), ("second", "x")):
-        found = answering.read_facts(rows, FACTS, tmp_path, reading)
+        found = answering.read_facts(rows, FACTS, tmp_path, reading, of=of)
         assert found.drop(4).to_dict() == {5: stated, 3: "00"}
     with pytest.raises(KeyError):
-        answering.read_facts(asked("Yes.", "Yes.", ""), FACTS, tmp_path)
+        answering.read_facts(asked("Yes.", "Yes.", ""), FACTS, tmp_path, of=of)
 
 
 def test_coverage_is_the_share_of_facts_that_a_shown_record_states(tmp_path):

@@ -5,13 +5,12 @@ is not asked. What is compared, and what is not, is counted."""
 
 import importlib.util
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
-import threading
 from collections import Counter
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import nbformat
 import numpy as np
@@ -19,6 +18,7 @@ import pandas as pd
 import pytest
 import snowballstemmer
 import Stemmer
+from file_server import served
 from playwright.sync_api import sync_playwright
 
 import utils
@@ -45,11 +45,6 @@ COUNTS = {
 }
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        """Say nothing of a request."""
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The edition without network, built once."""
@@ -61,12 +56,8 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(folder):
     """The address of a server on this machine that serves the folder."""
-    handler = partial(Quiet, directory=folder)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with served(folder) as address:
+        yield address
 
 
 def run(name, address, chromium):
@@ -133,6 +124,28 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(stem, address, chromi
     counts, wrong = compare(cells, path, replaced)
     assert wrong == {}
     assert counts == Counter(COUNTS[stem])
+
+
+def test_other_notebooks_run_without_what_a_browser_lacks(folder, tmp_path):
+    """Without Pyodide, but with the edition's own code, data, vectors and cells."""
+    for name in ("retrieval_evaluation_course", "course_vectors"):
+        [wheel] = folder.glob(f"pyodide/{name}-*.whl")
+        shutil.unpack_archive(wheel, tmp_path / name, "zip")
+    paths = sorted(folder.glob("files/notebooks/**/*.ipynb"))
+    assert {path.stem for path in paths} == {*browser.LISTED["runs"]}
+    paths = [path for path in paths if path.stem not in COUNTS]
+    script = corpus.ROOT / "tests/as_in_browser.py"
+    folders = [tmp_path / "retrieval_evaluation_course", tmp_path / "course_vectors"]
+    clean = {"COURSE_RESULTS": str(tmp_path), "COURSE_DATA": "", "COURSE_LLM": ""}
+    run = {"cwd": tmp_path, "env": os.environ | clean, "capture_output": True}
+    command = [sys.executable, script, *folders, *paths]
+    done = subprocess.run(command, **run, text=True)
+    expected = []
+    for path in paths:
+        cells = nbformat.read(path, as_version=4).cells
+        n = sum(cell.cell_type == "code" for cell in cells)
+        expected.append(f"{path.stem}: {n} cells")
+    assert (done.stdout.splitlines(), done.returncode) == (expected, 0), done.stderr
 
 
 def test_vectors_in_half_precision_give_the_same_figures(folder, tmp_path, monkeypatch):

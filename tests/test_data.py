@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 import utils
-from course import answering, corpus, embedding, graded_answers, graders, llm
+from course import answering, corpus, embedding, graded_answers, graders, llm, pages
 
 DATA = corpus.ROOT / "data"
 DOCUMENTS, GROUND_TRUTH = corpus.load_documents(DATA), corpus.load_ground_truth(DATA)
@@ -241,16 +241,19 @@ def test_each_query_that_is_answered_has_one_to_four_facts_and_its_contexts():
     assert {json.loads(line)["key"] for line in lines} == known
 
 
-def test_each_answer_has_two_readings_of_each_fact():
+@pytest.mark.parametrize(
+    ("of", "load"),
+    [("answer", answering.load_contexts), ("page-answer", pages.load_answers)],
+)
+def test_each_answer_has_two_readings_of_each_fact(of, load):
     facts = read("answer-facts.csv").groupby("query_id").size()
-    asked = answering.load_contexts(DATA)
+    asked = load(DATA)
     shown = asked[asked["query_id"].isin(facts.index)]
-    found = llm.recorded(
-        shown["prompt"], "answer", DATA / "recorded-answers.jsonl", QWEN
-    )
+    path = DATA / f"recorded-{of}s.jsonl"
+    found = llm.recorded(shown["prompt"], "answer", path, QWEN)
     said = [response["answer"] for response in found]
     keys = shown["prompt"].map(key_of)[[text != "I don't know." for text in said]]
-    readings = read("answer-readings.csv").set_index("key")
+    readings = read(f"{of}-readings.csv").set_index("key")
     assert not readings.index.has_duplicates
     assert set(keys) == set(readings.index)
     for row in readings.itertuples():

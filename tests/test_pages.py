@@ -279,4 +279,4 @@ def test_the_prompts_of_the_answers_are_those_of_the_record():
     path = corpus.ROOT / "data" / "recorded-page-answers.jsonl"
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     assert {line["model"] for line in lines} == {answering.ANSWERED_BY}
-    assert {line["key"] for line in lines} <= set(answering.keys_of(rows["prompt"]))
+    assert {line["key"] for line in lines} == set(answering.keys_of(rows["prompt"]))

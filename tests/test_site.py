@@ -1,12 +1,10 @@
 """Test the site: its links, its figures, and each page in a browser without network."""
 
-import functools
-import http.server
 import os
 import re
 import subprocess
 import sys
-import threading
+import tomllib
 from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from file_server import served
 from notebook_cells import NOTEBOOKS
 from playwright.sync_api import sync_playwright
 
@@ -67,13 +66,12 @@ def pages(site):
 
 @pytest.fixture(scope="module")
 def edition(tmp_path_factory):
-    """A few notebooks: for a class, with notes, and as if it ran in the browser."""
-    name = "notebooks/02-text-evaluation.ipynb"
-    names = f"*.md,{name},notebooks/more/13*,notebooks/es/*,docs/*.md"
+    """A few notebooks: for a class, with notes, and without the part in a browser."""
+    names = "*.md,notebooks/02*,notebooks/more/1[13]*,notebooks/es/*,docs/*.md"
     options = [f"-Dinclude_patterns={names}"]
     options += ["-Dsuppress_warnings=myst.xref_missing,toc"]
     folder = tmp_path_factory.mktemp("edition")
-    return make_site(folder, *options, CLASS="1", NOTES="1", BROWSER=name)
+    return make_site(folder, *options, CLASS="1", NOTES="1", BROWSER="0")
 
 
 @pytest.fixture
@@ -84,19 +82,11 @@ def browser(chromium):
         yield playwright.chromium.launch(executable_path=chromium, args=[refuse])
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *words):
-        """Write no line for each request."""
-
-
 @pytest.fixture
 def address(site):
     """Where a server on this machine shows the site."""
-    handler = functools.partial(Quiet, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+    with served(site) as address:
+        yield f"{address}/"
 
 
 def page_of(site, path):
@@ -264,7 +254,25 @@ def test_the_edition_for_a_class_hides_results_and_can_show_notes(edition, brows
     assert notes.count() >= 6
 
 
-def test_what_runs_in_a_browser_is_linked(edition):
-    name = "notebooks/02-text-evaluation"
-    link = read(edition / f"{name}.html").select_one("article p a")
-    assert link["href"] == f"../browser/lab/index.html?path={name}.ipynb"
+def test_a_page_links_its_notebook_in_the_browser_or_says_what_it_lacks(
+    site, pages, edition
+):
+    with open(corpus.ROOT / "scripts/site/browser.toml", "rb") as file:
+        listed = tomllib.load(file)
+    stems = sorted(path.stem for path in NOTEBOOKS)
+    assert sorted([*listed["runs"], *listed["needs"]]) == stems
+    assert {*listed["vectors"]} <= {*listed["runs"]}
+    for path in NOTEBOOKS:
+        first, name = pages[page_of(site, path)].select_one("article p"), path.stem
+        if name in listed["runs"]:
+            way = path.relative_to(corpus.ROOT)
+            up = "../" * (len(way.parts) - 1)
+            link = f"{up}browser/lab/index.html?path={way.as_posix()}"
+            assert first.a["href"] == link, path
+            assert first.get_text().startswith("Ejec" if "es" in way.parts else "Run")
+        else:
+            said = f"does not run in a browser: {listed['needs'][name]}."
+            assert first.get_text().endswith(said), path
+    for name in ("02-text-evaluation", "more/11-better-searches"):
+        text = read(edition / f"notebooks/{name}.html").article.get_text()
+        assert not re.search(r"Run it in the browser|does not run in a browser", text)

