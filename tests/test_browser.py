@@ -136,7 +136,8 @@ def test_other_notebooks_run_without_what_a_browser_lacks(folder, tmp_path):
     paths = [path for path in paths if path.stem not in COUNTS]
     script = corpus.ROOT / "tests/as_in_browser.py"
     folders = [tmp_path / "retrieval_evaluation_course", tmp_path / "course_vectors"]
-    clean = {"COURSE_RESULTS": str(tmp_path), "COURSE_DATA": "", "COURSE_LLM": ""}
+    names = ("COURSE_DATA", "COURSE_LLM", "REQUIRE_ELASTICSEARCH")
+    clean = dict.fromkeys(names, "") | {"COURSE_RESULTS": str(tmp_path)}
     run = {"cwd": tmp_path, "env": os.environ | clean, "capture_output": True}
     command = [sys.executable, script, *folders, *paths]
     done = subprocess.run(command, **run, text=True)
