@@ -12,6 +12,7 @@ import sys
 import threading
 from importlib.abc import MetaPathFinder
 from pathlib import Path
+from unittest.mock import patch
 
 import nbformat
 from IPython.core.interactiveshell import InteractiveShell
@@ -33,6 +34,8 @@ LACKING = {
 
 
 class Lacking(MetaPathFinder):
+    """None in sys.modules would do, but scipy looks for torch there."""
+
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in LACKING:
             raise ModuleNotFoundError(f"a browser has no {name}", name=name)
@@ -40,15 +43,6 @@ class Lacking(MetaPathFinder):
 
 def refuse(thread):
     raise RuntimeError("a browser starts no thread")
-
-
-@contextlib.contextmanager
-def without_threads():
-    start, threading.Thread.start = threading.Thread.start, refuse
-    try:
-        yield
-    finally:
-        threading.Thread.start = start
 
 
 def run(path, vectors):
@@ -67,7 +61,7 @@ def run(path, vectors):
     for number, source in enumerate(sources):
         said = io.StringIO()
         with (
-            without_threads(),
+            patch.object(threading.Thread, "start", refuse),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
         ):

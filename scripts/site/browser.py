@@ -247,10 +247,15 @@ def entry(wheel, imports, depends):
     }
 
 
+def path_of(stem):
+    """The path of a notebook."""
+    [path] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
+    return path
+
+
 def cells_of(stem):
     """The code of the cells of a notebook."""
-    [path] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
-    cells = nbformat.read(path, as_version=4).cells
+    cells = nbformat.read(path_of(stem), as_version=4).cells
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
@@ -303,8 +308,7 @@ def write_lock(pyodide, offline, work, folder):
 
 def write_contents(folder, offline):
     """Write the notebooks, and the pictures of their text."""
-    for stem in LISTED["runs"]:
-        [original] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
+    for original in map(path_of, LISTED["runs"]):
         path = folder / original.relative_to(corpus.ROOT)
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(browser_notebook(original, offline), path)
