@@ -4,9 +4,7 @@ One contract carries the course. A *search function* takes a DataFrame of
 queries, with the columns question and course. It returns document ids,
 (n_queries, k), best first, padded with "" where fewer are found.
 
-Notebook 02 introduces `hit_rate`, `mrr`, `ndcg` and `minsearch_search`, 03
-`search_by_scores`, 04 `coverage`, and 13 `average_precision`, `precision`,
-`recall`, `f1` and `err`. The package course/ has what comes on top.
+The package course/ has what comes on top.
 """
 
 import warnings

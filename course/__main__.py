@@ -6,7 +6,7 @@
     evaluate-retrieval power
     evaluate-retrieval judge FOLDER
 
-FOLDER has documents and, if there are any, queries and their judgements; notebook 06
+FOLDER has documents and, if there are any, queries and their judgements; notebook 05
 and docs/command.md say in which forms. Exit codes: 0 not worse, 1 worse, 2 undecided, 3
 an error, or a command line that cannot be read."""
 
@@ -194,7 +194,7 @@ def _power(arguments):
     print("So many needs show a difference of nDCG@10, four times in five:")
     print(table.to_string())
     found = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
-    says = "Spreads are those of notebook 08."
+    says = "Spreads are those of notebook 06."
     if arguments.folder:
         data = command.read(corpus.locate(arguments.folder), corpus.results_folder())
         says = f"{arguments.folder} has no queries that can decide. {says}"

@@ -1,8 +1,4 @@
-"""From search results to an answer: the prompt, and where an answer was lost.
-
-Notebook 07 shows `prompt_of`, `with_answers`, `read_facts`, `gains`, `ratio` and
-`funnel`; 17 `digit_scores`, `drawn_aucs`, `chosen_verdicts`, `bca` and
-`corrected`."""
+"""From search results to an answer: the prompt, and where an answer was lost."""
 
 import numpy as np
 import pandas as pd

@@ -1,6 +1,4 @@
-"""Let a model ask about other people's documents, and see where searches find them.
-
-Notebook 14 shows `asked_in`."""
+"""Let a model ask about other people's documents, and see where searches find them."""
 
 import numpy as np
 import pandas as pd

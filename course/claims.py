@@ -1,6 +1,6 @@
 """Claims about searches, on our queries and on seven collections that people judged.
 
-Notebook 08 introduces it. A claim is a pair of names of searches: the first should have
+A claim is a pair of names of searches: the first should have
 the higher nDCG@10. Values are a dict of collection: DataFrame, a row for each query and
 a column for each search; the index has the need of each query. The collection "ours"
 has our own typed queries."""
@@ -258,7 +258,7 @@ def tested(claims, values):
 
 
 def verdict(row):
-    """What a row of `tested` says, by the rule of notebook 08.
+    """What a row of `tested` says, by the rule of notebook 06.
 
     p_q: the p value of Cochran's Q, NaN for a single collection. n: for "another one"
     the number of collections that can test the claim."""

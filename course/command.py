@@ -1,4 +1,4 @@
-"""What `evaluate-retrieval` does: notebook 06 in one call, and what goes with it.
+"""What `evaluate-retrieval` does, in one call, and what goes with it.
 
 Each function takes a folder as `formats.convert` reads it, and works through the
 functions of `evaluation`, as the notebook does."""
@@ -40,7 +40,7 @@ from course import (
 ES = "Elasticsearch: combined_fields"
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs
-# of searches on our queries and on each collection of notebook 08. A test computes them
+# of searches on our queries and on each collection of notebook 06. A test computes them
 SPREADS = {
     "another setting": {"lowest": 0.05, "median": 0.11, "highest": 0.18},
     "another kind of search": {"lowest": 0.15, "median": 0.25, "highest": 0.34},

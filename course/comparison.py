@@ -1,8 +1,7 @@
 """Why one search beats another: wins and losses, both lists side by side, slices.
 
-The command `evaluate-retrieval compare` writes it as a page, and notebook 06 shows
-parts of it. A *pair* is two names of searches; what the first gains over the second is
-above 0 where the first is better."""
+The command `evaluate-retrieval compare` writes it as a page. A *pair* is two names of
+searches; what the first gains over the second is above 0 where the first is better."""
 
 from pathlib import Path
 

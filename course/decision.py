@@ -1,4 +1,4 @@
-"""What to do: ship a search, keep yours, or judge more. Notebook 06 introduces it.
+"""What to do: ship a search, keep yours, or judge more.
 
 The incumbent is the search that runs today. COURSE_INCUMBENT names it; else it is the
 only search of your own."""
@@ -14,7 +14,7 @@ WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothi
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
-JUDGE = "evaluate-retrieval judge, or notebook 5"
+JUDGE = "evaluate-retrieval judge, or notebook 8"
 
 
 @dataclass(frozen=True)

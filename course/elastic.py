@@ -1,6 +1,4 @@
-"""Elasticsearch: connect, index documents, search.
-
-Notebooks 02 and 03 introduce it. `title_searches` are among the searches of 08."""
+"""Elasticsearch: connect, index documents, search."""
 
 import getpass
 import hashlib

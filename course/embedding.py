@@ -1,6 +1,4 @@
-"""Load embedding models, and keep their vectors on disk.
-
-Notebook 03 introduces them."""
+"""Load embedding models, and keep their vectors on disk."""
 
 import hashlib
 import json

@@ -1,7 +1,6 @@
 """The essays of notebook 04: their contexts, and the facts of the golden answers.
 
-Notebook 04 introduces `combined_scores` and `combinations`. 16 and 19 read the same
-`fact_pairs`. A matrix here has a row for each fact and a column for each context."""
+A matrix here has a row for each fact and a column for each context."""
 
 import itertools
 import json

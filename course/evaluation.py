@@ -1,7 +1,6 @@
 """From a folder's documents and queries to a choice, its differences and its files.
 
-Notebook 06 goes through it step by step, 05 uses `log_to_judge`, and 03 and 18 compare
-pairs of searches with `pair_differences`. Queries are of two kinds, "generated" and
+Queries are of two kinds, "generated" and
 "judged". Tables of queries, rankings and choices are dicts of the kind.
 
 A *setting* says what a search is made of, a dict. `text` and `vectors` are the
@@ -101,10 +100,10 @@ def advice(documents, n_queries=0):
     dollars = (0.15 * tokens + 0.60 * 100 * n) / 1e6
     asks = """No queries yet, or none that can decide: judged ones take two needs.
 Collect what people type, a line each, in queries.txt beside the documents, and judge it in
-notebook 5: fifty queries are a start."""  # noqa: E501
+notebook 8: fifty queries are a start."""  # noqa: E501
     if n_queries:
         asks = f"""{n_queries:,} queries, and no judgements that can decide.
-Judge what is found for fifty of them in notebook 5, which draws a sample."""
+Judge what is found for fifty of them in notebook 8, which draws a sample."""
     return f"""{asks} Or let a model write questions, with COURSE_LLM=live
 and notebook 1: {n:,} calls, about {tokens:,.0f} tokens in, at the prices of gpt-4o-mini
 (0.15 and 0.60 dollars a million tokens in and out) {dollars:.2f} dollars."""

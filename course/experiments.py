@@ -1,8 +1,4 @@
-"""Compare searches, tune settings without flattering, and build leaderboards.
-
-Notebook 10 introduces `compare`, `tune_boosts` and `cross_fit`, 02 `best_scores`, 03
-`tune` and `leaderboard`, 14 `tau`, `drawn_boards` and
-`half_boards`, and 18 `refused`."""
+"""Compare searches, tune settings without flattering, and build leaderboards."""
 
 import time
 from functools import partial

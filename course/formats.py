@@ -2,7 +2,7 @@
 TREC's documents, topics, qrels and runs, and the classic collections: SMART's form,
 CACM's pages. (`today` has three more.) A folder may be a .zip.
 
-`claims.of_collection` reads those of notebook 08 with `read_collection`."""
+`claims.of_collection` reads those of the seven collections with `read_collection`."""
 
 import csv
 import hashlib
@@ -47,7 +47,7 @@ QUERY = {
 }
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
-FACTS = "answer-facts.csv"  # of notebook 06, where a model answers
+FACTS = "answer-facts.csv"  # of notebook 05, where a model answers
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 QUOTES = "quotes.csv"  # judgements that quote the words that answer, see `quotes`
 QUOTED = ["query", "document", "quote"]
@@ -816,7 +816,7 @@ def _files_of(source):
     own += _named(below, "runs/*.trec")
     asked = _named(here, "quer[iy]*", "topics*", "*.QRY")
     qrels = _named(here, "qrels*", "*.REL") + _named(below, "qrels/*.t[sx][vt]")
-    judgements = _named(here, "judgements-*.csv", COLUMNS)  # of notebook 05's panel
+    judgements = _named(here, "judgements-*.csv", COLUMNS)  # of notebook 08's panel
     others = here - {*own, *asked, *qrels, *judgements}
     tables = [path for path in others if suffix_of(path) in READERS]
     tables = _named(tables, "corpus.*", "documents.*") or tables

@@ -1,6 +1,6 @@
 """Answers that people graded, and what judges say of them.
 
-Notebook 20 shows `one_and_others`, `rhos` and `rho_gains`. The answers are those of
+The answers are those of
 MTRAG (Katsis et al. 2025, IBM/mt-rag-benchmark): 159 questions of conversations, each
 answered by GPT-4o, by Llama 3.1 405B and by a person, and graded by two or three
 people. The texts belong to others. recorded-answers-graded.csv has figures only."""

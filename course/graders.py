@@ -1,6 +1,6 @@
 """Models' grades and people's of the same pairs of query and document.
 
-Notebook 15 reads them, and this module makes them: of TREC Deep Learning 2019 by three
+This module makes them: of TREC Deep Learning 2019 by three
 graders of a public repository and by the course's open model, and of four older
 collections by the open model alone. A table has a row for each pair. `ndcg_by` and the
 others take a grader's name, a column of it."""

@@ -1,10 +1,7 @@
 """Intervals and tests of figures that are means over queries.
 
 The module evaluation uses `prediction_powered`, and gate `confidence_sequence`.
-Notebook 02 introduces `difference`, 07 `smallest_difference`, 08 `mean_of_these` and
-`random_effects`, 10 `confidence_interval`, `permutation_p_value` and `holm`, 15
-`kappas` and `kappa_differences`, and 16 `aucs` and `auc_differences`. What they rest on
-is in notebook 09.
+What they rest on is in the notebook *How sure is a figure?*
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see

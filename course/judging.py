@@ -1,6 +1,6 @@
 """Judge search results with the keyboard: each judgement is on disk at once.
 
-Notebook 05 introduces it. A file of judgements is never overwritten: a
+A file of judgements is never overwritten: a
 correction is a later row, and the later row counts."""
 
 import csv

@@ -1,6 +1,6 @@
 """Long pages made of short records, ways of cutting them, and what each cut finds.
 
-Notebook 12 introduces it. Labels name words, and not chunks: a *span* is a range of
+Labels name words, and not chunks: a *span* is a range of
 tokens of a page, and a grade of a record is a grade of its span. So the same labels
 serve every way of cutting. Tokens are those of all-MiniLM-L6-v2.
 

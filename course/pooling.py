@@ -1,8 +1,7 @@
 """What to judge: queries of a log, a pool of results, and what comes next. And what
 nobody judged: two estimates without it, and a model's grades.
 
-Notebook 05 introduces `strata`, `sample_log` and `pool`, 13 the two estimates, and 06
-uses the others. A column `drawn` says why a
+A column `drawn` says why a
 pair was judged: "pool", "next", or "random". Only grades of a random draw can correct
 a model. What a pair adds is linear in its grade: DCG@k, and not nDCG."""
 

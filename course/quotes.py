@@ -2,7 +2,7 @@
 
 A file quotes.csv has the columns query (its text or id), document (its id) and quote:
 words of the document, copied. Another way of cutting leaves such labels as they are, so
-`board` can say which one brings most of them. Notebook 12 introduces it."""
+`board` can say which one brings most of them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The report of notebook 06: a page that begins with the decision. It opens offline.
+"""The report: a page that begins with the decision. It opens offline.
 
 What it looks like is in report.html.j2, and the page of two searches in pair.html.j2.
 What others wrote is escaped there."""

@@ -1,8 +1,6 @@
 """Score functions: BM25, vectors, sums of both, and ten searches made of them.
 
-Notebook 02 introduces `bm25_scores`, 03 `tf_idf_scores`, `vector_scores` and
-`weighted_sum`, and 18 `rrf_scores`. 08 and 13 have `ten_scores`. The modules
-graders and asking take ten searches from here."""
+The modules graders and asking take ten searches from here."""
 
 from functools import lru_cache, partial
 

@@ -1,6 +1,6 @@
 """Which sum of text and vectors, and when? Rules, chosen on other collections.
 
-Notebook 21 introduces it. A rule sees of a query what nobody has to judge: see
+A rule sees of a query what nobody has to judge: see
 `features`. Values and collections: see `claims`."""
 
 from itertools import product

@@ -1,6 +1,4 @@
-"""Your own searches beside ours: Python functions, and the runs of other tools.
-
-Notebook 06 evaluates them, and notebook 05 puts what they find into the pool."""
+"""Your own searches beside ours: Python functions, and the runs of other tools."""
 
 import ast
 import inspect

@@ -33,7 +33,7 @@ from course import (
 )
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
-FIRST, BOARD, OWN = "01-ground-truth", "03-vector-evaluation", "06-your-own-data"
+FIRST, BOARD, OWN = "01-ground-truth", "03-vector-evaluation", "05-your-own-data"
 PYTHON = {
     "kernelspec": {
         "display_name": "Python 3 (ipykernel)",
@@ -81,7 +81,7 @@ def durations(notebook):
 def without_our_figures(notebook):
     """Make the text fit other data: figures of the course's own documents go.
 
-    Notebook 06 has them in cells of their own. The others get a line at the top."""
+    Notebook 05 has them in cells of their own. The others get a line at the top."""
     ours = [cell for cell in notebook.cells if OURS in cell.metadata.get("tags", [])]
     if ours:
         notebook.cells = [cell for cell in notebook.cells if cell not in ours]
@@ -143,7 +143,7 @@ def check_enough(halves, path):
     if n < FEWEST:
         problem = f"questions on {n} documents, and halves need {FEWEST}"
         advice = "write more questions with notebook 01, or take this file out"
-        without = "notebook 06 then runs on documents alone or judged queries"
+        without = "notebook 05 then runs on documents alone or judged queries"
         raise ValueError(f"{path}: {problem}; {advice}: {without}")
 
 
@@ -205,7 +205,7 @@ def end_with_parent():
 def embed(documents, for_own):
     """Embed the documents, so that the vectors are kept and no cell takes long.
 
-    for_own: whether notebook 06 runs. It also needs chunks of long texts, and the
+    for_own: whether notebook 05 runs. It also needs chunks of long texts, and the
     vectors of all models that were fetched."""
     if not for_own:
         embedding.embed(map(corpus.heading_and_text, documents))
@@ -348,10 +348,10 @@ def execute_all(arguments, paths, this_run):
         wanted = [path.stem for path in paths]
     elif only_yours:
         wanted = [OWN]
-        print("only searches of your own: only 06 is run")
+        print("only searches of your own: only 05 is run")
     elif not generated:
         wanted = [FIRST, OWN] if llm.is_live() else [OWN]
-        print("no generated questions, which 01 to 04 are about: only 06 is run")
+        print("no generated questions, which 01 to 04 are about: only 05 is run")
     else:
         wanted = [path.stem for path in paths]
     paths = [path for path in paths if path.stem in wanted]

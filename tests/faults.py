@@ -17,7 +17,7 @@ import pytest
 from course import corpus, manifest
 
 RUN = [sys.executable, str(corpus.ROOT / "scripts" / "run.py")]
-OWN = corpus.ROOT / "notebooks" / "06-your-own-data.ipynb"
+OWN = corpus.ROOT / "notebooks" / "05-your-own-data.ipynb"
 N_SMALL, N_WHOLE = 17, 3  # kills
 PATIENCE = 20  # seconds in which kernels and workers have to end
 SEED = 20261125

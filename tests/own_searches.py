@@ -1,4 +1,4 @@
-"""Three searches of one's own, as notebook 06's COURSE_SEARCHES takes them."""
+"""Three searches of one's own, as notebook 05's COURSE_SEARCHES takes them."""
 
 import json
 import os

@@ -1,8 +1,12 @@
 """Hold what the pages say to what the committed cells print.
 
 A decimal in prose is a number that its own section has printed before. A sentence that
-compares, in the README or in a box *What you saw*, is on the list of claims.toml, with
-the cell that prints its figure and with its verdict."""
+compares, in the README or in a box *What you saw*, is on the list in claims/, a file
+for each page, with the cell that prints its figure and with its verdict. `says` is a
+part of the sentence, `figure` and `interval` are as the cell prints them (one row, so
+the sign is that of its two sides), and with `p` it decides the verdict. A description
+has figures and no verdict. An `other` is a sentence with such a word that compares
+nothing."""
 
 import random
 import re
@@ -104,9 +108,12 @@ def test_each_decimal_in_prose_is_printed_in_its_section(path):
 
 # --- What people quote ------------------------------------------------------------
 
-LIST = tomllib.loads((corpus.ROOT / "tests" / "claims.toml").read_text("utf-8"))
-CLAIMS, OTHERS = LIST["claim"], LIST["other"]
 PAGES = {path.stem: path for path in NOTEBOOKS}
+CLAIMS, OTHERS = [], []
+for path in sorted((corpus.ROOT / "tests" / "claims").glob("*.toml")):
+    listed = tomllib.loads(path.read_text("utf-8"))
+    CLAIMS += [claim | {"page": path.stem} for claim in listed.get("claim", [])]
+    OTHERS += [other | {"page": path.stem} for other in listed.get("other", [])]
 COMPARES = re.compile(
     r"(?i)\b(better|worse|best|worst|beats?|than|gains?|loses?|costs?|hurts?|helps?"
     r"|wins?|adds?|cannot tell|significant\w*|differs?|differ|same order|more|less"
@@ -229,3 +236,7 @@ def test_nine_falsified_decimals_of_ten_would_be_noticed():
     drawn = [rng.choice(every) for _ in range(300)]
     caught = [not is_known(falsified(decimal, rng), known) for decimal, known in drawn]
     assert sum(caught) >= 0.9 * len(caught)
+
+
+def test_each_file_of_claims_is_of_a_page():
+    assert {entry["page"] for entry in CLAIMS + OTHERS} <= {"README", *PAGES}

@@ -10,7 +10,7 @@ from notebook_cells import namespace_of
 from course import corpus, embedding, evaluation
 
 RBO = evaluation.rank_biased_overlap
-OVERLAP = namespace_of("06-your-own-data", "overlap")["overlap"]
+OVERLAP = namespace_of("05-your-own-data", "overlap")["overlap"]
 RANKED = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
 

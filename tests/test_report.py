@@ -1,4 +1,4 @@
-"""Test what the report of notebook 06 says, and that what it shows is escaped."""
+"""Test what the report of notebook 05 says, and that what it shows is escaped."""
 
 import re
 import tomllib

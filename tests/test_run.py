@@ -74,7 +74,7 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     results, done = beir
     assert done.returncode == 0, done.stdout + done.stderr
     report = results / "report.html"
-    for text in ("1,133 documents, 0 ids made", "only 06 is run", f"report: {report}"):
+    for text in ("1,133 documents, 0 ids made", "only 05 is run", f"report: {report}"):
         assert text in done.stdout
     board = pd.read_csv(results / "leaderboard.csv")
     assert set(board["queries"]) == {"judged"}
@@ -137,7 +137,7 @@ def test_documents_alone_finish_and_say_what_to_do_next(tmp_path):
     done = run(COURSE_DATA=tmp_path / "faq.csv", **given)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "50 documents, 50 ids made" in done.stdout
-    notebook = (tmp_path / "06-your-own-data.ipynb").read_text()
+    notebook = (tmp_path / "05-your-own-data.ipynb").read_text()
     assert all(text in notebook for text in ("No queries yet", "50 calls"))
     said = "each with its title, are searched, too: "  # they are many, and long
     report = (tmp_path / "report.html").read_text()
@@ -254,7 +254,7 @@ def test_an_error_that_nobody_thought_of_does_not_say_worse(refusal, monkeypatch
 
 
 def test_a_search_of_your_own_alone_and_the_outcomes_of_the_gate(tmp_path):
-    """Nothing of ours is built: there is no vector, and 06 alone is run."""
+    """Nothing of ours is built: there is no vector, and 05 alone is run."""
     data = shutil.copytree(corpus.ROOT / "data" / "es", tmp_path / "data")
     truth = pd.read_csv(data / "ground-truth-data.csv")[::5]
     truth.to_csv(data / "ground-truth-data.csv", index=False)
@@ -273,7 +273,7 @@ SEARCHES = {{"mine": search}}
     given["EMBEDDING_MODEL"] = tmp_path / "no-such-model"
     first = run(COURSE_RESULTS=tmp_path / "old", **given)
     assert first.returncode == 0, first.stdout + first.stderr
-    assert "only searches of your own: only 06 is run" in first.stdout
+    assert "only searches of your own: only 05 is run" in first.stdout
     board = pd.read_csv(tmp_path / "old" / "leaderboard.csv")
     assert set(board["search"]) == {"own: mine"}
     baseline, summary = tmp_path / "old" / "baseline.json.gz", tmp_path / "summary.md"
@@ -422,7 +422,7 @@ def test_the_notebook_with_the_leaderboard_is_run_first():
     first, *others = [path.name for path in script.lessons()]
     assert first.startswith("03-")
     assert others == sorted(others)
-    assert len(others) == 7
+    assert len(others) == 4
     sources = (script.NOTEBOOKS / first).read_text()
     assert 'leaderboard.csv\\"' in sources
 

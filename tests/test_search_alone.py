@@ -1,4 +1,4 @@
-"""The script that notebook 06 writes: it finds what our searches find, without us."""
+"""The script that notebook 05 writes: it finds what our searches find, without us."""
 
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""The search that notebook 06 chose. It needs nothing of the course.
+"""The search that notebook 05 chose. It needs nothing of the course.
 
 Beside it: documents.json, settings.json, and for a search with vectors vectors.npy and
 rows.npy (the document of each vector). The settings' "package" brings the model;
@@ -125,7 +125,7 @@ def add(documents):
     if SETTINGS["vectors"]:
         if len(ROWS) != len(DOCUMENTS) and not SETTINGS.get("chunks"):
             problem = "texts were cut, and settings.json does not say how (chunks)"
-            raise ValueError(f"{problem}: run notebook 06 again")
+            raise ValueError(f"{problem}: run notebook 05 again")
         parts = [parts_of(document) for document in new]
         texts = [text for some in parts for text in some]
         encoded = MODEL.encode_document(texts, normalize_embeddings=True)
