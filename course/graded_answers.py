@@ -28,8 +28,6 @@ COLLECTIONS = {  # of passages: a part of their name, and what they are about
     "govt": "government",
     "ibmcloud": "technical manuals",
 }
-PAIRS = [("person", "GPT-4o"), ("person", "Llama 3.1 405B")]
-PAIRS += [("GPT-4o", "Llama 3.1 405B")]
 QUALITIES = ["faithfulness", "completeness"]  # grades 1 to 4 by each person
 THEIRS = {  # judges that the file has: our name and theirs
     "RAGAS faithfulness": "rl_f",
@@ -221,27 +219,6 @@ def made_anew(path, known, verdicts=None):
     return table.merge(judged[[*keys, *BY_MODEL]], "left", on=keys)[COLUMNS]
 
 
-def between_systems(table, names):
-    """Three differences between the systems: a dict of DataFrames, by pair of systems.
-
-    table: answers of all three systems to each question. names: columns, the rows of
-    each DataFrame. difference, low and high are in standard deviations of a column
-    over all answers; p is corrected for all of these differences (Holm)."""
-    rows = []
-    for name in names:
-        values = table.assign(value=table[name] / table[name].std())
-        of = values.pivot(index="question", columns="system", values="value")
-        gains = {f"{a} minus {b}": of[a] - of[b] for a, b in PAIRS}
-        rows.append(intervals.differences(gains, of.index).assign(judge=name))
-    found = pd.concat(rows)
-    p = intervals.holm(found["p"].reset_index(drop=True))
-    found = found.assign(p=p.to_numpy())
-    return {
-        pair: some.set_index("judge")
-        for pair, some in found.groupby(level=0, sort=False)
-    }
-
-
 # --- How well do two people, or a judge and people, agree? -------------------
 
 
@@ -272,28 +249,27 @@ def one_and_others(table, quality):
     return pd.DataFrame(rows, columns=columns)
 
 
-def rhos(scores, truth, groups, within=None):
+def rhos(scores, truth, groups):
     """Spearman's ρ of each column with the truth: a DataFrame, value, low and high.
 
     scores: a DataFrame, a row for each answer. truth: of the same rows. groups: what
-    is drawn, a label a row. within: labels of groups or parts of groups; then ranks
-    count from their mean in each, so ρ is that of answers to the same question. The
-    95 % interval is from 2,000 draws of whole groups, each ranked anew: their middle,
-    and below 100 groups Student's t with their spread."""
-    drawn = _drawn_rhos(scores, truth, groups, within)
+    is drawn, a label a row. The 95 % interval is from 2,000 draws of whole groups,
+    each ranked anew: their middle, and below 100 groups Student's t with their
+    spread."""
+    drawn = _drawn_rhos(scores, truth, groups)
     return _with_interval(drawn, groups, "value")
 
 
-def rho_gains(scores, truth, groups, pairs, within=None):
+def rho_gains(scores, truth, groups, pairs):
     """ρ of one column minus that of another: difference, low, high and p, by pair.
 
     pairs: names of two columns each. Arguments as for `rhos`. p: the standardised
     ranks of the two are swapped, group by group; corrected for the number of pairs
     (`intervals.holm`)."""
-    drawn = _drawn_rhos(scores, truth, groups, within)
+    drawn = _drawn_rhos(scores, truth, groups)
     once = np.ones((1, len(truth)))
-    ranks = {name: _standardised(scores[name], once, within)[0] for name in scores}
-    of_truth = _standardised(truth, once, within)[0]
+    ranks = {name: _standardised(scores[name], once)[0] for name in scores}
+    of_truth = _standardised(truth, once)[0]
     swapped, gains = {}, {}
     for one, other in pairs:
         name = f"{one} minus {other}"
@@ -302,6 +278,17 @@ def rho_gains(scores, truth, groups, pairs, within=None):
     found = _with_interval(pd.DataFrame(gains), groups, "difference")
     p = pd.Series(intervals.permutation_p_values(swapped, groups))
     return found.assign(p=intervals.holm(p))
+
+
+def rank_slopes(scores, truth, groups):
+    """What each column adds to the others: a DataFrame, slope, low and high.
+
+    The standardised ranks of the truth are regressed on those of all columns
+    together. Arguments and intervals as for `rhos`."""
+    with_truth = _drawn_rhos(scores, truth, groups).to_numpy()
+    between = [_drawn_rhos(scores, scores[name], groups) for name in scores]
+    slopes = np.linalg.solve(np.stack(between, axis=1), with_truth[..., None])[..., 0]
+    return _with_interval(pd.DataFrame(slopes, columns=[*scores]), groups, "slope")
 
 
 def _with_interval(drawn, groups, title):
@@ -314,27 +301,26 @@ def _with_interval(drawn, groups, title):
     return pd.DataFrame({title: value, "low": low, "high": high})
 
 
-def _drawn_rhos(scores, truth, groups, within):
+def _drawn_rhos(scores, truth, groups):
     """ρ of each column in each draw of groups. The first draw has each group once."""
     drawn, group = answering._draws(groups, N_DRAWS)
     drawn = np.vstack([np.ones_like(drawn[:1]), drawn])
     parts = []
     for start in range(0, len(drawn), BLOCK):
         weights = drawn[start : start + BLOCK, group].astype(float)
-        of_truth = _standardised(truth, weights, within)
+        of_truth = _standardised(truth, weights)
         part = {}
         for name, score in scores.items():
-            both = _standardised(score, weights, within) * of_truth
+            both = _standardised(score, weights) * of_truth
             part[name] = (both * weights).sum(axis=1) / weights.sum(axis=1)
         parts.append(pd.DataFrame(part))
     return pd.concat(parts, ignore_index=True)
 
 
-def _standardised(values, weights, within):
+def _standardised(values, weights):
     """Ranks with mean 0 and variance 1 in each draw: (n_draws, n_rows).
 
-    weights: how often each draw has each row. Ties share their mean rank. within: as
-    for `rhos`; the rows of a label are drawn equally often."""
+    weights: how often each draw has each row. Ties share their mean rank."""
     values = np.asarray(values, dtype=float)
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
@@ -344,10 +330,5 @@ def _standardised(values, weights, within):
     place[order] = np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
     ranks = middle[:, place]
     n = weights.sum(axis=1, keepdims=True)
-    if within is None:
-        ranks -= (ranks * weights).sum(axis=1, keepdims=True) / n
-    else:
-        label, _ = pd.factorize(np.asarray(within))
-        of_label = np.eye(label.max() + 1)[label]
-        ranks -= (ranks @ (of_label / of_label.sum(axis=0)))[:, label]
+    ranks -= (ranks * weights).sum(axis=1, keepdims=True) / n
     return ranks / np.sqrt((ranks**2 * weights).sum(axis=1, keepdims=True) / n)

@@ -309,14 +309,14 @@ def test_what_no_record_answers_is_to_be_refused():
     assert outcomes == ["nothing", "wrong"]
 
 
-# --- Notebook 17 -------------------------------------------------------------
+# --- Notebook 16 -------------------------------------------------------------
 
-OF_17 = namespace_of("17-who-judges-the-answers", "outcome")
+OF_16 = namespace_of("16-who-judges-the-answers", "outcome")
 
 
 @pytest.mark.parametrize(("facts", "expected"), OUTCOMES.items())
 def test_both_notebooks_call_the_same_answers_right(facts, expected):
-    assert OF_17["is_right"](facts) == (expected == "right")
+    assert OF_16["is_right"](facts) == (expected == "right")
 
 
 def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():

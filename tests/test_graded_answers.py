@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from notebook_cells import namespace_of
 from scipy import stats
 from their_collections import folder
 
@@ -124,11 +123,6 @@ def test_our_model_is_asked_fact_by_fact_and_as_a_whole(theirs, tmp_path):
     assert found["good or bad"].tolist() == [0.6]
 
 
-def test_it_is_asked_as_in_notebook_17():
-    of_17 = namespace_of("17-who-judges-the-answers", "prompt")
-    assert of_17["GOOD"] == graded_answers.GOOD
-
-
 def test_the_models_answers_to_drawn_questions_are_asked(theirs):
     answers = graded_answers.read_answers(theirs)
     found = graded_answers.asked_of_model(answers)
@@ -170,7 +164,7 @@ def some_answers(n=60, each=3):
 
 def test_rho_is_spearmans_in_all_answers_and_in_each_draw():
     scores, truth, questions = some_answers()
-    drawn = graded_answers._drawn_rhos(scores, truth, questions, None)
+    drawn = graded_answers._drawn_rhos(scores, truth, questions)
     times, group = answering._draws(questions, graded_answers.N_DRAWS)
     for place in (0, 1, 2, 700, graded_answers.N_DRAWS):
         once = np.ones(len(truth), dtype=int)
@@ -180,16 +174,27 @@ def test_rho_is_spearmans_in_all_answers_and_in_each_draw():
             assert drawn.loc[place, name] == pytest.approx(expected.statistic)
 
 
-def test_rho_within_a_question_counts_ranks_from_its_mean():
-    scores, truth, questions = some_answers()
-    found = graded_answers.rhos(scores, truth, questions, questions)
+def test_what_a_judge_adds_is_its_slope_in_a_regression_of_ranks():
+    scores, truth, questions = some_answers(300)
+    found = graded_answers.rank_slopes(scores, truth, questions)
     ranks = scores.assign(truth=truth).rank()
-    away = ranks - ranks.groupby(questions).transform("mean")
-    assert np.allclose(found["value"], away.corr()["truth"].drop("truth"))
-    # what differs between questions only says nothing within
-    shifted = scores.mul(0).add(questions, axis=0).assign(c=truth)
-    same = graded_answers.rhos(shifted[["c"]], truth, questions, questions)
-    assert same["value"].tolist() == pytest.approx([1])
+    ranks = (ranks - ranks.mean()) / ranks.std()
+    by_hand, *_ = np.linalg.lstsq(ranks[["a", "b"]], ranks["truth"])
+    assert np.allclose(found["slope"], by_hand)
+    assert found.loc["a", "low"] > 0  # the truth is made of a
+    assert found.loc["b", "low"] < 0 < found.loc["b", "high"]
+
+
+def test_the_slope_of_a_copy_with_noise_adds_nothing():
+    """A judge that knows less of the same agrees with people, and adds nothing."""
+    rng = np.random.default_rng(6)
+    known = pd.Series(rng.normal(size=400))
+    scores = pd.DataFrame({"count": known, "judge": known + rng.normal(size=400)})
+    truth, questions = known + rng.normal(size=400), np.arange(400) // 2
+    alone = graded_answers.rhos(scores[["judge"]], truth, questions)
+    assert alone.loc["judge", "low"] > 0.3
+    found = graded_answers.rank_slopes(scores, truth, questions)
+    assert found.loc["judge", "low"] < 0 < found.loc["judge", "high"]
 
 
 def test_an_interval_holds_the_value_and_few_groups_are_wider():
@@ -241,22 +246,6 @@ def test_each_person_is_compared_with_the_two_others():
     assert found["person"].tolist() == ["a", "b", "c"]  # of the first answer alone
     assert found["others"].tolist() == [2, 2.5, 3.5]
     assert graded_answers.mean_grade(table["faithfulness"]).tolist() == [8 / 3, 3, 4]
-
-
-def test_systems_are_compared_in_spreads_of_each_judge():
-    rng = np.random.default_rng(1)
-    rows = []
-    for number in range(120):
-        for system, level in {"person": 1, "GPT-4o": 0, "Llama 3.1 405B": 0}.items():
-            rows.append([f"q{number}", system, level + rng.normal()])
-    table = pd.DataFrame(rows, columns=["question", "system", "one"])
-    table["other"] = 100 * table["one"] + 7
-    found = graded_answers.between_systems(table, ["one", "other"])
-    assert list(found) == [f"{a} minus {b}" for a, b in graded_answers.PAIRS]
-    for pair in found.values():
-        assert np.allclose(pair.loc["one"], pair.loc["other"], atol=0.02)
-    assert (found["person minus GPT-4o"]["low"] > 0).all()
-    assert (found["GPT-4o minus Llama 3.1 405B"]["p"] > 0.05).all()
 
 
 @pytest.mark.skipif(PATH is None, reason="`make collections` fetches the file")
