@@ -1,11 +1,14 @@
 """Elasticsearch: connect, index documents, search."""
 
+import atexit
 import getpass
 import hashlib
 import os
 import platform
 import re
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from course.corpus import ROOT, encodable
 
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
+RECORD = ROOT / "data" / "elasticsearch-record.npz"
 FIELDS = ["question", "text", "section"]
 DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
@@ -42,33 +46,80 @@ def connect_elasticsearch():
     is printed and None returned. With REQUIRE_ELASTICSEARCH that is a
     RuntimeError. A key that may not ask for the node's health is enough."""
     try:
-        from elasticsearch import AuthorizationException, Elasticsearch
+        import elasticsearch  # noqa: F401
     except ImportError as error:  # who needs only the command has no client
         if os.getenv("REQUIRE_ELASTICSEARCH"):
             raise RuntimeError(f"Elasticsearch: {error}") from error
         return None
-    urls = re.findall(r"[^,\s]+", os.getenv("ELASTICSEARCH_URL") or NODE)
-    certificates = os.getenv("ELASTICSEARCH_CA_CERTS") or None
-    shown = ", ".join(map(without_password, urls))
-    try:
-        es = Elasticsearch(
-            urls,
-            api_key=os.getenv("ELASTICSEARCH_API_KEY") or None,
-            request_timeout=60,
-            **{"ca_certs": certificates} if certificates else {},
-            **PATIENT,
-        )
-        quick = es.options(request_timeout=5, max_retries=len(urls) - 1)
-        found = quick.cluster.health()["status"]
-        problem = f"its status is {found}: some of its data cannot be read"
-    except Exception as error:  # whatever the reason, the course goes on without it
-        found, problem = type(error), _why_not(error)
-    if found in ("green", "yellow", AuthorizationException):
+    es, shown = _client(os.getenv("ELASTICSEARCH_URL") or NODE)
+    if not (problem := _problem(es)):
         return es
     message = f"Elasticsearch: no healthy node at {shown} ({problem})"
     if os.getenv("REQUIRE_ELASTICSEARCH"):
         raise RuntimeError(message)
     print(f"{message}. Its part is left out; start one with `make elasticsearch`.")
+
+
+def node_or_record(client=None):
+    """Return a client of a node, or one that replays what a node once answered.
+
+    client: one that asks a node; ELASTICSEARCH_URL goes before it. A line says which it
+    is. With ELASTICSEARCH_RECORD what the node answers is added to that file when
+    Python ends. RuntimeError as of `connect_elasticsearch`, and later for a request
+    that is not on the record."""
+    from elasticsearch import Elasticsearch
+
+    from course import recorded_node as recorded
+
+    if os.getenv("REQUIRE_ELASTICSEARCH"):
+        connect_elasticsearch()  # raises where it has to
+    addresses = os.getenv("ELASTICSEARCH_URL")
+    es = client if client and not addresses else _client(addresses or NODE)[0]
+    if sys.platform == "emscripten" or _problem(es):  # a browser asks no node
+        recorded.Replaying.record = recorded.Record(RECORD)
+        es = Elasticsearch(NODE, node_class=recorded.Replaying)
+        print(f"recorded on Elasticsearch {_version(es)}")
+        return es
+    if path := os.getenv("ELASTICSEARCH_RECORD"):
+        recorded.Recording.record = record = recorded.Record(Path(path))
+        record.version = _version(es)
+        es, _ = _client(addresses or NODE, node_class=recorded.Recording)
+        atexit.register(record.save)
+    print(f"Elasticsearch {_version(es)}")
+    return es
+
+
+def _version(es):
+    """The version of a client's first node."""
+    return next(iter(es.nodes.info()["nodes"].values()))["version"]
+
+
+def _client(addresses, **options):
+    """A client for addresses with commas between them, and how they may be printed."""
+    from elasticsearch import Elasticsearch
+
+    urls = re.findall(r"[^,\s]+", addresses)
+    if certificates := os.getenv("ELASTICSEARCH_CA_CERTS"):
+        options["ca_certs"] = certificates
+    key = os.getenv("ELASTICSEARCH_API_KEY") or None
+    es = Elasticsearch(urls, api_key=key, request_timeout=60, **PATIENT, **options)
+    return es, ", ".join(map(without_password, urls))
+
+
+def _problem(es):
+    """Why a client's nodes cannot be used, or None."""
+    from elasticsearch import AuthorizationException
+
+    others = len(es.transport.node_pool.all()) - 1
+    quick = es.options(request_timeout=5, max_retries=others)
+    try:
+        status = quick.cluster.health()["status"]
+    except AuthorizationException:  # a key that may not ask for it
+        return None
+    except Exception as error:  # whatever the reason, the course goes on without it
+        return _why_not(error)
+    if status not in ("green", "yellow"):
+        return f"its status is {status}: some of its data cannot be read"
 
 
 def _why_not(error):

@@ -49,7 +49,7 @@ PYTHON = {
 }
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
-OURS = "our-figures"  # the tag of text with figures of the course's own documents
+OURS = "our-figures"  # the tag of cells about the course's own documents
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
 CELL = 1_800  # seconds that a cell may take
@@ -79,9 +79,10 @@ def durations(notebook):
 
 
 def without_our_figures(notebook):
-    """Make the text fit other data: figures of the course's own documents go.
+    """Make the notebook fit other data: figures of the course's own documents go.
 
-    Notebook 05 has them in cells of their own. The others get a line at the top."""
+    Notebook 05 has them in cells of their own, and so has its example. The others get a
+    line at the top."""
     ours = [cell for cell in notebook.cells if OURS in cell.metadata.get("tags", [])]
     if ours:
         notebook.cells = [cell for cell in notebook.cells if cell not in ours]
@@ -215,16 +216,8 @@ def embed(documents, for_own):
     evaluation.embed_all(documents, fetched)
 
 
-def of_node(notebook):
-    """The cells that show nothing without an Elasticsearch node."""
-    tag = "needs-elasticsearch"
-    return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
-
-
-def run(paths, this_run, es):
-    """Execute the notebooks into the run's folder; the errors, by path.
-
-    Without a node its cells keep the committed outputs, if the data is ours."""
+def run(paths, this_run):
+    """Execute the notebooks into the run's folder; the errors, by path."""
     results = this_run.results
     errors, took, show_board = {}, {}, board_printer(this_run)
     is_ours, shown = corpus.data_folder() == corpus.ROOT / "data", []
@@ -233,13 +226,11 @@ def run(paths, this_run, es):
         beside = path.stem == OWN and len(paths) > 1  # 03 has a leaderboard, too
         os.environ["COURSE_RESULTS"] = str(results / OWN if beside else results)
         notebook = nbformat.read(path, as_version=4)
-        if not is_ours:
+        # with your searches, 05 is about them and not about its example
+        yours = path.stem == OWN and os.environ.get("COURSE_SEARCHES")
+        if not is_ours or yours:
             without_our_figures(notebook)
-        keeping = of_node(notebook) if is_ours and not es else []
-        committed = [cell.outputs for cell in keeping]
         error = execute(notebook, path.parent, show_board)
-        for cell, outputs in zip(keeping, committed, strict=True):
-            cell.outputs = outputs
         if error:
             errors[path] = error
         took[path.stem] = durations(notebook)
@@ -359,7 +350,7 @@ def execute_all(arguments, paths, this_run):
     if es:  # a node that answers now is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
     try:
-        errors = run(paths, this_run, es)
+        errors = run(paths, this_run)
     finally:
         elastic.forget(es)
     if arguments.in_place and not errors:
@@ -373,8 +364,9 @@ def execute_all(arguments, paths, this_run):
 def main():
     arguments = parse()
     os.environ["PWD"] = os.getcwd()  # kernels start in another folder: see locate
-    if arguments.in_place:  # outputs without Elasticsearch are not what is committed
+    if arguments.in_place:  # a node's answers are recorded again, see course/elastic.py
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
+        os.environ["ELASTICSEARCH_RECORD"] = str(elastic.RECORD)
     try:
         code = work(arguments)
     except (OSError, ValueError, RuntimeError) as error:

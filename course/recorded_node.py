@@ -1,0 +1,238 @@
+"""Answers of a real Elasticsearch node: recorded once, replayed where none answers.
+
+The client is Elastic's own. Only what carries its requests differs: `Replaying` answers
+from a record, `Recording` asks a node and keeps what it answers. So a cell is the same
+with and without a node, down to each request.
+
+The record has no texts: both read along when an index is made, and hits are positions
+of its documents. A search is known by its body and by what is in the index. The last
+digits of a vector differ between processors, so a vector is known by a sketch, sixteen
+small numbers, to which it has to be near."""
+
+import hashlib
+import json
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+from elastic_transport import ApiResponseMeta, BaseNode, HttpHeaders
+from elastic_transport import Urllib3HttpNode as HttpNode
+from elastic_transport._node import NodeApiResponse
+
+MISSING = (
+    "this request is not on the record of Elasticsearch {}: start a node with `make "
+    "elasticsearch`, and run the notebook again from its first cell"
+)
+KEY = 5  # bytes of a search's key
+PLANES, SCALE, NEAR = 16, 60, 1  # of a sketch: numbers, their size, and how near
+HEADERS = {"x-elastic-product": "Elasticsearch", "content-type": "application/json"}
+
+
+def as_bytes(value):
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def replace_vectors(value, replace):
+    """JSON with each list of many floats replaced by what a function makes of it."""
+    if isinstance(value, dict):
+        return {key: replace_vectors(part, replace) for key, part in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) > PLANES and isinstance(value[0], float):
+        return replace(value)
+    return [replace_vectors(part, replace) for part in value]
+
+
+class Index:
+    """The documents of an index, as the requests say that made it."""
+
+    def __init__(self, body):
+        body.get("mappings", {}).pop("_meta", None)  # who made it, and when
+        self.documents, self.places, self.by_own_id = [], {}, {}
+        self.digest = hashlib.sha256(as_bytes(body))
+
+    def add(self, document, id_=None):
+        """Add a document, under the id that a node gave it; its id."""
+        document = replace_vectors(document, lambda vector: None)
+        id_ = str(len(self.documents)) if id_ is None else id_
+        self.places[id_] = len(self.documents)
+        self.by_own_id[document.get("id")] = len(self.documents)
+        self.documents.append(document)
+        self.digest.update(as_bytes(document))
+        return id_
+
+    def place_of(self, hit):
+        """The position of a hit; a batch asks for the field `id` alone."""
+        if "fields" in hit:
+            return self.by_own_id[hit["fields"]["id"][0]]
+        return self.places[hit["_id"]]
+
+
+class Record:
+    """What a node answered: positions and scores of documents, by the search's key.
+
+    Scores are kept of single searches and of first hits alone: those of batches would
+    make the record three times as large, and a ranking does without them."""
+
+    def __init__(self, path):
+        self.path, self.version = path, ""
+        self.indexes, self.answers, self.sketches = {}, {}, np.zeros((0, PLANES))
+        if path.exists():
+            self.load()
+
+    def number_of(self, vector):
+        """The number of the sketch that is near a vector; a new one if none is."""
+        planes = np.random.default_rng(0).normal(size=(len(vector), PLANES))
+        sketch = np.clip(SCALE * (np.array(vector) @ planes), -127, 127)
+        away = np.abs(self.sketches - sketch).max(axis=1, initial=0)
+        if len(away) and away.min() < NEAR:
+            return int(away.argmin())
+        self.sketches = np.vstack([self.sketches, sketch.round()])
+        return len(self.sketches) - 1
+
+    def key(self, index, body):
+        """What a search is known by: KEY bytes."""
+        digest = self.indexes[index].digest.copy()
+        digest.update(as_bytes(replace_vectors(body, self.number_of)))
+        return digest.digest()[:KEY]
+
+    def keep(self, index, body, hits, with_scores):
+        places = [self.indexes[index].place_of(hit) for hit in hits]
+        scores = [hit["_score"] for hit in hits] if with_scores else []
+        key = self.key(index, body)
+        if scores or key not in self.answers:
+            self.answers[key] = places, scores
+
+    def save(self):
+        """Write the record; seven bytes a search and two a hit, before compression."""
+        keys = sorted(self.answers)
+        kept = [self.answers[key] for key in keys]
+        arrays = {
+            "version": np.array(self.version),
+            "keys": np.array([list(key) for key in keys], np.uint8).T,
+            "n_places": np.array([len(places) for places, _ in kept], np.uint8),
+            "n_scores": np.array([len(scores) for _, scores in kept], np.uint8),
+            "places": np.array([n for places, _ in kept for n in places], np.uint16),
+            "scores": np.array([n for _, scores in kept for n in scores], np.float32),
+            "sketches": self.sketches.astype(np.int8).T,
+        }
+        np.savez_compressed(self.path, **arrays)
+
+    def load(self):
+        with np.load(self.path) as file:
+            arrays = dict(file)
+        self.version = str(arrays["version"])
+        self.sketches = arrays["sketches"].T.astype(float)
+        parts = [
+            np.split(arrays[name], arrays[f"n_{name}"].cumsum(dtype=int)[:-1])
+            for name in ("places", "scores")
+        ]
+        for key, places, scores in zip(arrays["keys"].T, *parts, strict=True):
+            # the shortest text of a float32, as a node writes it
+            self.answers[key.tobytes()] = (
+                places.tolist(),
+                list(map(float, map(str, scores))),
+            )
+
+
+def searches_of(target, body):
+    """(name of the index, body) of each search in a request; none in any other."""
+    name, _, action = urlsplit(target).path.strip("/").rpartition("/")
+    if action == "_search":
+        yield unquote(name), json.loads(body)
+    elif action == "_msearch":
+        lines = [json.loads(line) for line in body.splitlines()]
+        for header, search in zip(lines[::2], lines[1::2], strict=True):
+            yield header["index"], search
+
+
+def follow(indexes, method, target, body, ids=None):
+    """Do in `indexes` what a request does to an index; the ids of what it adds.
+
+    ids: those that a node gave them."""
+    name, _, action = urlsplit(target).path.strip("/").rpartition("/")
+    if method == "PUT" and not name:
+        indexes[unquote(action)] = Index(json.loads(body))
+    elif action == "_doc":
+        return [indexes[unquote(name)].add(json.loads(body), *ids or ())]
+    elif action == "_bulk":
+        lines = [json.loads(line) for line in body.splitlines()]
+        rows = zip(lines[::2], lines[1::2], strict=True)
+        return [
+            indexes[what["index"].get("_index", unquote(name))].add(
+                document, str(what["index"]["_id"])
+            )
+            for what, document in rows
+        ]
+    return []
+
+
+class Recording(HttpNode):
+    """A connection to a node. What it answers goes into the class's record."""
+
+    record = None
+
+    def perform_request(self, method, target, body=None, headers=None, **options):
+        answer = super().perform_request(method, target, body, headers, **options)
+        if answer.meta.status < 300 and body:
+            content = json.loads(answer.body)
+            ids = [content["_id"]] if "_id" in content else None
+            follow(self.record.indexes, method, target, body, ids)
+            parts, is_single = content.get("responses"), "hits" in content
+            searches = searches_of(target, body)
+            for (name, search), part in zip(searches, parts or [content], strict=False):
+                hits = part.get("hits", {}).get("hits", [])
+                with_scores = is_single or len(hits) == 1
+                self.record.keep(name, search, hits, with_scores)
+        return answer
+
+
+class Replaying(BaseNode):
+    """Answers as a node did, from the class's record. It makes no connection.
+
+    RuntimeError for a search that is not on the record."""
+
+    record = None
+    _CLIENT_META_HTTP_CLIENT = ("rp", "1")
+
+    def perform_request(self, method, target, body=None, headers=None, **options):
+        content = json.dumps(self.answer(method, target, body)).encode()
+        meta = ApiResponseMeta(200, "1.1", HttpHeaders(HEADERS), 0.0, self.config)
+        return NodeApiResponse(meta, content)
+
+    def answer(self, method, target, body):
+        found = [self.hits(*search) for search in searches_of(target, body)]
+        if found:
+            return {"responses": found} if "_msearch" in target else found[0]
+        ids = follow(self.record.indexes, method, target, body)
+        if "_bulk" in target:
+            return {"errors": False, "items": [{"index": {"status": 201}} for _ in ids]}
+        if ids:
+            return {"_id": ids[0], "result": "created"}
+        if "_settings" in target:
+            about = {"settings": {"index": {"creation_date": "0"}}}
+            return {name: about for name in self.record.indexes if name in target}
+        if method == "GET" and "-course-" in target:  # no older index of the course
+            return {}
+        nodes = {"recorded": {"version": self.record.version}}
+        return {"acknowledged": True, "nodes": nodes}
+
+    def hits(self, index, body):
+        """What a node answered to a search, with the documents of its index."""
+        key = self.record.key(index, body)
+        if key not in self.record.answers:
+            raise RuntimeError(MISSING.format(self.record.version))
+        places, scores = self.record.answers[key]
+        documents = [self.record.indexes[index].documents[place] for place in places]
+        names, wanted = body.get("docvalue_fields", []), body.get("_source", True)
+        hits = []
+        for place, document, score in zip(
+            places, documents, scores or [None] * len(places), strict=True
+        ):
+            hit = {"_index": index, "_id": str(place), "_score": score}
+            if "stored_fields" not in body:
+                fields = document if wanted is True else wanted
+                hit["_source"] = {name: document[name] for name in fields}
+            if names:
+                hit["fields"] = {name: [document[name]] for name in names}
+            hits.append(hit)
+        return {"status": 200, "hits": {"hits": hits}}
