@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 from minsearch import Index
+from scipy import stats
 
 import utils
 from course import corpus, elastic, embedding, formats, intervals, scoring, today
@@ -213,17 +214,17 @@ def parts(gains):
 
 
 def tested(claims, values):
-    """Each claim on each collection, on means, and on another one: two DataFrames.
+    """Each claim on each collection, on means, and what to expect next: two DataFrames.
 
     claims: dict of name: claim. values: see above. The first has the columns claim,
     collection, n (needs), difference, low, high, p and verdict; its collections are
-    also each era of ERAS and "mean of these", which are means of collections, and
-    "another one". The second is `intervals.random_effects` of each claim over all
-    collections, with p corrected. Holm's correction has a family for our queries, for
+    also each era of ERAS, which are means of collections. The second is
+    `intervals.random_effects` of each claim over all collections, with p corrected,
+    and the columns above (on how many of the k collections the gain is above 0) and
+    next (see `next_above_zero`). Holm's correction has a family for our queries, for
     each of the means, for the mean of collections like these, and one for all single
     collections together."""
     rows, units = [], {}
-    means_of = {**ERAS, "mean of these": NAMES}
     for name, claim in claims.items():
         for collection in [one for one in values if one not in VERSIONS]:
             some = gain(values, collection, claim)
@@ -232,7 +233,7 @@ def tested(claims, values):
                 found["p"] = np.nan
             n = some.index.nunique()
             rows.append({"claim": name, "collection": collection, "n": n} | found)
-        for mean, names in means_of.items():
+        for mean, names in ERAS.items():
             there = gains_there(values, claim, names)
             row = {"claim": name, "collection": mean, "n": 0, "p": np.nan}
             if there:
@@ -242,11 +243,9 @@ def tested(claims, values):
                 row["p_q"] = intervals.random_effects(means, errors)["p_q"]
             rows.append(row)
         means, errors, _ = parts(gains_there(values, claim))
-        units[name] = unit = intervals.random_effects(means, errors)
-        another = {"difference": unit["difference"], "p": np.nan}
-        another |= {end: unit[f"predicted_{end}"] for end in ("low", "high")}
-        about = {"claim": name, "collection": "another one", "n": unit["k"]}
-        rows.append(about | another | {"p_q": unit["p_q"]})
+        unit = intervals.random_effects(means, errors)
+        unit["above"] = sum(mean > 0 for mean in means)
+        units[name] = unit | {"next": next_above_zero(unit)}
     table = pd.DataFrame(rows)
     of_people = table["collection"].isin(NAMES)
     family = table["collection"].mask(of_people, "single collections")
@@ -257,18 +256,26 @@ def tested(claims, values):
     return table.assign(verdict=verdicts).drop(columns="p_q"), units
 
 
+def next_above_zero(unit):
+    """P(the difference on one more collection is above 0), a number.
+
+    unit: of `intervals.random_effects`. It is the part above 0 of the curve whose
+    middle 95 % are the prediction interval: t with k - 2 degrees of freedom."""
+    degrees = unit["k"] - 2
+    half = unit["predicted_high"] - unit["difference"]
+    return float(
+        stats.t.cdf(unit["difference"] / half * stats.t.ppf(0.975, degrees), degrees)
+    )
+
+
 def verdict(row):
     """What a row of `tested` says, by the rule of notebook 06.
 
-    p_q: the p value of Cochran's Q, NaN for a single collection. n: for "another one"
-    the number of collections that can test the claim."""
-    another, sure = row["collection"] == "another one", row["p"] < 0.05
-    if another:
-        sure = row["low"] * row["high"] > 0
-    if another and row["n"] < intervals.FEW_COLLECTIONS:
-        return "too few"
-    if pd.isna(row["p"]) and not another:
+    p_q: the p value of Cochran's Q, NaN for a single collection."""
+    if pd.isna(row["p"]):
         return "not tested"
-    if sure:
-        return "holds" if row["difference"] > 0 else "reverses"
-    return "they differ" if row["p_q"] < 0.05 else "cannot tell"
+    they_differ = row["p_q"] < 0.05
+    if row["p"] < 0.05:
+        word = "holds" if row["difference"] > 0 else "reverses"
+        return f"{word} on the mean; they differ" if they_differ else word
+    return "they differ" if they_differ else "cannot tell"
