@@ -1,16 +1,25 @@
 # Solutions of the exercises, and answers that look right and are not.
 # Each cell uses the names that the notebook defines.
 
+
 # %% 1 solution
-n_queries = (2.8 * gains[TYPED].std() / 0.01) ** 2
+def queries_needed(deviation, smallest):
+    return (2.8 * deviation / smallest) ** 2
+
+
+# Half the difference needs four times the queries.
+
 
 # %% 1 wrong
 # without the square
-n_queries = 2.8 * gains[TYPED].std() / 0.01
+def queries_needed(deviation, smallest):
+    return 2.8 * deviation / smallest
+
 
 # %% 1 wrong
 # the interval only, without the four in five
-n_queries = (1.96 * gains[TYPED].std() / 0.01) ** 2
+def queries_needed(deviation, smallest):
+    return (1.96 * deviation / smallest) ** 2
 
 
 # %% 2 solution
@@ -34,12 +43,29 @@ def t_interval(values):
 
 
 # %% 3 solution
-corrected = [0.04, 0.045, 0.045, 0.045]
+def holm(p_values):
+    order = np.argsort(p_values)
+    n = len(p_values)
+    times = np.arange(n, 0, -1)  # n, n - 1, ... 1
+    rising = np.maximum.accumulate(np.array(p_values)[order] * times)
+    corrected = np.empty(n)
+    corrected[order] = np.minimum(rising, 1)
+    return corrected
+
+
+# 0.04, 0.045, 0.045, 0.045: all four below 0.05. Bonferroni finds two of them.
+
 
 # %% 3 wrong
-# Bonferroni: all times four
-corrected = [0.04, 0.16, 0.08, 0.06]
+# Bonferroni: all times n
+def holm(p_values):
+    return np.minimum(np.array(p_values) * len(p_values), 1)
+
 
 # %% 3 wrong
-# times 4, 3, 2, 1, but smaller than the one before
-corrected = [0.04, 0.04, 0.04, 0.045]
+# smaller than the one before it
+def holm(p_values):
+    order = np.argsort(p_values)
+    times = np.empty(len(p_values))
+    times[order] = np.arange(len(p_values), 0, -1)
+    return np.minimum(np.array(p_values) * times, 1)
