@@ -28,7 +28,7 @@ help:            ## list the targets
 .venv/tested: .venv/installed
 	@$(call locked,--group test) && touch $@
 
-run: .venv/installed            ## execute the eight lessons into results/, and print the leaderboard on the way
+run: .venv/installed            ## execute the five lessons into results/, and print the leaderboard on the way
 	@$(BIN)/python scripts/run.py
 
 run-more: .venv/installed       ## execute the notebooks for the curious into results/
@@ -80,6 +80,9 @@ slides: .venv/installed         ## the committed notebooks as slides in results/
 	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides" $(if $(CLASS),"$$($(BIN)/python scripts/fold.py --outputs)")
 
+notes: .venv/installed          ## a page of notes for each lesson, and the handout, to print: results/notes
+	@$(BIN)/python scripts/notes.py
+
 site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone, CLASS=1 folds the results, NOTES=1 shows the notes)
 	@$(call locked,--group site)
 	@scripts/site/make $(BIN) "$(COURSE_RESULTS)/site"
@@ -94,4 +97,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code test-faults check lab elasticsearch local-llm models collections stop notebooks bench slides site lock clean
+.PHONY: help run run-more test check-code test-faults check lab elasticsearch local-llm models collections stop notebooks bench slides notes site lock clean
