@@ -51,21 +51,45 @@ def bounds(grades):
 
 
 # %% 3 solution
-def for_users(values):
-    return np.average(values, weights=counts["lines"][values.index])
+def needed(log, share):
+    reached = log.value_counts().cumsum() / len(log)
+    return int((reached < share).sum()) + 1
 
 
-# The head is nearly half of what people see, though only a few different queries. The
-# plain mean over the sample, one third, would hide that.
-
-
-# %% 3 wrong
-# Every stratum counts alike, the rare queries as much as the frequent ones.
-def for_users(values):
-    return values.mean()
+# A handful of queries is half of what people see. The other half of the log takes
+# more queries than you can judge, so the rest is a sample.
 
 
 # %% 3 wrong
-# Weighed by how many *different* queries there are, not by how often they are typed.
-def for_users(values):
-    return np.average(values, weights=counts["queries"][values.index])
+# The lines of the frequent ones are counted, and not how many queries they are.
+def needed(log, share):
+    reached = log.value_counts().cumsum()
+    return reached[reached >= share * len(log)].iloc[0]
+
+
+# %% 3 wrong
+# A share of the *different* queries, as if each were typed equally often.
+def needed(log, share):
+    return int(np.ceil(share * log.nunique()))
+
+
+# %% 3 wrong
+# One too few: so many stay below the share.
+def needed(log, share):
+    reached = log.value_counts().cumsum() / len(log)
+    return int((reached < share).sum())
+
+
+# %% 4 solution
+predicted = (0.82, 0)
+# 0.81 where both give a 0, and 0.01 where both give a 1. All of it is chance: κ is 0.
+# By the share alone, two who read nothing look like two who agree.
+
+
+# %% 4 wrong
+# Both give a 0 in 0.9 · 0.9 of the pairs, and not in 0.9 of them.
+predicted = (0.9, 0)
+
+# %% 4 wrong
+# κ is the share only if chance explains none of it.
+predicted = (0.82, 0.82)

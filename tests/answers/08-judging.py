@@ -101,47 +101,54 @@ def bounds(grades):
 
 
 # %% 3 right
-def for_users(values):
-    lines = counts["lines"]
-    return (values * lines).sum() / lines.sum()
+def needed(log, share):
+    lines = 0
+    for number, times in enumerate(log.value_counts(), 1):
+        lines += times
+        if lines >= share * len(log):
+            return number
 
 
 # %% 3 right
-def for_users(values):
-    total = 0
-    for kind, value in values.items():
-        total += value * counts.loc[kind, "lines"]
-    return total / len(log)
+def needed(log, share):
+    times = np.sort(np.unique(log, return_counts=True)[1])[::-1]
+    return np.searchsorted(times.cumsum(), share * len(log)) + 1
 
 
 # %% 3 wrong
-# The head alone: the middle and the tail are more than half of the lines.
-def for_users(values):
-    return values["head"] * counts["lines"]["head"] / counts["lines"].sum()
+# The rarest first.
+def needed(log, share):
+    reached = log.value_counts(ascending=True).cumsum() / len(log)
+    return int((reached < share).sum()) + 1
 
 
 # %% 3 wrong
-# The tail is left out.
-def for_users(values):
-    share = counts["lines"] / counts["lines"].sum()
-    return values["head"] * share["head"] + values["middle"] * share["middle"]
+# In the order of the log, so the most frequent ones need not come first.
+def needed(log, share):
+    times = log.map(log.value_counts()).drop_duplicates()
+    return int((times.cumsum() / len(log) < share).sum()) + 1
 
 
 # %% 3 wrong
-# The weights are in another order than the values.
-def for_users(values):
-    return np.average(values.to_numpy(), weights=counts["lines"].to_numpy())
+# That many queries are each typed more often than the share; hardly any is.
+def needed(log, share):
+    return int((log.value_counts(normalize=True) >= share).sum())
 
 
-# %% 3 wrong
-# The lines of a query are counted instead of those of the stratum.
-def for_users(values):
-    weights = counts["lines"] / counts["queries"]
-    return np.average(values, weights=weights[values.index])
+# %% 4 right
+predicted = (0.9 * 0.9 + 0.1 * 0.1, 0.0)
 
+# %% 4 right
+predicted = [0.81, 0]
 
-# %% 3 wrong
-# The sum is divided by how many strata there are, after they were weighed.
-def for_users(values):
-    share = counts["lines"] / counts["lines"].sum()
-    return (values * share).mean()
+# %% 4 wrong
+# Each of the two ones is forgotten, and the share is that of one person's ones.
+predicted = (0.1, 0)
+
+# %% 4 wrong
+# Less than chance would be a κ below 0.
+predicted = (0.82, -0.18)
+
+# %% 4 wrong
+# A coin: but both give a 0 nearly always.
+predicted = (0.5, 0)
