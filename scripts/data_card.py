@@ -1,15 +1,17 @@
-"""Write the figures of two README files, so that none is typed by hand.
+"""Write the figures of three README files, so that none is typed by hand.
 
-They are the counts of data/README.md, and the leaderboard and the machine time
-of notebooks/README.md. Each has its place between two marks. `make notebooks` calls
-this script. First it copies what a run has left in the folder of results: the times
-and the leaderboard to notebooks/, the pictures to docs/. With --check it changes no
-file, and only says whether the figures are right."""
+They are the counts of data/README.md, the leaderboard and the machine time of
+notebooks/README.md, and the minutes of README.md. `make notebooks` calls this script.
+First it copies what a run has left in the folder of results: the times and the
+leaderboard to notebooks/, the pictures to docs/. With --check it changes no file, and
+only says whether the figures are right."""
 
+import re
 import shutil
 import sys
 
 import machine
+import nbformat
 import numpy as np
 import pandas as pd
 
@@ -161,6 +163,42 @@ def machine_time():
         yield line([name, f"{seconds.sum():.0f}", slow_cells])
 
 
+def visible(text):
+    """What a reader reads of Markdown: no code, tables, notes, hints and headings."""
+    for hidden in ("<!--.*?-->", "<details>.*?</details>", "```.*?```"):
+        text = re.sub(hidden, " ", text, flags=re.DOTALL)
+    text = re.sub(r"(?m)^\s*\|.*$|^#+ .*$|^\s*>", " ", text)
+    return re.sub(r"!?\[([^]]*)\]\([^)]*\)|`[^`]*`", r"\1 x", text)
+
+
+def minutes(path):
+    """Minutes of a notebook: to read it, and of its exercises, as they say.
+
+    150 words a minute, and 15 seconds a line of code without imports and exercises."""
+    cells = nbformat.read(path, as_version=4).cells
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    words = len(re.findall(r"[\w’'-]+", visible(prose)))
+    lines = sum(
+        len([line for line in cell.source.split("\n") if line.strip()])
+        for cell in cells
+        if cell.cell_type == "code"
+        and not {"imports", "exercise"} & set(cell.metadata.get("tags", []))
+    )
+    tasks = re.findall(r"\*\*\d\. [^*]* \((\d+) minutes?\)", prose)
+    return round(words / 150 + lines * 15 / 60), sum(map(int, tasks))
+
+
+def with_minutes(text):
+    """README's tables of notebooks with the minutes in their last column."""
+
+    def row(match):
+        reading, exercises = minutes(corpus.ROOT / match["path"])
+        return f"{match['row']}{reading} + {exercises} |"
+
+    pattern = r"(?m)^(?P<row>\| \[\d\d [^]]*\]\((?P<path>[^)]*)\) \|.*\| )[^|]*\|$"
+    return re.sub(pattern, row, text)
+
+
 def copy_results():
     """Copy what a run has left. A notebook that it left out keeps its old times."""
     results = corpus.results_folder()
@@ -187,14 +225,17 @@ def main(check):
     """Write the figures. With --check, only say which file is not up to date."""
     if not check:
         copy_results()
-    for folder, what, lines in (
-        (DATA, "counts", counts()),
-        (NOTEBOOKS, "leaderboard", leaderboard()),
-        (NOTEBOOKS, "machine time", machine_time()),
+    readme, card, teachers = (
+        folder / "README.md" for folder in (corpus.ROOT, DATA, NOTEBOOKS)
+    )
+    for path, change in (
+        (readme, with_minutes),
+        (card, lambda text: updated(text, "counts", counts())),
+        (teachers, lambda text: updated(text, "leaderboard", leaderboard())),
+        (teachers, lambda text: updated(text, "machine time", machine_time())),
     ):
-        path = folder / "README.md"
         old = path.read_text(encoding="utf-8")
-        new = updated(old, what, lines)
+        new = change(old)
         if not check:
             path.write_text(new, encoding="utf-8")
         elif new != old:

@@ -140,7 +140,8 @@ def sentences_of(page):
         text = (corpus.ROOT / "README.md").read_text("utf-8")
         text = re.sub(r"(?s)```.*?```|<picture>.*?</picture>", "", text)
         start, _, rest = text.partition("## Two commands")
-        head = start + rest.partition("## What we found")[2].partition("## The path")[0]
+        found = rest.partition("## What we found")[2]
+        head = start + found.partition("## Your own documents")[0]
         rows = re.findall(r"(?m)^\| \*\*.*\|$", head)
         prose = re.sub(r"(?m)^[|#].*$", "", head)
     else:
