@@ -1,18 +1,20 @@
-"""The essays of notebook 04: their contexts, and the facts of the golden answers.
+"""The essays of lesson 04: their contexts, and the facts of the golden answers.
 
 A matrix here has a row for each fact and a column for each context."""
 
 import itertools
 import json
-import re
+import textwrap
 
 import numpy as np
 import pandas as pd
-from minsearch import Index
 
-import utils
-from course import embedding, scoring
-from course.llm import RECORDED, load_responses, request_key
+from course import llm
+from course.corpus import ROOT
+
+DATA = ROOT / "data"
+FACTS = DATA / "recorded-facts.jsonl"
+QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 
 
 def essay_contexts(folder):
@@ -25,13 +27,70 @@ def essay_contexts(folder):
     return contexts | json.loads((folder / "essay-contexts.json").read_text("utf-8"))
 
 
-def recorded_facts(prompts, schema, path):
-    """What the large writer answered to each prompt, as objects of `schema`.
+def recorded_facts(prompt, answers, schema="Facts"):
+    """What the large writer listed for each answer: dicts with facts.
 
-    No model is ever called: readers annotated these facts."""
-    responses = load_responses(path)
-    keys = [request_key(RECORDED, prompt, schema.__name__) for prompt in prompts]
-    return [schema.model_validate(responses[key]) for key in keys]
+    prompt: with {answer}. No model is ever called: readers annotated these facts."""
+    responses = llm.load_responses(FACTS)
+    prompts = [prompt.format(answer=answer) for answer in answers]
+    return [responses[llm.request_key(llm.RECORDED, one, schema)] for one in prompts]
+
+
+def fact_lists(io, cot, answers):
+    """The facts of each answer by two models and two prompts: dict of name: dicts.
+
+    io, cot: prompts with {answer}; replies to cot have their reasoning, too. The
+    small model's lists are recorded; if calls are live, your model's come instead."""
+    lists, prompts = {}, {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
+    for name, (prompt, schema) in prompts.items():
+        lists[f"large, {name}"] = recorded_facts(prompt, answers, schema)
+    for name, (prompt, schema) in prompts.items():
+        asked = [prompt.format(answer=answer) for answer in answers]
+        if llm.is_live():
+            live = llm.ask(asked, _schema(schema), FACTS)
+            lists[f"small, {name}"] = [one.model_dump() for one in live]
+        else:
+            lists[f"small, {name}"] = llm.recorded(asked, schema, FACTS, QWEN)
+    return lists
+
+
+def _schema(name):
+    """The form of a list of facts: the reasoning comes first where there is one."""
+    from pydantic import create_model
+
+    reasoning = {"reasoning": (str, ...)} if name == "ReasonedFacts" else {}
+    return create_model(name, **reasoning, facts=(list[str], ...))
+
+
+def digits(prompts, call=None):
+    """The recorded, or live, answer of one digit to each prompt.
+
+    call: what asks a live model, else `llm.judge_call`."""
+    path = DATA / "recorded-verdicts.jsonl"
+    return llm.respond(prompts, "digit", path, call or llm.judge_call(), by=QWEN)
+
+
+def judged(prompt, pairs):
+    """The judge's score, p(1), of each row of pairs with a text and a fact: an array.
+
+    prompt: with {context} and {fact}."""
+    both = zip(pairs["text"], pairs["fact"], strict=True)
+    prompts = [prompt.format(context=text, fact=fact) for text, fact in both]
+    return np.array([llm.p_of(response) for response in digits(prompts)])
+
+
+def direct_scores(prompt, contexts, answers):
+    """The model's mean digit / 9, weighted by probability, for each set of contexts.
+
+    prompt: with {contexts} and {answer}. contexts: names of each set's contexts.
+    answers: the golden answer of each, or one text for all."""
+    texts, prompts = essay_contexts(DATA), []
+    answers = [answers] * len(contexts) if isinstance(answers, str) else answers
+    for names, answer in zip(contexts, answers, strict=True):
+        shown = "\n\n".join(texts[name] for name in names)
+        prompts.append(prompt.format(contexts=shown, answer=answer))
+    p = np.array([llm.digit_probabilities(one) for one in digits(prompts)])
+    return p @ np.arange(10) / p.sum(axis=1) / 9
 
 
 def fact_pairs(folder):
@@ -42,7 +101,7 @@ def fact_pairs(folder):
     contexts = essay_contexts(folder)
     sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))
     records = pd.read_json(folder / "recorded-facts.jsonl", lines=True)
-    written = records["response"][records["model"] == RECORDED]
+    written = records["response"][records["model"] == llm.RECORDED]
     lists = [response["facts"] for response in written if "reasoning" in response]
     annotations = pd.read_csv(folder / "fact-annotations.csv")
     stated = set(zip(annotations["fact"], annotations["context"], strict=True))
@@ -69,11 +128,10 @@ def matrix(pairs, essay, names, column="stated"):
     return rows.pivot(index="fact", columns="context", values=column)[list(names)]
 
 
-def matrices(pairs, own, column="stated"):
-    """The matrix of each essay as an array, in a dict.
-
-    own: dict of essay: names of its contexts."""
-    return {name: matrix(pairs, name, own[name], column).to_numpy() for name in own}
+def labelled(matrix):
+    """The same matrix with short names, for a picture."""
+    shown = matrix.rename(columns=lambda name: name.replace("-", "\n"))
+    return shown.rename(lambda fact: textwrap.shorten(fact, 60, placeholder=" …"))
 
 
 def combinations(n_contexts, smallest=2, most=2**16):
@@ -88,69 +146,12 @@ def combinations(n_contexts, smallest=2, most=2**16):
     return members[members.sum(axis=1) >= smallest]
 
 
-def combined_scores(scores, members, soft=False):
-    """The mean over facts of an OR over contexts: (n_combinations,), from 0 to 1.
-
-    scores: (n_facts, n_contexts), yes or no, or probabilities. members: see
-    `combinations`. The hard OR takes 0.5 and more for a yes; the soft one is
-    1 - the product of all 1 - p. ValueError without facts."""
-    if not len(scores):
-        raise ValueError("no facts, so no share of them")
-    p = scores if soft else (scores >= 0.5).astype(float)
-    none = [np.prod(1 - p[:, row], axis=1).mean() for row in members]
-    return 1 - np.array(none)
-
-
-def facts_of(written):
-    """All facts of the objects that a writer returned, one after the other."""
-    return [fact for listed in written for fact in listed.facts]
-
-
-def share_found(facts, others, least=0.8):
-    """The share of the facts that have a cosine of `least` with any of the others."""
-    cosines = embedding.embed(facts) @ embedding.embed(others).T
-    return float((cosines.max(axis=1) >= least).mean())
-
-
-def point_pairs(points, facts, contexts):
+def point_pairs(points, lists, contexts):
     """Each fact of a point with each of its two contexts: a row for each pair.
 
-    points: DataFrame with point, context_a and context_b. facts: a list for each
-    point. contexts: dict of name: text. Columns: point, fact, context, text."""
-    pairs = points[["point", "context_a", "context_b"]].assign(fact=list(facts))
+    points: DataFrame with point, context_a and context_b. lists: dicts with facts, one
+    a point. contexts: dict of name: text. Columns: point, fact, context, text."""
+    facts = [listed["facts"] for listed in lists]
+    pairs = points[["point", "context_a", "context_b"]].assign(fact=facts)
     pairs = pairs.explode("fact").melt(["point", "fact"], value_name="context")
     return pairs.assign(text=pairs["context"].map(contexts)).drop(columns="variable")
-
-
-def rankings(sets, contexts):
-    """All contexts, best first, for the question of each set: three searches.
-
-    sets: dicts with a question. contexts: dict of name: text. Returns a dict of
-    text (TF-IDF), vectors and hybrid (half and half): names, (n_sets, n_contexts)."""
-    documents = pd.DataFrame({"id": contexts.keys(), "text": contexts.values()})
-    documents = documents.assign(course="").to_dict("records")
-    queries = pd.DataFrame({"question": [entry["question"] for entry in sets]})
-    queries = queries.assign(course="")
-    index = Index(["text"], ["course"], vectorizer_params={"sublinear_tf": True})
-    text = utils.minsearch_scores(index.fit(documents))
-    vectors = embedding.embed(list(contexts.values()))
-    vectors = scoring.vector_scores(vectors, documents)
-    hybrid = scoring.weighted_sum([text, vectors], [0.5, 0.5])
-    found = {}
-    for name, scores in {"text": text, "vectors": vectors, "hybrid": hybrid}.items():
-        search = utils.search_by_scores(scores, documents, k=len(documents))
-        found[name] = search(queries)
-    return found
-
-
-def nearest_sentences(facts, texts):
-    """The highest cosine of each fact with a sentence of its text, a list.
-
-    facts, texts: a fact and a text for each pair."""
-    split = {text: re.split(r"(?<=[.!?])\s+", text) for text in texts}
-    every = [*dict.fromkeys(facts), *itertools.chain(*split.values())]
-    vectors = dict(zip(every, embedding.embed(every), strict=True))
-    nearest = []
-    for fact, text in zip(facts, texts, strict=True):
-        nearest.append(max(vectors[one] @ vectors[fact] for one in split[text]))
-    return nearest

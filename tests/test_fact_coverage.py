@@ -1,4 +1,4 @@
-"""The judge, the combinations and the two sets of notebooks 04, 16 and 19.
+"""The judge, the combinations and the two sets of notebooks 04 and 15.
 
 The judge answers over HTTP, scores are held against brute force, and both sets are made
 anew."""
@@ -15,16 +15,12 @@ from chat_server import answer, chat_server
 from notebook_cells import namespace_of
 from sklearn import metrics
 
-import utils
-from course import corpus, embedding, essays, exercises, intervals, llm
+from course import answering, corpus, embedding, essays, exercises, intervals, llm
 
 
-def test_notebook_16_judges_with_the_prompt_of_notebook_04():
-    of_04, of_16 = (
-        namespace_of(name, "judge")["JUDGE_PROMPT"]
-        for name in ("04-fact-coverage", "16-judging-the-judge")
-    )
-    assert of_16 == of_04
+def test_notebook_15_judges_with_the_prompt_of_lesson_04():
+    of_04 = namespace_of("04-fact-coverage", "judge")["JUDGE_PROMPT"]
+    assert of_04 == answering.STATES
 
 
 def judge(folder, reply, samples=None):
@@ -69,6 +65,18 @@ def test_p_is_that_of_the_digits_among_the_top_tokens_or_samples(
     assert body.items() >= {**how, "max_tokens": 1}.items()
 
 
+def test_the_call_that_lesson_04_shows_is_the_judges_call(tmp_path):
+    ask_judge = namespace_of("04-fact-coverage", "judge")["ask_judge"]
+    reply = digit({"1": 0.6, "0": 0.2, "Yes": 0.2})
+    with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
+        os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
+        with patch.object(essays, "DATA", tmp_path):
+            [response] = essays.digits(["prompt"], ask_judge)
+    by_course, body = judge(tmp_path / "course", reply)
+    assert server.requests[0].body == body
+    assert llm.p_of(response) == pytest.approx(llm.p_of(by_course), abs=1e-4)
+
+
 @pytest.mark.parametrize(("reply", "samples", "message"), NO_VERDICT)
 def test_no_verdict_is_made_up(tmp_path, reply, samples, message):
     with pytest.raises(RuntimeError, match=message):
@@ -91,51 +99,55 @@ def test_too_many_combinations_are_refused_before_anything_is_allocated(n, most)
         essays.combinations(n, most=most)
 
 
-def test_combined_scores_against_brute_force():
-    scores = np.random.default_rng(1).integers(0, 11, (3, 6)) / 10  # some are 0.5
-    members = essays.combinations(6, smallest=1)
-    hard = essays.combined_scores(scores, members)
-    soft = essays.combined_scores(scores, members, soft=True)
-    for row, a, b in zip(members, hard, soft, strict=True):
-        assert a == pytest.approx(utils.coverage(scores[:, row] >= 0.5))
-        none = [math.prod(1 - p for p in fact) for fact in scores[:, row]]
-        assert b == pytest.approx(1 - np.mean(none))
-    with pytest.raises(ValueError, match="no facts"):
-        essays.combined_scores(scores[:0], members)
-
-
 def test_a_matrix_has_facts_as_rows_and_the_contexts_in_the_order_given():
     row = {"essay": "e", "fact": "f", "context": "a", "stated": True}
     rows = [row, row | {"context": "b", "stated": False}, row | {"essay": "other"}]
     pairs = pd.DataFrame(rows)
     assert essays.matrix(pairs, "e", ["b", "a"]).to_numpy().tolist() == [[False, True]]
-    assert essays.matrices(pairs, {"e": ["a"]})["e"].tolist() == [[True]]
 
 
 def test_each_fact_of_a_point_is_paired_with_both_contexts():
     points = pd.DataFrame({"point": ["p"], "context_a": ["a"], "context_b": ["b"]})
-    pairs = essays.point_pairs(points, [["f", "g"]], {"a": "A.", "b": "B."})
+    lists = [{"facts": ["f", "g"]}]
+    pairs = essays.point_pairs(points, lists, {"a": "A.", "b": "B."})
     assert set(pairs.itertuples(index=False, name=None)) == {
         ("p", fact, name, f"{name.upper()}.") for fact in "fg" for name in "ab"
     }
 
 
-def test_a_fact_in_its_own_words_is_found_and_nearest_to_its_sentence():
-    facts = ["The cable broke in 1858.", "Bread needs salt."]
-    assert essays.share_found(facts, facts[:1]) == 0.5
-    text = "Bread needs salt. It was a long day."
-    near, far = essays.nearest_sentences([facts[1], facts[0]], [text, text])
-    assert near == pytest.approx(1, abs=1e-4)
-    assert far < 0.5
+def test_a_direct_score_is_the_mean_digit_of_a_prompt_with_all_contexts(monkeypatch):
+    asked = []
+    logprobs = {"9": math.log(0.25), "0": math.log(0.25), "Yes": math.log(0.5)}
+    monkeypatch.setattr(
+        essays,
+        "digits",
+        lambda prompts: asked.extend(prompts) or [{"logprobs": logprobs}],
+    )
+    [first, *_] = texts = essays.essay_contexts(DATA)
+    [score] = essays.direct_scores("{answer}: {contexts}", [[first, first]], "why")
+    assert score == pytest.approx(0.5)
+    assert asked == [f"why: {texts[first]}\n\n{texts[first]}"]
 
 
-def test_rankings_have_every_context_once():
-    contexts = {"a": "A red lamp.", "b": "A blue lamp.", "c": "Bread."}
-    found = essays.rankings([{"question": "red lamp"}, {"question": "bread"}], contexts)
-    assert set(found) == {"text", "vectors", "hybrid"}
-    for ids in found.values():
-        assert [sorted(row) for row in ids] == [["a", "b", "c"]] * 2
-        assert ids[:, 0].tolist() == ["a", "c"]
+def test_a_live_model_reasons_before_it_lists_facts(tmp_path, monkeypatch):
+    listed = {"reasoning": "One claim.", "facts": ["A."]}
+    prompts, forms = namespace_of("04-fact-coverage", "prompt"), []
+
+    def reply(body):
+        forms.append([*body["response_format"]["json_schema"]["schema"]["properties"]])
+        return answer(json.dumps({name: listed[name] for name in forms[-1]}))
+
+    answers = [read_json("continuous-set.json")[0]["answer"]]
+    live = tmp_path / llm.LIVE
+    with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
+        os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
+        (tmp_path / "facts.jsonl").write_bytes(essays.FACTS.read_bytes())
+        monkeypatch.setattr(essays, "FACTS", tmp_path / "facts.jsonl")
+        lists = essays.fact_lists(prompts["IO_PROMPT"], prompts["COT_PROMPT"], answers)
+    assert forms == [["facts"], ["reasoning", "facts"]]
+    assert lists["small, CoT"] == [listed]
+    assert len(lists["large, CoT"][0]["facts"]) == 18
+    assert len(live.read_text("utf-8").splitlines()) == 2
 
 
 def test_tables_of_exercises_are_bool_and_of_many_shapes():
@@ -168,18 +180,6 @@ def test_auc_and_its_differences_are_those_of_scikit_learn_drawn_by_group():
     pd.testing.assert_frame_equal(again, table)
 
 
-def test_alpha_ndcg_by_hand():
-    of_19 = namespace_of("19-which-contexts-are-enough", "ranking")
-    alpha_dcg, alpha_ndcg = of_19["alpha_dcg"], of_19["alpha_ndcg"]
-    stated = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
-    assert alpha_dcg(stated) == pytest.approx(2 + 0.5 / np.log2(3) + 1 / 2)
-    assert alpha_ndcg(stated[:, [0, 2, 1]], 3) == pytest.approx(1)
-    ideal = 2 + 1 / np.log2(3)
-    for alpha, again in [(0.5, 0.5), (1, 0)]:
-        dcg = 2 + again / np.log2(3)
-        assert alpha_ndcg(stated, 2, alpha) == pytest.approx(dcg / ideal)
-
-
 # --- The committed sets, made anew
 
 DATA = corpus.ROOT / "data"
@@ -192,6 +192,15 @@ def read_json(name):
 CHUNKS = essays.essay_contexts(DATA)
 for other in read_json("essay-contexts.json"):
     del CHUNKS[other]
+
+
+def test_the_recorded_answer_is_the_reply_to_the_prompt_that_is_shown():
+    first = read_json("continuous-set.json")[0]
+    passages = "\n\n".join(CHUNKS[name] for name in first["golden"])
+    shown = namespace_of("04-fact-coverage", "prompt")["ANSWER_PROMPT"]
+    prompt = shown.format(question=first["question"], passages=passages)
+    recorded = llm.load_responses(DATA / "recorded-essay-answer.jsonl")
+    assert list(recorded) == [llm.request_key(essays.QWEN, prompt, "Answer")]
 
 
 def test_the_discrete_set_is_what_vectors_retrieve_labelled_by_the_rule():

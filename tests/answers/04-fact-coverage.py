@@ -115,64 +115,42 @@ def only_here(covered, column):
 
 
 # %% 3 right
-# One after the other: what is not covered yet may be by the next.
-def soft_or(p):
-    any_yes = 0
-    for one in p:
-        any_yes += (1 - any_yes) * one
-    return any_yes
+supported = [4, 1]
 
 
 # %% 3 right
-# In logarithms, exact for small probabilities.
-def soft_or(p):
-    return -np.expm1(np.log1p(-np.array(p)).sum())
+supported = {1, 4}
 
 
 # %% 3 right
-def soft_or(p):
-    import math
-
-    return 1 - math.prod(1 - one for one in p)
+supported = (1, 4, 4)
 
 
 # %% 3 wrong
-# The first two only.
-def soft_or(p):
-    return 1 - (1 - p[0]) * (1 - p[1])
+# What is favoured is still a result, on these essays.
+supported = [4]
 
 
 # %% 3 wrong
-# One minus the probability that all are a yes.
-def soft_or(p):
-    return 1 - np.prod(p)
+# No search brings what no context states.
+supported = [1, 4, 5]
 
 
 # %% 3 wrong
-# The probability that none is a yes.
-def soft_or(p):
-    return np.prod(1 - np.asarray(p))
+# Nobody asked a larger model.
+supported = [1, 4, 6]
 
 
 # %% 3 wrong
-# A sum that is cut at 1 is still a sum.
-def soft_or(p):
-    return min(1, sum(p))
+# Everything.
+supported = [1, 2, 3, 4, 5, 6]
 
 
 # %% 3 wrong
-# The mean: two doubts weigh no more than one.
-def soft_or(p):
-    return np.mean(p)
+# Nothing.
+supported = []
 
 
 # %% 3 wrong
-# The formula for two, summed: it takes the common part off once for each pair.
-def soft_or(p):
-    return sum(p) - np.prod(p)
-
-
-# %% 3 wrong
-# The hard OR.
-def soft_or(p):
-    return float(any(one >= 0.5 for one in p))
+# There are six sentences.
+supported = [1, 4, 7]
