@@ -1,10 +1,94 @@
 """Let a model ask about other people's documents, and see where searches find them."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
 import utils
 from course import corpus, formats, llm, scoring
+
+NAMES = ["med", "cisi", "cacm", "vaswani"]
+RECORD = "recorded-places.csv"
+KINDS = ["model's questions", "model's queries"]
+TYPED_PROMPT = """Somebody looks for the document below and has not read it.
+What do they type into a search box? Write two such queries, as short as people type them:
+two to six words, no question, no full sentence.
+The second uses other words than the document where it can.
+
+Examples for other documents:
+{{"queries": ["keyboard keys stick", "clean under laptop keys"]}}
+{{"queries": ["vitamin d winter", "lack of sun symptoms"]}}
+
+title: {question}
+text: {text}
+"""  # noqa: E501
+NINE = ["all-MiniLM-L6-v2", "all-mpnet-base-v2", "bge-small-en-v1.5"]
+NINE += ["bge-small-en-v1.5, no prompt", "use-multilingual", "hybrid of notebook 3"]
+NINE += ["two in a sum", "three in a sum", "four in a sum"]
+
+
+def asked_by(writer, prompt, documents):
+    """What a writer is recorded to have asked: a row for each question."""
+    responses = llm.load_responses(corpus.ROOT / "data" / "recorded-questions.jsonl")
+    rows = []
+    for document in documents:
+        key = llm.request_key(writer, prompt.format(**document), "Questions")
+        answer = responses.get(key, {"questions": []})
+        rows += [(q, document["course"], document["id"]) for q in answer["questions"]]
+    return pd.DataFrame(rows, columns=utils.GROUND_TRUTH_COLUMNS)
+
+
+def ours(documents):
+    """14 searches on the course's queries that report: {kind: a column for each}.
+
+    MRR@5 of generated questions, a row for each document; nDCG@10 of judged queries, a
+    row for each need. Five searches by text are run, and nine are recorded."""
+    data = corpus.ROOT / "data"
+    recorded = json.loads((data / "recorded-searches.json").read_text("utf-8"))
+    scores = scoring.tf_idf_scores(documents)
+    scores["BM25, stems"] = scoring.bm25_scores(documents)
+    _, test, _ = corpus.load_halves(data)
+    tables = {}
+    how = {"generated": ("mrr", 5, "document"), "judged": ("ndcg", 10, "need")}
+    for kind, (metric, k, group) in how.items():
+        queries = test[kind]
+        table = {name: recorded[name][kind] for name in NINE}
+        for name in scores:
+            search = utils.search_by_scores(scores[name], documents, k)
+            table[name] = utils.score(queries, search(queries), k)[metric].to_numpy()
+        of_group = pd.DataFrame(table).groupby(queries[group].to_numpy())
+        tables[kind] = of_group.mean()
+    return tables
+
+
+def places(prompt, schema):
+    """Where ten searches find documents by what a model asks: see `asked_in`.
+
+    Recorded; or anew where calls are live and all four collections are here. prompt,
+    schema: of the questions; short queries have TYPED_PROMPT."""
+    data, folder = corpus.ROOT / "data", corpus.collections_folder()
+    if not llm.is_live() or not all((folder / name).is_dir() for name in NAMES):
+        return pd.read_csv(data / RECORD, dtype={"document": str})
+    kinds = {KINDS[0]: (200, prompt, schema), KINDS[1]: (50, TYPED_PROMPT, typed())}
+    path = data / "recorded-questions.jsonl"
+    found = pd.concat([asked_in(folder / name, kinds, path) for name in NAMES])
+    found.to_csv(corpus.results_folder() / RECORD, index=False)
+    return found.reset_index(drop=True)
+
+
+def typed():
+    """The schema of two short queries."""
+    from typing import Annotated
+
+    from pydantic import BaseModel, Field, StringConstraints
+
+    text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+    class TypedQueries(BaseModel):
+        queries: list[text] = Field(min_length=2, max_length=2)
+
+    return TypedQueries
 
 
 def asked_in(folder, kinds, path):

@@ -5,9 +5,8 @@
 bad = [2, 4, 6]
 
 # 2 and 6 ask for details and make no sense without the record: with the record before
-# one's eyes they sound fine. 4 contains its answer. The schema accepts all three, no
-# flag sees 2 or 6, and the searches that read the answer find them by *week 5* and
-# *lowest scores*.
+# one's eyes they sound fine. 4 contains its answer. The schema accepts all three, and
+# a search in whole records finds 2 and 6 by *week 5* and *lowest scores*.
 
 # %% 1 wrong
 # 1 is in lower case, with a comma where a full stop belongs, but people do type so.
@@ -23,68 +22,65 @@ bad = [2, 6]
 
 
 # %% 2 solution
-def opening(question):
-    return " ".join(question.lower().split()[:2])
+def questions_of(reply):
+    text = reply.strip().removeprefix("```").removeprefix("json").removesuffix("```")
+    content = json.loads(text)
+    return list(content.values()) if isinstance(content, dict) else content
 
 
-# About a quarter of the small model's questions begin with "what is": they ask for a
-# definition and seldom tell a problem.
-
-
-# %% 2 wrong
-# *How do* and *how do* would be two openings.
-def opening(question):
-    return " ".join(question.split()[:2])
+# It mends the two forms that it knows. A schema needs no mending, and it refuses the
+# forms that nobody thought of.
 
 
 # %% 2 wrong
-# A space too many makes an empty word.
-def opening(question):
-    return " ".join(question.lower().split(" ")[:2])
+# A loop over an object gives its keys: question1, question2, ...
+def questions_of(reply):
+    text = reply.strip().removeprefix("```").removeprefix("json").removesuffix("```")
+    return list(json.loads(text))
+
+
+# %% 2 wrong
+# A block without the word json stays as it is.
+def questions_of(reply):
+    text = reply.strip().removeprefix("```json").removesuffix("```")
+    content = json.loads(text)
+    return list(content.values()) if isinstance(content, dict) else content
+
+
+# %% 2 wrong
+# A question may speak of json, too: `replace` changes it.
+def questions_of(reply):
+    content = json.loads(reply.replace("```", "").replace("json", ""))
+    return list(content.values()) if isinstance(content, dict) else content
 
 
 # %% 3 solution
-def longest_run(question, text):
-    words, text = question.lower().split(), f" {' '.join(text.lower().split())} "
-    spans = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
-    runs = [
-        end - start for start, end in spans if f" {' '.join(words[start:end])} " in text
-    ]
-    return max(runs, default=0)
+def copied(question, text):
+    asked, found = set(question.lower().split()), set(text.lower().split())
+    return len(asked & found) / len(asked)
 
 
-# About 7 % of both. Read them before you drop them: many are error messages, which
-# one cannot say otherwise, or a heading that people would type just so. (Split at
-# spaces, *join* and *join,* are two words; without punctuation it is about 10 % of
-# both.)
+# Here the small model copies more. But it had another prompt, and five records are few.
+# Notebook 14 gives both writers one prompt and 200 records: there the small model
+# shares fewer words with its records.
 
 
 # %% 3 wrong
-# Shared words are not a run; these may stand anywhere, in any order.
-def longest_run(question, text):
-    return len(set(question.lower().split()) & set(text.lower().split()))
+# It divides by the words of both: a long text makes the share small.
+def copied(question, text):
+    asked, found = set(question.lower().split()), set(text.lower().split())
+    return len(asked & found) / len(asked | found)
 
 
 # %% 3 wrong
-# Characters instead of words: *art* stands in *start*.
-def longest_run(question, text):
-    words, text = question.lower().split(), " ".join(text.lower().split())
-    spans = [
-        (start, end)
-        for start in range(len(words))
-        for end in range(start, len(words) + 1)
-    ]
-    return max(
-        end - start for start, end in spans if " ".join(words[start:end]) in text
-    )
+# A word that the question has twice counts twice.
+def copied(question, text):
+    asked, found = question.lower().split(), text.lower().split()
+    return sum(word in found for word in asked) / len(asked)
 
 
 # %% 3 wrong
-# Right for short runs only: a run of five is counted as three.
-def longest_run(question, text):
-    words, text = question.lower().split(), f" {' '.join(text.lower().split())} "
-    for length in (3, 2, 1):
-        for start in range(len(words) - length + 1):
-            if f" {' '.join(words[start : start + length])} " in text:
-                return length
-    return 0
+# Letters instead of words: *art* is in *start*.
+def copied(question, text):
+    asked = set(question.lower().split())
+    return sum(word in text.lower() for word in asked) / len(asked)

@@ -3,7 +3,8 @@
 
 # %% 1 solution
 def share_same(a, b):
-    pairs = combinations(range(len(a)), 2)
+    n = len(a)
+    pairs = [(i, j) for i in range(n) for j in range(i)]
     return float(np.mean([(a[i] - a[j]) * (b[i] - b[j]) > 0 for i, j in pairs]))
 
 

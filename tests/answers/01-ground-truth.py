@@ -26,155 +26,137 @@ bad = [2, 4]
 
 
 # %% 2 right
-def opening(question):
-    words = question.split(maxsplit=2)[:2]
-    return " ".join(word.lower() for word in words)
+# JSON begins with a bracket or a brace, so these letters are of the block only.
+def questions_of(reply):
+    content = json.loads(reply.strip("`json \n"))
+    return [*content.values()] if isinstance(content, dict) else content
 
 
 # %% 2 right
-def opening(question):
+def questions_of(reply):
     import re
 
-    return " ".join(re.findall(r"\S+", question)[:2]).lower()
+    [text] = re.findall(r"(?s)[\[{].*[\]}]", reply)
+    content = json.loads(text)
+    try:
+        return list(content.values())
+    except AttributeError:
+        return content
+
+
+# %% 2 right
+def questions_of(reply):
+    lines = [line for line in reply.splitlines() if not line.startswith("```")]
+    content = json.loads("\n".join(lines))
+    return content if isinstance(content, list) else [content[key] for key in content]
 
 
 # %% 2 wrong
-# Without the space between them.
-def opening(question):
-    return "".join(question.lower().split()[:2])
+# No object has square brackets.
+def questions_of(reply):
+    return json.loads(reply[reply.find("[") : reply.rfind("]") + 1])
 
 
 # %% 2 wrong
-# A list is not one string.
-def opening(question):
-    return question.lower().split()[:2]
+# Without a thought for the code block.
+def questions_of(reply):
+    content = json.loads(reply)
+    return list(content.values()) if isinstance(content, dict) else content
 
 
 # %% 2 wrong
-# Characters, not words.
-def opening(question):
-    return question.lower().strip()[:6]
+# The text, not the list.
+def questions_of(reply):
+    return reply.strip().removeprefix("```").removeprefix("json").removesuffix("```")
 
 
 # %% 2 wrong
-# One word.
-def opening(question):
-    return question.lower().split()[0]
+# Quotation marks inside a question are escaped: splitting at them is no parsing.
+def questions_of(reply):
+    return reply.split('"')[1::2]
 
 
 # %% 2 wrong
-# A question of one word ends with an error.
-def opening(question):
-    first, second = question.lower().split()[:2]
-    return f"{first} {second}"
+# Nothing for what does not parse.
+def questions_of(reply):
+    try:
+        content = json.loads(reply)
+    except json.JSONDecodeError:
+        return []
+    return list(content.values()) if isinstance(content, dict) else content
 
 
 # %% 2 wrong
-# Words without their punctuation: *I'm* becomes two.
-def opening(question):
-    import re
-
-    return " ".join(re.findall(r"\w+", question.lower())[:2])
-
-
-# %% 2 wrong
-# `capitalize` makes the first letter large.
-def opening(question):
-    return " ".join(question.split()[:2]).capitalize()
+# All objects look alike to it: five questions.
+def questions_of(reply):
+    text = reply.strip().removeprefix("```").removeprefix("json").removesuffix("```")
+    content = json.loads(text)
+    if isinstance(content, dict):
+        return [content[f"question{n}"] for n in range(1, 6)]
+    return content
 
 
 # %% 3 right
-# Length of the run that ends at each pair of places.
-def longest_run(question, text):
+def copied(question, text):
+    words = {word.lower() for word in question.split()}
+    return len(words.intersection(text.lower().split())) / len(words)
+
+
+# %% 3 right
+def copied(question, text):
     asked, found = question.lower().split(), text.lower().split()
-    longest, before = 0, [0] * (len(found) + 1)
-    for word in asked:
-        now = [0] * (len(found) + 1)
-        for place, other in enumerate(found):
-            if word == other:
-                now[place + 1] = before[place] + 1
-        longest, before = max(longest, *now), now
-    return longest
+    return float(np.mean([word in found for word in set(asked)]))
 
 
 # %% 3 right
-def longest_run(question, text):
-    from difflib import SequenceMatcher
-
-    words = question.lower().split(), text.lower().split()
-    return SequenceMatcher(None, *words, autojunk=False).find_longest_match().size
-
-
-# %% 3 right
-# All runs of each length, the longest first.
-def longest_run(question, text):
-    asked, found = question.lower().split(), text.lower().split()
-
-    def runs(words, n):
-        return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
-
-    for n in range(len(asked), 0, -1):
-        if runs(asked, n) & runs(found, n):
-            return n
-    return 0
-
-
-# %% 3 wrong
-# By default `SequenceMatcher` leaves out words that a long text has often.
-def longest_run(question, text):
-    from difflib import SequenceMatcher
-
-    words = question.lower().split(), text.lower().split()
-    return SequenceMatcher(None, *words).find_longest_match().size
+def copied(question, text):
+    asked = set(question.lower().split())
+    return 1 - len(asked - set(text.lower().split())) / len(asked)
 
 
 # %% 3 wrong
 # Upper and lower case are two words.
-def longest_run(question, text):
-    words, text = question.split(), f" {' '.join(text.split())} "
-    spans = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
-    return max(
-        (j - i for i, j in spans if f" {' '.join(words[i:j])} " in text), default=0
-    )
+def copied(question, text):
+    asked, found = set(question.split()), set(text.split())
+    return len(asked & found) / len(asked)
 
 
 # %% 3 wrong
-# A run may begin at any word of the question, not only at the first.
-def longest_run(question, text):
-    words, text = question.lower().split(), f" {' '.join(text.lower().split())} "
-    return max(
-        (n for n in range(len(words) + 1) if f" {' '.join(words[:n])} " in text),
-        default=0,
-    )
+# The share of the text's words that the question has.
+def copied(question, text):
+    asked, found = set(question.lower().split()), set(text.lower().split())
+    return len(asked & found) / len(found)
 
 
 # %% 3 wrong
-# The same order, with gaps between: the longest common subsequence.
-def longest_run(question, text):
-    asked, found = question.lower().split(), text.lower().split()
-    before = [0] * (len(found) + 1)
-    for word in asked:
-        now = [0]
-        for place, other in enumerate(found):
-            same = before[place] + 1 if word == other else 0
-            now.append(max(same, before[place + 1], now[place]))
-        before = now
-    return before[-1]
+# A number of words is no share.
+def copied(question, text):
+    return len(set(question.lower().split()) & set(text.lower().split()))
 
 
 # %% 3 wrong
-# Consecutive words of the question that the text has anywhere: not in its order.
-def longest_run(question, text):
-    found, longest, run = set(text.lower().split()), 0, 0
-    for word in question.lower().split():
-        run = run + 1 if word in found else 0
-        longest = max(longest, run)
-    return longest
+# Divided by all words, with those that are there twice.
+def copied(question, text):
+    asked, found = set(question.lower().split()), set(text.lower().split())
+    return len(asked & found) / len(question.split())
 
 
 # %% 3 wrong
-# The number of pairs of neighbours that both have.
-def longest_run(question, text):
-    asked, found = question.lower().split(), text.lower().split()
-    pairs = set(zip(asked, asked[1:], strict=False))
-    return len(pairs & set(zip(found, found[1:], strict=False))) + 1
+# Right for the first example only.
+def copied(question, text):
+    return 0.75
+
+
+# %% 3 wrong
+# A share of characters.
+def copied(question, text):
+    asked, found = set(question.lower()), set(text.lower())
+    return len(asked & found) / len(asked)
+
+
+# %% 3 wrong
+# Whole words in the same order: a run, not a set.
+def copied(question, text):
+    words = question.lower().split()
+    runs = [n for n in range(len(words) + 1) if " ".join(words[:n]) in text.lower()]
+    return max(runs) / len(words)
