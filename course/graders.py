@@ -1,15 +1,11 @@
 """Models' grades and people's of the same pairs of query and document.
 
-This module makes them: of TREC Deep Learning 2019 by three
-graders of a public repository and by the course's open model, and of four older
-collections by the open model alone. A table has a row for each pair. `ndcg_by` and the
-others take a grader's name, a column of it."""
-
-from itertools import combinations
+This module makes them: of TREC Deep Learning 2019 by three graders of a public
+repository and by the course's open model, and of four older collections by the open
+model alone. A table has a row for each pair, and a column for each grader."""
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import cohen_kappa_score
 
 import utils
 from course import corpus, experiments, formats, intervals, llm, pooling, scoring
@@ -134,15 +130,15 @@ def ndcg_by(who, table):
 
     table: as `recorded` returns it. A pair without a grade counts as 0. The best
     possible ranking is that grader's own."""
-    graded = table.assign(grade=table[who].fillna(0))
-    known = graded[graded[who].notna()].groupby("query")["grade"].agg(list)
-    values = {}
-    for name in TEN:
-        found = graded[graded[name].notna()]
-        relevance = found.pivot(index="query", columns=name, values="grade")
-        relevance = relevance.reindex(index=known.index, columns=range(1, 11))
-        values[name] = utils.ndcg(relevance.fillna(0), known, per_query=True)
-    return pd.DataFrame(values, index=known.index)
+    discounts = 1 / np.log2(table[TEN] + 1)
+    gains = discounts.fillna(0).mul(table[who].fillna(0), axis=0)
+    grades = table[table[who].notna()].sort_values(who, ascending=False)
+    ranks = grades.groupby("query").cumcount() + 1
+    ideal = (
+        (grades[who] / np.log2(ranks + 1))[ranks <= 10].groupby(grades["query"]).sum()
+    )
+    gains = gains.groupby(table["query"]).sum().loc[ideal.index]
+    return gains.div(ideal.where(ideal > 0, 1), axis=0)
 
 
 def order(boards, who, draws=2_000):
@@ -157,165 +153,35 @@ def order(boards, who, draws=2_000):
     return {"tau": experiments.tau(*means)[0], "low": ends["low"], "high": ends["high"]}
 
 
-def cost_of_choosing(boards, who, halves=2_000):
-    """What it costs to choose a search by a grader, and not by people: a dict.
+def with_labels(verdicts, labels, groups, n=100, draws=200):
+    """What n labels tell of a share of yes, with a grader's verdicts and without.
 
-    Half of the queries choose, at random; people's nDCG@10 on the other half says what
-    the choice costs. `experiments.middle` of the halves: a range, no interval."""
-    rng, n = np.random.default_rng(1), len(boards[who])
-    people, grader = boards["people"].to_numpy(), boards[who].to_numpy()
-    first = rng.random((halves, n)).argsort(axis=1) < n // 2
-    by_people, by_grader = first @ people, first @ grader
-    other, every = ~first @ people / (n - n // 2), np.arange(halves)
-    best, chosen = by_people.argmax(axis=1), by_grader.argmax(axis=1)
-    return experiments.middle(other[every, best] - other[every, chosen])
-
-
-def signs(board):
-    """Which search of each pair is significantly better: 1 the first, -1, or 0.
-
-    board: see `ndcg_by`. A Series by pair; p values are corrected by Holm for all."""
-    gains = {(a, b): board[a] - board[b] for a, b in combinations(board, 2)}
-    table = intervals.differences(gains, range(len(board)))
-    is_sure = intervals.holm(table["p"]) < 0.05
-    return np.sign(table["difference"]).where(is_sure, 0).astype(int)
-
-
-def agreements(by):
-    """How a grader's verdicts on pairs of searches fit people's: counts, a DataFrame.
-
-    by: dict of grader: `signs`, with "people"."""
-    people, counts = by["people"], {}
-    for who in [name for name in by if name != "people"]:
-        both = (people != 0) & (by[who] != 0)
-        counts[who] = {
-            "both tell, same": both & (people == by[who]),
-            "both tell, opposite": both & (people != by[who]),
-            "people alone tell": (people != 0) & ~both,
-            "model alone tells": (by[who] != 0) & ~both,
-            "neither tells": (people == 0) & (by[who] == 0),
-        }
-        counts[who] = {name: int(found.sum()) for name, found in counts[who].items()}
-    return pd.DataFrame(counts)
-
-
-def of_one_kind(some):
-    """The pairs of `signs` that are both of TEXT, or both of WITH_MODEL."""
-    return some[[(first in TEXT) == (second in TEXT) for first, second in some.index]]
-
-
-def cut_on_others(grades, true, queries, cuts, folds=5):
-    """Yes or no by the cut that fits best on *other* queries: verdicts, and the cuts.
-
-    grades: a Series, where a yes is a grade of at least the cut. true: people's yes.
-    Queries are dealt into folds at random. Each fold has the cut with the highest
-    kappa on the others."""
-    names = np.unique(queries)
-    dealt = np.random.default_rng(1).permutation(len(names)) % folds
-    fold = pd.Series(dealt, names)[queries].to_numpy()
-    verdicts, chosen = np.zeros(len(grades), dtype=bool), []
-    for number in range(folds):
-        others = fold != number
-        kappas = [cohen_kappa_score(true[others], grades[others] >= c) for c in cuts]
-        chosen.append(cuts[int(np.argmax(kappas))])
-        verdicts[~others] = grades[~others] >= chosen[-1]
-    return verdicts, chosen
-
-
-def cut_gain(table, who, wanted, usual, cuts):
-    """What a cut that others chose gains in kappa, a dict: see `cut_on_others`.
-
-    wanted: from which of people's grades on a pair is relevant. usual: the grader's
-    usual cut. usual, fitted: kappa by each. gain, low, high: their difference."""
-    graded = table[table[who].notna()]
-    truly, queries = graded["people"] >= wanted, graded["query"]
-    fitted, chosen = cut_on_others(graded[who], truly, queries, cuts)
-    verdicts = pd.DataFrame({"usual": graded[who] >= usual, "fitted": fitted})
-    kappas = intervals.kappas(verdicts, truly, queries)["difference"]
-    gain = intervals.kappa_differences(verdicts, truly, queries, "fitted").loc["usual"]
-    gain = gain.rename({"difference": "gain"})
-    return {"cuts": sorted(set(chosen)), **kappas, **gain}
-
-
-def precision_by(who, table):
-    """The share of each search's first ten results that somebody calls relevant.
-
-    table: a row for each pair, with the columns TEN: not NaN, or not 0, where a search
-    has it among its first ten. who: a column of 0 and 1, or of probabilities."""
-    found = table[TEN].fillna(0) > 0
-    return found.mul(table[who].astype(float), axis=0).sum() / found.sum()
-
-
-def errors(estimates, who, table, n=100, draws=200):
-    """What several estimates miss with n labels of people: a DataFrame.
-
-    estimates: a function of who, table and its labelled rows, which returns a dict of
-    name: figure of each search. n rows are drawn anew each time. The truth is people's
-    `precision_by` of all rows. A row for each draw and search, a column for each
-    estimate."""
-    truth = precision_by("people", table)
-    found = []
+    verdicts, labels: 1 or 0 of each pair, by the grader and by people. groups: one a
+    pair; the figure is the mean over groups of their shares. Each draw takes groups
+    anew, and n of their pairs at random, which have labels. A DataFrame, a row for each
+    way: the mean absolute error, and of the 95 % intervals of
+    `intervals.prediction_powered` the mean width and the share that covers the truth,
+    which is by the labels of all pairs."""
+    table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
+    places = list(table.groupby(np.asarray(groups)).indices.values())
+    truth = np.mean([table["label"].to_numpy()[place].mean() for place in places])
+    rows = {"verdicts alone": [], "labels alone": [], "corrected": []}
     for seed in range(draws):
-        labelled = table.sample(n, random_state=seed)
-        found.append(pd.DataFrame(estimates(who, table, labelled)).sub(truth, axis=0))
-    return pd.concat(found)
-
-
-def spread(errors, way):
-    """Mean and middle 95 % of one estimate's errors in several tables: a DataFrame.
-
-    errors: dict of name: `errors`. Its columns are those that `plots.forest` takes."""
-    rows = {name: table[way].quantile([0.025, 0.975]) for name, table in errors.items()}
-    ends = pd.DataFrame.from_dict(rows, orient="index").set_axis(
-        ["low", "high"], axis=1
-    )
-    return ends.assign(difference=[table[way].mean() for table in errors.values()])
-
-
-def by_list(table):
-    """P(1) of what people listed, and of what they did not list: a dict of Series."""
-    listed = table["people"] == 1
-    return {
-        "listed": table.loc[listed, "model"],
-        "not listed": table.loc[~listed, "model"],
-    }
-
-
-def order_by_precision(who, table, draws=200):
-    """How far a grader's `precision_by` orders searches as people's: see `order`."""
-    rng = np.random.default_rng(1)
-    rows_of = list(table.groupby("query").indices.values())
-
-    def tau(some):
-        boards = [precision_by(one, some).to_numpy()[None] for one in ("people", who)]
-        return experiments.tau(*boards)[0]
-
-    drawn = []
-    for _ in range(draws):
-        numbers = rng.integers(len(rows_of), size=len(rows_of))
-        drawn.append(tau(table.iloc[np.concatenate([rows_of[n] for n in numbers])]))
-    ends = experiments.middle(drawn)
-    return {"tau": tau(table), "low": ends["low"], "high": ends["high"]}
-
-
-def leads(boards):
-    """By how much searches with a model lead those by words, of each query: DataFrame.
-
-    A column for each grader: mean nDCG@10 of WITH_MODEL minus that of TEXT."""
-    lead = {
-        who: board[WITH_MODEL].mean(axis=1) - board[TEXT].mean(axis=1)
-        for who, board in boards.items()
-    }
-    return pd.DataFrame(lead)
-
-
-def found_by(table):
-    """Who found each pair: "words" alone, "models" alone, "both" or "none": a Series.
-
-    words: a search of TEXT. models: one of WITH_MODEL."""
-    words = table[TEXT].notna().any(axis=1)
-    models = table[WITH_MODEL].notna().any(axis=1)
-    kinds = np.select(
-        [words & models, words, models], ["both", "words", "models"], "none"
-    )
-    return pd.Series(kinds, table.index)
+        rng = np.random.default_rng(seed)
+        drawn = [places[i] for i in rng.integers(len(places), size=len(places))]
+        sizes = [len(place) for place in drawn]
+        group = np.repeat(range(len(drawn)), sizes)
+        weights = 1 / np.repeat(sizes, sizes)
+        sample = table.iloc[np.concatenate(drawn)].reset_index(drop=True)
+        labelled = sample["label"].where(rng.permutation(len(sample)) < n)
+        models = {"labels alone": 0 * sample["verdict"], "corrected": sample["verdict"]}
+        for name, model in models.items():
+            by = weights, model, labelled, group, np.full(len(sample), "random")
+            estimate = intervals.prediction_powered(*by)
+            low, high = estimate["low"], estimate["high"]
+            error = abs(estimate["corrected"] - truth)
+            rows[name].append([error, high - low, low <= truth <= high])
+        rows["verdicts alone"].append([abs(estimate["model"] - truth), np.nan, np.nan])
+    columns = ["error", "width", "covers"]
+    means = {name: np.mean(values, axis=0) for name, values in rows.items()}
+    return pd.DataFrame.from_dict(means, orient="index", columns=columns)

@@ -51,108 +51,35 @@ def test_kappas_are_those_of_scikit_learn_and_their_intervals_hold_them():
     assert gap["low"] > 0
 
 
-def test_a_cut_is_chosen_on_other_queries_and_gains_where_the_scale_is_shifted():
-    people = np.tile([0, 1, 2, 3], 30)
-    queries = np.repeat([f"q{number}" for number in range(10)], 12)
-    rows = pd.DataFrame({"query": queries, "people": people})
-    rows["kind"] = np.minimum(people + 1, 3)  # calls a 1 a 2
-    fitted, cuts = graders.cut_on_others(
-        rows["kind"], rows["people"] >= 2, rows["query"], [1, 2, 3]
-    )
-    assert cuts == [3] * 5
-    assert (fitted == (people >= 2)).all()
-    found = graders.cut_gain(rows, "kind", 2, 2, [1, 2, 3])
-    assert found["cuts"] == [3]
-    assert found["fitted"] == 1
-    assert found["gain"] == pytest.approx(1 - found["usual"])
-    assert found["low"] > 0
+def test_a_grader_that_likes_nothing_has_a_gain_of_0():
+    likes_nothing = table().assign(baseline=[0, 0, 0, 0, np.nan])
+    assert (graders.ndcg_by("baseline", likes_nothing) == 0).all(axis=None)
 
 
-def test_the_fold_that_a_cut_is_used_on_does_not_choose_it():
-    grades = pd.Series([1] * 10 + [2] * 90)
-    queries = np.repeat(np.arange(10), 10)
-    true = pd.Series(np.r_[np.ones(10), np.tile([0, 1], 45)].astype(bool))
-    _, with_it = graders.cut_on_others(grades, true, queries, [1, 2])
-    changed = true.copy()
-    changed[queries == 3] = ~changed[queries == 3]
-    _, without = graders.cut_on_others(grades, changed, queries, [1, 2])
-    dealt = np.random.default_rng(1).permutation(10) % 5
-    assert with_it[dealt[3]] == without[dealt[3]]
-
-
-def boards():
+def test_the_order_of_searches_is_compared_on_drawn_queries():
     rng = np.random.default_rng(2)
     worth = np.linspace(0.2, 0.8, len(graders.TEN))
     people = pd.DataFrame(rng.normal(worth, 0.02, (30, 10)), columns=graders.TEN)
-    return {"people": people, "same": people + 0.1, "opposite": 1 - people}
-
-
-def test_a_grader_with_the_same_order_costs_nothing_and_one_with_the_opposite_all():
-    both = boards()
-    same = graders.order(both, "same", draws=50)
+    boards = {"people": people, "same": people + 0.1, "opposite": 1 - people}
+    same = graders.order(boards, "same", draws=50)
     assert same == {"tau": 1.0, "low": 1.0, "high": 1.0}
-    assert graders.order(both, "opposite", draws=50)["tau"] == -1
-    assert graders.cost_of_choosing(both, "same", 50)["difference"] == 0
-    cost = graders.cost_of_choosing(both, "opposite", 50)["difference"]
-    means = both["people"].mean()
-    assert cost == pytest.approx(means.max() - means.min(), abs=0.02)
+    assert graders.order(boards, "opposite", draws=50)["tau"] == -1
 
 
-def test_verdicts_on_pairs_of_searches_are_counted_and_kept_by_kind():
-    signs = {who: graders.signs(board) for who, board in boards().items()}
-    assert len(signs["people"]) == 45
-    counts = graders.agreements(signs)
-    assert (counts.sum() == 45).all()
-    told = int((signs["people"] != 0).sum())
-    assert told > 30
-    assert counts.loc["both tell, same", "same"] == told
-    assert counts.loc["both tell, opposite", "opposite"] == told
-    assert len(graders.of_one_kind(signs["people"])) == 20
-    quiet = {**signs, "same": signs["same"] * 0}
-    assert graders.agreements(quiet).loc["people alone tell", "same"] == told
-
-
-def test_leads_and_who_found_a_result():
-    lead = graders.leads({"people": boards()["people"]})["people"]
-    assert lead.mean() == pytest.approx(0.333, abs=0.02)
-    rows = pd.DataFrame(np.nan, index=range(4), columns=graders.TEN)
-    rows.loc[0, "BM25"] = rows.loc[1, "RRF, 60"] = 3.0
-    rows.loc[2, ["BM25", "vectors"]] = 1.0
-    assert graders.found_by(rows).tolist() == ["words", "models", "both", "none"]
-
-
-def test_precision_is_of_what_a_search_found_and_errors_are_from_all_pairs():
-    rows = pd.DataFrame({"query": [1, 1, 2], "people": [1, 0, 1], "model": [0.5, 1, 0]})
-    for name in graders.TEN:
-        rows[name] = [1, 1, 0]
-    rows["BM25"] = [1.0, np.nan, 4.0]
-    found = graders.precision_by("people", rows)
-    assert (found["BM25"], found["vectors"]) == (1.0, 0.5)
-    assert graders.precision_by("model", rows)["BM25"] == 0.25
-
-    def estimates(who, table, labelled):
-        return {"model": graders.precision_by(who, table)}
-
-    errors = graders.errors(estimates, "model", rows, n=2, draws=3)
-    assert errors.shape == (30, 1)
-    assert errors.loc["BM25", "model"].tolist() == [-0.75] * 3
-    halves = graders.by_list(rows)
-    assert (halves["listed"].tolist(), halves["not listed"].tolist()) == ([0.5, 0], [1])
-    ends = graders.spread({"this": errors}, "model")
-    assert list(ends.columns) == ["low", "high", "difference"]
-
-
-def test_an_order_by_precision_is_compared_on_drawn_queries():
-    rng = np.random.default_rng(3)
-    rows = pd.DataFrame({"query": np.repeat(np.arange(20), 15)})
-    for name in graders.TEN:
-        rows[name] = np.where(rng.random(300) < 0.5, 1.0, np.nan)
-    rows["people"] = rows[graders.TEN[5:]].notna().sum(axis=1) > 2
-    same = graders.order_by_precision("people", rows, draws=20)
-    assert min(same.values()) > 0.95  # two searches may have equal shares
-    rows["model"] = 1 - rows["people"]
-    other = graders.order_by_precision("model", rows, draws=20)
-    assert max(other.values()) < -0.95
+def test_labels_correct_verdicts_and_good_verdicts_make_the_interval_narrower():
+    rng = np.random.default_rng(4)
+    labels, groups = rng.random(2_000) < 0.3, np.repeat(np.arange(50), 40)
+    good = labels ^ (rng.random(2_000) < 0.02)
+    kind = labels | (rng.random(2_000) < 0.5)
+    by_good = graders.with_labels(good, labels, groups, draws=50)
+    by_kind = graders.with_labels(kind, labels, groups, draws=50)
+    alone, corrected = by_good.loc["labels alone"], by_good.loc["corrected"]
+    assert alone.equals(by_kind.loc["labels alone"])
+    assert corrected["width"] < 0.7 * alone["width"]
+    assert corrected["error"] < 0.7 * alone["error"]
+    assert by_kind.loc["corrected", "width"] > alone["width"]
+    assert by_kind.loc["verdicts alone", "error"] == pytest.approx(0.35, abs=0.03)
+    assert (by_kind.loc[["labels alone", "corrected"], "covers"] > 0.85).all()
 
 
 @pytest.mark.parametrize("name", [graders.RECORD, graders.OLD_RECORD])
