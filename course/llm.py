@@ -307,7 +307,7 @@ def tokens_of(completion):
     return [usage.prompt_tokens, usage.completion_tokens] if usage else [None, None]
 
 
-# --- A judge that answers with a digit: notebook 04 shows it, 16 measures it
+# --- A judge that answers with a digit: notebook 04 shows it, 15 measures it
 
 
 def digit_probabilities(response):

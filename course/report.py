@@ -119,7 +119,7 @@ def sections(boards, differences, test, chosen, tables):
     )
     found.append(section("Where an answer would be lost", about, tables["funnel"]))
     if len(tables["answers"]):
-        about = "With a model that answers, and judges: its errors are in notebook 17."
+        about = "With a model that answers, and judges: its errors are in notebook 16."
         found.append(section("Where answers were lost", about, tables["answers"]))
     for kind in reversed([*boards]):
         board = boards[kind].rename(columns={"refused": tables["refused"].name})

@@ -143,7 +143,7 @@ def test_generated_questions_are_those_of_people():
 
 
 def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
-    notebook = namespace_of("01-ground-truth", "prompt")
+    notebook = namespace_of("14-do-models-ask-as-people-do", "prompt")
     prompts = [notebook["PROMPT"].format(**document) for document in DOCUMENTS]
     answers = llm.ask(prompts, notebook["Questions"], DATA / "recorded-questions.jsonl")
     gate = {(row.question, row.document): row for row in read("gate.csv").itertuples()}

@@ -111,16 +111,6 @@ def test_a_notebook_reads_data_only(notebook):
     assert "requests.get" not in source
 
 
-def test_notebooks_09_and_14_ask_with_the_prompt_of_notebook_01():
-    prompts = []
-    for path in NOTEBOOKS:
-        if path.stem[:2] not in ("01", "09", "14"):
-            continue
-        cells = code_cells(nbformat.read(path, as_version=4))
-        prompts += [c.source for c in cells if c.source.startswith("PROMPT = ")]
-    assert prompts == prompts[:1] * 3
-
-
 def test_each_picture_of_the_text_is_there_and_is_described():
     for path in NOTEBOOKS:
         text = path.read_text(encoding="utf-8")
