@@ -20,7 +20,7 @@ import matplotlib
 import nbformat
 import numpy as np
 
-from course import corpus, embedding, essays, evaluation, llm
+from course import corpus, embedding, essays
 
 # The version of npm's package pyodide, the SHA-256 of the lock file in it, which has
 # that of each package, and the JupyterLite that fits. The CDN was never tried where
@@ -192,27 +192,17 @@ def texts_to_embed():
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.append(node.value)
     texts += texts_of_essays(data)
-    responses = llm.load_responses(data / "recorded-questions.jsonl").values()
-    texts += [question for one in responses for question in one["questions"]]  # 09
-    for step in (50, 100):  # 13
-        for document in documents:
-            parts = evaluation.chunks_of(document, 100, step)
-            texts += map(corpus.heading_and_text, parts)
-    responses = llm.load_responses(data / "recorded-answers.jsonl").values()
-    texts += [one["answer"] for one in responses]  # 17
     return dict.fromkeys(map(corpus.encodable, texts))
 
 
 def texts_of_essays(data):
-    """Contexts of the essays, questions and facts."""
+    """Contexts of the essays, and questions."""
     contexts = essays.essay_contexts(data).values()
     questions = [
         *json.loads((data / "essay-questions.json").read_text("utf-8")),
         *json.loads((data / "continuous-set.json").read_text("utf-8")),
     ]
-    responses = llm.load_responses(data / "recorded-facts.jsonl").values()
-    facts = [fact for one in responses for fact in one["facts"]]
-    return [*contexts, *(one["question"] for one in questions), *facts]
+    return [*contexts, *(entry["question"] for entry in questions)]
 
 
 def vectors_wheel(folder):
