@@ -1,138 +1,106 @@
 # More answers to the exercises, right and wrong. The tests run them.
 
 # %% 1 right
-def same_first(first, second):
-    pairs = zip(first, second, strict=True)
-    return sum(a[0] == b[0] for a, b in pairs) / len(first)
+def verdict(low, high, worth):
+    if low <= worth <= high:
+        return "not decided"
+    return "ship" if low > worth else "keep"
 
 
 # %% 1 right
-def same_first(first, second):
-    table = pd.DataFrame({"one": first[:, 0], "other": second[:, 0]})
-    return table.eval("one == other").mean()
+def verdict(low, high, worth):
+    ends = np.sign([low - worth, high - worth]).sum()
+    return {2: "ship", -2: "keep"}.get(int(ends), "not decided")
 
 
 # %% 1 wrong
-# That many queries, and not the share of them.
-def same_first(first, second):
-    return (first[:, 0] == second[:, 0]).sum()
+# The upper end is what it may gain at best.
+def verdict(low, high, worth):
+    return "ship" if high > worth else "keep"
 
 
 # %% 1 wrong
-# This compares all ranks, place by place.
-def same_first(first, second):
-    return (first == second).mean()
+# What is not shown to be worth it is not shown to be of no worth either.
+def verdict(low, high, worth):
+    return "ship" if low > worth else "keep"
 
 
 # %% 1 wrong
-# The first query, and not the first result of each.
-def same_first(first, second):
-    return (first[0] == second[0]).mean()
+# A search that gains little is not undecided: it gains too little.
+def verdict(low, high, worth):
+    return "ship" if low > worth else "not decided"
 
 
 # %% 1 wrong
-# Whether the first result of a query is the first one of *any* query.
-def same_first(first, second):
-    return np.isin(first[:, 0], second[:, 0]).mean()
+# The ends have changed places.
+def verdict(low, high, worth):
+    if high < worth:
+        return "ship"
+    return "keep" if low > worth else "not decided"
 
 
 # %% 1 wrong
-# The share of those that changed.
-def same_first(first, second):
-    return (first[:, 0] != second[:, 0]).mean()
-
-
-# %% 1 wrong
-# How many results both have in common is another question.
-def same_first(first, second):
-    pairs = zip(first, second, strict=True)
-    return np.mean([len({*a} & {*b}) / len({*a} | {*b}) for a, b in pairs])
+# A loss of `worth` is another question: that is the margin of the gate.
+def verdict(low, high, worth):
+    if low > worth:
+        return "ship"
+    return "keep" if high < -worth else "not decided"
 
 
 # %% 2 right
-def good_enough(gain, margin):
-    groups = np.arange(len(gain))
-    return intervals.difference(gain, groups)["low"] + margin > 0
+def gain_for(gains, counts):
+    kinds = list(gains)
+    weights = [counts[kind] for kind in kinds]
+    return np.average([gains[kind] for kind in kinds], weights=weights)
 
 
 # %% 2 right
-def good_enough(gain, margin):
-    shifted = np.asarray(gain) + margin  # better than the margin allows?
-    return min(intervals.confidence_interval(shifted, range(len(gain)))) > 0
+def gain_for(gains, counts):
+    table = pd.DataFrame({"gain": gains, "count": counts})
+    return table["gain"] @ table["count"] / table["count"].sum()
 
 
 # %% 2 wrong
-# The upper end is no proof.
-def good_enough(gain, margin):
-    _, high = intervals.confidence_interval(gain, range(len(gain)))
-    return high > -margin
+# Divided by the number of kinds, and not of queries.
+def gain_for(gains, counts):
+    return sum(gains[kind] * counts[kind] for kind in gains) / len(gains)
 
 
 # %% 2 wrong
-# Better by more than the margin is more than what is asked for.
-def good_enough(gain, margin):
-    low, _ = intervals.confidence_interval(gain, range(len(gain)))
-    return low > margin
+# Only the kind that is typed most often.
+def gain_for(gains, counts):
+    return gains[max(counts, key=counts.get)]
 
 
 # %% 2 wrong
-# A search that is better by much is good enough, too.
-def good_enough(gain, margin):
-    low, high = intervals.confidence_interval(gain, range(len(gain)))
-    return -margin < low and high < margin
+# A rare kind counts most here.
+def gain_for(gains, counts):
+    weights = {kind: 1 / counts[kind] for kind in gains}
+    total = sum(gains[kind] * weights[kind] for kind in gains)
+    return total / sum(weights.values())
 
 
 # %% 2 wrong
-# One standard error is an interval of about 68 %.
-def good_enough(gain, margin):
-    error = intervals.standard_error(gain, range(len(gain)))
-    return np.mean(gain) - error > -margin
-
-
-# %% 2 wrong
-# Nearly all queries have to be within the margin: that is no mean.
-def good_enough(gain, margin):
-    return np.quantile(gain, 0.025) > -margin
+# The median kind hides those at both ends.
+def gain_for(gains, counts):
+    return np.median(list(gains.values()))
 
 
 # %% 3 right
-def never_shown(rankings, ids):
-    shown = set()
-    for ranking in rankings:
-        shown.update(ranking)
-    return sum(id_ not in shown for id_ in ids) / len(ids)
-
+answer = [2, "judge"]
 
 # %% 3 right
-def never_shown(rankings, ids):
-    return 1 - np.isin(ids, np.ravel(rankings)).mean()
-
-
-# %% 3 wrong
-# What other documents were shown takes nothing away from these.
-def never_shown(rankings, ids):
-    return 1 - len(set(np.ravel(rankings)) - {""}) / len(ids)
-
+low, high, margin = -0.035, 0.006, 0.01
+answer = 2 if low < -margin < high else 0, "judge"
 
 # %% 3 wrong
-# How many, and not the share.
-def never_shown(rankings, ids):
-    return len(set(ids) - set(np.ravel(rankings)))
-
+# It may lose nothing at all.
+answer = (2, "revert")
 
 # %% 3 wrong
-# The share that is shown.
-def never_shown(rankings, ids):
-    return len(set(ids) & set(np.ravel(rankings))) / len(ids)
-
+# Undecided is no permission.
+answer = (2, "merge")
 
 # %% 3 wrong
-# This is the share of empty places.
-def never_shown(rankings, ids):
-    return float((np.asarray(rankings) == "").mean())
-
-
-# %% 3 wrong
-# The last result of each query is left out.
-def never_shown(rankings, ids):
-    return len(set(ids) - set(np.ravel(rankings[:, :-1]))) / len(ids)
+# 3 is an error: a damaged file, or an option that cannot be read.
+answer = (3, "judge")
