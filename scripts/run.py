@@ -27,13 +27,12 @@ from course import (
     evaluation,
     formats,
     gate,
-    llm,
     manifest,
     your_searches,
 )
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
-FIRST, BOARD, OWN = "01-ground-truth", "03-vector-evaluation", "05-your-own-data"
+BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
 PYTHON = {
     "kernelspec": {
         "display_name": "Python 3 (ipykernel)",
@@ -143,7 +142,7 @@ def check_enough(halves, path):
     n = pd.concat(halves)["document"].nunique()
     if n < FEWEST:
         problem = f"questions on {n} documents, and halves need {FEWEST}"
-        advice = "write more questions with notebook 01, or take this file out"
+        advice = "write more questions as notebook 01 does, or take this file out"
         without = "notebook 05 then runs on documents alone or judged queries"
         raise ValueError(f"{path}: {problem}; {advice}: {without}")
 
@@ -161,7 +160,7 @@ def check_data(results, paths):
     """Read or convert the data before any notebook.
 
     What takes long is embedded here, for the notebooks of these paths. Returns whether
-    it has generated questions, and whether only your searches run."""
+    only your searches run."""
     named = os.environ.get("COURSE_SEARCHES")
     if named and not corpus.locate(named).is_file():  # before anything takes long
         raise FileNotFoundError(f"COURSE_SEARCHES: {named}: no such file")
@@ -190,7 +189,7 @@ def check_data(results, paths):
         # may take long, and here it has a bar; a process gives its memory back
         with ProcessPoolExecutor(1, initializer=end_with_parent) as pool:
             pool.submit(embed, documents, for_own).result()
-    return "generated" in test, only_yours
+    return only_yours
 
 
 def end_with_parent():
@@ -334,18 +333,11 @@ def work_alone(arguments, paths, results):
 def execute_all(arguments, paths, this_run):
     """Check the data, and run the notebooks that can use it: errors, and all paths."""
     results = this_run.results
-    generated, only_yours = check_data(results, paths)
-    if arguments.notebooks:
-        wanted = [path.stem for path in paths]
-    elif only_yours:
-        wanted = [OWN]
-        print("only searches of your own: only 05 is run")
-    elif not generated:
-        wanted = [FIRST, OWN] if llm.is_live() else [OWN]
-        print("no generated questions, which 01 to 04 are about: only 05 is run")
-    else:
-        wanted = [path.stem for path in paths]
-    paths = [path for path in paths if path.stem in wanted]
+    only_yours = check_data(results, paths)
+    is_ours = corpus.data_folder() == corpus.ROOT / "data"
+    if not arguments.notebooks and (only_yours or not is_ours):
+        paths = [path for path in paths if path.stem == OWN]
+        print("01 to 04 are about the course's own documents: only 05 is run")
     es = elastic.connect_elasticsearch()
     if es:  # a node that answers now is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
