@@ -109,39 +109,44 @@ def cross_fit(values, folds):
 
 
 # %% 3 right
-def one_text(document, times):
-    titles = (document["question"] + " ") * times
-    return titles + document["text"] + " " + document["section"]
+def one_change(a, b):
+    parts = {part for part, value in a.items() if b[part] != value}
+    return parts.pop() if len(parts) == 1 else None
 
 
 # %% 3 right
-def one_text(document, times):
-    texts = [document["question"] for _ in range(times)]
-    texts += [document[field] for field in ("text", "section")]
-    return " ".join(texts)
+def one_change(a, b):
+    found = None
+    for part in a:
+        if a[part] != b[part]:
+            if found is not None:
+                return None
+            found = part
+    return found
 
 
 # %% 3 wrong
-# The title once, whatever times says.
-def one_text(document, times):
-    return corpus.whole_text(document)
+# Only stems are looked at.
+def one_change(a, b):
+    return "stems" if a["stems"] != b["stems"] else None
 
 
 # %% 3 wrong
-# Three times, whatever times says.
-def one_text(document, times):
-    parts = [document["question"]] * 3
-    return " ".join([*parts, document["text"], document["section"]])
+# The value, and not the name of the part.
+def one_change(a, b):
+    changed = [b[part] for part in a if a[part] != b[part]]
+    return changed[0] if len(changed) == 1 else None
 
 
 # %% 3 wrong
-# The answer is weighted, not the title.
-def one_text(document, times):
-    parts = [document["text"]] * times
-    return " ".join([document["question"], *parts, document["section"]])
+# Two changes count as one.
+def one_change(a, b):
+    changed = [part for part in a if a[part] != b[part]]
+    return changed[-1] if 0 < len(changed) < 3 else None
 
 
 # %% 3 wrong
-# The section is missing.
-def one_text(document, times):
-    return " ".join([document["question"]] * times + [document["text"]])
+# Words for "none or several", and not None.
+def one_change(a, b):
+    changed = [part for part in a if a[part] != b[part]]
+    return changed[0] if len(changed) == 1 else "cannot tell"
