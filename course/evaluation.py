@@ -56,7 +56,7 @@ MEASURES = [ir_measures.nDCG, ir_measures.RR, ir_measures.AP]
 COLUMNS = [*BOARD_COLUMNS, "refused"]  # of 06's leaderboard.csv
 BASELINE = "text: fields, no boost"  # the name of minsearch's search
 SHOWN = ["low", "high", "condensed", "judged_at_k"]  # of a leaderboard
-SAFE = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 21
+SAFE = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 6
 BM25 = [{"text": 1, **options} for options in experiments.BM25]
 PLAIN = [{}, {"heading": 2}]  # options of BM25 in a sum
 WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # of the vectors in a sum
@@ -330,6 +330,21 @@ def values_of(queries, ranking, kind):
     return utils.score(queries, ranking, K[kind])[BY[kind]]
 
 
+def values_of_all(searches, test):
+    """The metric of each query: by kind, a DataFrame with a column for each search."""
+    return {
+        kind: pd.DataFrame(
+            {
+                name: values_of(
+                    queries, utils.run_search(queries, search, K[kind]), kind
+                )
+                for name, search in searches.items()
+            }
+        )
+        for kind, queries in test.items()
+    }
+
+
 def rank_all(search, test, documents):
     """The rankings of a search, and its milliseconds a query: two dicts by kind."""
     rankings, milliseconds = {}, {}
@@ -440,10 +455,32 @@ def whole_board(boards, chosen, milliseconds, test):
     return pd.concat(tables)[BOARD_COLUMNS]
 
 
+def write_searches(path, searches, test, documents, chosen):
+    """Rank with each search, and write the leaderboard, rankings and judgements.
+
+    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen: the name
+    of the search to ship. Returns the boards as `plots.searches` takes them."""
+    found, times, boards = {kind: {} for kind in test}, {}, {}
+    for name, search in searches.items():
+        rankings, times[name] = rank_all(search, test, documents)
+        for kind, ranking in rankings.items():
+            found[kind][name] = ranking
+    for kind, queries in test.items():
+        boards[kind] = experiments.leaderboard(found[kind], queries, K[kind], BY[kind])
+        formats.write_trec(path.parent, kind, queries, found[kind])
+    shipped = pd.DataFrame({"split": "test", "search": chosen}, [*test])
+    whole_board(boards, shipped, times, test).to_csv(path)
+    return {
+        LABELS[kind]: boards[kind].rename(columns={BY[kind]: "value"})
+        for kind in LABELS
+        if kind in boards
+    }
+
+
 def sums(embedded):
     """The settings of sums to try: BM25 with a heading × 1 and × 2, with all vectors.
 
-    The first is the sum of notebook 21, with a weight of 0.8 for the vectors."""
+    The first is the sum of notebook 6, with a weight of 0.8 for the vectors."""
     found = [SAFE]
     for options, name, weight in itertools.product(PLAIN, embedded, WEIGHTS):
         both = {"text": round(1 - weight, 1), "vectors": weight, "embedded": name}

@@ -531,3 +531,22 @@ def test_a_wrong_path_of_searches_is_said_before_a_log_is_embedded(
         FileNotFoundError, match=r"COURSE_SEARCHES: .*gone\.py: no such"
     ):
         evaluation.log_to_judge(tmp_path)
+
+
+def test_searches_are_written_with_their_boards_and_runs(tmp_path):
+    test = {"judged": asked("judged"), "generated": asked("generated")}
+    searches = {
+        name: lambda queries, k=10, row=row: [row[:k]] * len(queries)
+        for name, row in {"text": SECOND, "vectors": FIRST}.items()
+    }
+    values = evaluation.values_of_all(searches, test)
+    assert values["generated"].mean().to_dict() == {"text": 0.5, "vectors": 1}
+    path = tmp_path / "leaderboard.csv"
+    boards = evaluation.write_searches(path, searches, test, None, chosen="text")
+    assert boards[evaluation.LABELS["judged"]]["value"]["vectors"] == 1
+    board = pd.read_csv(path)
+    assert board[board["chosen"]]["search"].tolist() == ["text"] * 2
+    assert set(board["split"]) == {"test"}
+    for kind in test:
+        assert (tmp_path / "runs" / kind / "text.trec").exists()
+        assert (tmp_path / f"qrels-{kind}.trec").exists()
