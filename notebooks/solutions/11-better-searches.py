@@ -28,7 +28,7 @@ def one_score(bm25, cosine, boost):
     return bm25 + boost * (1 + cosine) / 2
 
 
-# With a boost of 1 the vectors add at most 1 to a score that may be 20: the words decide.
+# With a boost of 1 the vectors add at most 1 to a score of up to 20: the words decide.
 
 
 # %% 2 wrong
