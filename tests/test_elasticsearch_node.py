@@ -350,11 +350,14 @@ def test_compose_file_listens_on_this_machine_only_and_pins_the_version():
     assert SETTINGS.items() <= service["environment"].items()
     version, client = VERSION, importlib.metadata.version("elasticsearch")
     assert version.split(".")[:2] == client.split(".")[:2]
-    patterns = ["*.*", "Makefile", "scripts/*.py", "notebooks/*.ipynb"]
+    patterns = ["*.md", "Makefile", "scripts/*.py", "*/*.md", "notebooks/**/*.ipynb"]
     paths = [path for pattern in patterns for path in file.parent.glob(pattern)]
-    contents = {path.name: path.read_bytes() for path in paths if path.is_file()}
-    named = [name for name, content in contents.items() if version.encode() in content]
-    assert named == ["docker-compose.yml"]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    named = {
+        name: set(re.findall(r"\b8\.19\.\d+", text)) for name, text in texts.items()
+    }
+    assert set().union(*named.values()) == {version}  # what is recorded, too
+    assert f"elasticsearch:{version}" in texts["02-text-evaluation.ipynb"]
     workflows = "".join(
         path.read_text() for path in machine.ROOT.glob(".github/workflows/*")
     )

@@ -126,7 +126,7 @@ def test_every_link_leads_to_a_file_and_every_anchor_to_a_place(site, pages):
             if not target.is_file() or parts.fragment not in anchors:
                 broken.append((path.name, link))
     assert broken == []
-    assert n > 3_000
+    assert n > 2_000
 
 
 def test_all_pages_are_there_and_follow_each_other(site, pages):
@@ -158,7 +158,7 @@ def test_every_figure_says_what_it_shows(site, pages):
         )
         assert told <= Counter(image["alt"] for image in page.find_all("img")), path
         n += told.total()
-    assert n > 100
+    assert n > 60
 
 
 def test_solutions_open_with_a_click_and_notes_stay_away(site, pages):
@@ -241,7 +241,7 @@ def test_the_edition_for_a_class_hides_results_and_can_show_notes(edition, brows
     page = browser.new_page()
     page.goto((edition / "notebooks/02-text-evaluation.html").as_uri())
     outputs = page.locator(".cell_output")
-    assert outputs.count() >= 30
+    assert outputs.count() >= 25
     assert not any(one.is_visible() for one in outputs.all())
     told = page.get_by_text("Seven of twelve.", exact=True)
     assert not told.is_visible()
