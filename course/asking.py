@@ -48,7 +48,7 @@ def ours(documents):
     recorded = json.loads((data / "recorded-searches.json").read_text("utf-8"))
     scores = scoring.tf_idf_scores(documents)
     scores["BM25, stems"] = scoring.bm25_scores(documents)
-    _, test, _ = corpus.load_halves(data)
+    _, test, _ = corpus.load_splits(data)
     tables = {}
     how = {"generated": ("mrr", 5, "document"), "judged": ("ndcg", 10, "need")}
     for kind, (metric, k, group) in how.items():

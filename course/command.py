@@ -88,7 +88,7 @@ def read(source, out):
     documents = corpus.load_documents(folder)
     texts = [document["text"] for document in documents]
     os.environ.setdefault("COURSE_LANGUAGE", formats.language_of(texts))
-    data = Data(folder, documents, *corpus.load_halves(folder), pd.DataFrame())
+    data = Data(folder, documents, *corpus.load_splits(folder), pd.DataFrame())
     if "judged" not in data.test:
         return data
     return replace(data, quoted=quotes.load(data.judged, documents, folder))

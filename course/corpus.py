@@ -644,7 +644,7 @@ def divide(judged):
     return judged, judged
 
 
-def load_halves(folder=None):
+def load_splits(folder=None):
     """Queries that choose, that report, and judged ones without an answer.
 
     The first two are dicts of kind: ground truth with a column fold:

@@ -177,7 +177,7 @@ def main():
     print(f"{'':<66} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
     bench_minsearch(documents, ground_truth)
     bench_bm25(documents, ground_truth)
-    typed = corpus.load_halves()[1]["judged"]
+    typed = corpus.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
     found, qrels = search(typed), typed["document"].tolist()
     bench_metrics(f"{len(typed)} typed queries × 100", found, qrels)

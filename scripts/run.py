@@ -172,7 +172,7 @@ def check_data(results, paths):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         documents = corpus.load_documents()
-        development, test, _ = corpus.load_halves()
+        development, test, _ = corpus.load_splits()
     formats.check_ids(pd.DataFrame(documents), "id", folder / formats.DOCUMENTS)
     counts = count_queries(development, test)
     found = ", ".join(f"{n:,} {kind} queries" for kind, n in counts.items())

@@ -72,7 +72,7 @@ def test_a_sample_has_all_typed_queries_and_at_most_n_generated_ones():
 
 
 def test_spanish_queries_have_the_needs_and_judgements_of_the_english_ones():
-    test = corpus.load_halves()[1]
+    test = corpus.load_splits()[1]
     english, spanish = better.in_spanish(test).values()
     for kind in ("generated", "judged"):
         assert english[kind]["need"].equals(spanish[kind]["need"])

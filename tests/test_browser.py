@@ -152,7 +152,7 @@ def test_other_notebooks_run_without_what_a_browser_lacks(folder, tmp_path):
 
 def test_vectors_in_half_precision_give_the_same_figures(folder, tmp_path, monkeypatch):
     documents = corpus.load_documents()
-    queries = corpus.load_halves()[1]["judged"]
+    queries = corpus.load_splits()[1]["judged"]
 
     def figures():
         vectors = embedding.embed(map(corpus.whole_text, documents))

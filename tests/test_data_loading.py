@@ -441,15 +441,15 @@ def test_answered_and_unanswered_queries_are_not_swapped(tmp_path, capsys):
         for id_ in ("d1", "d2")
     ]
     folder = write(tmp_path, judged=csv("|".join(rows), JUDGED))
-    _, test, unanswered = corpus.load_halves(folder)
+    _, test, unanswered = corpus.load_splits(folder)
     assert unanswered["query_id"].tolist() == ["q6", "q7", "q8", "q9"]
     assert test["judged"]["query_id"].tolist() == ["q0", "q1", "q2", "q3", "q4", "q5"]
     assert all(any(qrel.values()) for qrel in test["judged"]["document"])
     write(tmp_path, judged=csv("|".join([rows[0], *rows[12:]]), JUDGED))
-    assert "judged" not in corpus.load_halves(folder)[1]  # one query tells nothing
+    assert "judged" not in corpus.load_splits(folder)[1]  # one query tells nothing
     assert "judged-queries.csv: 1 with a relevant document" in capsys.readouterr().out
     write(tmp_path, judged=csv("|".join([*rows[:2], *rows[4:6]]), JUDGED))
-    assert "judged" not in corpus.load_halves(folder)[1]  # nor two of one need
+    assert "judged" not in corpus.load_splits(folder)[1]  # nor two of one need
     assert "2 with a relevant document, all of one need" in capsys.readouterr().out
 
 

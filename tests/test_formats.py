@@ -59,7 +59,7 @@ def test_documents_alone_in_any_table(tmp_path, name, in_folder, capsys):
     assert [d["question"] for d in documents] == ["It won't start", "No sound", ""]
     made = corpus.document_id(documents[2])
     assert [d["id"] for d in documents] == ["7", "8", made]
-    assert corpus.load_halves(folder)[:2] == ({}, {})
+    assert corpus.load_splits(folder)[:2] == ({}, {})
     assert formats.convert(folder, tmp_path / "x") == folder  # of the course's form
     write(tmp_path, {"columns.toml": NAMES.replace("Problem", "Titel")})
     with pytest.raises(ValueError, match=f"{name}: no column Titel; found Problem"):
@@ -126,7 +126,7 @@ def test_judged_queries_without_a_course_are_of_all_documents(tmp_path, capsys):
     said = "judged-queries.csv: queries without a course, so no search filters on it"
     assert said in capsys.readouterr().out
     assert {one["course"] for one in corpus.load_documents(folder)} == {"all"}
-    assert len(corpus.load_halves(folder)[1]["judged"]) == 2
+    assert len(corpus.load_splits(folder)[1]["judged"]) == 2
 
 
 def test_a_judged_query_of_a_course_without_documents_is_named(tmp_path):
@@ -135,7 +135,7 @@ def test_a_judged_query_of_a_course_without_documents_is_named(tmp_path):
     folder = formats.convert(tmp_path, tmp_path / "into")
     problem = r"judged-queries\.csv: row 1 \(line 3\), column course: 'all' is not a"
     with pytest.raises(ValueError, match=problem):
-        corpus.load_halves(folder)
+        corpus.load_splits(folder)
     with_log = rows.replace("all,typed", f"all,{corpus.FROM_LOG}")
     write(folder, {"judged-queries.csv": JUDGED + with_log})
     assert len(corpus.load_judged_queries(folder)[0]) == 1  # a log is left out anyway
@@ -163,7 +163,7 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
     log = pd.read_csv(folder / "queries.csv", dtype=str, keep_default_na=False)
     assert log["query_id"].tolist() == ["q1", "q9"]
     assert log["question"].tolist() == ["no sound", "dead\tstill"]
-    assert corpus.load_halves(folder)[:2] == ({}, {})
+    assert corpus.load_splits(folder)[:2] == ({}, {})
 
 
 def test_generated_questions_go_when_their_documents_change(tmp_path):

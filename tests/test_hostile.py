@@ -482,7 +482,7 @@ def read_all(source, into):
     folder = formats.convert(source, into)
     script.check_tables(folder)
     corpus.load_documents(folder)
-    corpus.load_halves(folder)
+    corpus.load_splits(folder)
 
 
 @pytest.mark.parametrize("kind", KINDS)

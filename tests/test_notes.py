@@ -6,6 +6,7 @@ import subprocess
 import nbformat
 import notes
 import pytest
+from notebook_cells import NOTEBOOKS
 
 LESSONS = {path.stem: path for path in notes.LESSONS}
 
@@ -39,3 +40,15 @@ def test_the_handout_has_fifteen_terms_of_the_glossary():
     glossary = notes.HANDOUT.parents[1] / "notebooks" / "GLOSSARY.md"
     first = glossary.read_text("utf-8").partition("\n## ")[2].partition("\n## ")[0]
     assert re.findall(r"(?m)^\| ([^|]+) \|", first)[1:] == sorted(terms, key=str.lower)
+
+
+def test_each_term_is_in_a_notebook_that_the_glossary_names():
+    glossary = (notes.HANDOUT.parents[1] / "notebooks" / "GLOSSARY.md").read_text(
+        "utf-8"
+    )
+    rows = re.findall(r"(?m)^\| ([^|]+) \| [^|]+ \| (\d+) \|$", glossary)
+    assert len(rows) > 100
+    texts = {int(path.stem[:2]): path.read_text("utf-8") for path in NOTEBOOKS[:-1]}
+    for term, number in rows[:15]:
+        assert re.search(re.escape(term[:-1]), texts[int(number)], re.I), term
+    assert {int(number) for _, number in rows} <= texts.keys()

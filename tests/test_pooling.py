@@ -46,7 +46,7 @@ def test_what_the_leaders_show_at_the_same_rank_need_not_be_judged():
 def real():
     """The pairs of two searches of our judged queries, with what people ask next."""
     documents = corpus.load_documents()
-    _, test, _ = corpus.load_halves()
+    _, test, _ = corpus.load_splits()
     asked = test["judged"][::2].reset_index(drop=True)
     vectors = embedding.embed(map(corpus.heading_and_text, documents))
     scores = {
