@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from minsearch import Index
-from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 import utils
@@ -305,20 +304,6 @@ def corrected(score, label, places, read):
     values = score.copy()
     values[read] += (label - score)[read] * len(places) / len(read)
     return values
-
-
-def bca(values, groups):
-    """A mean that may be near 0, with a 95 % interval by the bootstrap BCa: a dict.
-
-    It draws whole groups and stays within what was seen. values, groups: Series."""
-    sums = values.groupby(groups).agg(["sum", "size"]).to_numpy().T
-    low, high = stats.bootstrap(
-        tuple(sums),
-        lambda total, n, axis: total.sum(axis) / n.sum(axis),
-        paired=True,
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    return {"mean": values.mean(), "low": float(low), "high": float(high)}
 
 
 def _draws(groups, n_draws=10_000):

@@ -358,18 +358,6 @@ def knn_query(field, vectors, **options):
     return query
 
 
-def text_queries(title_weights=(1, 3), combined_weights=(1, 2)):
-    """Four text queries by name: `best_fields` and `combined_fields`, title weighed."""
-    kinds = {"best_fields": title_weights, "combined_fields": combined_weights}
-    queries = {}
-    for kind, weights in kinds.items():
-        for weight in weights:
-            name = kind if weight == 1 else f"{kind}, question^{weight}"
-            fields = [f"question^{weight}", "text", "section"]
-            queries[name] = match_query(fields, kind)
-    return queries
-
-
 def title_searches(es, documents):
     """Searches by Elasticsearch with a title × 1 and × 3, by name; ten ids each."""
     of_stems = [

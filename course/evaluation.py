@@ -17,7 +17,6 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
-import ir_measures
 import numpy as np
 import pandas as pd
 from minsearch import Index
@@ -52,7 +51,6 @@ CUT = {"size": 100, "step": 100}
 MOST_CHUNKS = 150_000  # on a processor: over an hour on two cores
 MOST_CHUNKS_ELSEWHERE = 500_000  # on another device: about 5 GB of memory
 ENOUGH = 20  # labels drawn at random that can correct a model
-MEASURES = [ir_measures.nDCG, ir_measures.RR, ir_measures.AP]
 COLUMNS = [*BOARD_COLUMNS, "refused"]  # of 06's leaderboard.csv
 BASELINE = "text: fields, no boost"  # the name of minsearch's search
 SHOWN = ["low", "high", "condensed", "judged_at_k"]  # of a leaderboard
@@ -140,32 +138,6 @@ def with_ids(ids, titles):
 
 def _heading(document):
     return document["question"] or document["text"][:60]
-
-
-def rank_biased_overlap(a, b, p=0.9):
-    """The RBO of two rankings: 1 for the same, 0 for disjoint ones. "" is no result.
-
-    The overlap of the first result, the first two, and so on, as a weighted mean:
-    each depth weighs p times as much as the one before. It is extrapolated beyond the
-    rankings. Those of unequal length are as in equation 32 of Webber, Moffat and
-    Zobel (2010).
-
-    >>> round(rank_biased_overlap("abc", "cde"), 3)
-    0.27
-    """
-    a = [id_ for id_ in a if id_]
-    b = [id_ for id_ in b if id_]
-    short, long = sorted([len(a), len(b)])
-    if not short:
-        return float(long == 0)
-    depths = np.arange(1, long + 1)
-    shared = np.array([len(set(a[:depth]) & set(b[:depth])) for depth in depths])
-    in_both = shared[short - 1]  # at the end of the shorter list
-    beyond = np.maximum(depths - short, 0) * in_both / short  # what it lacks
-    agreed = (shared + beyond) / depths
-    seen = (1 - p) / p * (agreed * p**depths).sum()
-    at_end = (shared[-1] - in_both) / long + in_both / short
-    return float(seen + at_end * p**long)
 
 
 # --- The searches ------------------------------------------------------------
@@ -397,50 +369,10 @@ def by_label(gain, queries):
     return by_slice(gain, queries, fewest=1)[::-1]
 
 
-def hits_by_shared_words(rankings, queries, documents):
-    """Hit rate at 5 by the share of a question's words that its record has.
-
-    rankings: a dict of name: ids, (n_queries, k). queries: generated questions. Returns
-    a DataFrame, a column for each name; its rows are five ranges of shares, named by
-    their middles, 0.1 to 0.9."""
-    whole_of = {document["id"]: corpus.whole_text(document) for document in documents}
-    records = queries["document"].map(whole_of)
-    shared = np.array(corpus.shared_words(queries["question"], records))
-    middles = np.ceil(5 * shared).clip(1) / 5 - 0.1
-    hits = {
-        name: utils.score(queries, found, 5)["hit_rate"].to_numpy()
-        for name, found in rankings.items()
-    }
-    return pd.DataFrame(hits).groupby(middles).mean()
-
-
-def chosen_table(searches, rankings, development, test, fallback):
-    """Which search to ship for each kind, and what to expect: a row for each kind.
-
-    Where the same queries choose and report, folds do (`choose_by_folds`); else every
-    fourth query of the dev split chooses. Columns: split, search, expected and folds,
-    how many of the folds choose this search."""
-    rows = {}
-    for kind, queries in test.items():
-        if development[kind] is queries:
-            best, expected, by_fold = choose_by_folds(
-                rankings[kind], queries, kind, fallback
-            )
-            folds = f"{(by_fold == best).sum()} of {len(by_fold)}"
-            rows[kind] = ["cross-fitted", best, expected, folds]
-        else:
-            fourth = development[kind][::4]
-            best = experiments.compare(searches, fourth, K[kind], BY[kind]).index[0]
-            expected = values_of(queries, rankings[kind][best], kind).mean()
-            rows[kind] = ["test", best, expected, ""]
-    columns = ["split", "search", "expected", "folds"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
-
 def whole_board(boards, chosen, milliseconds, test):
     """The leaderboards of all kinds as one table: that of `results/leaderboard.csv`.
 
-    boards: by kind, see `experiments.leaderboard`. chosen: see `chosen_table`.
+    boards: by kind, see `experiments.leaderboard`. chosen: split and search, by kind.
     milliseconds: of a query, a dict of search: dict of kind, see `rank_all`. There the
     vectors are kept, so searches with vectors get the time to encode a query on top."""
     questions = next(iter(test.values()))["question"].head(256)
@@ -912,35 +844,3 @@ def write_board(path, boards, development, test, refused):
         board["refused"] = refused if kind == [*boards][-1] else np.nan
     if boards:
         pd.concat(boards.values())[COLUMNS].to_csv(path)
-
-
-def by_ir_measures(folder, kind, name):
-    """nDCG, MRR and MAP at K of a run in TREC's format, by ir_measures."""
-    measures = [measure @ K[kind] for measure in MEASURES]
-    qrels = ir_measures.read_trec_qrels(str(folder / f"qrels-{kind}.trec"))
-    path = folder / "runs" / kind / f"{formats.file_name(name)}.trec"
-    run = ir_measures.read_trec_run(str(path))
-    found = ir_measures.calc_aggregate(measures, qrels, run)
-    return [found[measure] for measure in measures]
-
-
-def by_us(queries, ranking, kind):
-    """The same three figures by utils, from the ranking itself."""
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    grades = [list(qrel.values()) for qrel in qrels]
-    n_relevant = [sum(grade > 0 for grade in some) for some in grades]
-    found = utils.relevance(np.asarray(ranking)[:, : K[kind]], qrels)
-    map_ = utils.average_precision(found, n_relevant)
-    return [utils.ndcg(found, grades), utils.mrr(found), map_]
-
-
-def by_both(folder, kind, queries, rankings):
-    """nDCG, MRR and MAP of each search by us and by ir_measures: two DataFrames."""
-    names = ["nDCG", "MRR", "MAP"]
-    ours = {name: by_us(queries, rankings[name], kind) for name in rankings}
-    files = formats.file_names(rankings)
-    theirs = {name: by_ir_measures(folder, kind, files[name]) for name in rankings}
-    return [
-        pd.DataFrame.from_dict(found, orient="index", columns=names)
-        for found in (ours, theirs)
-    ]

@@ -68,25 +68,6 @@ def random_tables(n=50, seed=0):
     return [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (n, 2))]
 
 
-def check_interval(unpaired, a, b):
-    """AssertionError where unpaired(a, b) is no 95 % interval of mean(a) - mean(b).
-
-    Theory says how wide it is if a and b are apart."""
-    middle = a.mean() - b.mean()
-    half = 1.96 * np.sqrt(a.var() / len(a) + b.var() / len(b))
-    try:
-        low, high = unpaired(a, b)
-    except ValueError as error:
-        raise AssertionError(f"a and b may differ in length: {error}") from None
-    if abs((low + high) / 2 - middle) >= 0.2 * half:
-        said = "the middle is mean(a) - mean(b)"
-        raise AssertionError(f"{low:.3f} to {high:.3f}: {said}")
-    if not 0.9 < (high - low) / 2 / half < 1.1:
-        hint = "draw a and b apart, each with its own length, and take the quantiles"
-        said = f"not {2 * half:.3f}: {hint} of differences of two means"
-        raise AssertionError(f"{high - low:.3f} wide, {said}")
-
-
 def same(found, wanted):
     """Whether two results agree: numbers nearly, texts and tables exactly."""
     if isinstance(wanted, str) or wanted is None:

@@ -12,7 +12,6 @@ import time
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from filelock import FileLock
 
@@ -76,15 +75,6 @@ def read_judgements(path, columns):
     if list(table.columns) != columns or table.isna().any(axis=None):
         raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
     return table.map(corpus.plain_cell)
-
-
-def folder_for(practice):
-    """Where judgements go: beside the documents of COURSE_DATA, else into practice."""
-    named = os.environ.get("COURSE_DATA", "")
-    found = corpus.locate(named or practice)
-    if not named or not found.exists():  # a collection of ir_datasets is no folder
-        return Path(practice)
-    return found if found.is_dir() else found.parent
 
 
 # --- What is judged, and what comes next -------------------------------------
@@ -338,23 +328,3 @@ def crossed(table, one, other):
     return matrix.set_axis(rows).set_axis(
         [f"{other}: {grade}" for grade in GRADES], axis="columns"
     )
-
-
-def gap_between_kinds(table, n=1_000, seed=1):
-    """How far kinds of queries differ in agreement, and its p value: a dict.
-
-    table: a row for each pair, with query_id, kind and same (the same grade twice).
-    gap: the highest share of any kind minus the lowest. p: how often a gap is as large
-    where the kinds are shuffled among the queries, n times."""
-    groups = table.groupby("query_id")
-    of_query = groups["same"].agg(["sum", "size"])
-
-    def gap(kinds):
-        sums = of_query.groupby(kinds).sum()
-        shares = sums["sum"] / sums["size"]
-        return shares.max() - shares.min()
-
-    kinds, rng = groups["kind"].first().to_numpy(), np.random.default_rng(seed)
-    by_chance = np.array([gap(rng.permutation(kinds)) for _ in range(n)])
-    found = gap(kinds)
-    return {"gap": float(found), "p": float(np.mean(by_chance >= found))}

@@ -202,32 +202,6 @@ def merged(cut, size):
     return _cut(rows)
 
 
-def by_meaning(pages, tokens, size):
-    """Semantic chunks: neighbouring sentences stay together where they are alike.
-
-    A page is cut where two neighbours have the lowest cosines, into as many chunks as
-    `size` tokens each would give. Sentences are embedded with the one before and the
-    one behind."""
-    cut = sentences(pages, tokens)
-    around = cut.assign(
-        first=cut.groupby("page")["first"].shift(1).fillna(cut["first"]).astype(int),
-        last=cut.groupby("page")["last"].shift(-1).fillna(cut["last"]).astype(int),
-    )
-    vectors = embedding.embed(texts_of(around, pages, tokens))
-    rows = []
-    for page, places in cut.groupby("page").indices.items():
-        some, of = cut.iloc[places], vectors[places]
-        alike = (of[:-1] * of[1:]).sum(axis=1)
-        n_tokens = some["last"].iloc[-1] - some["first"].iloc[0]
-        n_cuts = max(1, round(n_tokens / size)) - 1
-        at = 1 + np.sort(np.argsort(alike, kind="stable")[:n_cuts])
-        edges = [0, *at, len(some)]
-        first, last = some["first"].to_numpy(), some["last"].to_numpy()
-        for a, b in itertools.pairwise(edges):
-            rows.append((page, first[a], last[b - 1]))
-    return _cut(rows)
-
-
 def by_record(spans):
     """Each record is a chunk: where headings are near, that is a cut by headings."""
     return _cut(spans[["page", "first", "last"]].to_numpy())
@@ -417,16 +391,6 @@ def joined(ranges):
         else:
             found.append([first, last])
     return found
-
-
-def pages_of(rankings, cut):
-    """Rankings of chunks as rankings of their pages, each once: "small to big"."""
-    page = cut["page"].to_numpy()
-    rows = []
-    for ranking in rankings:
-        ids = list(dict.fromkeys(page[number] for number in ranking if number >= 0))
-        rows.append(ids + [-1] * (rankings.shape[1] - len(ids)))
-    return np.array(rows)
 
 
 def recorded(version):

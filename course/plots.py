@@ -4,18 +4,9 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy import stats
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
 LARGEST = (14, 7.8)  # inches, of a figure
-VERDICTS = {  # background and mark of a cell
-    "holds": ("#bfdcf5", "✓ "),
-    "reverses": ("#f3b3ac", "✗ "),
-    "cannot tell": ("#eeeeee", ""),
-    "they differ": ("#f7e3ae", "≠ "),
-    "not tested": ("white", ""),
-    "too few": ("white", ""),
-}
 COLOURS = ["#1f6fb5", "#c24a00", "#333333"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
 # what the label of a kind of queries says, in English and in Spanish; and its mark
@@ -149,32 +140,6 @@ def _legend_below(figure):
 def _said(values, form="{:.3f}"):
     """A Series as text: label value, label value."""
     return ", ".join(f"{label} {form.format(value)}" for label, value in values.items())
-
-
-def verdicts(table, claims, collections, title):
-    """Claims × collections as a grid of differences, coloured by verdict.
-
-    table: rows with claim, collection, difference, low, high and a verdict of
-    VERDICTS."""
-    height, width = 0.72 * len(claims) + 0.9, 2.2 * len(collections) + 3.5
-    columns = [COLLECTIONS.get(name, name) for name in collections]
-    figure, axis = _grid(title, height, width, claims, columns, middle=0.5)
-    chosen, said = table[table["claim"].isin(claims)], []
-    for row in chosen.itertuples():
-        x, y = collections.index(row.collection), claims.index(row.claim)
-        colour, mark = VERDICTS[row.verdict]
-        axis.add_patch(plt.Rectangle((x, y), 0.97, 0.92, color=colour))
-        interval = f"{row.low:+.3f} to {row.high:+.3f}"
-        text = f"{mark}{row.difference:+.3f}\n{interval}"
-        words = f"{row.verdict}, {row.difference:+.3f} ({interval})"
-        if row.verdict in ("not tested", "too few"):
-            text = words = row.verdict
-        said.append(f"{row.claim}, {columns[x]}: {words}")
-        axis.text(x + 0.48, y + 0.46, text.replace("-", "−"), ha="center", va="center")
-    axis.set(xlim=(0, len(collections)), ylim=(len(claims), 0))
-    counts = _said(chosen["verdict"].value_counts(), "{}")
-    sizes = f"{len(claims)} claims on {len(collections)} sets"
-    show(figure, f"{title}. {sizes}: {counts}. {'; '.join(said)}.")
 
 
 def slopes(boards, left, right, title):
@@ -349,25 +314,6 @@ def bars(values, title, xlabel, strong=()):
     show(figure, f"{title}. {xlabel}: {_said(values, form)}.")
 
 
-def stacked_bars(table, title, xlabel):
-    """What a sum is made of: a bar for each row, a part of it for each column.
-
-    table: DataFrame with at most three columns of values from 0.
-    """
-    figure, axis = _panel(title, 0.7 * len(table) + 1.8, xlabel)
-    labels = table.index.astype(str)
-    totals = 0
-    for colour, (name, values) in zip(COLOURS, table.items(), strict=False):
-        drawn = axis.barh(labels, values, left=totals, color=colour, label=name)
-        texts = [f"{value:.2f}" if value >= 0.05 else "" for value in values]
-        axis.bar_label(drawn, texts, label_type="center", color="white")
-        totals = totals + values
-    axis.bar_label(drawn, map(" {:.2f}".format, totals), weight="bold")
-    axis.invert_yaxis()
-    _legend_below(figure)
-    show(figure, f"{title}. {xlabel}: {_said(totals, '{:.2f}')}.")
-
-
 # How a stage of the funnel is drawn, by how its name begins: colour and hatching
 STAGES = {
     "right": (COLOURS[0], ""),
@@ -472,48 +418,6 @@ def _readable_on(colour):
     return "black" if luminance > 0.179 else "white"
 
 
-def points(table, title, xlabel="", ylabel=""):
-    """Labelled points. table: columns x and y; its index has the labels."""
-    figure, axis = _panel(title, 5.5, xlabel, ylabel)
-    axis.scatter(table["x"], table["y"], color=COLOURS[0], s=60)
-    ends = {True: ("left", (8, 0)), False: ("right", (-8, 0))}
-    for number, (label, x, y) in enumerate(table.sort_values("y").itertuples()):
-        side, away = ends[number % 2 == 0]  # neighbours' labels stay apart
-        how = {"textcoords": "offset points", "ha": side, "va": "center"}
-        axis.annotate(label, (x, y), away, **how)
-    axis.margins(0.3, 0.1)
-    if table["x"].min() >= 0:
-        axis.set_xlim(left=0)
-    said = [f"{label} {x:.3g}, {y:.3f}" for label, x, y in table.itertuples()]
-    show(figure, f"{title}. {xlabel}, {ylabel}: {'; '.join(said)}.")
-
-
-def against(tables, title, xlabel, ylabel):
-    """Labelled differences with 95 % intervals over a measure: a panel for each table.
-
-    tables: dict of name: DataFrame with the columns x, difference, low, high and
-    marked. Its index has the labels. marked: bool, drawn hollow."""
-    figure, panels = _panels(tables, title, height=5.2, sharey=True)
-    said = []
-    for axis, (name, table) in panels:
-        axis.axhline(0, color=GREY, lw=1)
-        for label, row in table.iterrows():
-            x, y = row["x"], row["difference"]
-            sure = row["low"] * row["high"] > 0
-            colour = COLOURS[0] if sure else GREY
-            inside = "white" if row["marked"] else colour
-            axis.vlines(x, row["low"], row["high"], color=colour, lw=2)
-            axis.scatter(x, y, s=90, color=inside, edgecolor=colour, lw=2, zorder=3)
-            how = {"textcoords": "offset points", "ha": "left", "va": "center"}
-            axis.annotate(COLLECTIONS.get(label, label), (x, y), (9, 0), **how)
-            interval = f"{y:+.3f} ({row['low']:.3f} to {row['high']:.3f})"
-            hollow = ", hollow" if row["marked"] else ""
-            said.append(f"{name}, {label}: {x:.2f}, {interval}{hollow}")
-        axis.margins(0.25, 0.1)
-        axis.set(title=name, xlabel=xlabel, ylabel=ylabel)
-    show(figure, f"{title}. {xlabel}, {ylabel}. {'; '.join(said)}.")
-
-
 def misses(intervals, truth, title, xlabel):
     """Many intervals, one below the other; those that miss the truth are coloured.
 
@@ -527,29 +431,3 @@ def misses(intervals, truth, title, xlabel):
     axis.axvline(truth, color="black", lw=1)
     axis.set_yticks([])
     show(figure, f"{title}. {missed.sum()} of {len(missed)} do not hold {truth:.3f}.")
-
-
-def reliability(tables, title):
-    """Probabilities against how often they came true: a panel for each table.
-
-    tables: dict of name: DataFrame, a row for each range of probabilities,
-    with their mean p, how many there are (n) and how many came true (yes).
-    Larger marks have more; the lines are Wilson's 95 % intervals."""
-    figure, panels = _panels(tables, title)
-    said = []
-    for axis, (name, table) in panels:
-        axis.axline((0, 0), slope=1, color=GREY, lw=1)
-        sizes = 30 + 400 * table["n"] / table["n"].sum()
-        axis.scatter(
-            table["p"], table["yes"] / table["n"], sizes, color=COLOURS[0], zorder=3
-        )
-        shares = []
-        for p, n, yes in table[["p", "n", "yes"]].itertuples(index=False):
-            limits = stats.binomtest(yes, n).proportion_ci(method="wilson")
-            axis.vlines(p, *limits, color=COLOURS[0], lw=2)
-            axis.annotate(f"{n}", (p, yes / n), (12, -4), textcoords="offset points")
-            shares.append(f"{yes / n:.2f} at {p:.2f}")
-        axis.set(title=name, xlabel="probability given", ylabel="share that is true")
-        axis.axis([-0.05, 1.1, -0.05, 1.1])
-        said.append(f"{name}: {', '.join(shares)}")
-    show(figure, f"{title}. Share that is true at each probability. {'; '.join(said)}.")

@@ -10,7 +10,6 @@ import pandas as pd
 
 import utils
 from course import claims, corpus, embedding, scoring
-from course.intervals import groups_of
 
 # how BM25 with stems and vectors are joined; the shares of the vectors are 0 to 1
 SUMS = ["BM25, stems", "sum, 0.5", "RRF, 60", "sum, 0.8", "vectors"]
@@ -138,10 +137,3 @@ def left_out(values, about, names=claims.NAMES, others=()):
             said[name][feature] = f"{SUMS[one]} up to {cut:.2f}, then {SUMS[other]}"
         found[name] = pd.DataFrame(columns, index=values[name].index)
     return found, pd.DataFrame.from_dict(said, orient="index")
-
-
-def values_of(documents, queries):
-    """nDCG@10 of each query by each of SUMS: a DataFrame; the index has the needs."""
-    ten = scoring.ten_searches(documents)
-    table = claims.ndcg_of({name: ten[name] for name in SUMS}, queries)
-    return table.set_index(pd.Index(groups_of(queries), name="need"))

@@ -443,6 +443,3 @@ def test_features_are_known_before_anybody_judges():
     assert found["overlap"].round(2).tolist() == [0.67, 1.0]
     assert found["shared"].round(2).tolist() == [0.67, 1.0]
     assert found["agreement"].between(0, 1).all()
-    values = sums.values_of(documents, queries.assign(need=["n", "m"]))
-    assert list(values) == sums.SUMS
-    assert values["BM25, stems"].tolist() == [1.0, 1.0]

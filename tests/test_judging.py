@@ -5,11 +5,10 @@ import sys
 
 import pandas as pd
 
-from course import corpus, formats, judging
+from course import corpus, judging
 from course.judging import (
     Judging,
     crossed,
-    gap_between_kinds,
     judge,
     judge_as,
     last_grades,
@@ -133,16 +132,6 @@ def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
     assert [matrix.index[0], matrix.columns[2]] == ["Ann: 0", "Ben: 2"]
 
 
-def test_a_gap_between_kinds_is_rare_by_chance_only_if_kinds_differ():
-    ids = [f"q{n}" for n in range(40)]
-    table = pd.DataFrame(
-        {"query_id": ids, "kind": [*"ab"] * 20, "same": [True, False] * 20}
-    )
-    assert gap_between_kinds(table) == {"gap": 1.0, "p": 0.0}
-    table["same"] = [True, True, False, False] * 10
-    assert gap_between_kinds(table) == {"gap": 0.0, "p": 1.0}
-
-
 def test_two_sessions_in_one_file_lose_no_judgement(tmp_path):
     code = (
         "import sys; from course import judging; from pathlib import Path; "
@@ -156,23 +145,6 @@ def test_two_sessions_in_one_file_lose_no_judgement(tmp_path):
     table = judging.read_judgements(path, ["a", "b"])
     assert table["a"].value_counts().to_dict() == {"one": 200, "other": 200}
     assert not table.duplicated().any()
-
-
-def test_judgements_go_beside_your_documents(tmp_path, monkeypatch):
-    practice, data = tmp_path / "practice", tmp_path / "data"
-    data.mkdir()
-    (data / "tickets.csv").write_text("text\nOne.\n")
-    for named, expected in {
-        "": practice,
-        "irds:beir/scifact": practice,
-        str(data): data,
-        str(data / "tickets.csv"): data,
-    }.items():
-        monkeypatch.setenv("COURSE_DATA", named)
-        assert judging.folder_for(practice) == expected
-    (data / "judgements-me.csv").write_text("query_id,query\n")
-    monkeypatch.setenv("COURSE_DATA", str(data))  # and they are no documents
-    formats.convert(data, tmp_path / "converted")
 
 
 def test_a_picture_of_a_record_is_named_and_not_fetched():

@@ -212,11 +212,6 @@ def test_recall_does_not_depend_on_where_chunks_begin(
     np.testing.assert_allclose(*values)
 
 
-def test_the_page_of_a_chunk_comes_once_where_its_first_chunk_came():
-    found = pages.pages_of(np.array([[2, 0, 1, -1]]), CUT)
-    assert found.tolist() == [[1, 0, -1, -1]]
-
-
 def test_what_a_query_wants_are_the_records_with_its_best_grade(built):
     _, _, _, spans = built
     a, b, c = spans["record"][:3]
@@ -229,7 +224,7 @@ def test_what_a_query_wants_are_the_records_with_its_best_grade(built):
         pages.wanted_of(queries, spans)
 
 
-def test_rankings_name_chunks_and_meaning_keeps_the_number_of_chunks(built):
+def test_rankings_name_chunks(built):
     found, _, tokens, spans = built
     queries = pd.DataFrame(
         {"question": ["docker memory"], "course": [found[0]["course"]]}
@@ -241,9 +236,6 @@ def test_rankings_name_chunks_and_meaning_keeps_the_number_of_chunks(built):
         assert ranking.shape == (1, pages.DEEP)
         best = cut.iloc[ranking[0, 0]]
         assert found[best["page"]]["course"] == found[0]["course"]
-    by_meaning = pages.by_meaning(found, tokens, 128)
-    expected = [max(1, round(n / 128)) for n in np.bincount(tokens.page)]
-    assert by_meaning.groupby("page").size().tolist() == expected
 
 
 def test_a_document_is_a_page_with_its_title_on_top(documents):

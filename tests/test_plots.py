@@ -33,24 +33,6 @@ def texts(labels):
     return [label.get_text() for label in labels]
 
 
-def test_verdicts_write_difference_and_interval_into_the_right_cell(draw):
-    columns = ["claim", "collection", "difference", "low", "high", "verdict"]
-    rows = [
-        ("a", "one", 0.5, 0.25, 0.75, "holds"),
-        ("b", "one", -0.5, -0.75, -0.25, "reverses"),
-        ("a", "two", 0, 0, 0, "not tested"),
-        ("c", "one", 0, 0, 0, "holds"),
-    ]
-    table = pd.DataFrame(rows, columns=columns)
-    axis, alt = draw(plots.verdicts, table, ["b", "a"], ["one", "two"], "T")
-    assert {text.get_position(): text.get_text() for text in axis.texts} == {
-        (0.48, 0.46): "✗ −0.500\n−0.750 to −0.250",
-        (0.48, 1.46): "✓ +0.500\n+0.250 to +0.750",
-        (1.48, 1.46): "not tested",
-    }
-    assert alt.startswith("T. 2 claims on 2 sets: holds 1, ")
-
-
 def test_slopes_draw_strongly_what_moves_by_three_places(draw):
     board = pd.DataFrame({"l": [4, 3, 2, 1], "r": [1, 4, 3, 2]}, list("abcd"))
     axis, alt = draw(plots.slopes, {"1": board}, "l", "r", "T")
@@ -69,20 +51,6 @@ def test_forest_colours_only_intervals_without_zero(draw):
     assert sure == below != unsure
     assert texts(axis.get_yticklabels()) == ["a", "b", "c"]
     assert "one a: +0.500 (0.250 to 0.750); one b: +0.250 (-0.250 to 0.500);" in alt
-
-
-def test_against_draws_each_difference_over_its_measure(draw):
-    columns = ["x", "difference", "low", "high", "marked"]
-    rows = [[0.25, 0.5, 0.25, 0.75, True], [0.5, 0.0, -0.25, 0.25, False]]
-    table = pd.DataFrame(rows, ["med", "other"], columns)
-    axis, alt = draw(plots.against, {"gain": table}, "T", "share", "nDCG@10")
-    points = [one for one in axis.collections if hasattr(one, "get_offsets")]
-    places = [one.get_offsets().tolist()[0] for one in points if len(one.get_offsets())]
-    assert [0.25, 0.5] in places
-    assert [0.5, 0.0] in places
-    assert {"MED", "other"} <= {*texts(axis.texts)}
-    assert "gain, med: 0.25, +0.500 (0.250 to 0.750), hollow" in alt
-    assert "gain, other: 0.50, +0.000 (-0.250 to 0.250)" in alt
 
 
 def test_the_two_kinds_of_queries_keep_their_colours_in_any_order(draw):
@@ -148,38 +116,11 @@ def test_bars_stand_from_top_to_bottom_and_only_strong_ones_are_coloured(draw):
     assert alt == "T. x: one 0.250, two 0.500."
 
 
-def test_parts_of_a_sum_stand_end_to_end_with_the_sum_behind_them(draw):
-    table = pd.DataFrame({"title": [0.5, 1.0], "answer": [0.25, 0.0]}, ["a", "b"])
-    axis, alt = draw(plots.stacked_bars, table, "T", "x")
-    assert [bar.get_x() for bar in axis.patches] == [0, 0, 0.5, 1.0]
-    assert {" 0.75", " 1.00", "0.50", "0.25"} <= {*texts(axis.texts)}
-    assert alt == "T. x: a 0.75, b 1.00."
-
-
-def test_each_point_has_its_label(draw):
-    table = pd.DataFrame({"x": [2.0, 1.0], "y": [3.0, 4.0]}, ["far", "near"])
-    axis, alt = draw(plots.points, table, "T", "x", "y")
-    assert {text.get_text(): text.xy for text in axis.texts} == {
-        "near": (1, 4),
-        "far": (2, 3),
-    }
-    assert alt == "T. x, y: far 2, 3.000; near 1, 4.000."
-
-
 def test_intervals_that_miss_the_truth_are_drawn_strongly(draw):
     table = pd.DataFrame({"low": [0.0, 0.6, 0.0], "high": [1.0, 1.0, 0.4]})
     axis, alt = draw(plots.misses, table, 0.5, "T", "x")
     assert list(axis.collections[0].get_linewidths()) == [1, 3, 3]
     assert alt == "T. 2 of 3 do not hold 0.500."
-
-
-def test_reliability_draws_the_share_with_wilsons_interval(draw):
-    table = pd.DataFrame({"p": [0.2], "n": [10], "yes": [5]})
-    axis, alt = draw(plots.reliability, {"one": table}, "T")
-    assert axis.collections[0].get_offsets().tolist() == [[0.2, 0.5]]
-    [line] = axis.collections[1].get_segments()
-    assert line[:, 1].round(3).tolist() == [0.237, 0.763]  # Wilson, 5 of 10
-    assert alt.endswith("one: 0.50 at 0.20.")
 
 
 # --- Seen by everybody -------------------------------------------------------
@@ -229,8 +170,6 @@ def neighbours():
         by_hatch.setdefault(hatch, set()).add(colour)
     for colours in by_hatch.values():
         yield from itertools.combinations(sorted(colours), 2)
-    tested = {background for background, mark in plots.VERDICTS.values() if mark}
-    yield from itertools.combinations(sorted(tested), 2)
 
 
 @pytest.mark.parametrize("eye", EYES)
