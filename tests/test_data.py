@@ -261,28 +261,6 @@ def test_each_answer_has_two_readings_of_each_fact(of, load):
         assert re.fullmatch(rf"[01x]{{{facts[row.query_id]}}}", row.second), row
 
 
-def test_each_answer_from_records_has_its_claims_counted():
-    asked = answering.load_contexts(DATA)
-    shown = asked[asked["search"].isin(READ) & (asked["records"] != "")]
-    found = llm.recorded(
-        shown["prompt"], "answer", DATA / "recorded-answers.jsonl", QWEN
-    )
-    refused = [answering.refuses(response["answer"]) for response in found]
-    keys = shown["prompt"].map(key_of)[~np.array(refused)]
-    support = read("answer-support.csv").set_index("key")
-    assert not support.index.has_duplicates
-    assert set(support.index) == set(keys)
-    counts = support[["claims", "supported"]].astype(int)
-    assert (counts["supported"] <= counts["claims"]).all()
-    assert (counts["claims"] > 0).mean() > 0.95
-    again = support.loc[
-        support["second_claims"] != "", ["second_claims", "second_supported"]
-    ]
-    again = again.astype(int)
-    assert len(again) > 90
-    assert (again["second_supported"] <= again["second_claims"]).all()
-
-
 def test_each_fact_is_stated_by_a_record_of_its_query():
     coverage = read("answer-coverage.csv")
     facts = read("answer-facts.csv")
