@@ -681,7 +681,7 @@ def log_to_judge(folder, n_each=20):
     ids and courses of the file; a dict of searches with ten ids each: by text, by
     vectors if their packages are there, and your own; and the documents."""
     documents = corpus.load_documents(folder)
-    log = pd.read_csv(folder / "queries.csv", dtype=str)
+    log = pd.read_csv(folder / "queries.csv", dtype=str, keep_default_na=False)
     log["question"] = log["question"].str.strip()
     # errors before what is long
     yours = your_searches.own_searches(documents, [log], folder)

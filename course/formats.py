@@ -91,8 +91,8 @@ FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
 YAML_TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\s|>].*)$"
 FENCED = r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[`~]*[ \t\r]*$|\Z)"
 HEADING = r"(?m)^#+[ \t]+(.*)$"
-# no grade: all are relevant
-SMART_ZEROS = r"(?m)(?<![ \t])[ \t]+0[ \t]+0\.0+[ \t\r]*$"
+# no grade, where each line is so: all are relevant
+SMART_ZEROS = r"\s*(\S+[ \t]+\S+)[ \t]+0[ \t]+0\.0+\s*"
 SMART_RECORD = r"(?sm)^\.I[ \t]+(\S+)[ \t]*\n(.*?)(?=^\.I[ \t]|\Z)"
 SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
 
@@ -550,8 +550,11 @@ def read_qrels(path, encoding=None):
     path: lines of query, document and grade with a header (BEIR), TREC's, or
     SMART's (query, document and zeros), where what is listed is relevant."""
     rows = []
-    text = re.sub(SMART_ZEROS, " 1", corpus.read_text(path, encoding))
-    for number, line in enumerate(text.split("\n"), start=1):
+    lines = corpus.read_text(path, encoding).split("\n")
+    zeros = [re.fullmatch(SMART_ZEROS, line) for line in lines]
+    if all(found or not line.strip() for found, line in zip(zeros, lines, strict=True)):
+        lines = [f"{found[1]} 1" if found else "" for found in zeros]
+    for number, line in enumerate(lines, start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
         if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.\d+)?", fields[-1]):
             grade = max(0.0, float(fields[-1]))

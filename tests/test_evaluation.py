@@ -496,3 +496,11 @@ def test_searches_are_written_with_their_boards_and_runs(tmp_path):
     for kind in test:
         assert (tmp_path / "runs" / kind / "text.trec").exists()
         assert (tmp_path / f"qrels-{kind}.trec").exists()
+
+
+def test_queries_called_null_and_na_are_judged_like_others(tmp_path):
+    (tmp_path / "documents-with-ids.json").write_text(json.dumps(DOCUMENTS))
+    rows = "".join(f"q{n},{q},hi-fi\n" for n, q in enumerate(["null", "NA", "hum"]))
+    (tmp_path / "queries.csv").write_text(f"query_id,question,course\n{rows}")
+    few, _, _ = evaluation.log_to_judge(tmp_path)
+    assert set(few["question"]) == {"null", "NA", "hum"}

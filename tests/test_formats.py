@@ -634,3 +634,13 @@ def test_queries_that_lie_beside_our_own_form_are_named(tmp_path, capsys):
     assert "not read: queries.txt; beside documents-with-ids.json only queries.csv" in (
         capsys.readouterr().out
     )
+
+
+def test_a_document_0_that_is_not_relevant_is_no_line_of_smart(tmp_path):
+    path = tmp_path / "qrels.txt"
+    path.write_text("7 0 0 0.0\n7 0 1 1.0\n")
+    table = formats.read_qrels(path)
+    assert table["document"].tolist() == ["0", "1"]
+    assert table["grade"].tolist() == [0, 1]
+    path.write_text(" 1  13 0 0.0\n 1  14 0 0.000000\n")
+    assert formats.read_qrels(path)["grade"].tolist() == [1, 1]
