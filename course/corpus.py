@@ -266,8 +266,17 @@ def plain_cell(text):
 
 
 def write_table(table, path):
-    """Write a table of texts for people as CSV, see `text_cell`; no index."""
-    table.map(text_cell).to_csv(path, index=False)
+    """Write a table of texts for people as CSV, see `text_cell`; no index.
+
+    It is written beside the file, and then renamed: a full disk, or a process that is
+    killed, leaves the old file as it was."""
+    path = Path(path).resolve()  # a link stays one
+    beside = path.with_name(f".{path.name}.new")
+    with open(beside, "w", encoding="utf-8", newline="") as file:
+        table.map(text_cell).to_csv(file, index=False)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
 
 
 def csv_rows(text, separator=","):

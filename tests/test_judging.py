@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pandas as pd
+import pytest
 
 from course import corpus, judging
 from course.judging import (
@@ -160,3 +161,25 @@ def test_a_query_that_begins_like_a_formula_is_text_in_the_file_and_found_again(
     judging._append_row(path, ["query", "grade"], row)
     assert path.read_text().splitlines()[1] == "'=HYPERLINK(1),2"
     assert judging.read_judgements(path, ["query", "grade"]).iloc[0].tolist() == row
+
+
+def test_judgements_are_as_they_were_where_the_disk_is_full_or_the_process_is_killed(
+    tmp_path, monkeypatch
+):
+    path, mine = tmp_path / "judged-queries.csv", tmp_path / "mine.csv"
+    header = "query_id,query,course,kind,document,grade\n"
+    path.write_text(header + "q1,hum,hi-fi,vague,a,2\n")
+    mine.write_text(header + "q1,hum,hi-fi,vague,b,1\n")
+    before = path.read_text()
+
+    def full(_):
+        assert path.read_text() == before  # so a kill here would lose nothing
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(judging.corpus.os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            judging.add(path, mine, path)
+    assert path.read_text() == before
+    assert judging.add(path, mine, path) == 2
+    assert not list(tmp_path.glob(".*"))
