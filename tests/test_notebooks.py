@@ -20,8 +20,9 @@ VOLATILE = re.compile(
     r"|ANALYZER = .(english|spanish)"  # a node has the analyzer of a language or not
     r"|recalls\["  # an approximate index, built anew with random levels
 )
-TAGS = """imports prompt judge combinations ranking fusion needs-elasticsearch slow
-judging overlap chunks pool outcome exercise our-figures nbval-ignore-output"""
+TAGS = (
+    "imports prompt judge judging slow outcome exercise our-figures nbval-ignore-output"
+)
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
