@@ -32,7 +32,6 @@ from course import (
     manifest,
     plots,
     pooling,
-    quotes,
     report,
     your_searches,
 )
@@ -46,8 +45,7 @@ SPREADS = {
     "another kind of search": {"lowest": 0.15, "median": 0.25, "highest": 0.34},
 }
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
-PAIR, CUTS = "pair.html", "cuts.csv"
-MOST_WORDS = 2_000_000  # that six ways of cutting embed: about an hour on two cores
+PAIR = "pair.html"
 TUNED = ["text: BM25, tuned", "hybrid: tuned"]
 
 
@@ -56,15 +54,13 @@ class Data:
     """A folder that was read.
 
     folder: in the course's form. documents: a list of dicts. development, test: dicts
-    of the kind of queries. unanswered: judged queries without a relevant document.
-    quoted: the quotes that answer judged queries, see `quotes.load`."""
+    of the kind of queries. unanswered: judged queries without a relevant document."""
 
     folder: Path
     documents: list
     development: dict
     test: dict
     unanswered: pd.DataFrame
-    quoted: pd.DataFrame
 
     @property
     def judged(self):
@@ -88,10 +84,7 @@ def read(source, out):
     documents = corpus.load_documents(folder)
     texts = [document["text"] for document in documents]
     os.environ.setdefault("COURSE_LANGUAGE", formats.language_of(texts))
-    data = Data(folder, documents, *corpus.load_splits(folder), pd.DataFrame())
-    if "judged" not in data.test:
-        return data
-    return replace(data, quoted=quotes.load(data.judged, documents, folder))
+    return Data(folder, documents, *corpus.load_splits(folder))
 
 
 # --- Evaluate ----------------------------------------------------------------
@@ -338,38 +331,6 @@ def write_files(data, ours, results, pair, refused, out, known=None):
     return {name: out / name for name in names}
 
 
-def cuts(data, out):
-    """How to cut the documents, by quotes.csv: a dict of cuts and how_to_cut.
-
-    A DataFrame and a sentence, see `quotes.board`. The table is also written as
-    cuts.csv. It is empty where nothing is quoted, or can be embedded: then the sentence
-    says why."""
-    path = out / CUTS
-    path.unlink(missing_ok=True)  # of an earlier run
-    table, says = pd.DataFrame(), _why_no_cuts(data)
-    if not says:
-        judged = data.judged
-        asked = judged["query_id"].isin(data.quoted["query_id"])
-        queries = judged[asked].reset_index(drop=True)
-        values = quotes.recalls(data.quoted, queries, data.documents)
-        table, says = quotes.board(values, queries)
-        corpus.write_table(table.rename_axis("way").reset_index(), path)
-    return {"cuts": table, "how_to_cut": says}
-
-
-def _why_no_cuts(data):
-    """Why ways of cutting are not compared; "" where they are."""
-    if data.quoted.empty:
-        return f"No {formats.QUOTES}: ways of cutting are not compared."
-    if not find_spec("sentence_transformers"):
-        return f"{formats.QUOTES}: not used, since sentence-transformers is missing."
-    n_words = sum(len(document["text"].split()) for document in data.documents)
-    if n_words > MOST_WORDS:
-        limit = f"{n_words:,} words are too many to cut in several ways"
-        return f"{formats.QUOTES}: not used: {limit} (over {MOST_WORDS:,})."
-    return ""
-
-
 def write_search(data, ours, name, out):
     """Write the folder search/ of a search of ours; what to paste, as text.
 
@@ -402,8 +363,6 @@ def write_report(data, ours, results, decided, pair, tables, out, source):
     cost = report.costs(boards[kind]["ms_per_query"], best)
     about = boards, results.differences, data.test, results.chosen
     page = report.sections(*about, tables)
-    if len(tables["cuts"]):
-        page.append(report.how_to_cut(tables["cuts"], tables["how_to_cut"]))
     page.append(report.to_paste(best, tables["recipe"], best in ours.settings))
     if pair[0] != pair[1]:
         of_kind = data.test[kind], results.rankings[kind], pair, kind
@@ -502,9 +461,7 @@ def _evaluated(data, ours, known, source, out):
     tables = lists_to_judge(data, ours, results, out)
     tables["failures"] = failures_of(data, ours, results)
     tables["funnel"] = evaluation.funnels(rankings, asked, data.unanswered)
-    tables |= {"refused": refused, **cuts(data, out)}
-    if not data.quoted.empty:
-        print(tables["how_to_cut"])
+    tables["refused"] = refused
     tables["recipe"] = write_search(data, ours, chosen[kind], out)
     files = write_files(data, ours, results, pair, refused, out, known)
     path = write_report(data, ours, results, decided, pair, tables, out, source)

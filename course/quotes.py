@@ -1,8 +1,7 @@
 """Labels that are quotes: which words of a document answer a query.
 
 A file quotes.csv has the columns query (its text or id), document (its id) and quote:
-words of the document, copied. Another way of cutting leaves such labels as they are, so
-`board` can say which one brings most of them."""
+words of the document, copied. Another way of cutting leaves such labels as they are."""
 
 import re
 
@@ -10,12 +9,10 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, experiments, formats, intervals, pages
+from course import corpus, formats, pages
 
-BEST = "128 tokens, headings"  # by notebook 12; taken where too few queries choose
-WAYS = [BEST, "128 tokens", "254 tokens", "254 tokens, headings", "512 tokens"]
-WAYS.append("whole page")
-AT = 2_000  # the budget that chooses
+WAYS = ["128 tokens, headings", "128 tokens", "254 tokens"]
+WAYS += ["254 tokens, headings", "512 tokens", "whole page"]
 
 
 def load(queries, documents, folder=None):
@@ -97,37 +94,3 @@ def recalls(table, queries, documents):
         rankings = pages.rankings_of(cut, found, tokens, queries)["sum"]
         values[name] = pages.recalled(rankings, cut, pages.costs_of(cut), spans)
     return values
-
-
-def board(values, queries):
-    """How much each way brings, and which is chosen: a DataFrame, and a sentence.
-
-    values: of `recalls`. queries: with need and fold. All of them choose the way, at
-    `AT` tokens, and each fold is measured with what the others choose. With fewer than
-    `experiments.FEW` queries it is notebook 12's, `BEST`. Columns: recall at each
-    budget, and the chosen way minus each other one at `AT` tokens: difference, low,
-    high (95 %) and p, corrected for the number of ways (`intervals.holm`)."""
-    at = pages.BUDGETS.index(AT)
-    columns = [f"recall at {budget:,}" for budget in pages.BUDGETS]
-    rows = {name: some.mean(axis=0) for name, some in values.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    at_2000 = pd.DataFrame({name: some[:, at] for name, some in values.items()})
-    chosen, n = BEST, len(queries)
-    says = f"{n} queries are too few to choose by: “{BEST}” was best in notebook 12."
-    fold = queries["fold"].to_numpy()
-    if n >= experiments.FEW and len({*fold}) > 1:
-        chosen = at_2000.mean().idxmax()
-        best = {one: at_2000[fold != one].mean().idxmax() for one in sorted({*fold})}
-        pairs = enumerate(pd.Series(fold).map(best))
-        expected = np.mean([at_2000.at[row, name] for row, name in pairs])
-        agreed = [*best.values()].count(chosen)
-        says = (
-            f"“{chosen}” is chosen, as by {agreed} of {len(best)} folds. With {AT:,} "
-            f"tokens we expect {expected:.3f} of the quoted words."
-        )
-    groups = intervals.groups_of(queries)
-    others = at_2000.drop(columns=chosen)
-    gains = {name: at_2000[chosen] - others[name] for name in others}
-    found = intervals.differences(gains, groups)
-    found["p"] = intervals.holm(found["p"])
-    return table.join(found), says

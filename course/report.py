@@ -13,15 +13,7 @@ from importlib.util import find_spec
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import (
-    comparison,
-    corpus,
-    decision,
-    evaluation,
-    formats,
-    quotes,
-    your_searches,
-)
+from course import comparison, corpus, decision, evaluation, formats, your_searches
 
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
 SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
@@ -189,16 +181,6 @@ def of_yours(searches):
         "queries took less than p50, and 95 % less than p95."
     )
     return [section("Your searches", about, table)]
-
-
-def how_to_cut(table, says):
-    """The section on ways of cutting, by what `quotes.board` returns."""
-    about = (
-        f"{says} Recall is the share of the quoted words that the first tokens bring, "
-        "by the sum of BM25 and vectors. Difference: the chosen way minus each other "
-        f"one at {quotes.AT:,} tokens, with a 95 % interval; p is corrected by Holm."
-    )
-    return section("How to cut", about, table)
 
 
 def to_paste(name, code, is_folder):

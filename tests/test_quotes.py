@@ -1,10 +1,8 @@
 """course/quotes.py: labels that are quotes, found again however documents are cut."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from course import command, corpus, formats, pages, quotes
+from course import corpus, formats, pages, quotes
 
 GUIDE = "Install it first.\n\nThen start\nthe server with `serve`. It listens on 8080."
 DOCUMENTS = f'''id,title,text
@@ -133,25 +131,6 @@ def test_quotes_beside_judgements_have_to_agree_with_them(row, message, tmp_path
         loaded(converted(tmp_path, quoted, **files))
 
 
-def test_the_board_chooses_by_folds_and_compares():
-    n = 60
-    queries = pd.DataFrame({"need": range(n), "fold": np.arange(n) % 10})
-    rng = np.random.default_rng(0)
-    values = {name: rng.random((n, 4)) / 10 for name in quotes.WAYS}
-    values["512 tokens"] = values["512 tokens"] + 0.5
-    table, says = quotes.board(values, queries)
-    expected = values["512 tokens"][:, 2].mean()
-    assert "“512 tokens” is chosen, as by 10 of 10 folds" in says
-    assert f"we expect {expected:.3f}" in says
-    gain = values["512 tokens"][:, 2] - values["whole page"][:, 2]
-    assert np.isclose(table.at["whole page", "difference"], gain.mean())
-    assert table["difference"].isna().tolist() == (table.index == "512 tokens").tolist()
-    few = {name: some[:20] for name, some in values.items()}
-    table, says = quotes.board(few, queries.head(20))
-    assert says.startswith("20 queries are too few to choose by")
-    assert np.isnan(table.at[quotes.BEST, "difference"])
-
-
 def test_each_quote_of_the_essays_is_there(tmp_path):
     folder = formats.convert(corpus.ROOT / "data" / "essays", tmp_path)
     queries, documents, found = loaded(folder)
@@ -161,22 +140,3 @@ def test_each_quote_of_the_essays_is_there(tmp_path):
     graded = dict(zip(queries["question"], queries["document"], strict=True))
     assert all(f"{one['essay']}.md" in graded[one["question"]] for one in asked)
     assert (found["end"] - found["start"]).between(40, 700).all()
-
-
-def test_the_command_says_how_to_cut(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("COURSE_DATA", "")
-    monkeypatch.setenv("COURSE_LANGUAGE", "english")
-    source, out = tmp_path / "source", tmp_path / "out"
-    converted(tmp_path)
-    out.mkdir()
-    found = command.evaluate(source, out)
-    assert "3 queries are too few to choose by" in capsys.readouterr().out
-    table = pd.read_csv(out / "cuts.csv", index_col="way")
-    assert table.index.tolist() == quotes.WAYS
-    assert (table["recall at 4,000"] == 1).all()  # both documents fit in
-    page = found.files["report.html"].read_text(encoding="utf-8")
-    assert "How to cut" in page
-    assert "too few to choose by" in page
-    (source / "quotes.csv").write_text(QUOTED.replace("It listens\n", "It sleeps\n"))
-    with pytest.raises(ValueError, match=r"quotes.csv: row 1 \(line 3\), column quote"):
-        command.evaluate(source, out)
