@@ -11,7 +11,6 @@ from course import corpus, embedding, intervals, llm, scoring
 LONGEST = 160  # tokens of an answer
 ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers
 REFUSAL = "I don't know"
-
 STATES = """Say whether the context states the fact. Answer with one digit alone:
 1 if it does, 0 if it does not.
 
@@ -24,7 +23,6 @@ the record alone. Write each as one short sentence.
 record: {record}
 
 question: {question}"""  # noqa: E501
-
 # Where an answer can be lost, from the corpus to the last word
 STAGES = [
     "right",
@@ -216,7 +214,7 @@ def ratio(part, whole, groups):
     """The ratio of two means over the same queries, with a 95 % interval: a dict.
 
     The interval is the middle of 10,000 draws of whole groups."""
-    drawn, group = _draws(groups)
+    drawn, group = draws(groups)
     drawn = drawn[:, group]
     ratios = (drawn @ part.to_numpy()) / (drawn @ whole.to_numpy())
     low, high = np.quantile(ratios, [0.025, 0.975])
@@ -266,7 +264,7 @@ def drawn_aucs(scores, right, groups):
     scores: a DataFrame, a row for each answer and a column for each judge. right:
     whether the answer is right, an array of booleans. A draw counts the pairs of a
     right answer and another in which the right one has the higher score."""
-    drawn, group = _draws(groups)
+    drawn, group = draws(groups)
     is_of_group = np.eye(group.max() + 1)[group]
     ours, others = is_of_group[right], is_of_group[~right]
     pairs = np.outer(ours.sum(axis=0), others.sum(axis=0))
@@ -306,7 +304,7 @@ def corrected(score, label, places, read):
     return values
 
 
-def _draws(groups, n_draws=10_000):
+def draws(groups, n_draws=10_000):
     """How often each draw has each group, (n_draws, n_groups), and each row's group."""
     group, _ = pd.factorize(np.asarray(groups))
     n = group.max() + 1

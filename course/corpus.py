@@ -337,7 +337,7 @@ def _warn(path, wrong, what):
 def original_ids(folder=None):
     """The user's own ids of a converted folder: a dict of id: theirs.
 
-    It has only those that had to be changed: see `formats.convert`. The ids of
+    It has only those that had to be changed: see `read.convert`. The ids of
     documents and of queries are in it. Without any it is empty."""
     path = data_folder(folder) / IDS
     if not path.exists():
@@ -680,3 +680,17 @@ def load_splits(folder=None):
             "one need; it takes two, so the part on judged queries is left out"
         )
     return development, test, judged[~answered].reset_index(drop=True)
+
+
+def headings(documents):
+    """The title of each id, or what its text begins with; "nothing" for no id."""
+    return {one["id"]: heading(one) for one in documents} | {"": "nothing"}
+
+
+def with_ids(ids, titles):
+    """Ids with their titles, a list of texts. titles: see `headings`."""
+    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
+
+
+def heading(document):
+    return document["question"] or document["text"][:60]

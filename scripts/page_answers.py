@@ -6,9 +6,10 @@ data/page-answers.csv is gone, sixty queries are drawn first, of sixty needs, an
 searched: a row for each query and way, with the chunks that fit into the budget."""
 
 import machine
+import pages
 import pandas as pd
 
-from course import answering, corpus, llm, pages
+from course import answering, corpus, llm
 
 DATA = corpus.ROOT / "data"
 TABLE = DATA / "page-answers.csv"

@@ -20,16 +20,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
-from course import (
-    corpus,
-    elastic,
-    embedding,
-    evaluation,
-    formats,
-    gate,
-    manifest,
-    your_searches,
-)
+from course import corpus, elastic, embedding
+from evaluate_retrieval import built_in, gate, manifest, read, yours
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
 BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
@@ -128,13 +120,13 @@ def results_folder():
 
 def check_tables(folder):
     """ValueError for tables of queries that are empty or have an id with a space."""
-    for name in (formats.GENERATED, formats.JUDGED, formats.LOG):
+    for name in (read.GENERATED, read.JUDGED, read.LOG):
         path = folder / name
         if path.exists():
-            formats.check_rows(path)
-        if path.exists() and name == formats.JUDGED:
+            read.check_rows(path)
+        if path.exists() and name == read.JUDGED:
             table = corpus.read_table(path, ["query_id"])
-            formats.check_ids(table, "query_id", path)
+            read.check_ids(table, "query_id", path)
 
 
 def check_enough(halves, path):
@@ -166,25 +158,25 @@ def check_data(results, paths):
         raise FileNotFoundError(f"COURSE_SEARCHES: {named}: no such file")
     source = folder = corpus.data_folder()
     if os.environ.get("COURSE_DATA"):
-        folder = formats.convert(source, results / "converted")
+        folder = read.convert(source, results / "converted")
         os.environ["COURSE_DATA"] = str(folder)
     check_tables(folder)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         documents = corpus.load_documents()
         development, test, _ = corpus.load_splits()
-    formats.check_ids(pd.DataFrame(documents), "id", folder / formats.DOCUMENTS)
+    read.check_ids(pd.DataFrame(documents), "id", folder / read.DOCUMENTS)
     counts = count_queries(development, test)
     found = ", ".join(f"{n:,} {kind} queries" for kind, n in counts.items())
     print(f"{len(documents):,} documents, {found or 'no queries'} in {source}")
     for warning in caught:
         print(f"warning: {warning.message}")
-    only_yours = your_searches.only_yours(documents)  # also an error, if asked for
+    only_yours = yours.only_yours(documents)  # also an error, if asked for
     if "generated" in test:
         halves = development["generated"], test["generated"]
-        check_enough(halves, corpus.given(folder / formats.GENERATED))
+        check_enough(halves, corpus.given(folder / read.GENERATED))
     for_own = any(path.stem == OWN for path in paths)
-    is_much = "generated" not in test or (for_own and evaluation.n_chunks(documents))
+    is_much = "generated" not in test or (for_own and built_in.n_chunks(documents))
     if is_much and not only_yours:
         # may take long, and here it has a bar; a process gives its memory back
         with ProcessPoolExecutor(1, initializer=end_with_parent) as pool:
@@ -212,7 +204,7 @@ def embed(documents, for_own):
         return
     is_ours = corpus.data_folder() == corpus.ROOT / "data"
     fetched = [] if is_ours else embedding.fetched_models()
-    evaluation.embed_all(documents, fetched)
+    built_in.embed_all(documents, fetched)
 
 
 def run(paths, this_run):
@@ -303,7 +295,7 @@ def work_alone(arguments, paths, results):
     started = time.time()
     gate.check_baseline(arguments, results)
     source = os.environ.get("COURSE_DATA") or corpus.data_folder()
-    source = source if str(source).startswith(formats.IRDS) else corpus.locate(source)
+    source = source if str(source).startswith(read.IRDS) else corpus.locate(source)
     this_run = manifest.begin(results, source, sys.argv)
     os.environ["COURSE_RUN"] = this_run.id
     try:

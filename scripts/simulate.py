@@ -5,12 +5,13 @@ are drawn with replacement, each candidate's gains are centred, and the true dif
 is added to all four. Prints, for each number of queries and each true difference, the
 share of draws in which a candidate is shipped. It takes about ten minutes."""
 
+import claims
 import machine
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from course import claims, decision
+from evaluate_retrieval import decision
 
 INCUMBENT = "BM25, stems"
 CANDIDATES = ["vectors", "sum, 0.5", "RRF, 60", "mpnet"]

@@ -52,8 +52,9 @@ def run(path, vectors):
     if "import course_vectors" in sources:
         sys.path.append(vectors)
     importlib.invalidate_caches()
-    for name in [name for name in sys.modules if name.startswith("course")]:
-        del sys.modules[name]
+    for name, module in [*sys.modules.items()]:
+        if str(getattr(module, "__file__", "")).startswith(course):
+            del sys.modules[name]
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False

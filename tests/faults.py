@@ -14,7 +14,8 @@ import pandas as pd
 import psutil
 import pytest
 
-from course import corpus, manifest
+from course import corpus
+from evaluate_retrieval import manifest
 
 RUN = [sys.executable, str(corpus.ROOT / "scripts" / "run.py")]
 OWN = corpus.ROOT / "notebooks" / "05-your-own-data.ipynb"

@@ -324,7 +324,7 @@ def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():
     need = np.arange(60) % 7
     score = pd.Series(rng.integers(0, 5, 60) / 4)  # with ties
     right = rng.random(60) < 0.4
-    drawn, group = answering._draws(need)
+    drawn, group = answering.draws(need)
     scores = pd.DataFrame({"one": score, "other": 1 - score})
     found = answering.drawn_aucs(scores, right, need)
     for auc, times in zip(found["one"][:20], drawn, strict=False):

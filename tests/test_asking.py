@@ -3,10 +3,11 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import asking
 import numpy as np
 import pandas as pd
 
-from course import asking, corpus, experiments
+from course import corpus, experiments
 
 DOCUMENTS = [
     {"id": f"d{n}", "course": "c", "question": "", "text": f"word{n} apple"}
@@ -25,7 +26,7 @@ def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch):
         found = [["none", text.split()[1]] for text in queries["question"]]
         return np.array([row + [""] * 8 for row in found])
 
-    monkeypatch.setattr(asking.formats, "read_collection", lambda _: (DOCUMENTS, None))
+    monkeypatch.setattr(asking.read, "read_collection", lambda _: (DOCUMENTS, None))
     monkeypatch.setattr(asking.llm, "ask", ask)
     monkeypatch.setattr(asking.scoring, "ten_searches", lambda _: {"by id": second})
     kinds = {

@@ -2,12 +2,13 @@
 
 import json
 
+import better
 import numpy as np
 import pandas as pd
 import pytest
 
 import utils
-from course import better, corpus, embedding
+from course import corpus, embedding
 
 DOCUMENTS = [
     {"id": letter, "question": letter, "text": "", "section": "", "course": "tv"}

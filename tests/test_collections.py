@@ -11,16 +11,19 @@ import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import claims
 import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+import sums
 from scipy import stats
 from their_collections import COLLECTIONS
 
 import utils
-from course import claims, corpus, formats, intervals, scoring, sums
+from course import corpus, intervals, scoring
+from evaluate_retrieval import read
 
 sys.path.insert(0, str(corpus.ROOT / "scripts"))
 import fetch_collections
@@ -141,7 +144,7 @@ def test_smarts_form_is_read(tmp_path, capsys):
     (tmp_path / "X.REL").write_text(
         "     1     1\t0\t0.000000\n     2      2\t0\t0.000000\n"
     )
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     one, two = corpus.load_documents(folder)
     assert "none of them 0: what is not listed counts" in capsys.readouterr().out
     assert (one["id"], one["question"], one["text"]) == (
@@ -166,7 +169,7 @@ def test_pages_and_trecs_documents_are_read(tmp_path):
         "<DOC>\n<DOCNO> 7 </DOCNO>\n\nwhat is\nmore\n</DOC>\n"
     )
     (tmp_path / "qrels.txt").write_text("7 Q0 CACM-12 1\n")
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     (document,) = corpus.load_documents(folder)
     assert document["id"] == "CACM-12"
     assert (document["question"], document["text"]) == (
@@ -182,20 +185,20 @@ def test_pages_and_trecs_documents_are_read(tmp_path):
 def test_a_file_without_records_is_an_error_that_names_it(tmp_path, name):
     (tmp_path / name).write_text("nothing of the kind\n")
     with pytest.raises(ValueError, match=re.escape(name)):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 def test_another_gz_file_is_no_archive_of_pages(tmp_path):
     with gzip.open(tmp_path / "corpus.tar.gz", "wt") as file:
         file.write('{"text": "a lamp"}')
     with pytest.raises(ValueError, match=r"corpus\.tar\.gz: not an archive"):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 def test_an_id_that_stands_twice_is_an_error(tmp_path):
     (tmp_path / "X.ALL").write_text(SMART + ".I 2\n.W\nagain\n")
     with pytest.raises(ValueError, match=r"X\.ALL.*id.*stands twice"):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 @pytest.fixture
@@ -214,7 +217,7 @@ def irds(tmp_path):
 
 
 def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds, tmp_path, capsys):
-    folder = formats.convert(irds, tmp_path / "into")
+    folder = read.convert(irds, tmp_path / "into")
     texts = {
         document["id"]: document["text"] for document in corpus.load_documents(folder)
     }
@@ -229,7 +232,7 @@ def test_a_name_that_ir_datasets_does_not_know_is_an_error_that_names_it(tmp_pat
     with pytest.raises(
         ValueError, match="irds:no/such: ir_datasets knows no collection"
     ):
-        formats.convert("irds:no/such", tmp_path / "into")
+        read.convert("irds:no/such", tmp_path / "into")
 
 
 # documents, judged queries, judgements; MAP as published, and ours at least
@@ -250,7 +253,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name, tmp_path):
     n_documents, n_queries, n_grades, published, least = PUBLISHED[name]
-    folder = formats.convert(COLLECTIONS / name, tmp_path)
+    folder = read.convert(COLLECTIONS / name, tmp_path)
     documents = corpus.load_documents(folder)
     queries, qrels = corpus.load_judged_queries(folder)
     assert (len(documents), len(queries)) == (n_documents, n_queries)

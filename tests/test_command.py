@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import claims
 import numpy as np
 import pandas as pd
 import pytest
 
-from course import __main__ as main
-from course import claims, command, corpus, decision, evaluation, intervals
+from course import corpus, intervals
+from evaluate_retrieval import __main__, built_in, decision
+from evaluate_retrieval import run as run_module
 
 SEARCHES = """
 import json
@@ -67,7 +69,7 @@ def run(folder, tmp_path_factory, capsys):
             words += ["--searches", str(searches), "--only-own"]
         with mock.patch.dict(os.environ):
             given = [] if "--out" in words else ["--out", str(out)]
-            code = main.main([*words, *given])
+            code = __main__.main([*words, *given])
         return code, *capsys.readouterr()
 
     run.out = out
@@ -156,7 +158,7 @@ def test_errors_are_3_in_one_line(run, words, capsys):
 
 
 def test_a_bug_is_no_verdict(folder, run, monkeypatch):
-    monkeypatch.setattr(command, "evaluate", lambda *_: 1 / 0)
+    monkeypatch.setattr(run_module, "evaluate", lambda *_: 1 / 0)
     code, _, error = run(folder)
     assert code == 3
     assert "ZeroDivisionError" in error
@@ -202,7 +204,7 @@ def test_the_spreads_are_those_of_the_collections():
             for a, b in some:
                 error = intervals.standard_error(table[a] - table[b], groups)
                 found.append(error * np.sqrt(groups.nunique()))
-        spreads = command.SPREADS[name]
+        spreads = decision.SPREADS[name]
         assert spreads["median"] == pytest.approx(np.median(found), abs=0.006)
         assert spreads["lowest"] == pytest.approx(min(found), abs=0.006)
         assert spreads["highest"] == pytest.approx(max(found), abs=0.006)
@@ -237,7 +239,7 @@ def test_judging_in_the_terminal_adds_to_what_is_judged(folder, run, monkeypatch
 
 def test_without_vectors_a_log_is_judged_by_text(folder, run, monkeypatch):
     (folder / "qrels.txt").unlink()
-    monkeypatch.setattr("course.evaluation.find_spec", lambda _: None)
+    monkeypatch.setattr("evaluate_retrieval.built_in.find_spec", lambda _: None)
     monkeypatch.setattr("course.embedding.embed", None)
     monkeypatch.setattr("builtins.input", lambda _: "q")
     code, said, error = run("judge", folder, own=False)
@@ -296,7 +298,7 @@ def test_every_error_is_json_if_it_is_asked_for(folder, run, words, says):
 
 def test_a_bug_and_an_interrupt_are_json_too(folder, run, monkeypatch):
     for error in (ZeroDivisionError, KeyboardInterrupt, ModuleNotFoundError):
-        monkeypatch.setattr(command, "evaluate", mock.Mock(side_effect=error("why")))
+        monkeypatch.setattr(run_module, "evaluate", mock.Mock(side_effect=error("why")))
         code, said, _ = run(folder, "--json")
         assert code == json.loads(said)["code"] == 3
 
@@ -304,7 +306,7 @@ def test_a_bug_and_an_interrupt_are_json_too(folder, run, monkeypatch):
 def test_json_has_plain_values_and_no_nan():
     value = {1: np.float64("nan"), "b": [np.int64(2), float("inf"), True, None]}
     value |= {"c": (np.bool_(True), Path("x")), "d": np.array([1.5])}
-    plain = main._plain(value)
+    plain = __main__._plain(value)
     text = json.dumps(plain, allow_nan=False)
     assert json.loads(text) == {
         "1": None,
@@ -335,7 +337,7 @@ SEARCHES = {"good": prints, "bad": bad}
 
 def in_a_process(*words, **options):
     """Run the command as a user does: what `subprocess.run` returns."""
-    command = [sys.executable, "-m", "course", *map(str, words)]
+    command = [sys.executable, "-m", "evaluate_retrieval", *map(str, words)]
     env = {**os.environ, "PYTHONPATH": str(corpus.ROOT)}
     env |= {"PYTHONDONTWRITEBYTECODE": ""} | options.pop("env", {})  # writes .pyc
     return subprocess.run(command, env=env, capture_output=True, **options)
@@ -365,7 +367,7 @@ def test_a_terminal_that_knows_few_letters_is_no_error(folder, tmp_path):
 def test_output_that_nobody_reads_is_no_verdict():
     reads, writes = os.pipe()
     os.close(reads)
-    command = [sys.executable, "-m", "course", "power"]
+    command = [sys.executable, "-m", "evaluate_retrieval", "power"]
     ran = subprocess.run(command, cwd=corpus.ROOT, stdout=writes, stderr=-1)
     os.close(writes)
     assert (ran.returncode, ran.stderr) == (3, b"")
@@ -395,8 +397,8 @@ def test_what_the_command_line_does_not_say_is_not_left_over(
 def test_searches_that_are_left_over_are_not_built(folder, run, monkeypatch):
     monkeypatch.setenv("COURSE_SEARCHES", str(folder / "none.py"))
     monkeypatch.setenv("COURSE_ONLY_OWN", "1")
-    ours = mock.Mock(return_value=command.Candidates({}, {}, {}, {}, {}, {}, {}))
-    monkeypatch.setattr(command, "candidates", ours)
+    ours = mock.Mock(return_value=built_in.Candidates({}, {}, {}, {}, {}, {}, {}))
+    monkeypatch.setattr(run_module, "candidates", ours)
     code, _, error = run(folder, own=False)
     assert code == 3
     assert "there is no search: name yours with --searches" in error
@@ -600,7 +602,7 @@ def test_a_pair_whose_document_is_gone_is_counted(folder, run, monkeypatch):
 def test_the_first_judgements_need_no_vectors(folder, run, monkeypatch):
     (folder / "qrels.txt").unlink()
     (run.out / "judge-next.csv").write_text(",".join(corpus.TO_JUDGE) + "\n")
-    monkeypatch.setattr(evaluation, "find_spec", lambda _: None)
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     monkeypatch.setattr("builtins.input", mock.Mock(side_effect=["1", "q"]))
     searches = ["--searches", folder / "mine/searches.py"]
     code, said, error = run("judge", folder, *searches, own=False)
@@ -619,8 +621,8 @@ def test_without_queries_there_is_nothing_to_judge(folder, run):
 
 def test_indexes_are_deleted_also_after_an_error(folder, run, monkeypatch):
     es, gone = object(), []
-    empty = command.Candidates({}, {}, {}, {}, {}, {}, {}, es=es)
-    monkeypatch.setattr(command, "candidates", lambda _: empty)
+    empty = built_in.Candidates({}, {}, {}, {}, {}, {}, {}, es=es)
+    monkeypatch.setattr(run_module, "candidates", lambda _: empty)
     monkeypatch.setattr("course.elastic.forget", gone.append)
     code, _, error = run(folder)
     assert (code, gone) == (3, [es])

@@ -10,7 +10,10 @@ import warnings
 from collections import Counter
 from functools import partial
 
+import graded_answers
+import graders
 import numpy as np
+import pages
 import pandas as pd
 import pytest
 import sqlglot
@@ -23,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 import utils
-from course import answering, corpus, embedding, graded_answers, graders, llm, pages
+from course import answering, corpus, embedding, llm
 
 DATA = corpus.ROOT / "data"
 DOCUMENTS, GROUND_TRUTH = corpus.load_documents(DATA), corpus.load_ground_truth(DATA)

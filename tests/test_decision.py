@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course import decision
+from evaluate_retrieval import decision
 
 N = 100
 NOISE = np.random.default_rng(1).normal(0, 0.1, N)

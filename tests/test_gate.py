@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 from mistune import create_markdown
 
-from course import __main__ as command_line
-from course import formats, gate, manifest
+from course import trec
+from evaluate_retrieval import __main__, gate, manifest
 
 N = 60
 IDS = [f"d{number}" for number in range(N)]
@@ -38,7 +38,7 @@ def ranked(queries, ranks):
 def write(folder, queries, rankings):
     """A folder of results; the path of its leaderboard."""
     kind = "judged" if "query_id" in queries else "generated"
-    formats.write_trec(folder, kind, queries, rankings)
+    trec.write_trec(folder, kind, queries, rankings)
     board = pd.DataFrame({"search": list(rankings), "queries": kind})
     board["chosen"] = board["search"] == "plain"
     board.to_csv(folder / "leaderboard.csv", index=False)
@@ -517,10 +517,10 @@ def test_the_summary_says_of_an_error_what_it_was(tmp_path, monkeypatch, capsys)
     monkeypatch.setenv(gate.SUMMARY, str(path))
     missing = tmp_path / "nowhere"
     words = ["gate", str(missing), "--baseline", str(missing / "baseline.json.gz")]
-    assert command_line.main(words) == gate.ERROR
+    assert __main__.main(words) == gate.ERROR
     said = capsys.readouterr().err.splitlines()[-1].removeprefix("error: ")
     assert path.read_text() == f"**The gate: error.** {gate.cell(said, 2_000)}\n"
-    assert command_line.main(["evaluate", str(missing)]) == gate.ERROR
+    assert __main__.main(["evaluate", str(missing)]) == gate.ERROR
     assert path.read_text().count("error") == 1  # of the gate alone
 
 

@@ -2,13 +2,14 @@
 
 import json
 
+import graded_answers
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from their_collections import folder
 
-from course import answering, corpus, graded_answers, llm
+from course import answering, corpus, llm
 
 PATH = folder("mtrag") and folder("mtrag").parent / graded_answers.FILE
 SYSTEMS = ["gpt-4o", "llama-3.1-405b-instruct", "reference"]
@@ -165,7 +166,7 @@ def some_answers(n=60, each=3):
 def test_rho_is_spearmans_in_all_answers_and_in_each_draw():
     scores, truth, questions = some_answers()
     drawn = graded_answers._drawn_rhos(scores, truth, questions)
-    times, group = answering._draws(questions, graded_answers.N_DRAWS)
+    times, group = answering.draws(questions, graded_answers.N_DRAWS)
     for place in (0, 1, 2, 700, graded_answers.N_DRAWS):
         once = np.ones(len(truth), dtype=int)
         rows = np.repeat(range(len(truth)), times[place - 1, group] if place else once)

@@ -1,5 +1,6 @@
 """Test what notebook 15 asks of models' grades, on small tables by hand."""
 
+import graders
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from their_collections import folder
 
 import utils
-from course import corpus, graders, intervals, llm
+from course import corpus, intervals, llm
 
 DL19 = folder("dl19")
 LONG = {"people": [3, 0, 1, 0], "baseline": [0, 2, 1, 3]}
@@ -124,7 +125,7 @@ def small(tmp_path, monkeypatch):
         return [{"logprobs": {"1": np.log(len(p) / 1e3), "0": 0.0}} for p in prompts]
 
     monkeypatch.setattr(
-        graders.formats, "read_collection", lambda _: (documents, queries)
+        graders.read, "read_collection", lambda _: (documents, queries)
     )
     monkeypatch.setattr(
         graders.scoring, "ten_searches", lambda _: dict.fromkeys(graders.TEN, search)

@@ -19,7 +19,8 @@ import run as script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from course import corpus, formats
+from course import corpus, trec
+from evaluate_retrieval import read
 
 pytestmark = pytest.mark.timeout(60)
 N = 1_000_000  # bytes of each file
@@ -93,10 +94,10 @@ def test_a_piece_a_million_times_is_a_sentence_or_read(tmp_path, name):
         path = tmp_path / name
         path.write_text(f"{lead}{piece * (N // len(piece))}{end}", encoding="utf-8")
         with a_sentence_at_most(path):
-            if path.suffix in formats.PAGES:
-                formats.read_page(path, tmp_path)
+            if path.suffix in read.PAGES:
+                read.read_page(path, tmp_path)
             else:
-                formats.read_records(path, formats.DOCUMENT, ["text"])
+                read.read_records(path, read.DOCUMENT, ["text"])
 
 
 def test_a_long_question_is_no_placeholder_and_qrels_of_spaces_end():
@@ -113,21 +114,21 @@ def test_qrels_of_spaces_end(tmp_path, end):
         if end != "0 0.0"
         else (open(path))
     ):
-        formats.read_qrels(path)
+        read.read_qrels(path)
 
 
 def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "LARGEST_PAGE", 1_000)
+    monkeypatch.setattr(read, "LARGEST_PAGE", 1_000)
     monkeypatch.setattr(corpus, "LARGEST", 1_000)
     (tmp_path / "page.md").write_text("x" * 1_001)
     with pytest.raises(ValueError, match=r"page.md: 0 MB, and a page has 0 at most"):
-        formats.read_page(tmp_path / "page.md", tmp_path)
+        read.read_page(tmp_path / "page.md", tmp_path)
     with tarfile.open(tmp_path / "pages.tar", "w") as archive:
         member = tarfile.TarInfo("CACM-1.html")
         member.size = 1_001
         archive.addfile(member, io.BytesIO(b"x" * 1_001))
     with pytest.raises(ValueError, match=r"CACM-1.html: .* at most"):
-        formats.read_archive(tmp_path / "pages.tar")
+        read.read_archive(tmp_path / "pages.tar")
     (tmp_path / "faq.csv.gz").write_bytes(gzip.compress(b"x" * 1_001))
     with pytest.raises(ValueError, match="over 0 GB unpacked"):
         corpus.read_text(tmp_path / "faq.csv.gz")
@@ -139,30 +140,30 @@ def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_not(tmp_path):
     folder.mkdir()
     (folder / "one.md").write_text("One.")
     (folder / "again.md").symlink_to(folder / "one.md")
-    formats.convert(folder, tmp_path / "converted")
+    read.convert(folder, tmp_path / "converted")
     (folder / "out.md").symlink_to(tmp_path / "secret.md")
     with pytest.raises(
         ValueError, match=r"out.md: a link that leads out of the folder"
     ):
-        formats.convert(folder, tmp_path / "converted")
+        read.convert(folder, tmp_path / "converted")
     (folder / "out.md").unlink()
     (folder / "queries.txt").symlink_to(folder / "gone.txt")
     with pytest.raises(ValueError, match=r"queries.txt: a link to a file that is not"):
-        formats.convert(folder, tmp_path / "converted")
+        read.convert(folder, tmp_path / "converted")
 
 
 def test_a_list_where_a_text_has_to_be_names_its_column(tmp_path):
     rows = [{"id": "d1", "text": "One."}, {"id": "d2", "text": ["Two.", "Three."]}]
     pd.DataFrame(rows).to_json(tmp_path / "faq.json", orient="records")
     with pytest.raises(ValueError, match=r"faq.json: row 1.*column text.*is a list"):
-        formats.read_records(tmp_path / "faq.json", formats.DOCUMENT, ["text"])
+        read.read_records(tmp_path / "faq.json", read.DOCUMENT, ["text"])
     lists = pd.DataFrame({"id": ["d1"], "text": [["Two.", "Three."]]})
     lists.to_parquet(tmp_path / "faq.parquet")
     with pytest.raises(ValueError, match=r"faq.parquet: row 0.*column text.*is a list"):
-        formats.read_records(tmp_path / "faq.parquet", formats.DOCUMENT, ["text"])
+        read.read_records(tmp_path / "faq.parquet", read.DOCUMENT, ["text"])
     unused = pd.DataFrame([{"id": "d1", "text": "One.", "metadata": {"a": 1}}])
     unused.to_json(tmp_path / "beir.json", orient="records")
-    formats.read_records(tmp_path / "beir.json", formats.DOCUMENT, ["text"])
+    read.read_records(tmp_path / "beir.json", read.DOCUMENT, ["text"])
 
 
 @pytest.mark.parametrize(
@@ -181,23 +182,21 @@ def test_a_first_line_of_qrels_is_a_header_only_if_it_looks_like_one(
     path = tmp_path / "qrels.tsv"
     path.write_text(f"{first}\nq1\td1\t1\n")
     if is_header:
-        assert len(formats.read_qrels(path)) == 1
+        assert len(read.read_qrels(path)) == 1
     else:
         with pytest.raises(ValueError, match="line 1: not a query, document and grade"):
-            formats.read_qrels(path)
+            read.read_qrels(path)
 
 
 def test_two_searches_have_two_files_and_alone_each_has_its_name():
-    names = formats.file_names(["v 1", "v-1", "V 1", "other"])
+    names = trec.file_names(["v 1", "v-1", "V 1", "other"])
     assert len({name.lower() for name in names.values()}) == 4
     assert names["other"] == "other"
-    assert formats.file_names(["v 1"]) == {"v 1": "v-1"}
-    assert names == formats.file_names(["other", "V 1", "v-1", "v 1"])
+    assert trec.file_names(["v 1"]) == {"v 1": "v-1"}
+    assert names == trec.file_names(["other", "V 1", "v-1", "v 1"])
 
 
-@pytest.mark.parametrize(
-    "suffix", [*formats.READERS, ".csv.gz", ".txt", *formats.PAGES]
-)
+@pytest.mark.parametrize("suffix", [*read.READERS, ".csv.gz", ".txt", *read.PAGES])
 @settings(
     max_examples=60,
     deadline=None,
@@ -211,10 +210,10 @@ def test_every_reader_gives_a_table_or_a_sentence(tmp_path, suffix, content):
         content = gzip.compress(content) if len(content) % 2 else content
     path.write_bytes(content)
     with a_sentence_at_most(path):
-        if suffix in formats.PAGES:
-            formats.read_page(path, tmp_path)
+        if suffix in read.PAGES:
+            read.read_page(path, tmp_path)
         else:
-            table = formats.read_records(path, formats.DOCUMENT, ["text"])
+            table = read.read_records(path, read.DOCUMENT, ["text"])
             assert isinstance(table, pd.DataFrame)
 
 
@@ -229,7 +228,7 @@ def test_qrels_and_queries_give_a_table_or_a_sentence(tmp_path, content, reader)
     path = tmp_path / "queries.txt"
     path.write_bytes(content)
     with a_sentence_at_most(path):
-        table = getattr(formats, reader)(path)
+        table = getattr(read, reader)(path)
         assert np.isfinite(table.get("grade", pd.Series([0.0])).astype(float)).all()
 
 
@@ -479,7 +478,7 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
 
 def read_all(source, into):
     """Convert the source, and read all that `make run` reads before any notebook."""
-    folder = formats.convert(source, into)
+    folder = read.convert(source, into)
     script.check_tables(folder)
     corpus.load_documents(folder)
     corpus.load_splits(folder)
@@ -499,7 +498,7 @@ def test_what_people_bring_is_read_or_a_line_that_names_their_file(tmp_path, kin
         content = excel(*content) if isinstance(content, list) else content
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     if isinstance(expected, int):
-        folder = formats.convert(source, into)
+        folder = read.convert(source, into)
         assert len(corpus.load_documents(folder)) == expected
         return
     with pytest.raises(ValueError, match=re.escape(expected)) as error:
@@ -512,7 +511,7 @@ def test_what_people_bring_is_read_or_a_line_that_names_their_file(tmp_path, kin
 def test_nothing_of_a_zip_is_written_before_all_of_it_is_checked(tmp_path):
     (tmp_path / "faq.zip").write_bytes(zipped(BY_TEXT, ("../outside.csv", FAQ)))
     with pytest.raises(ValueError, match="leads out of the folder"):
-        formats.convert(tmp_path / "faq.zip", tmp_path / "into")
+        read.convert(tmp_path / "faq.zip", tmp_path / "into")
     assert [path.name for path in tmp_path.rglob("*")] == ["faq.zip"]
 
 
@@ -521,12 +520,12 @@ def test_files_that_are_not_read_are_said(tmp_path, capsys):
     (tmp_path / "runs").mkdir()
     for name in names:
         (tmp_path / name).write_text(FAQ)
-    formats.convert(tmp_path, tmp_path / "into")
+    read.convert(tmp_path, tmp_path / "into")
     said = capsys.readouterr().out
     assert f"{tmp_path.name}: not read: notes.docx, other.csv, runs/x.run\n" in said
     (tmp_path / "pages/more").mkdir(parents=True)
     for name in ["one.md", "more/two.HTML", "more/three.pdf"]:
         (tmp_path / "pages" / name).write_text("Text.")
-    formats.convert(tmp_path / "pages", tmp_path / "converted")
+    read.convert(tmp_path / "pages", tmp_path / "converted")
     said = capsys.readouterr().out
     assert "pages: not read: more/three.pdf\npages: 2 documents" in said

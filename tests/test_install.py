@@ -41,7 +41,8 @@ def environment(tmp_path_factory):
     for name in ("pyproject.toml", "requirements.txt", "utils.py", "constraints.txt"):
         shutil.copy(corpus.ROOT / name, source)
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(corpus.ROOT / "course", source / "course", ignore=ignored)
+    for name in ("course", "evaluate_retrieval"):
+        shutil.copytree(corpus.ROOT / name, source / name, ignore=ignored)
     folder = tmp_path_factory.mktemp("fresh") / "venv"
     made = [sys.executable, "-m", "venv", folder]
     pip = [folder / "bin" / "pip", "install", "-q", "-c", "constraints.txt", "."]
@@ -80,7 +81,7 @@ def folder(tmp_path_factory):
 
 def test_it_is_small_and_has_no_torch_and_no_jupyter(environment):
     packages = {path.name for path in environment.glob("lib/python*/site-packages/*")}
-    assert "course" in packages
+    assert {"course", "evaluate_retrieval"} <= packages
     assert not packages & {*NOT_NEEDED}
     files = [path for path in environment.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < LARGEST

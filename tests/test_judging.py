@@ -7,16 +7,7 @@ import pandas as pd
 import pytest
 
 from course import corpus, judging
-from course.judging import (
-    Judging,
-    crossed,
-    judge,
-    judge_as,
-    last_grades,
-    merge,
-    panel,
-    side_by_side,
-)
+from course.judging import Judging, crossed, judge, judge_as, side_by_side
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -64,7 +55,7 @@ def test_u_goes_back_and_the_later_row_counts(tmp_path):
 def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path):
     items = PAIRS[["document"]][:3].assign(question=["<b>", "b", "c"])
     path = tmp_path / "gone" / "a.csv"
-    view = panel(Judging(items, path, "decision"), DOCUMENTS)
+    view = judging.panel(judging.Judging(items, path, "decision"), DOCUMENTS)
     assert "<b>&lt;b&gt;</b>" in view.page.value
     assert "<b>&lt;i&gt;</b>" in view.page.value
     view.buttons["k"].click()
@@ -83,11 +74,11 @@ def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(
     tmp_path, capsys
 ):
     paths = [judged(tmp_path / f"{keys}.csv", keys).path for keys in ("0121", "021")]
-    table = side_by_side(*paths)
+    table = judging.side_by_side(*paths)
     differ = table.dropna().query("pass_1 != pass_2")[corpus.JUDGED_COLUMNS]
     adjudicated = judged(tmp_path / "3.csv", "1", differ).path
     judged(adjudicated, "2", PAIRS[3:])  # which only one person had judged
-    merged = merge(table, adjudicated)
+    merged = judging.merge(table, adjudicated)
     counts = [int(word) for word in capsys.readouterr().out.split() if word.isdigit()]
     assert counts == [2, 1, 1]  # merged, by one person only, not adjudicated
     merged.to_csv(tmp_path / "judged-queries.csv", index=False)
@@ -102,20 +93,20 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     for name, keys in {"ann": "000121", "ben": "00012"}.items():
         judged(tmp_path / name, keys[:3], pool)
         judged(tmp_path / name, keys[3:], draw[: len(keys) - 3])
-    ann = last_grades(tmp_path / "ann")
+    ann = judging.last_grades(tmp_path / "ann")
     assert ann["drawn"].tolist() == ["pool", "random", "random", "random"]
     assert ann["grade"].tolist() == ["0", "1", "2", "1"]  # the last of each pair
-    table = side_by_side(tmp_path / "ann", tmp_path / "ben")
+    table = judging.side_by_side(tmp_path / "ann", tmp_path / "ben")
     judged(tmp_path / "third", "", PAIRS)
-    merged = merge(table, tmp_path / "third")
+    merged = judging.merge(table, tmp_path / "third")
     assert merged["drawn"].tolist() == ["pool", "random", "random"]
     judged(tmp_path / "eve", "0", draw[:1])
     judged(tmp_path / "eve", "2", pool[1:2])  # read again, and still a random draw
-    again = last_grades(tmp_path / "eve")
+    again = judging.last_grades(tmp_path / "eve")
     assert again.to_numpy().tolist() == [["random", "2"]]
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
-    assert set(last_grades(old)["drawn"]) == {""}
-    assert set(side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
+    assert set(judging.last_grades(old)["drawn"]) == {""}
+    assert set(judging.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
 
 
 def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):

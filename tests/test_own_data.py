@@ -6,40 +6,42 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+import terminal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course import corpus, elastic, embedding, evaluation, judging, manifest, terminal
+from course import corpus, elastic, embedding, judging
+from evaluate_retrieval import built_in, manifest
 
 
 def test_chunks_overlap_and_hold_every_word_of_a_long_text():
     words = [str(n) for n in range(25)]
     long = {"id": "a", "text": " ".join(words)}
-    parts = [part["text"].split() for part in evaluation.chunks_of(long, 10, 5)]
+    parts = [part["text"].split() for part in built_in.chunks_of(long, 10, 5)]
     assert parts == [words[n : n + 10] for n in (0, 5, 10, 15)]
-    assert evaluation.chunks_of(long, 25, 5) == [long]
-    parts = [part["text"].split() for part in evaluation.chunks_of(long, 10, 10)]
+    assert built_in.chunks_of(long, 25, 5) == [long]
+    parts = [part["text"].split() for part in built_in.chunks_of(long, 10, 10)]
     assert parts == [words[:10], words[10:20], words[20:]]
 
 
 @given(lengths=st.lists(st.integers(0, 450), min_size=1, max_size=5))
 def test_chunks_are_counted_before_they_are_made(lengths):
     documents = [{"id": "a", "question": "", "text": "a " * n} for n in lengths]
-    cut = [evaluation.chunks_of(one, **evaluation.CUT) for one in documents]
-    n = sum(map(len, cut)) if max(lengths) > evaluation.LONG else 0
-    assert evaluation.n_chunks(documents) == n
+    cut = [built_in.chunks_of(one, **built_in.CUT) for one in documents]
+    n = sum(map(len, cut)) if max(lengths) > built_in.LONG else 0
+    assert built_in.n_chunks(documents) == n
 
 
 def test_a_document_is_scored_by_its_best_chunk():
     documents = corpus.load_documents()[::40]
-    chunks = evaluation.embed_chunks(documents, 20, 20)
+    chunks = built_in.embed_chunks(documents, 20, 20)
     assert len(chunks.rows) == len(chunks.values) > len(documents)
     asked = pd.DataFrame({"question": ["docker", "homework"]})
     asked["course"] = documents[0]["course"]
     [(rows, columns, block)] = chunks.scores(asked)
     assert list(rows) == [0, 1]
     for column, found in zip(columns, block.T, strict=True):
-        cut = evaluation.chunks_of(documents[column], 20, 20)
+        cut = built_in.chunks_of(documents[column], 20, 20)
         vectors = embedding.embed(map(corpus.heading_and_text, cut))
         cosines = embedding.embed(asked["question"], role="query") @ vectors.T
         np.testing.assert_allclose(found, cosines.max(axis=1), atol=1e-5)

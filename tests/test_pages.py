@@ -4,12 +4,13 @@ import itertools
 import json
 
 import numpy as np
+import pages
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course import answering, corpus, embedding, pages
+from course import answering, corpus, embedding
 
 HEADINGS = ["near", "away"]
 

@@ -1,8 +1,11 @@
 """course/quotes.py: labels that are quotes, found again however documents are cut."""
 
+import pages
 import pytest
+import quotes
 
-from course import corpus, formats, pages, quotes
+from course import corpus
+from evaluate_retrieval import read
 
 GUIDE = "Install it first.\n\nThen start\nthe server with `serve`. It listens on 8080."
 DOCUMENTS = f'''id,title,text
@@ -25,7 +28,7 @@ def converted(tmp_path, quoted=QUOTED, **files):
     (source / "quotes.csv").write_text(quoted)
     for name, text in files.items():
         (source / name.replace("_", ".")).write_text(text)
-    return formats.convert(source, tmp_path / "converted")
+    return read.convert(source, tmp_path / "converted")
 
 
 def loaded(folder):
@@ -132,7 +135,7 @@ def test_quotes_beside_judgements_have_to_agree_with_them(row, message, tmp_path
 
 
 def test_each_quote_of_the_essays_is_there(tmp_path):
-    folder = formats.convert(corpus.ROOT / "data" / "essays", tmp_path)
+    folder = read.convert(corpus.ROOT / "data" / "essays", tmp_path)
     queries, documents, found = loaded(folder)
     asked = corpus.read_json(corpus.ROOT / "data" / "essay-questions.json")
     assert sorted(queries["question"]) == sorted(one["question"] for one in asked)

@@ -4,14 +4,15 @@ import gzip
 
 import pytest
 
-from course import corpus, formats
+from course import corpus
+from evaluate_retrieval import read
 
 QRELS = "q1 0 1 2.0\n"
 
 
 def converted(folder, tmp_path):
     """The documents and the judgements that a folder becomes."""
-    into = formats.convert(folder, tmp_path / "into")
+    into = read.convert(folder, tmp_path / "into")
     return corpus.load_documents(into), corpus.load_judged_queries(into)
 
 
@@ -100,7 +101,7 @@ def test_front_matter_is_no_text_and_a_comment_in_code_no_title(
     tmp_path, page, title, text
 ):
     (tmp_path / "page.md").write_bytes(page.encode())
-    found = formats.read_page(tmp_path / "page.md", tmp_path)
+    found = read.read_page(tmp_path / "page.md", tmp_path)
     assert found == ("page.md", title, text, "")
 
 

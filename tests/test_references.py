@@ -5,7 +5,7 @@ from importlib import import_module
 
 from course import corpus
 
-COURSE = corpus.ROOT / "course"
+ROOMS = ["course", "evaluate_retrieval", "notebooks/more"]
 FORMER = r"`\w+\.\w+` (?=\(now `|is called `)"  # said to have another name today
 
 
@@ -13,8 +13,11 @@ def test_the_newest_changes_name_functions_where_they_are():
     text = (corpus.ROOT / "CHANGELOG.md").read_text("utf-8")
     text = text.split("\n## ")[1]  # older entries name what was there then
     found = re.findall(r"`(\w+)\.(\w+)[`(]", re.sub(FORMER, "", text))
-    modules = {path.stem: f"course.{path.stem}" for path in COURSE.glob("*.py")}
-    modules["utils"] = "utils"
+    modules = {"utils": "utils"}
+    for room in ROOMS:
+        for path in (corpus.ROOT / room).glob("*.py"):
+            package = "" if "/" in room else f"{room}."
+            modules[path.stem] = f"{package}{path.stem}"
     named = {
         (name, of) for name, of in found if name in modules and of not in {"py", "csv"}
     }

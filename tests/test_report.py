@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from course import corpus, report, your_searches
+from course import corpus
+from evaluate_retrieval import report, yours
 
 OTHERS = pd.DataFrame(
     {"low": [0.01, -0.01, 0.001, -0.01, 0.01], "p": [0.001, 0.2, 0.04, 0.02, 0.001]},
@@ -138,7 +139,7 @@ def test_what_went_wrong_in_your_searches_is_a_section():
             raise TimeoutError("<b>no answer</b>")
         return ["a", "a"]
 
-    search = your_searches.lifted(mine, {"a"}, "mine")
+    search = yours.lifted(mine, {"a"}, "mine")
     assert report.of_yours({}) == report.of_yours({"own: mine": search}) == []
     with pytest.warns(UserWarning, match="mine: "):
         search(pd.DataFrame({"question": ["now", "late"], "course": "x"}))
@@ -147,7 +148,7 @@ def test_what_went_wrong_in_your_searches_is_a_section():
         report.render(report.of_yours({"own: mine": search})), "html.parser"
     )
     assert shown.h2.text == "Your searches"
-    head = ["", *your_searches.WENT]
+    head = ["", *yours.WENT]
     cells = ["2", "1", "0.500", "TimeoutError: <b>no answer</b>", "1", "0"]
     cells += ["617.8", "1,172.9"]
     rows = [[cell.text for cell in row(["th", "td"])] for row in shown("tr")]

@@ -16,7 +16,8 @@ import pytrec_eval
 import run as script
 from chat_server import chat_server, error
 
-from course import corpus, formats, gate, manifest
+from course import corpus, trec
+from evaluate_retrieval import gate, manifest, read
 
 RUN = [sys.executable, str(corpus.ROOT / "scripts" / "run.py")]
 BOARD = (
@@ -81,7 +82,7 @@ def test_beir_from_nothing_to_a_report_and_files_for_other_tools(beir):
     qrels = pytrec_eval.parse_qrel(lines)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10"})
     for row in board.itertuples():
-        path = results / "runs" / "judged" / f"{formats.file_name(row.search)}.trec"
+        path = results / "runs" / "judged" / f"{trec.file_name(row.search)}.trec"
         found = pytrec_eval.parse_run(path.read_text().splitlines())
         scores = pd.DataFrame(evaluator.evaluate(found)).sum(axis=1) / len(qrels)
         assert scores.item() == pytest.approx(row.ndcg)
@@ -371,14 +372,14 @@ def test_what_is_gone_in_the_source_is_gone_in_the_converted_folder(tmp_path):
     source.mkdir()
     (source / "faq.csv").write_text("id,text\nd1,One.\nd2,Two.\n")
     (source / "ground-truth-data.csv").write_text(f"{TRUTH}Which?,all,d1\n")
-    formats.convert(source, into)
+    read.convert(source, into)
     assert (into / "ground-truth-data.csv").exists()
     (source / "ground-truth-data.csv").unlink()
     (into / "live-responses.jsonl").write_text("paid")
-    formats.convert(source, into)
+    read.convert(source, into)
     assert not (into / "ground-truth-data.csv").exists()
     (into / "ground-truth-data.csv").write_text("made by notebook 01")
-    formats.convert(source, into)
+    read.convert(source, into)
     assert (into / "ground-truth-data.csv").exists()
     assert (into / "live-responses.jsonl").read_text() == "paid"
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import utils
-from course import corpus, embedding, evaluation, scoring
+from course import corpus, embedding, scoring
+from evaluate_retrieval import built_in, run
 
 QUERIES = [("my dag is red", "data-engineering"), ("the", "data-engineering")]
 QUERIES += [("cannot log in", "llm-engineering"), ("memory error", "machine-learning")]
@@ -89,30 +90,30 @@ def long(documents):
     ]
 
 
-@pytest.mark.parametrize("setting", [{"text": 1}, evaluation.SAFE, {"vectors": 1}])
+@pytest.mark.parametrize("setting", [{"text": 1}, built_in.SAFE, {"vectors": 1}])
 def test_documents_that_are_added_are_found_as_if_they_had_always_been_there(
     setting, long, tmp_path
 ):
     name = "vectors: chunks" if setting.get("vectors") else "vectors"
     setting = setting | {"embedded": name}
-    whole, before = evaluation.embed_all(long), evaluation.embed_all(long[:-5])
+    whole, before = built_in.embed_all(long), built_in.embed_all(long[:-5])
     assert list(whole) == list(before) == ["vectors", "vectors: chunks"]
-    evaluation.write_search(tmp_path, long[:-5], setting, before)
+    run.write_search(tmp_path, long[:-5], setting, before)
     new = [{**one, "section": one["section"] or None} for one in long[-5:]]
     asked = [long[-1]["text"], long[-1]["course"]]
     ran = in_isolation(
         "-c", ADDED, tmp_path / "search.py", *map(json.dumps, [new, asked])
     )
     assert ran.returncode == 0, ran.stderr
-    scores = evaluation.builder(long, whole)(setting)
-    search = evaluation.search_of(long, scores, setting)
+    scores = built_in.builder(long, whole)(setting)
+    search = built_in.search_of(long, scores, setting)
     queries = pd.DataFrame([asked], columns=["question", "course"])
     in_it = json.loads(ran.stdout.splitlines()[-1])
     for found in in_it, [*filter(None, search(queries)[0])]:
         assert found[0] == long[-1]["id"]
     assert in_it == [*filter(None, search(queries)[0])]
     assert json.loads((tmp_path / "documents.json").read_text()) == long
-    assert evaluation.same_alone(tmp_path, search, queries).all()  # also from the files
+    assert run.same_alone(tmp_path, search, queries).all()  # also from the files
     assert (tmp_path / "vectors.npy").exists() == bool(setting.get("vectors"))
     if setting.get("vectors"):
         values, rows = (np.load(tmp_path / f"{of}.npy") for of in ("vectors", "rows"))
@@ -125,8 +126,8 @@ def test_documents_that_are_added_are_found_as_if_they_had_always_been_there(
 def text_folder(documents, tmp_path_factory):
     """A folder with a search of text, of all courses."""
     folder = tmp_path_factory.mktemp("text")
-    one = {"vectors": evaluation.Vectors(np.eye(1), [0], None)}
-    evaluation.write_search(folder, documents, {"text": 1}, one)
+    one = {"vectors": built_in.Vectors(np.eye(1), [0], None)}
+    run.write_search(folder, documents, {"text": 1}, one)
     return folder
 
 
@@ -146,8 +147,8 @@ def test_a_course_that_there_is_not_is_an_error_that_names_those_there_are(
     with pytest.raises(ValueError, match="of the course 'dataeng'; the courses are"):
         runpy.run_path(str(script))["search"]("my dag is red", "dataeng")
     one_course = [{**one, "course": "all"} for one in documents]
-    vectors = {"vectors": evaluation.Vectors(np.eye(1), [0], None)}
-    evaluation.write_search(tmp_path, one_course, {"text": 1}, vectors)
+    vectors = {"vectors": built_in.Vectors(np.eye(1), [0], None)}
+    run.write_search(tmp_path, one_course, {"text": 1}, vectors)
     search = runpy.run_path(str(tmp_path / "search.py"))["search"]
     found = search("my dag is red", "all")
     assert found
@@ -180,12 +181,12 @@ def test_documents_that_cannot_be_added_are_one_line_and_none_is_added(
 
 
 def test_a_script_that_cannot_cut_texts_as_its_vectors_were_says_so(long, tmp_path):
-    embedded = evaluation.embed_all(long)
+    embedded = built_in.embed_all(long)
     setting = {"vectors": 1, "embedded": "vectors: chunks"}
-    evaluation.write_search(tmp_path, long, setting, embedded)
+    run.write_search(tmp_path, long, setting, embedded)
     path = tmp_path / "settings.json"
     settings = json.loads(path.read_text())
-    assert settings.pop("chunks") == evaluation.CUT
+    assert settings.pop("chunks") == built_in.CUT
     path.write_text(json.dumps(settings))
     add = runpy.run_path(str(tmp_path / "search.py"))["add"]
     new = [{"id": "x", "text": "y", "course": long[0]["course"]}]

@@ -5,8 +5,10 @@ import zipfile
 
 import pandas as pd
 import pytest
+import today
 
-from course import corpus, formats, today
+from course import corpus
+from evaluate_retrieval import read
 
 THREADS = """<root>
 <qapair>
@@ -60,7 +62,7 @@ def test_threads_become_answers_with_titles_and_the_needs_of_their_queries(
     tmp_path, capsys
 ):
     (tmp_path / today.THREADS).write_text(THREADS)
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     said = capsys.readouterr().out
     assert "paraphrases left out: 1 blank and 1 that are only *" in said
     documents = corpus.load_documents(folder)
@@ -78,7 +80,7 @@ def test_a_consumers_question_is_asked_as_it_was_sent_and_as_a_summary(
     tmp_path, capsys
 ):
     liveqa(tmp_path)
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     assert "1 of 2 pairs have two grades; the higher one" in capsys.readouterr().out
     one, two = corpus.load_documents(folder)
     assert (one["question"], one["text"]) == ("What is a cough ?", "A noise. Often.")
@@ -93,7 +95,7 @@ def test_a_consumers_question_is_asked_as_it_was_sent_and_as_a_summary(
 def test_a_grade_that_nobody_gives_is_an_error(tmp_path):
     liveqa(tmp_path, "7 5-Great CDC_2\n")
     with pytest.raises(ValueError, match=r"Answers\.zip: damaged: .*none of 1-Incorr"):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")
 
 
 def test_passages_keep_the_queries_that_are_judged(tmp_path):
@@ -102,7 +104,7 @@ def test_passages_keep_the_queries_that_are_judged(tmp_path):
     (tmp_path / today.PASSAGES).write_text(lines)
     (tmp_path / "2019qrels-pass.txt").write_text("1 Q0 5 3\n1 Q0 6 0\n")
     (tmp_path / "msmarco-test2019-queries.tsv").write_text("1\tlight\n2\tdogs\n")
-    folder = formats.convert(tmp_path, tmp_path / "into")
+    folder = read.convert(tmp_path, tmp_path / "into")
     queries, qrels = corpus.load_judged_queries(folder)
     assert queries["question"].tolist() == ["light"]
     assert qrels == [{"5": 3, "6": 0}]
@@ -113,4 +115,4 @@ def test_passages_keep_the_queries_that_are_judged(tmp_path):
 def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name):
     (tmp_path / name).write_text("<root><qapair>")
     with pytest.raises(ValueError, match=f"{name}: damaged"):
-        formats.convert(tmp_path, tmp_path / "into")
+        read.convert(tmp_path, tmp_path / "into")

@@ -17,15 +17,8 @@ import pandas as pd
 import pytest
 
 import utils
-from course import (
-    corpus,
-    elastic,
-    embedding,
-    evaluation,
-    formats,
-    scoring,
-    your_searches,
-)
+from course import corpus, elastic, embedding, scoring, trec
+from evaluate_retrieval import lists, read, yours
 
 EXAMPLES = Path(__file__).with_name("own_searches.py")
 KNOWN = {"a", "b", "c"}
@@ -85,7 +78,7 @@ def test_an_endpoint_and_a_store_are_searches_and_what_fails_is_asked_again(
     monkeypatch.setenv("MY_SEARCH", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.delenv("MY_ELASTICSEARCH", raising=False)
     monkeypatch.setenv("COURSE_SEARCHES", str(EXAMPLES))
-    searches = your_searches.own_searches(DOCUMENTS)
+    searches = yours.own_searches(DOCUMENTS)
     assert list(searches) == ["own: endpoint", "own: vector store"]
     with pytest.warns(UserWarning, match="1 of 2 queries failed 2 times.*503"):
         found = searches["own: endpoint"](QUERIES, k=2)
@@ -93,7 +86,7 @@ def test_an_endpoint_and_a_store_are_searches_and_what_fails_is_asked_again(
     assert sorted(asked) == ["docker memory"] * 2 + ["late homework"] * 2
     assert searches["own: endpoint"](QUERIES).shape == (2, 100)
     server.shutdown()  # what was asked once is kept
-    times = your_searches.milliseconds(searches)
+    times = yours.milliseconds(searches)
     assert times.index.tolist() == ["own: endpoint"]
     assert times.iloc[0] > 0
     vectors = embedding.embed(map(corpus.heading_and_text, DOCUMENTS))
@@ -125,7 +118,7 @@ def test_an_index_with_its_own_mapping_and_field_for_ids(folder, monkeypatch):
     types = {"number": "keyword", "area": "keyword", "headline": "text", "body": "text"}
     with an_index(DOCUMENTS, types) as url:
         monkeypatch.setenv("MY_ELASTICSEARCH", url)
-        searches = your_searches.from_file(EXAMPLES, KNOWN)
+        searches = yours.from_file(EXAMPLES, KNOWN)
         found = searches["own: my index"](QUERIES, k=3)
     assert found[0].tolist() == ["a", "", ""]
     assert set(found[1]) == {"b", "c", ""}
@@ -143,9 +136,9 @@ def test_a_file_without_searches_says_what_it_lacks(tmp_path, content, problem):
     path = tmp_path / "searches.py"
     path.write_text(content)
     with pytest.raises(ValueError, match=f"searches.py.*{problem}"):
-        your_searches.from_file(path, KNOWN)
+        yours.from_file(path, KNOWN)
     with pytest.raises(FileNotFoundError, match=r"COURSE_SEARCHES.*other\.py"):
-        your_searches.from_file(tmp_path / "other.py", KNOWN)
+        yours.from_file(tmp_path / "other.py", KNOWN)
 
 
 def test_a_file_imports_what_lies_beside_it_also_when_its_functions_run(tmp_path):
@@ -162,7 +155,7 @@ def test_a_file_imports_what_lies_beside_it_also_when_its_functions_run(tmp_path
         (tmp_path / folder / "searches.py").write_text(searches)
     path, modules = [*sys.path], {*sys.modules}
     one, two = (
-        your_searches.from_file(tmp_path / name / "searches.py", KNOWN)
+        yours.from_file(tmp_path / name / "searches.py", KNOWN)
         for name in ("one", "two")
     )
     for _ in range(2):
@@ -181,7 +174,7 @@ def test_a_utils_beside_the_file_is_theirs_and_ours_stays_ours(tmp_path):
         "    import utils\n\n    return utils.mine()\n\n\n"
         "SEARCHES = {'at once': lambda *_: mine(), 'late': late}\n"
     )
-    searches = your_searches.from_file(path, KNOWN)
+    searches = yours.from_file(path, KNOWN)
     for search in searches.values():
         assert search(QUERIES, k=1).tolist() == [["c"]] * 2
     assert sys.modules["utils"] is utils
@@ -191,25 +184,25 @@ def test_names_that_cannot_be_told_apart_are_errors_that_say_so(tmp_path, monkey
     path = tmp_path / "searches.py"
     (tmp_path / "numpy.py").write_text("")
     path.write_text("SEARCHES = {'mine': lambda *_: ['a']}")
-    assert your_searches.from_file(path, KNOWN)  # it lies there, and is not imported
+    assert yours.from_file(path, KNOWN)  # it lies there, and is not imported
     path.write_text("import numpy.linalg\nSEARCHES = {'mine': print}")
     with pytest.raises(ValueError, match=r"numpy\.py: cannot be imported.*already"):
-        your_searches.from_file(path, KNOWN)
+        yours.from_file(path, KNOWN)
     (tmp_path / "utils.py").write_text("pad = evaluate = None")
     path.write_text("import utils, course.exercises\nSEARCHES = {'mine': print}")
     monkeypatch.delitem(sys.modules, "course.exercises", raising=False)
     problem = r"imports the course's course\.exercises, and utils beside it.*another"
     with pytest.raises(ValueError, match=problem):
-        your_searches.from_file(path, KNOWN)
+        yours.from_file(path, KNOWN)
     assert "course.exercises" not in sys.modules
     assert sys.modules["utils"] is utils
 
 
 def test_unknown_ids_are_counted_and_left_out_and_many_are_an_error():
-    other = your_searches.lifted(lambda *_: ["a", "z"], KNOWN, "mine")
+    other = yours.lifted(lambda *_: ["a", "z"], KNOWN, "mine")
     with pytest.raises(ValueError, match=r"mine: 2 of 4 ids .*'z', query 'docker mem"):
         other(QUERIES)
-    stale = your_searches.lifted(lambda *_: [*"abababab", "z", "a"], KNOWN, "mine")
+    stale = yours.lifted(lambda *_: [*"abababab", "z", "a"], KNOWN, "mine")
     with pytest.warns(UserWarning, match="mine: ") as said:
         assert stale(QUERIES, k=3).tolist() == [["a", "b", ""]] * 2
     assert "mine: 2 of 20 ids are of no document, and are left out" in str(said[1])
@@ -217,14 +210,12 @@ def test_unknown_ids_are_counted_and_left_out_and_many_are_an_error():
 
 
 def test_repeated_ids_are_merged_and_counted():
-    repeats = your_searches.lifted(
-        lambda question, course: ["b", "a", "b"], KNOWN, "mine"
-    )
+    repeats = yours.lifted(lambda question, course: ["b", "a", "b"], KNOWN, "mine")
     with pytest.warns(UserWarning, match="mine: 2 repeated ids were merged") as warned:
         assert repeats(QUERIES, k=3).tolist() == [["b", "a", ""]] * 2
     assert warned[0].filename == __file__  # the line that searched
     with pytest.warns(UserWarning, match="failed.*the id 7 is not text"):
-        assert (your_searches.lifted(lambda *_: [7], KNOWN)(QUERIES, k=1) == "").all()
+        assert (yours.lifted(lambda *_: [7], KNOWN)(QUERIES, k=1) == "").all()
 
 
 def slow_then_failing(question, course):
@@ -236,21 +227,21 @@ def slow_then_failing(question, course):
 
 
 def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time():
-    search = your_searches.lifted(slow_then_failing, KNOWN, "mine")
-    assert your_searches.how_it_went({"own: mine": search}).empty  # not asked yet
+    search = yours.lifted(slow_then_failing, KNOWN, "mine")
+    assert yours.how_it_went({"own: mine": search}).empty  # not asked yet
     with pytest.warns(UserWarning, match="mine: "):
         search(QUERIES)
     search(QUERIES)  # asks nothing again, and counts nothing twice
-    run = your_searches.Run({"q1": ["a"]}, foreign=3)
-    table = your_searches.how_it_went({"own: mine": search, "run: r": run, "o": print})
+    run = yours.Run({"q1": ["a"]}, foreign=3)
+    table = yours.how_it_went({"own: mine": search, "run: r": run, "o": print})
     assert table.index.tolist() == ["own: mine", "run: r"]
     row = table.loc["own: mine"]
     assert row["queries":"share failed"].tolist() == [2, 1, 0.5]
     assert row["first error"] == "TimeoutError: the engine does not answer"
     assert row[["repeated ids", "foreign ids"]].tolist() == [7, 1]
-    tries = 1000 * 0.02 * your_searches.TRIES
+    tries = 1000 * 0.02 * yours.TRIES
     assert row["p95 ms"] > 0.9 * tries
-    assert your_searches.milliseconds({"mine": search})["mine"] > tries / 2
+    assert yours.milliseconds({"mine": search})["mine"] > tries / 2
     assert table.loc["run: r"].tolist() == [1, *[None] * 4, 3, None, None]
 
 
@@ -263,43 +254,37 @@ def test_a_query_that_fails_once_is_not_counted_as_failed():
             raise answer
         return answer
 
-    lifted = your_searches.lifted(search, KNOWN)
+    lifted = yours.lifted(search, KNOWN)
     assert lifted(QUERIES[:1], k=1).tolist() == [["a"]]
-    table = your_searches.how_it_went({"mine": lifted})
+    table = yours.how_it_went({"mine": lifted})
     assert table.iloc[0, :4].tolist() == [1, 0, 0, ""]
 
 
 def test_the_time_of_a_search_is_the_mean_over_queries():
-    search = your_searches.lifted(lambda *_: ["a"], KNOWN)
+    search = yours.lifted(lambda *_: ["a"], KNOWN)
     search.milliseconds.update({"one": 1, "two": 2, "three": 6})
-    assert your_searches.milliseconds({"mine": search, "run": print}).to_dict() == {
-        "mine": 3
-    }
+    assert yours.milliseconds({"mine": search, "run": print}).to_dict() == {"mine": 3}
 
 
 def test_a_run_is_a_search_of_the_queries_that_it_ranks(folder, capsys):
     (folder / "runs").mkdir()
     generated = QUERIES.drop(columns="query_id").assign(document=["a", "b"])
-    ids = formats.query_ids(generated)
+    ids = trec.query_ids(generated)
     lines = ["q1 Q0 b 1 0.5 t", "q1 Q0 a 2 0.9 t", "q1 Q0 a 3 0.7 t"]
     lines.append(f"{ids[0]} Q0 c 1 3 t")
     (folder / "runs" / "other tool.trec").write_text("\n".join(lines))
-    searches = your_searches.own_searches(DOCUMENTS, [QUERIES, generated])
+    searches = yours.own_searches(DOCUMENTS, [QUERIES, generated])
     (search,) = searches.values()
     assert list(searches) == ["run: other tool"]
     assert "rankings for 1 of 2 queries only" in capsys.readouterr().out
-    assert (
-        your_searches.of_queries(searches, pd.concat([QUERIES, QUERIES.tail(1)])) == {}
-    )
-    assert your_searches.of_queries(searches, QUERIES) == searches
-    judged_only = your_searches.from_run(
-        folder / "runs" / "other tool.trec", KNOWN, [QUERIES]
-    )
+    assert yours.of_queries(searches, pd.concat([QUERIES, QUERIES.tail(1)])) == {}
+    assert yours.of_queries(searches, QUERIES) == searches
+    judged_only = yours.from_run(folder / "runs" / "other tool.trec", KNOWN, [QUERIES])
     assert judged_only(QUERIES, k=2).tolist() == [["a", "b"], ["", ""]]
     capsys.readouterr()
-    your_searches.from_run(folder / "runs" / "other tool.trec", KNOWN, [QUERIES[:1]])
+    yours.from_run(folder / "runs" / "other tool.trec", KNOWN, [QUERIES[:1]])
     assert capsys.readouterr().out == ""  # it ranks all of them
-    assert your_searches.milliseconds(searches).isna().tolist() == [
+    assert yours.milliseconds(searches).isna().tolist() == [
         True
     ]  # nothing was measured
     assert np.shape(search(QUERIES)) == (2, 100)
@@ -320,7 +305,7 @@ def test_a_run_that_does_not_fit_is_an_error_that_names_it(tmp_path, content, pr
     path = tmp_path / "other.trec"
     path.write_text(content)
     with pytest.raises(ValueError, match=f"other.trec.*{problem}"):
-        your_searches.from_run(path, KNOWN, [QUERIES])
+        yours.from_run(path, KNOWN, [QUERIES])
 
 
 def test_many_documents_are_left_to_your_own_searches_if_there_are_any(
@@ -328,29 +313,29 @@ def test_many_documents_are_left_to_your_own_searches_if_there_are_any(
 ):
     monkeypatch.delenv("COURSE_SEARCHES", raising=False)
     monkeypatch.delenv("COURSE_ONLY_OWN", raising=False)
-    many = [{}] * (your_searches.LARGE + 1)
-    assert not your_searches.only_yours(many, tmp_path)
+    many = [{}] * (yours.LARGE + 1)
+    assert not yours.only_yours(many, tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "theirs.trec").touch()
-    assert your_searches.only_yours(many, tmp_path)
-    assert not your_searches.only_yours(many[1:], tmp_path)
+    assert yours.only_yours(many, tmp_path)
+    assert not yours.only_yours(many[1:], tmp_path)
     (tmp_path / "runs" / "theirs.trec").unlink()
     monkeypatch.setenv("COURSE_SEARCHES", "searches.py")
-    assert your_searches.only_yours(many, tmp_path)
+    assert yours.only_yours(many, tmp_path)
 
 
 def test_only_your_own_searches_if_you_say_so(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_SEARCHES", "searches.py")
     for said, only in {"1": True, "yes": True, "0": False, "": False}.items():
         monkeypatch.setenv("COURSE_ONLY_OWN", said)
-        assert your_searches.only_yours([{}], tmp_path) == only
+        assert yours.only_yours([{}], tmp_path) == only
     monkeypatch.setenv("COURSE_ONLY_OWN", "1")
     monkeypatch.delenv("COURSE_SEARCHES")
     with pytest.raises(ValueError, match="ONLY_OWN: there is no search of your own"):
-        your_searches.only_yours([{}], tmp_path)
+        yours.only_yours([{}], tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "theirs.trec").touch()
-    assert your_searches.only_yours([{}], tmp_path)
+    assert yours.only_yours([{}], tmp_path)
 
 
 def test_a_run_keeps_how_many_of_its_ids_are_foreign(tmp_path):
@@ -365,8 +350,8 @@ def test_a_run_keeps_how_many_of_its_ids_are_foreign(tmp_path):
     ]
     path.write_text("".join(f"{query} Q0 {id_} 1 1 t\n" for query, id_ in found))
     with pytest.warns(UserWarning, match=r"other\.trec: 1 of 6 ids"):
-        run = your_searches.from_run(path, KNOWN, [QUERIES])
-    assert your_searches.how_it_went({"r": run}).loc["r", "foreign ids"] == 1
+        run = yours.from_run(path, KNOWN, [QUERIES])
+    assert yours.how_it_went({"r": run}).loc["r", "foreign ids"] == 1
 
 
 # --- Time-outs ---------------------------------------------------------------
@@ -399,14 +384,14 @@ def test_a_query_that_hangs_fails_after_its_time_out_and_the_next_ones_are_asked
             gate.wait()
         return ["a"]
 
-    lifted = your_searches.lifted(search, KNOWN, "mine")
+    lifted = yours.lifted(search, KNOWN, "mine")
     problem = r"mine: 1 of 3 .*first: TimeoutError: no answer in 0\.1 s"
     with pytest.warns(UserWarning, match=problem):
         assert lifted(many(3), k=1).tolist() == [["a"], [""], ["a"]]
-    row = your_searches.how_it_went({"mine": lifted}).loc["mine"]
+    row = yours.how_it_went({"mine": lifted}).loc["mine"]
     assert row["queries":"failed"].tolist() == [3, 1]
     waited = lifted.milliseconds["q1", "x"]
-    assert waited >= 1000 * 0.1 * your_searches.TRIES
+    assert waited >= 1000 * 0.1 * yours.TRIES
 
 
 def test_after_many_queries_in_a_row_that_hang_the_search_is_given_up(gate):
@@ -418,14 +403,14 @@ def test_after_many_queries_in_a_row_that_hang_the_search_is_given_up(gate):
             gate.wait()
         return ["a"]
 
-    lifted = your_searches.lifted(search, KNOWN, "mine")
+    lifted = yours.lifted(search, KNOWN, "mine")
     problem = r"mine: given up: the last 8 .* in 0\.1 s.* answered 2 of 11 queries"
     with (
         pytest.warns(UserWarning, match="9 of 11 queries failed"),
         pytest.raises(TimeoutError, match=problem),
     ):
         lifted(many(30))
-    row = your_searches.how_it_went({"mine": lifted}).loc["mine"]
+    row = yours.how_it_went({"mine": lifted}).loc["mine"]
     assert row["queries":"failed"].tolist() == [11, 9]
     assert len(set(asked)) == 11
     gate.set()  # it runs again: what was found is kept, and the others are asked
@@ -437,7 +422,7 @@ def test_after_many_queries_in_a_row_that_hang_the_search_is_given_up(gate):
 def test_calls_that_hang_are_bounded_also_where_each_query_is_answered(
     gate, monkeypatch
 ):
-    monkeypatch.setattr(your_searches, "MOST_HANGING", 3)
+    monkeypatch.setattr(yours, "MOST_HANGING", 3)
     asked, before = [], askers()
 
     def search(question, course):
@@ -446,11 +431,11 @@ def test_calls_that_hang_are_bounded_also_where_each_query_is_answered(
             gate.wait()
         return ["a"]
 
-    lifted = your_searches.lifted(search, KNOWN, "mine")
+    lifted = yours.lifted(search, KNOWN, "mine")
     with pytest.raises(TimeoutError, match=r"mine: .*3 calls .*answered 3 of 3 que"):
         lifted(many(9))
     assert len(askers() - before) == 3 + 1  # and the one that would go on
-    monkeypatch.setattr(your_searches, "MOST_HANGING", 99)
+    monkeypatch.setattr(yours, "MOST_HANGING", 99)
     assert lifted(many(12), k=1).tolist() == [["a"]] * 12  # not given up
 
 
@@ -460,7 +445,7 @@ from course import your_searches
 def search(question, course):
     print("asked", flush=True)
     threading.Event().wait()
-search = your_searches.lifted(search, set())
+search = yours.lifted(search, set())
 search(pd.DataFrame({"question": ["a"], "course": ["x"]}))
 print("goes on")"""
 
@@ -481,9 +466,9 @@ def test_the_process_ends_although_a_search_hangs():
 def test_a_time_out_that_is_none_is_an_error_that_names_it(monkeypatch, text):
     monkeypatch.setenv("COURSE_TIMEOUT", text)
     with pytest.raises(ValueError, match=f"COURSE_TIMEOUT={text}: not seconds"):
-        your_searches.lifted(lambda *_: ["a"], KNOWN)
+        yours.lifted(lambda *_: ["a"], KNOWN)
     monkeypatch.setenv("COURSE_TIMEOUT", "")
-    assert your_searches.time_out() == 30
+    assert yours.time_out() == 30
 
 
 IMPORTS_LATE = """import time
@@ -507,7 +492,7 @@ def test_an_import_of_a_call_that_was_left_changes_nothing_of_the_course(
         "SEARCHES = {'slow': slow, 'broken': broken, 'helped': helped}\n"
     )
     before, modules, threads = [*sys.path], {*sys.modules}, askers()
-    searches = your_searches.from_file(path, KNOWN)
+    searches = yours.from_file(path, KNOWN)
     for name in ("own: slow", "own: broken"):
         with pytest.warns(UserWarning, match="no answer in"):
             assert searches[name](many(1), k=1).tolist() == [[""]]
@@ -537,19 +522,19 @@ def test_a_connection_that_belongs_to_a_thread_can_be_made_in_the_file(tmp_path)
         "    return [id_ for id_, in base.execute(sql, [wanted])]\n\n\n"
         "SEARCHES = {'sqlite': search}\n"
     )
-    found = your_searches.from_file(path, KNOWN)["own: sqlite"](QUERIES, k=1)
+    found = yours.from_file(path, KNOWN)["own: sqlite"](QUERIES, k=1)
     assert found.tolist() == [[""], ["b"]]
 
 
 def test_progress_is_lines_where_there_is_no_terminal_and_nothing_if_it_is_fast(
     monkeypatch, capsys
 ):
-    monkeypatch.setattr(your_searches, "LINES_EVERY", 0)
-    monkeypatch.setattr(your_searches, "QUIET", 1e9)
-    your_searches.lifted(lambda *_: ["a"], KNOWN, "mine")(many(3))
+    monkeypatch.setattr(yours, "LINES_EVERY", 0)
+    monkeypatch.setattr(yours, "QUIET", 1e9)
+    yours.lifted(lambda *_: ["a"], KNOWN, "mine")(many(3))
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(your_searches, "QUIET", 0)
-    your_searches.lifted(lambda *_: ["a"], KNOWN, "mine")(many(3))
+    monkeypatch.setattr(yours, "QUIET", 0)
+    yours.lifted(lambda *_: ["a"], KNOWN, "mine")(many(3))
     out, err = capsys.readouterr()
     lines = err.strip().split("\n")
     assert "\r" not in err
@@ -558,8 +543,8 @@ def test_progress_is_lines_where_there_is_no_terminal_and_nothing_if_it_is_fast(
     assert "3/3" in lines[-1]
     assert "<" in lines[1]  # the time left
     assert out == ""
-    monkeypatch.setattr(your_searches, "LINES_EVERY", 1e9)
-    your_searches.lifted(lambda *_: ["a"], KNOWN, "mine")(many(99))
+    monkeypatch.setattr(yours, "LINES_EVERY", 1e9)
+    yours.lifted(lambda *_: ["a"], KNOWN, "mine")(many(99))
     assert len(capsys.readouterr().err.strip().split("\n")) <= 2  # first and last
 
 
@@ -579,7 +564,7 @@ def test_a_search_gets_the_columns_of_the_query_and_asks_each_combination_once()
         query.clear()  # it is the search's own copy
         return found
 
-    lifted = your_searches.lifted(search, KNOWN, "mine")
+    lifted = yours.lifted(search, KNOWN, "mine")
     several = FILTERED.assign(fold=1, RBO=0.5)
     assert lifted(several, k=1).tolist() == [["a"], ["b"], ["a"]]
     assert len(asked) == len(lifted.milliseconds) == 2
@@ -587,19 +572,17 @@ def test_a_search_gets_the_columns_of_the_query_and_asks_each_combination_once()
     assert ("docker memory", "x", ("product", "")) in lifted.milliseconds
 
     seen = []
-    lifted = your_searches.lifted(
-        lambda q, c, *, query: seen.append(query) or ["a"], KNOWN
-    )
+    lifted = yours.lifted(lambda q, c, *, query: seen.append(query) or ["a"], KNOWN)
     lifted(several[:1])
     texts = {"question": "docker memory", "course": "x"}
     assert seen == [texts | {"product": "tv", "language": "en"}]  # and no answers
     with pytest.warns(UserWarning, match="failed.*KeyError: 'product'"):
-        your_searches.lifted(search, KNOWN)(QUERIES)
+        yours.lifted(search, KNOWN)(QUERIES)
 
 
 def test_a_search_of_question_and_course_is_asked_once_for_all_filters():
     asked = []
-    lifted = your_searches.lifted(lambda *pair: asked.append(pair) or ["a"], KNOWN)
+    lifted = yours.lifted(lambda *pair: asked.append(pair) or ["a"], KNOWN)
     assert lifted(FILTERED, k=1).tolist() == [["a"]] * 3
     assert asked == [("docker memory", "x")]
 
@@ -607,7 +590,7 @@ def test_a_search_of_question_and_course_is_asked_once_for_all_filters():
 def test_a_run_ranks_queries_by_id_where_they_differ_in_filters_only(tmp_path):
     path = tmp_path / "other.trec"
     path.write_text("q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\n")
-    run = your_searches.from_run(path, KNOWN, [FILTERED])
+    run = yours.from_run(path, KNOWN, [FILTERED])
     assert run(FILTERED, k=1).tolist() == [["a"], ["b"], [""]]
     assert run.ranks(FILTERED) == [True, True, False]
     without_ids = FILTERED.drop(columns=["query_id", "document"])
@@ -615,7 +598,7 @@ def test_a_run_ranks_queries_by_id_where_they_differ_in_filters_only(tmp_path):
     renamed = FILTERED.assign(query_id=["log-1", "log-2", "log-3"])
     assert run(renamed, k=1).tolist() == [["a"], ["b"], ["a"]]
     assert run(without_ids.drop(columns="product"), k=1).tolist() == [[""]] * 3
-    assert your_searches.how_it_went({"r": run}).loc["r", "queries"] == 2
+    assert yours.how_it_went({"r": run}).loc["r", "queries"] == 2
 
 
 def test_columns_of_queries_reach_a_search_from_the_users_file(tmp_path, capsys):
@@ -629,7 +612,7 @@ def test_columns_of_queries_reach_a_search_from_the_users_file(tmp_path, capsys)
     ]
     (source / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
     (source / "qrels.tsv").write_text("q1\ta\t1\nq1\tb\t0\nq2\tb\t1\nq3\ta\t1\n")
-    folder = formats.convert(source, tmp_path / "into")
+    folder = read.convert(source, tmp_path / "into")
     said = capsys.readouterr().out
     assert "queries.jsonl: columns of your own: Product, v\n" in said
     assert "queries.jsonl: columns that are not used: metadata, document\n" in said
@@ -639,12 +622,12 @@ def test_columns_of_queries_reach_a_search_from_the_users_file(tmp_path, capsys)
         ["car", ""],
         ["car", ""],
     ]
-    log = evaluation.log_of(folder, {}, [])
+    log = lists.log_of(folder, {}, [])
     assert log["Product"].tolist() == ["tv", "car", "car"]
-    new = evaluation.unjudged(log, judged[:0], judged[2:], folder)
+    new = lists.unjudged(log, judged[:0], judged[2:], folder)
     assert new["Product"].tolist() == ["tv", "car"]
     by_product = {"tv": ["a"], "car": ["b"]}
-    search = your_searches.lifted(
+    search = yours.lifted(
         lambda question, course, query: by_product[query["Product"]], KNOWN
     )
     for queries in (judged[:2], new):
@@ -712,7 +695,7 @@ def manuals(tmp_path, monkeypatch):
 
 def test_a_vector_store_filters_by_two_columns_of_the_query(manuals):
     path = EXAMPLES.with_name("own_filters.py")
-    search = your_searches.from_file(path, manuals)["own: vector store"]
+    search = yours.from_file(path, manuals)["own: vector store"]
     found = search(OF_MANUALS, k=3)
     assert [set(row) - {""} for row in found] == FIT
     assert found[0].tolist() == ["m0", "m2", ""]  # best first
@@ -721,7 +704,7 @@ def test_a_vector_store_filters_by_two_columns_of_the_query(manuals):
 def test_qdrant_filters_by_two_columns_of_the_query(manuals):
     pytest.importorskip("qdrant_client", reason="pip install qdrant-client")
     path = EXAMPLES.with_name("own_qdrant.py")
-    search = your_searches.from_file(path, manuals)["own: qdrant"]
+    search = yours.from_file(path, manuals)["own: qdrant"]
     found = search(OF_MANUALS, k=3)
     assert [set(row) - {""} for row in found] == FIT
     assert found[0].tolist() == ["m0", "m2", ""]
@@ -734,7 +717,7 @@ def test_an_index_filters_by_two_columns_of_the_query(manuals, monkeypatch):
     with an_index(MANUALS, types) as url:
         monkeypatch.setenv("MY_ELASTICSEARCH", url)
         path = EXAMPLES.with_name("own_filters.py")
-        search = your_searches.from_file(path, manuals)["own: my index"]
+        search = yours.from_file(path, manuals)["own: my index"]
         found = search(OF_MANUALS.assign(question="title"), k=3)
     assert [set(row) - {""} for row in found] == FIT
 
@@ -868,7 +851,7 @@ def file_of(folder, content):
 @pytest.mark.parametrize("content", FINE.values(), ids=FINE)
 def test_a_search_may_have_many_forms(tmp_path, monkeypatch, content):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    search = your_searches.from_file(file_of(tmp_path, content), KNOWN)["own: mine"]
+    search = yours.from_file(file_of(tmp_path, content), KNOWN)["own: mine"]
     assert search(QUERIES, k=2).tolist() == [["a", "b"]] * 2
     assert not search.errors
 
@@ -878,7 +861,7 @@ def test_a_search_may_have_many_forms(tmp_path, monkeypatch, content):
 def test_a_bad_answer_fails_in_one_line_that_names_the_search(
     tmp_path, content, problem
 ):
-    search = your_searches.from_file(file_of(tmp_path, content), KNOWN)["own: mine"]
+    search = yours.from_file(file_of(tmp_path, content), KNOWN)["own: mine"]
     with pytest.warns(UserWarning, match="mine") as said:
         assert search(QUERIES, k=2).tolist() == [["", ""]] * 2
     [line] = [str(one.message) for one in said]
@@ -889,7 +872,7 @@ def test_a_bad_answer_fails_in_one_line_that_names_the_search(
 def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, content, problem):
     path = file_of(tmp_path, content)
     with pytest.raises(ValueError, match=f"searches.py.*{problem}") as said:
-        your_searches.from_file(path, KNOWN)
+        yours.from_file(path, KNOWN)
     assert "\n" not in str(said.value)
 
 
@@ -902,7 +885,7 @@ def test_an_interrupt_stops_the_run_and_keeps_what_was_found():
             raise KeyboardInterrupt
         return ["a"]
 
-    lifted = your_searches.lifted(search, KNOWN, "mine")
+    lifted = yours.lifted(search, KNOWN, "mine")
     with pytest.raises(KeyboardInterrupt):
         lifted(many(3))
     assert lifted(many(3), k=1).tolist() == [["a"]] * 3
@@ -910,6 +893,6 @@ def test_an_interrupt_stops_the_run_and_keeps_what_was_found():
 
 
 def test_empty_ids_between_others_are_of_no_document():
-    search = your_searches.lifted(lambda *_: ["a", "", "b", "", ""], KNOWN, "mine")
+    search = yours.lifted(lambda *_: ["a", "", "b", "", ""], KNOWN, "mine")
     with pytest.raises(ValueError, match=r"mine: 2 of 6 ids .*the first is ''"):
         search(QUERIES)

@@ -158,7 +158,8 @@ def fetch_wheels(names, folder):
 def course_wheel(folder, offline):
     """Build the course's wheel, with its data and solutions beside the code."""
     with tempfile.TemporaryDirectory() as work:
-        shutil.copytree(corpus.ROOT / "course", f"{work}/course")
+        for name in ("course", "evaluate_retrieval"):
+            shutil.copytree(corpus.ROOT / name, f"{work}/{name}")
         for name in ("utils.py", "pyproject.toml", "requirements.txt"):
             shutil.copy(corpus.ROOT / name, work)
         shutil.copy(HERE / "in_browser.py", f"{work}/course")
@@ -172,6 +173,8 @@ def course_wheel(folder, offline):
         for pattern in ("data/**/*.*", "notebooks/solutions/*.py"):
             for path in sorted(corpus.ROOT.glob(pattern)):
                 archive.write(path, path.relative_to(corpus.ROOT))
+        for path in sorted(corpus.ROOT.glob("notebooks/more/*.py")):
+            archive.write(path, path.name)  # a kernel there starts in another folder
         if offline:  # its matplotlib does not know the course's colours yet
             style = Path(matplotlib.get_data_path(), STYLE)
             archive.write(style, f"matplotlib/mpl-data/{STYLE}")

@@ -14,7 +14,6 @@ from minsearch import Index
 
 import utils
 from course import corpus, embedding, experiments, pooling, scoring
-from course.evaluation import BY, DEPTH, K
 
 OURS, MPNET = "all-MiniLM-L6-v2", "all-mpnet-base-v2"
 BGE, USE, RERANKER = "bge-small-en-v1.5", "use-multilingual", "reranker"
@@ -106,31 +105,40 @@ class _Measured:
     def measure(self, name, search, halves=None):
         """Keep the metric of each query of a search."""
         for kind, queries in (halves or self.halves[1]).items():
-            deep = partial(search, k=DEPTH[kind])
-            rankings = utils.run_search(queries, deep, DEPTH[kind])
+            deep = partial(search, k=experiments.DEPTH[kind])
+            rankings = utils.run_search(queries, deep, experiments.DEPTH[kind])
             self.keep(name, kind, queries, rankings)
 
     def choose(self, name, build, settings, choosing, halves):
         """The same with the setting that is best on the queries that choose."""
         for kind, queries in halves.items():
             rankings, by_fold, _ = experiments.cross_fit(
-                build, settings, choosing[kind], queries, K[kind], BY[kind], DEPTH[kind]
+                build,
+                settings,
+                choosing[kind],
+                queries,
+                experiments.K[kind],
+                experiments.BY[kind],
+                experiments.DEPTH[kind],
             )
             self.keep(name, kind, queries, rankings)
             self.choices.setdefault(name, {})[kind] = by_fold.tolist()
 
     def keep(self, name, kind, queries, rankings):
         if kind == "judged":
-            both = pooling.two_estimates(queries, rankings, K[kind])
+            both = pooling.two_estimates(queries, rankings, experiments.K[kind])
             new = {
                 "judged": both["ndcg"].round(4).tolist(),
                 "condensed": both["condensed"].round(4).tolist(),
                 "judged_at_k": round(float(both["judged_at_k"].mean()), 4),
             }
         else:
-            scores = utils.score(queries, rankings, K[kind])
+            scores = utils.score(queries, rankings, experiments.K[kind])
             hits = round(float(scores["hit_rate"].mean()), 4)
-            new = {kind: scores[BY[kind]].round(4).tolist(), "hit_rate": hits}
+            new = {
+                kind: scores[experiments.BY[kind]].round(4).tolist(),
+                "hit_rate": hits,
+            }
         self.results[name] = self.results.get(name, {}) | new
 
     def models(self):

@@ -303,7 +303,7 @@ def _with_interval(drawn, groups, title):
 
 def _drawn_rhos(scores, truth, groups):
     """ρ of each column in each draw of groups. The first draw has each group once."""
-    drawn, group = answering._draws(groups, N_DRAWS)
+    drawn, group = answering.draws(groups, N_DRAWS)
     drawn = np.vstack([np.ones_like(drawn[:1]), drawn])
     parts = []
     for start in range(0, len(drawn), BLOCK):

@@ -26,10 +26,10 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, decision, formats, intervals, manifest, your_searches
-from course.evaluation import BY, K
+from course import corpus, experiments, intervals, trec
+from evaluate_retrieval import decision, manifest
 
-LABEL = decision.METRIC
+LABEL = experiments.METRIC
 UNITS = {"generated": "documents", "judged": "needs"}
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # the codes that run.py ends with
 WORDS = ["not worse", "worse", "undecided", "error"]
@@ -128,7 +128,7 @@ def picked(leaderboard, search=None):
 def files_of(kind, leaderboard, search):
     """The files with the judgements and with a search's run, beside a leaderboard."""
     board = corpus.read_table(leaderboard, ["search", "queries"])
-    names = formats.file_names(board["search"][board["queries"] == kind])
+    names = trec.file_names(board["search"][board["queries"] == kind])
     folder = leaderboard.parent
     return (
         folder / f"qrels-{kind}.trec",
@@ -150,10 +150,10 @@ def found_in(leaderboard, search=None):
     found = {}
     for kind, row in picked(leaderboard, search).items():
         qrels, run = files_of(kind, leaderboard, row["search"])
-        board = {name: row.get(name) for name in (BY[kind], "low", "high")}
+        board = {name: row.get(name) for name in (experiments.BY[kind], "low", "high")}
         found[kind] = Found(row["search"], board)
         if qrels.exists() and run.exists():
-            rankings = your_searches.read_run(run)
+            rankings = trec.read_run(run)
             found[kind] = replace(found[kind], rankings=rankings, qrels=qrels_of(qrels))
     return found
 
@@ -182,7 +182,7 @@ def texts_of(kind):
             _, test = corpus.split_by_document(corpus.load_ground_truth())
         except FileNotFoundError:
             return {}, {}
-    ids = formats.query_ids(test)
+    ids = trec.query_ids(test)
     return dict(zip(ids, test["question"], strict=True)), {}
 
 
@@ -226,7 +226,7 @@ def ranked_only(kind, found):
     where the baseline's search ranked the document."""
     qrels = {}
     for query, qrel in found.qrels.items():
-        ranking = until_enough(found.rankings.get(query, []), qrel, K[kind])
+        ranking = until_enough(found.rankings.get(query, []), qrel, experiments.K[kind])
         kept = {*ranking, max(qrel, key=qrel.get)}
         qrels[query] = {id_: grade for id_, grade in qrel.items() if id_ in kept}
     return replace(found, qrels=qrels, cut=True)
@@ -235,7 +235,7 @@ def ranked_only(kind, found):
 def _packed(kind, found):
     """`Found` as lists and dicts for JSON: documents are numbers, in short."""
     rankings = {
-        query: until_enough(found.rankings.get(query, []), qrel, K[kind])
+        query: until_enough(found.rankings.get(query, []), qrel, experiments.K[kind])
         for query, qrel in found.qrels.items()
     }
     documents = sorted({*itertools.chain(*rankings.values(), *found.qrels.values())})
@@ -460,8 +460,10 @@ def unpaired(kind, paths, old, new):
     parts = []
     for path, found in zip(paths, (old, new), strict=True):
         row = {name: value for name, value in found.board.items() if value is not None}
-        utils.check_table([row], [BY[kind], "low", "high"], path)
-        parts.append([float(row[name]) for name in (BY[kind], "low", "high")])
+        utils.check_table([row], [experiments.BY[kind], "low", "high"], path)
+        parts.append(
+            [float(row[name]) for name in (experiments.BY[kind], "low", "high")]
+        )
     (before, old_low, old_high), (now, low, high) = parts
     gain = now - before
     down = math.hypot(now - low, old_high - before)  # squares add up

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, formats, llm, scoring
+from course import corpus, llm, scoring
+from evaluate_retrieval import read
 
 NAMES = ["med", "cisi", "cacm", "vaswani"]
 RECORD = "recorded-places.csv"
@@ -99,7 +100,7 @@ def asked_in(folder, kinds, path):
     them. path: as `llm.ask` takes it. Returns a DataFrame: document, kind, shared (how
     many of the content words are the document's), a column for each search with the
     rank, 1 to 10, or 0, and collection."""
-    documents, _ = formats.read_collection(folder)
+    documents, _ = read.read_collection(folder)
     chosen = pd.Series(documents).sample(200, random_state=1).tolist()
     rows = []
     for kind, (number, prompt, schema) in kinds.items():

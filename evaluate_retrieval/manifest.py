@@ -17,7 +17,8 @@ from pathlib import Path
 import pooch
 from filelock import FileLock, Timeout
 
-from course import corpus, embedding, formats, llm
+from course import corpus, embedding, llm
+from evaluate_retrieval import read
 
 NAME = "run.json"
 PACKAGE = "retrieval-evaluation-course"
@@ -132,7 +133,7 @@ def end(run, source, failed):
     figures may be of the old ones, others of the new ones. New questions are none:
     notebook 01 writes them where there were none."""
     now, then = input_hashes(source, run.results), run.about["inputs"]
-    new = {formats.GENERATED} - then.keys()
+    new = {read.GENERATED} - then.keys()
     names = (now.keys() | then.keys()) - new
     changed = sorted(name for name in names if now.get(name) != then.get(name))
     written = [path for path in _files(run.results) if run.wrote(path)]

@@ -5,11 +5,12 @@ A rule sees of a query what nobody has to judge: see
 
 from itertools import product
 
+import claims
 import numpy as np
 import pandas as pd
 
 import utils
-from course import claims, corpus, embedding, scoring
+from course import corpus, embedding, scoring
 
 # how BM25 with stems and vectors are joined; the shares of the vectors are 0 to 1
 SUMS = ["BM25, stems", "sum, 0.5", "RRF, 60", "sum, 0.8", "vectors"]

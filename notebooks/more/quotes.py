@@ -6,10 +6,12 @@ words of the document, copied. Another way of cutting leaves such labels as they
 import re
 
 import numpy as np
+import pages
 import pandas as pd
 
 import utils
-from course import corpus, formats, pages
+from course import corpus
+from evaluate_retrieval import read
 
 WAYS = ["128 tokens, headings", "128 tokens", "254 tokens"]
 WAYS += ["254 tokens, headings", "512 tokens", "whole page"]
@@ -25,15 +27,15 @@ def load(queries, documents, folder=None):
     counts; a line counts these. ValueError names the row of a query that is not
     judged, of a document that is not there or is not relevant to the query, and of
     a quote that is not in its document."""
-    path = corpus.data_folder(folder) / formats.QUOTES
+    path = corpus.data_folder(folder) / read.QUOTES
     columns = ["query_id", "document", "start", "end"]
     if not path.exists():
         return pd.DataFrame(columns=columns)
-    table, name = formats.read_quotes(path), corpus.given(path)
+    table, name = read.read_quotes(path), corpus.given(path)
     asked = queries.rename(columns={"question": "query"})
     theirs = asked["query_id"].map(corpus.original_ids(folder)).dropna()
     asked = pd.concat([asked, asked.loc[theirs.index].assign(query=theirs)])
-    table["query_id"] = formats.asked_by(table, asked, path)
+    table["query_id"] = read.asked_by(table, asked, path)
     known = corpus.accepted_ids(documents, folder)
     given = table["document"]
     table["document"] = given.str.strip().map(known)

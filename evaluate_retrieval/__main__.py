@@ -22,7 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from course import corpus, decision, gate, manifest
+from course import corpus
+from course.intervals import groups_of
+from evaluate_retrieval import decision, folder, gate, judge, manifest, run
+from evaluate_retrieval.gate import write_summary
 
 COMMANDS = ("evaluate", "compare", "gate", "power", "judge")
 ERROR = gate.ERROR
@@ -84,20 +87,20 @@ def parser():
         about = "of the stems; else the one that is found"
         add("--language", type=filled, help=about)
 
-    searching(command("evaluate", "run all searches, decide, and write the report"))
-    one = command("compare", "why one search of the last run beats another")
+    searching(run("evaluate", "run all searches, decide, and write the report"))
+    one = run("compare", "why one search of the last run beats another")
     one.add_argument("a")
     one.add_argument("b")
     one.add_argument("--kind", choices=["judged", "generated"])
     one.add_argument("--margin", type=float, default=decision.MARGIN)
-    one = command("gate", "is a search worse than that of an earlier run?")
+    one = run("gate", "is a search worse than that of an earlier run?")
     searching(one)
     one.add_argument("--baseline", type=Path, required=True, help="of an earlier run")
     gate.add_options(one)
-    one = command("power", "how many queries show which difference?", folder=False)
+    one = run("power", "how many queries show which difference?", folder=False)
     about = "say what its queries can show"
     one.add_argument("folder", type=filled, nargs="?", help=about)
-    one = command("judge", "judge pairs in the terminal")
+    one = run("judge", "judge pairs in the terminal")
     one.add_argument(
         "--draw", choices=["next", "random"], help="a list of the last run"
     )
@@ -131,9 +134,8 @@ def _flag(option):
     return f"--{option.replace('_', '-')}"
 
 
-def run(arguments):
+def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
-    from course import command
 
     if arguments.command == "power" and not arguments.folder:
         return _power(arguments)
@@ -144,7 +146,7 @@ def run(arguments):
         raise ValueError(f"--out {out}: a file, and no folder")
     out = corpus.results_folder()
     if arguments.command == "judge":
-        path = command.judge(source, out, arguments.name, arguments.draw)
+        path = judge.judge(source, out, arguments.name, arguments.draw)
         says = f"judged: {path}" if path else "nothing was judged"
         return {"says": says, "file": path, "code": 0}
     with manifest.locked(out):
@@ -152,13 +154,12 @@ def run(arguments):
             return _power(arguments)
         if arguments.command == "compare":
             pair, how = (arguments.a, arguments.b), (arguments.kind, arguments.margin)
-            return command.compare(source, pair, out, *how)
+            return run.compare(source, pair, out, *how)
         return _measure(arguments, source, out)
 
 
 def _measure(arguments, source, out):
     """Evaluate, and hold the result against a baseline if there is one: a dict."""
-    from course import command
 
     is_gate = arguments.command == "gate"
     if is_gate:
@@ -167,7 +168,7 @@ def _measure(arguments, source, out):
     os.environ["COURSE_RUN"] = this_run.id
     failed = 1
     try:
-        found = command.evaluate(source, out)
+        found = run.evaluate(source, out)
         kept = gate.keep(this_run, arguments.search if is_gate else None)
         failed = 0
     finally:
@@ -183,24 +184,23 @@ def _measure(arguments, source, out):
     if is_gate:
         return gate.as_json(gate.ask(arguments, this_run))
     found.files["baseline"] = kept
-    return command.as_json(found)
+    return run.as_json(found)
 
 
 def _power(arguments):
     """How many queries are needed, and what those of a folder can show: a dict."""
-    from course import command, intervals
 
-    table = command.power()
+    table = decision.power()
     print("So many needs show a difference of nDCG@10, four times in five:")
     print(table.to_string())
     found = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
     says = "Spreads are those of notebook 06."
     if arguments.folder:
-        data = command.read(corpus.locate(arguments.folder), corpus.results_folder())
+        data = folder.read(corpus.locate(arguments.folder), corpus.results_folder())
         says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
-            n = intervals.groups_of(data.test[data.decides]).nunique()
-            shown = command.can_show(n)
+            n = groups_of(data.test[data.decides]).nunique()
+            shown = decision.can_show(n)
             some = [f"{size:.3f} of {name}" for name, size in shown.items()]
             says = f"The {n:,} needs of {arguments.folder} show {', '.join(some)}."
             found |= {"groups": n, "shown": shown.to_dict()}
@@ -232,7 +232,7 @@ def _result(words):
     try:
         arguments = parser().parse_args(words)
         settings(arguments)
-        return run(arguments)
+        return carry_out(arguments)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
@@ -242,11 +242,10 @@ def _result(words):
     except Exception as error:  # 1 would say that a search is worse
         traceback.print_exc()
         said = f"{type(error).__name__}: {error}"
-    from course import command, gate
 
-    print(f"error: {command.printable(said)}", file=sys.stderr)
+    print(f"error: {judge.printable(said)}", file=sys.stderr)
     if words[:1] == ["gate"]:
-        gate.write_summary(said)
+        write_summary(said)
     return {"error": said, "code": ERROR}
 
 
@@ -259,10 +258,9 @@ def _with_options(said):
 
 def _say(found):
     """Print a result for people; its code."""
-    from course import command
 
     if "error" not in found:
-        print(command.printable(found["says"]))
+        print(judge.printable(found["says"]))
         for path in found.get("files", {}).values():
             print(path)
         sys.stdout.flush()

@@ -17,13 +17,12 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-import ir_measures
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
 import utils
-from course import corpus, formats
+from course import corpus, trec
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
@@ -623,7 +622,7 @@ class Run:
     def _ids_of(self, queries):
         asked, ids = _asked(queries), [None] * len(queries)
         if "query_id" in queries or "document" in queries:
-            ids = formats.query_ids(queries)
+            ids = trec.query_ids(queries)
         pairs = zip(ids, asked, strict=True)
         return [id_ if id_ in self.known else self.ids.get(one) for id_, one in pairs]
 
@@ -631,15 +630,15 @@ class Run:
 def from_run(path, known, queries):
     """A search, `Run`, with the rankings of a TREC run.
 
-    A query has in the run its query_id, or the id that `formats.query_ids`
+    A query has in the run its query_id, or the id that `trec.query_ids`
     gives it. A line counts the queries that have a ranking, if some have none. A
     warning counts ids that the corpus lacks: they are left out. ValueError if they
     are more than FOREIGN, and for a file that is not a run or ranks none of the
     queries."""
-    whole, ids, every, given = read_run(path), {}, set(), corpus.given(path)
+    whole, ids, every, given = trec.read_run(path), {}, set(), corpus.given(path)
     rankings = _known_only(given, whole, known)
     for asked in queries:
-        query_ids = formats.query_ids(asked)
+        query_ids = trec.query_ids(asked)
         every.update(query_ids)
         for one, query_id in zip(_asked(asked), query_ids, strict=True):
             if query_id in rankings:
@@ -656,15 +655,3 @@ def from_run(path, known, queries):
         if 0 < n_ranked < len(asked):
             print(f"{path.name}: rankings for {n_ranked} of {len(asked)} queries only")
     return search
-
-
-def read_run(path):
-    """The rankings of a TREC run, a dict of query id: ids by falling score."""
-    try:
-        scored = list(ir_measures.read_trec_run(str(path)))
-    except ValueError as error:
-        raise ValueError(f"{path}: not a TREC run: {error}") from error
-    table = pd.DataFrame(scored, columns=["query_id", "doc_id", "score"])
-    table = table.sort_values("score", ascending=False, kind="stable")
-    ranked = table.groupby("query_id")["doc_id"]
-    return {query_id: list(dict.fromkeys(ids)) for query_id, ids in ranked}

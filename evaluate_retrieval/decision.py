@@ -3,6 +3,7 @@
 The incumbent is the search that runs today. COURSE_INCUMBENT names it; else it is the
 only search of your own."""
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -10,9 +11,44 @@ import pandas as pd
 
 from course import experiments, intervals
 
+# How much the gain of one search over another differs from query to query, as a
+# standard deviation for each need: the lowest, the median and the highest of two pairs
+# of searches on our queries and on each collection of notebook 06. A test computes them
+SPREADS = {
+    "another setting": {"lowest": 0.05, "median": 0.11, "highest": 0.18},
+    "another kind of search": {"lowest": 0.15, "median": 0.25, "highest": 0.34},
+}
+SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
+
+
+# --- Power -------------------------------------------------------------------
+
+
+def power():
+    """How many needs show which difference of nDCG@10: a DataFrame by difference.
+
+    A test with so many finds it four times in five. Columns: for each of SPREADS the
+    number with the lowest, the median and the highest spread. Queries that ask for the
+    same count as one need."""
+    rows = {
+        size: {
+            (name, which): math.ceil((intervals.POWER * spread / size) ** 2)
+            for name, spreads in SPREADS.items()
+            for which, spread in spreads.items()
+        }
+        for size in SIZES
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("difference")
+
+
+def can_show(n_groups):
+    """The difference of nDCG@10 that so many needs show, by SPREADS: a Series."""
+    middle = {name: spreads["median"] for name, spreads in SPREADS.items()}
+    return intervals.POWER * pd.Series(middle) / math.sqrt(n_groups)
+
+
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
-METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
 JUDGE = "evaluate-retrieval judge, or notebook 8"
 
@@ -127,11 +163,11 @@ def sentence(decision, incumbent, kind, margin=MARGIN):
         row = decision.table.loc[name]
         said = (
             f"Ship “{name}”. On {kind} queries it is better than “{incumbent}” by "
-            f"{row['difference']:.3f} of {METRIC[kind]} "
+            f"{row['difference']:.3f} of {experiments.METRIC[kind]} "
             f"({row['low']:.3f} to {row['high']:.3f})."
         )
     elif decision.verdict == "keep":
-        least = f"{margin} of {METRIC[kind]}"
+        least = f"{margin} of {experiments.METRIC[kind]}"
         said = f"Keep “{name}”. No other search is better by {least} or more."
     else:
         said = (

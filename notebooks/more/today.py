@@ -1,6 +1,6 @@
 """Three collections of today, unpacked from the forms in which others pass them on.
 
-`formats.convert` reads a folder that has StackFAQ's threads, LiveQA-Med's answers or
+`read.convert` reads a folder that has StackFAQ's threads, LiveQA-Med's answers or
 the passages of TREC DL 2019. scripts/collections.toml says where they are from."""
 
 import io

@@ -17,19 +17,9 @@ from unittest import mock
 
 import pandas as pd
 
-from course import (
-    __main__,
-    command,
-    corpus,
-    decision,
-    elastic,
-    embedding,
-    evaluation,
-    formats,
-    gate,
-    manifest,
-    plots,
-)
+from course import corpus, elastic, embedding, experiments, plots
+from evaluate_retrieval import __main__, gate, judge, lists, manifest, read
+from evaluate_retrieval.run import as_json, evaluate
 
 OURS = corpus.ROOT / "data"
 SHOWN = ["low", "high", "judged_at_k"]  # of a leaderboard, beside its metric
@@ -52,19 +42,19 @@ def example(course="llm-engineering"):
     folder.mkdir()
     documents = [one for one in corpus.load_documents(OURS) if one["course"] == course]
     text = json.dumps(documents, indent=1, ensure_ascii=False)
-    (folder / formats.DOCUMENTS).write_text(text, encoding="utf-8")
-    judged = corpus.read_table(OURS / formats.JUDGED)
+    (folder / read.DOCUMENTS).write_text(text, encoding="utf-8")
+    judged = corpus.read_table(OURS / read.JUDGED)
     judged = judged[judged["course"] == course]
     for is_zero, rows in judged.groupby(judged["grade"] == "0"):
         missing = rows.sample(frac=0.05 if is_zero else 0.2, random_state=1)
         judged = judged.drop(missing.index)
-    corpus.write_table(judged, folder / formats.JUDGED)
+    corpus.write_table(judged, folder / read.JUDGED)
     return folder
 
 
 def click(panel):
     """Click our recorded grades in a panel of `judging`, until nothing is left."""
-    judged = corpus.read_table(OURS / formats.JUDGED)
+    judged = corpus.read_table(OURS / read.JUDGED)
     grades = judged.set_index(["query_id", "document"])["grade"]
     session = panel.judging
     while session.at:
@@ -134,7 +124,7 @@ def run(line, since="", lines=None):
             shown.append("…")
         print("".join(f"{one}\n" for one in shown), end="")
     files = [_from(here, path) for path in found.get("files", {}).values()]
-    print(command.printable(found["says"]), *files, sep="\n")
+    print(judge.printable(found["says"]), *files, sep="\n")
     print(f"[exit code {found['code']}]")
     return found
 
@@ -147,27 +137,27 @@ def _from(folder, text):
 
 
 def _found(words):
-    """What a line finds: see `__main__.run`. The desk is where we are."""
+    """What a line finds: see `__main__.carry_out`. The desk is where we are."""
     arguments = __main__.parser().parse_args(words)
     __main__.settings(arguments)
     source, out = corpus.locate(arguments.folder), Path(arguments.out).absolute()
     if Path.cwd() in source.parents:
         with _alone():
-            return __main__.run(arguments)
+            return __main__.carry_out(arguments)
     this_run = os.environ.get("COURSE_RUN")
     if this_run and this_run == manifest.id_of(out):  # scripts/run.py holds the folder
-        evaluated = command.evaluate(source, out)
-        found = command.as_json(evaluated) if evaluated else {}
+        evaluated = evaluate(source, out)
+        found = as_json(evaluated) if evaluated else {}
     else:
-        found = __main__.run(arguments)
+        found = __main__.carry_out(arguments)
     return found if "verdict" in found else _advice(out)
 
 
 def _advice(out):
     """What is said of documents without queries: a dict."""
     folder = corpus.data_folder()
-    n_asked = evaluation.n_asked(folder)
-    says = evaluation.advice(corpus.load_documents(folder), n_asked)
+    n_asked = lists.n_asked(folder)
+    says = lists.advice(corpus.load_documents(folder), n_asked)
     page = {"report.html": out / "report.html"}
     return {"says": says, "files": page, "code": gate.UNDECIDED}
 
@@ -218,6 +208,6 @@ def _board(found):
     if not boards:
         return pd.DataFrame()
     kind = [*boards][-1]
-    metric = decision.METRIC[kind]
+    metric = experiments.METRIC[kind]
     table = pd.DataFrame(boards[kind]).set_index("search")
-    return table.rename(columns={evaluation.BY[kind]: metric})[[metric, *SHOWN]]
+    return table.rename(columns={experiments.BY[kind]: metric})[[metric, *SHOWN]]

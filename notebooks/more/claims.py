@@ -10,11 +10,13 @@ from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
+import today
 from minsearch import Index
 from scipy import stats
 
 import utils
-from course import corpus, elastic, embedding, formats, intervals, scoring, today
+from course import corpus, elastic, embedding, intervals, scoring
+from evaluate_retrieval.read import read_collection
 
 ERAS = {
     "1960s to 80s": ["med", "cisi", "cacm", "vaswani"],
@@ -28,7 +30,6 @@ MARKED = ["stackfaq", "dl19"]
 VERSIONS = ["stackfaq, titles", "liveqa, summaries", "liveqa, kept texts"]
 MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
 RECORD = "recorded-collections.json"
-
 TEXT = {
     "minsearch: title × 1 beats × 3": ("fields", "fields, title × 3"),
     "best_fields, stems: title × 1 beats × 3": (
@@ -142,7 +143,7 @@ def read(name):
     StackFAQ's answers come without their titles, which the queries paraphrase, and
     LiveQA-Med's questions as they were sent, unless the version says otherwise."""
     name, _, version = name.partition(", ")
-    documents, queries = formats.read_collection(corpus.collections_folder() / name)
+    documents, queries = read_collection(corpus.collections_folder() / name)
     if name == "stackfaq" and version != "titles":
         documents = [document | {"question": ""} for document in documents]
     if name == "liveqa":

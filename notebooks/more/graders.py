@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, experiments, formats, intervals, llm, pooling, scoring
+from course import corpus, experiments, intervals, llm, pooling, scoring
+from evaluate_retrieval import read
 
 PAIR = ["query", "document"]
 FILES = {  # of the collection dl19, see scripts/collections.toml
@@ -78,7 +79,7 @@ def make(folder):
 
     folder: of the collection dl19. The language model grades DRAWN pairs of each query,
     drawn at random from its judged ones."""
-    documents, queries = formats.read_collection(folder)
+    documents, queries = read.read_collection(folder)
     ten = scoring.ten_searches(documents)
     rankings = {name: utils.run_search(queries, ten[name], 10) for name in TEN}
     judged = read_grades(folder)
@@ -98,7 +99,7 @@ def make_old(name, folder):
     """300 results of ten searches on an older collection, as OLD_RECORD has them.
 
     Whether people listed each as relevant, P(1) by the model, and who found it."""
-    documents, queries = formats.read_collection(folder)
+    documents, queries = read.read_collection(folder)
     queries = queries.assign(query_id=range(len(queries)))
     ten = scoring.ten_searches(documents)
     rankings = {name: utils.run_search(queries, ten[name], 10) for name in TEN}

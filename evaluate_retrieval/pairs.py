@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, decision, formats, intervals, your_searches
-from course.evaluation import BY, K, headings, values_of, with_ids
+from course import corpus, experiments, intervals, trec
+from evaluate_retrieval import decision, read
 
-METRIC = decision.METRIC
+METRIC = experiments.METRIC
 TOP = 3  # results of each search that a page shows
 MOST = 10  # gains, and losses, that a page shows
 KINDS_OF = 12  # a column of more different values is no slice
@@ -41,7 +41,9 @@ def summary(queries, rankings, pair, kind):
     difference, low, high and p as of `intervals.difference`; wins, ties and losses
     count queries; smallest is the difference that so many groups can show; a and b are
     the means. rankings: a dict of name: ids, (n_queries, depth)."""
-    a, b = (values_of(queries, rankings[name], kind).to_numpy() for name in pair)
+    a, b = (
+        experiments.values_of(queries, rankings[name], kind).to_numpy() for name in pair
+    )
     gain, groups = a - b, intervals.groups_of(queries)
     counts = {"wins": gain > 0, "ties": gain == 0, "losses": gain < 0}
     return {
@@ -88,12 +90,14 @@ def largest(queries, rankings, pair, kind, documents, n=MOST):
     Returns two lists of dicts, the largest first: question, course, a and b (the
     metric of both) and rows, the first TOP results side by side. A result is a dict of
     id, title and grade; the grade is None where nobody judged it."""
-    a, b = (values_of(queries, rankings[name], kind).to_numpy() for name in pair)
+    a, b = (
+        experiments.values_of(queries, rankings[name], kind).to_numpy() for name in pair
+    )
     gain = a - b
     order = np.argsort(-gain, kind="stable")
     won = [place for place in order if gain[place] > 0][:n]
     lost = [place for place in order[::-1] if gain[place] < 0][:n]
-    titles = headings(documents)
+    titles = corpus.headings(documents)
     qrels = utils.qrels_of(utils.right_answers(queries))
 
     def shown(place):
@@ -193,7 +197,7 @@ def causes_of(queries, ranking, kind):
         elif not ranks:
             found.append("missing")
         else:
-            found.append("below" if ranks[0] > K[kind] else "")
+            found.append("below" if ranks[0] > experiments.K[kind] else "")
     return pd.Series(found, index=queries.index, dtype=object)
 
 
@@ -202,14 +206,14 @@ def failures(queries, rankings, kind, documents, known=None):
 
     known: an older table, whose column *your cause* a person has filled in: it is
     kept by query and search. cause is ours, see `causes_of`."""
-    titles, tables = headings(documents), []
-    ids = formats.query_ids(queries)
+    titles, tables = corpus.headings(documents), []
+    ids = trec.query_ids(queries)
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) if qrel else "" for qrel in qrels]
     for name, ranking in rankings.items():
         table = queries[["question"]].assign(query_id=ids, search=name)
-        table["wanted"] = with_ids(best, titles)
-        table["found first"] = with_ids([row[0] for row in ranking], titles)
+        table["wanted"] = corpus.with_ids(best, titles)
+        table["found first"] = corpus.with_ids([row[0] for row in ranking], titles)
         table["cause"] = causes_of(queries, ranking, kind)
         tables.append(table[table["cause"] != ""])
     found = pd.concat(tables, ignore_index=True)
@@ -230,9 +234,9 @@ def known_failures(out, folder):
     often they differ. A spreadsheet may have put semicolons or tabs between the
     columns. ValueError names a file that lacks a column."""
     tables = []
-    for path in [Path(out) / formats.FAILURES, Path(folder) / formats.FAILURES]:
+    for path in [Path(out) / read.FAILURES, Path(folder) / read.FAILURES]:
         if path.exists() and corpus.read_text(path).count("\n") > 1:
-            table = formats.READERS[".csv"](path)
+            table = read.READERS[".csv"](path)
             if "your cause" not in table:
                 raise ValueError(f"{path}: no column 'your cause'")
             table["your cause"] = table["your cause"].str.strip()
@@ -245,9 +249,7 @@ def known_failures(out, folder):
     found = pd.concat(tables, ignore_index=True)
     n = (found.groupby(WHERE)["your cause"].nunique() > 1).sum()
     if n:
-        print(
-            f"{formats.FAILURES}: {n} causes differ; those beside the documents count"
-        )
+        print(f"{read.FAILURES}: {n} causes differ; those beside the documents count")
     return found.drop_duplicates(WHERE, keep="last")
 
 
@@ -289,30 +291,36 @@ def query_table(queries, rankings, kind):
     about = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
     yours = OURS.intersection(corpus.own_columns(about))
     about = about.rename(columns={name: f"your {name}" for name in yours})
-    about = about.assign(query_id=formats.query_ids(queries), queries=kind)
+    about = about.assign(query_id=trec.query_ids(queries), queries=kind)
     about["group"] = intervals.groups_of(queries).to_numpy()
     qrels = utils.qrels_of(utils.right_answers(queries))
     for name, ranking in rankings.items():
-        scores = utils.score(queries, ranking, K[kind])
+        scores = utils.score(queries, ranking, experiments.K[kind])
         first = utils.relevance(np.asarray(ranking), qrels) > 0
         rank = np.where(first.any(axis=1), first.argmax(axis=1) + 1.0, np.nan)
-        table = about.assign(search=name, **{BY[kind]: scores[BY[kind]].to_numpy()})
+        table = about.assign(
+            search=name,
+            **{experiments.BY[kind]: scores[experiments.BY[kind]].to_numpy()},
+        )
         table["hit_rate"] = scores["hit_rate"].to_numpy()
         table["rank"] = pd.array(rank).astype("Int64")
         if graded:
             pairs = zip(ranking, qrels, strict=True)
             judged = [
-                np.mean([id_ in qrel for id_ in ids[: K[kind]] if id_] or [0])
+                np.mean(
+                    [id_ in qrel for id_ in ids[: experiments.K[kind]] if id_] or [0]
+                )
                 for ids, qrel in pairs
             ]
             table["judged_at_k"] = judged
         table["cause"] = causes_of(queries, ranking, kind).to_numpy()
         table["found"] = [
-            " ".join(id_ for id_ in ids[: K[kind]] if id_) for ids in ranking
+            " ".join(id_ for id_ in ids[: experiments.K[kind]] if id_)
+            for ids in ranking
         ]
         tables.append(table)
     found = pd.concat(tables, ignore_index=True)
-    first = ["queries", "query_id", "search", BY[kind]]
+    first = ["queries", "query_id", "search", experiments.BY[kind]]
     return found[[*first, *found.columns.difference(first, sort=False)]]
 
 
@@ -325,30 +333,30 @@ def runs_of(folder, kind, queries):
     advice = f"run `evaluate-retrieval FOLDER --out {folder}` first"
     if not path.exists():
         raise ValueError(f"{path}: no such file; {advice}")
-    table = formats.READERS[".csv"](path)
+    table = read.READERS[".csv"](path)
     filled = ["queries", "query_id", "search", "question"]
     table = utils.check_table(table, filled, path)
     if "found" not in table:
         raise ValueError(f"{path}: no column 'found'; {advice}")
     table = table[table["queries"] == kind]
-    ids = formats.query_ids(queries)
+    ids = trec.query_ids(queries)
     _check_asked(table, dict(zip(ids, queries["question"], strict=True)), path, advice)
     rankings = {}
-    for name, file in formats.file_names(table["search"].unique()).items():
+    for name, file in trec.file_names(table["search"].unique()).items():
         run = Path(folder) / "runs" / kind / f"{file}.trec"
         if not run.exists():
             raise ValueError(f"{run}: no such file; {advice}")
-        found = your_searches.read_run(run) if run.stat().st_size else {}
+        found = trec.read_run(run) if run.stat().st_size else {}
         rows = [found.get(id_, []) for id_ in ids]
         first = {
-            _as_read(id_): " ".join(row[: K[kind]])
+            _as_read(id_): " ".join(row[: experiments.K[kind]])
             for id_, row in zip(ids, rows, strict=True)
         }
         written = table[table["search"] == name].set_index("query_id")["found"]
         if any(_as_read(first[id_]) != _as_read(text) for id_, text in written.items()):
             raise ValueError(f"{run}: not of the run that wrote {path.name}; {advice}")
         depth = max(map(len, rows), default=1)
-        rankings[name] = utils.pad(rows, max(depth, K[kind]))
+        rankings[name] = utils.pad(rows, max(depth, experiments.K[kind]))
     return rankings
 
 

@@ -9,11 +9,58 @@ import os
 from datetime import date
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import comparison, corpus, decision, evaluation, formats, your_searches
+from course import corpus, elastic, experiments
+from evaluate_retrieval import built_in, decision, pairs, read, yours
+
+BOARD_SHOWN = ["low", "high", "condensed", "judged_at_k"]  # of a leaderboard
+
+
+def looks(documents):
+    """What to know of the documents before any search: a Series of counts."""
+    frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
+    return pd.Series(
+        {
+            "documents": len(frame),
+            "courses": frame["course"].nunique(),
+            "exact copies": frame.duplicated(["course", "question", "text"]).sum(),
+            "of fewer than 5 words": (n_words < 5).sum(),
+            f"of more than {built_in.LONG} words": (n_words > built_in.LONG).sum(),
+        }
+    )
+
+
+def labelled(boards):
+    """Leaderboards for `plots.searches`: by label, the kind that decides first."""
+    shown = {}
+    for kind in reversed([*boards]):
+        shown[experiments.LABELS[kind]] = boards[kind].rename(
+            columns={experiments.BY[kind]: "value"}
+        )
+    return shown
+
+
+def recipe(folder, name, fields):
+    """What to paste of a search, as text: its settings in the folder, as JSON.
+
+    A model that is a folder of this machine is called by the folder's name. Your own
+    search is yours; Elasticsearch has a request and minsearch an index, with fields."""
+    if name.startswith(("own: ", "run: ")):
+        return "It is yours already."
+    if name.startswith("Elasticsearch"):
+        in_all = elastic.match_query(fields, "combined_fields")
+        return json.dumps(in_all("QUESTION", "COURSE"), indent=1)
+    if name == built_in.BASELINE:
+        return f'minsearch.Index({fields}, ["course"]).fit(documents)'
+    settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    if Path(settings["model"]).is_absolute():
+        settings["model"] = Path(settings["model"]).name
+    return json.dumps(settings, indent=1)
+
 
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
 SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
@@ -35,7 +82,9 @@ DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")
 DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
 NEEDS = "Queries that ask for the same are one need."
 PAGES = Environment(
-    loader=PackageLoader("course", ""), autoescape=True, undefined=StrictUndefined
+    loader=PackageLoader("evaluate_retrieval", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
 )
 
 
@@ -95,12 +144,12 @@ def sections(boards, differences, test, chosen, tables):
     boards, differences, test, chosen: dicts of the kind; the last kind decides.
     tables: DataFrames by name: failures, funnel, answers, judge_next, judge_random and
     corrected. Only failures and funnel have a section where they are empty. refused: a
-    Series whose name counts the queries, see `evaluation.refused_shares`."""
+    Series whose name counts the queries, see `steps.refused_shares`."""
     some, kind = tables["failures"].head(20), next(reversed(boards))
     about = (
         f"Of the queries on which “{chosen[kind]}” was chosen, "
         f"{len(tables['failures']):,} have nothing relevant among its first "
-        f"{evaluation.K[kind]} results. Here are {len(some)}, each with a document of "
+        f"{experiments.K[kind]} results. Here are {len(some)}, each with a document of "
         "its best grade (wanted)."
     )
     found = [section("Failures to read first", about, some, index=False)]
@@ -171,7 +220,7 @@ def _board_section(board, queries, kind, refused="refused"):
 
 def of_yours(searches):
     """The section on how your searches ran, in a list; without any, no section."""
-    table = your_searches.how_it_went(searches)
+    table = yours.how_it_went(searches)
     if table.empty:
         return []
     about = (
@@ -279,46 +328,46 @@ def pair_page(queries, rankings, pair, kind, documents, failed=None):
     """Why one search beats another, as HTML: see `comparison`.
 
     rankings: a dict of name: ids, (n_queries, depth). pair: two of its names. failed:
-    a table of failures, see `comparison.failures`."""
-    about = comparison.summary(queries, rankings, pair, kind)
+    a table of failures, see `pairs.failures`."""
+    about = pairs.summary(queries, rankings, pair, kind)
     a, b = (rankings[name] for name in pair)
-    gain = evaluation.gain_of(queries, a, b, kind)
-    won, lost = comparison.largest(queries, rankings, pair, kind, documents)
-    slices = comparison.by_slices(gain, queries)
+    gain = experiments.gain_of(queries, a, b, kind)
+    won, lost = pairs.largest(queries, rankings, pair, kind, documents)
+    slices = pairs.by_slices(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
     text = (
-        f"{comparison.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
+        f"{pairs.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
         f"intervals. n counts queries, and groups their needs, or documents. {NEEDS} "
         "p is corrected by Holm for all slices, and significant below "
         f"{decision.WEAK}. Smallest: the difference that a slice of this size shows, "
-        f"four times in five. With fewer than {comparison.FEWEST} groups a slice is "
+        f"four times in five. With fewer than {pairs.FEWEST} groups a slice is "
         "only counted."
     )
-    left_out = comparison.too_many_values(queries)
+    left_out = pairs.too_many_values(queries)
     if left_out:
         some = ", ".join(f"{column} ({n:,})" for column, n in left_out.items())
-        most = comparison.KINDS_OF
+        most = pairs.KINDS_OF
         text += f" Columns of more than {most} values have no slices: {some}."
     found = [section("Slices of the queries", text, slices)]
     if failed is not None and len(failed):
-        counts = comparison.counted(failed, [*pair]).T
-        some = comparison.CAUSES.items()
+        counts = pairs.counted(failed, [*pair]).T
+        some = pairs.CAUSES.items()
         causes = " ".join(f"“{k}”: {v}." for k, v in some if k in counts.index)
         text = (
-            f"Queries for which none of the first {evaluation.K[kind]} results is "
-            f"relevant, by cause. {causes} In {formats.FAILURES} you can write a cause "
+            f"Queries for which none of the first {experiments.K[kind]} results is "
+            f"relevant, by cause. {causes} In {read.FAILURES} you can write a cause "
             "of your own for each."
         )
         found.append(section("Failures by cause", text, counts))
-    some = f"The {comparison.MOST} largest"
+    some = f"The {pairs.MOST} largest"
     both = [
         (f"{some} gains: {pair[0]} is better", won),
         (f"{some} losses: {pair[1]} is better", lost),
     ]
     return PAGES.get_template("pair.html.j2").render(
         pair=pair,
-        said=comparison.sentence(about, pair, kind),
+        said=pairs.sentence(about, pair, kind),
         sections=found,
         both=both,
-        metric=comparison.METRIC[kind],
+        metric=pairs.METRIC[kind],
     )
