@@ -11,32 +11,27 @@ and docs/command.md say in which forms. Exit codes: 0 not worse, 1 worse, 2 unde
 an error, or a command line that cannot be read."""
 
 import argparse
+import contextlib
 import json
+import logging
 import math
 import os
-import re
 import sys
 import traceback
-from contextlib import contextmanager, redirect_stdout
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from course import corpus
-from course.intervals import groups_of
-from evaluate_retrieval import decision, folder, gate, judge, manifest, run
-from evaluate_retrieval.gate import write_summary
+from course import corpus, intervals
+from evaluate_retrieval import decision, folder, gate, judge, manifest, run, yours
 
 COMMANDS = ("evaluate", "compare", "gate", "power", "judge")
-ERROR = gate.ERROR
-VARIABLES = {  # of the environment, which the course reads: the options
-    "COURSE_SEARCHES": "searches",
-    "COURSE_ONLY_OWN": "only_own",
-    "COURSE_INCUMBENT": "incumbent",
-    "COURSE_TIMEOUT": "timeout",
-    "COURSE_LANGUAGE": "language",
-    "COURSE_RESULTS": "out",
-}
+SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
+log = logging.getLogger("evaluate_retrieval")
+
+
+# --- The command line --------------------------------------------------------
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,154 +52,225 @@ def filled(text):
     return text
 
 
-def parser():
-    """The parser of the command line."""
+def parser(environment=os.environ):
+    """The parser of the command line. Variables of the environment are defaults."""
+    set_to = {name: text for name, text in environment.items() if text.strip()}
     lines = __doc__.splitlines()
-    main = Parser(
+    main_parser = Parser(
         prog="evaluate-retrieval",
         description=lines[0],
         epilog="\n".join(lines[2:]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = main.add_subparsers(dest="command", required=True)
-
-    def command(name, what, folder=True):
-        one = commands.add_parser(name, help=what, description=what)
-        if folder:
-            where = "a folder or file with the documents"
-            one.add_argument("folder", type=filled, help=where)
-        one.add_argument("--json", action="store_true", help="the result as JSON")
-        one.add_argument("--out", type=filled, default="results", metavar="DIR")
-        return one
-
-    def searching(one):
-        add = one.add_argument
-        _add_searches(one)
-        add("--only-own", action="store_true", help="no searches of ours")
-        about = "the search that runs today"
-        add("--incumbent", type=filled, metavar="NAME", help=about)
-        add("--timeout", type=float, metavar="S", help="seconds for a query")
-        about = "of the stems; else the one that is found"
-        add("--language", type=filled, help=about)
-
-    searching(run("evaluate", "run all searches, decide, and write the report"))
-    one = run("compare", "why one search of the last run beats another")
-    one.add_argument("a")
-    one.add_argument("b")
-    one.add_argument("--kind", choices=["judged", "generated"])
-    one.add_argument("--margin", type=float, default=decision.MARGIN)
-    one = run("gate", "is a search worse than that of an earlier run?")
-    searching(one)
-    one.add_argument("--baseline", type=Path, required=True, help="of an earlier run")
-    gate.add_options(one)
-    one = run("power", "how many queries show which difference?", folder=False)
-    about = "say what its queries can show"
-    one.add_argument("folder", type=filled, nargs="?", help=about)
-    one = run("judge", "judge pairs in the terminal")
-    one.add_argument(
-        "--draw", choices=["next", "random"], help="a list of the last run"
-    )
-    one.add_argument("--name", default="me", help="of who judges")
-    _add_searches(one)
-    return main
+    commands = main_parser.add_subparsers(dest="command", required=True)
+    for name, help_text in {
+        "evaluate": "run all searches, decide, and write the report",
+        "compare": "why one search beats another",
+        "gate": "is a search worse than in an earlier run?",
+        "power": "how many queries show which difference?",
+        "judge": "judge pairs in the terminal",
+    }.items():
+        command = commands.add_parser(name, help=help_text, description=help_text)
+        add = command.add_argument
+        where = {"type": filled, "help": "a folder or file with the documents"}
+        add("folder", **where, **({"nargs": "?"} if name == "power" else {}))
+        add("--json", action="store_true", help="the result as JSON")
+        out = set_to.get("COURSE_RESULTS", "results")
+        add("--out", type=filled, default=out, metavar="DIR")
+        add("--language", type=filled, default=set_to.get("COURSE_LANGUAGE"))
+        if name != "power":
+            _add_searching(add, set_to)
+    compared = commands.choices["compare"].add_argument
+    compared("a")
+    compared("b")
+    compared("--kind", choices=["judged", "generated"])
+    compared("--margin", type=float, default=decision.MARGIN)
+    _add_gate(commands.choices["gate"].add_argument, set_to)
+    commands.choices["judge"].add_argument("--name", default="me", help="who judges")
+    return main_parser
 
 
-def _add_searches(one):
-    """Add the option that names one's own searches."""
-    about = "a Python file with SEARCHES, a dict of functions"
-    one.add_argument("--searches", type=filled, metavar="FILE", help=about)
+def _add_searching(add, set_to):
+    """Add the options that say which searches run. set_to: of the environment."""
+    searches = set_to.get("COURSE_SEARCHES")
+    text = "a Python file with SEARCHES, a dict of functions"
+    add("--searches", type=filled, metavar="FILE", default=searches, help=text)
+    only_own = set_to.get("COURSE_ONLY_OWN", "0") != "0"
+    text = "no searches of ours"
+    add("--only-own", action="store_true", default=only_own, help=text)
+    incumbent = set_to.get("COURSE_INCUMBENT")
+    text = "the search that runs today"
+    add("--incumbent", type=filled, metavar="NAME", default=incumbent, help=text)
+    timeout = set_to.get("COURSE_TIMEOUT", "30")
+    text = "seconds for a query"
+    add("--timeout", type=float, metavar="S", default=timeout, help=text)
 
 
-def settings(arguments):
-    """Put what the command line says into the environment, which the course reads.
-
-    What it does not say is not taken from there, as it may be left over: a line names
-    what is set, and not used."""
-    for variable, option in VARIABLES.items():
-        left, value = os.environ.pop(variable, None), getattr(arguments, option, None)
-        if value is not None and value is not False:
-            os.environ[variable] = "1" if value is True else str(value)
-        elif left and hasattr(arguments, option):
-            said = f"{variable} is set, and not used: the command takes {_flag(option)}"
-            print(said, file=sys.stderr)
-    os.environ["COURSE_RESULTS"] = str(Path(arguments.out).absolute())
+def _add_gate(add, set_to):
+    """Add the options of the gate. set_to: of the environment."""
+    add("--baseline", type=Path, required=True, help="of an earlier run")
+    add("--margin", type=float, default=decision.MARGIN, help="of the metric")
+    add("--search", help="the one to compare, and to keep as a baseline")
+    text = "many queries of the baseline may be gone"
+    add("--allow-deleted", action="store_true", help=text)
+    text = "an interval for looking again and again"
+    add("--anytime", action="store_true", help=text)
+    text = f"append Markdown to it; else to {SUMMARY}"
+    add("--summary", type=Path, default=set_to.get(SUMMARY), help=text)
 
 
-def _flag(option):
-    return f"--{option.replace('_', '-')}"
+# --- The work ----------------------------------------------------------------
 
 
 def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
-
-    if arguments.command == "power" and not arguments.folder:
+    if arguments.command == "power":
         return _power(arguments)
-    source, out = corpus.locate(arguments.folder), Path(arguments.out).absolute()
+    options = options_of(arguments)
+    if arguments.command == "judge":
+        judge.check(options.source, arguments.name)
+    with manifest.locked(options.out):
+        if arguments.command == "compare":
+            gate.check_margin(arguments.margin)
+            names = arguments.a, arguments.b
+            return run.compare(options, names, arguments.kind, arguments.margin)
+        if arguments.command != "judge":
+            return _measure(arguments, options)
+        documents = run.read_aloud(options)
+        own = run.own_searches(documents, options)
+        path = options.out / "judge-next.csv"
+        pairs, sentence = judge.pairs_to_judge(documents, own, path)
+        yours.stop(own)
+    if sentence:
+        log.info(sentence)
+    path = judge.judge(documents, pairs, arguments.name)
+    says = f"judged: {path}" if path else "nothing was judged"
+    return {"says": says, "files": [path] if path else [], "code": 0}
+
+
+def options_of(arguments):
+    """`run.Options` of a command line. ValueError for a folder that is none."""
+    source = arguments.folder
+    if not source.startswith(folder.IRDS):
+        source = corpus.locate(source)
+        if not source.exists():
+            raise FileNotFoundError(f"{source}: no such file or folder")
+    out = Path(arguments.out).absolute()
     if out.resolve() == Path(source).resolve():
         raise ValueError(f"--out {out}: that is the folder of the documents")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: a file, and no folder")
-    out = corpus.results_folder()
-    if arguments.command == "judge":
-        path = judge.judge(source, out, arguments.name, arguments.draw)
-        says = f"judged: {path}" if path else "nothing was judged"
-        return {"says": says, "file": path, "code": 0}
-    with manifest.locked(out):
-        if arguments.command == "power":
-            return _power(arguments)
-        if arguments.command == "compare":
-            pair, how = (arguments.a, arguments.b), (arguments.kind, arguments.margin)
-            return run.compare(source, pair, out, *how)
-        return _measure(arguments, source, out)
+    out.mkdir(parents=True, exist_ok=True)
+    yours.check_timeout(arguments.timeout)
+    searches = arguments.searches and corpus.locate(arguments.searches)
+    if searches and not searches.is_file():
+        raise FileNotFoundError(f"--searches {searches}: no such file")
+    return run.Options(
+        source,
+        out,
+        searches=searches,
+        only_own=arguments.only_own,
+        incumbent=arguments.incumbent,
+        timeout=arguments.timeout,
+        language=arguments.language,
+        use_node=bool(os.environ.get("ELASTICSEARCH_URL")),
+    )
 
 
-def _measure(arguments, source, out):
+def _measure(arguments, options):
     """Evaluate, and hold the result against a baseline if there is one: a dict."""
-
-    is_gate = arguments.command == "gate"
-    if is_gate:
-        gate.check_baseline(arguments, out)  # before anything takes long
-    this_run = manifest.begin(out, source, sys.argv)
-    os.environ["COURSE_RUN"] = this_run.id
-    failed = 1
+    is_gate, baseline = arguments.command == "gate", None
+    if is_gate:  # before anything takes long
+        gate.check_margin(arguments.margin)
+        baseline = gate.read_baseline(arguments.baseline)
+    this_run = manifest.begin(options.out, options.source, arguments.line)
+    is_done = False
     try:
-        found = run.evaluate(source, out)
-        kept = gate.keep(this_run, arguments.search if is_gate else None)
-        failed = 0
+        evaluated = run.evaluate(options, this_run.id)
+        is_done = True
     finally:
-        changed = manifest.end(this_run, source, failed)
+        changed = manifest.end(this_run, options.source, failed=not is_done)
     if changed:
-        raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
-    if found is None and is_gate:
-        raise ValueError(f"{source}: there are no queries that can decide")
-    if found is None:
-        files = {"report.html": out / "report.html"}
-        says = "No queries to decide on."
-        return {"says": says, "files": files, "code": gate.UNDECIDED}
-    if is_gate:
-        return gate.as_json(gate.ask(arguments, this_run))
-    found.files["baseline"] = kept
-    return run.as_json(found)
+        names = ", ".join(changed)
+        raise ValueError(f"{options.source}: {names} changed during the run")
+    if evaluated.verdict is None:
+        if is_gate:
+            raise ValueError(f"{options.source}: there are no queries that can decide")
+        return run.as_json(evaluated)
+    name = (arguments.search if is_gate else None) or options.incumbent
+    kept = run.kept_of(evaluated, name)
+    path = options.out / run.BASELINE
+    gate.write_baseline(path, kept, this_run.id)
+    if not is_gate:
+        result = run.as_json(evaluated)
+        return result | {"files": [*result["files"], path]}
+    outcomes = gate.compare(
+        baseline,
+        kept,
+        margin=arguments.margin,
+        anytime=arguments.anytime,
+        allow_deleted=arguments.allow_deleted,
+    )
+    for line in gate.lines(outcomes):
+        log.info(line)
+    gate.write_summary(outcomes, arguments.summary)
+    return gate.as_json(outcomes)
 
 
 def _power(arguments):
     """How many queries are needed, and what those of a folder can show: a dict."""
-
     table = decision.power()
-    print("So many needs show a difference of nDCG@10, four times in five:")
-    print(table.to_string())
-    found = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
+    log.info("So many needs show a difference of nDCG@10, four times in five:")
+    log.info(table.to_string())
+    result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
     says = "Spreads are those of notebook 06."
     if arguments.folder:
-        data = folder.read(corpus.locate(arguments.folder), corpus.results_folder())
+        data = folder.read(corpus.locate(arguments.folder), arguments.language)
         says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
-            n = groups_of(data.test[data.decides]).nunique()
+            n = intervals.groups_of(data.test[data.decides]).nunique()
             shown = decision.can_show(n)
-            some = [f"{size:.3f} of {name}" for name, size in shown.items()]
-            says = f"The {n:,} needs of {arguments.folder} show {', '.join(some)}."
-            found |= {"groups": n, "shown": shown.to_dict()}
-    return found | {"says": says, "code": 0}
+            sizes = ", ".join(f"{size:.3f} of {name}" for name, size in shown.items())
+            says = f"The {n:,} needs of {arguments.folder} show {sizes}."
+            result |= {"groups": n, "shown": shown.to_dict()}
+    return result | {"says": says, "code": 0}
+
+
+# --- What is shown -----------------------------------------------------------
+
+
+class OnScreen(logging.Handler):
+    """Shows what the command logs: on standard output, or with --json on the other."""
+
+    def __init__(self, as_json):
+        super().__init__()
+        self.as_json = as_json
+
+    def emit(self, record):
+        stream = sys.stderr if self.as_json else sys.stdout
+        print(judge.printable(record.getMessage()), file=stream, flush=True)
+
+
+@contextlib.contextmanager
+def shown(as_json):
+    """Show what this package and the course log and warn of."""
+    handler = OnScreen(as_json)
+    loggers = [logging.getLogger(name) for name in ("evaluate_retrieval", "course")]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+
+
+def _show_warning(message, *_, **__):
+    """Show a warning without the line of our code that it comes from."""
+    print(f"warning: {judge.printable(str(message))}", file=sys.stderr)
 
 
 def main(words=None):
@@ -215,84 +281,58 @@ def main(words=None):
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal may not know all letters
             stream.reconfigure(errors="backslashreplace")
+    as_json = "--json" in words
     try:
-        if "--json" not in words:
-            return _say(_result(words))
-        with _for_json() as out:
-            found = _result(words)
-            print(_as_json(found, out), file=out, flush=True)
-            return found["code"]
+        with shown(as_json):
+            result = result_of(words)
+        if as_json:
+            print(json.dumps(_plain(result), indent=1), flush=True)
+        elif "error" not in result:
+            print(judge.printable(result["says"]))
+            for path in result.get("files", ()):
+                print(nearby(path))
+            sys.stdout.flush()
+        return result["code"]
     except BrokenPipeError:  # who read the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return ERROR
+        return gate.ERROR
 
 
-def _result(words):
+def result_of(words):
     """What the command finds, or the error: a dict with its code."""
+    arguments = None
     try:
         arguments = parser().parse_args(words)
-        settings(arguments)
+        arguments.line = ["evaluate-retrieval", *words]
         return carry_out(arguments)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
-        said = "interrupted; what was judged or embedded is kept"
+        problem = "interrupted; what was judged or embedded is kept"
     except (OSError, ValueError, RuntimeError, ImportError) as error:
-        said = _with_options(str(error))
+        problem = str(error)
     except Exception as error:  # 1 would say that a search is worse
         traceback.print_exc()
-        said = f"{type(error).__name__}: {error}"
-
-    print(f"error: {judge.printable(said)}", file=sys.stderr)
+        problem = f"{type(error).__name__}: {error}"
+    print(f"error: {judge.printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
-        write_summary(said)
-    return {"error": said, "code": ERROR}
+        summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)
+        gate.write_summary(problem, summary)
+    return {"error": problem, "code": gate.ERROR}
 
 
-def _with_options(said):
-    """An error that names the options of the command, and not variables."""
-    for variable, option in VARIABLES.items():
-        said = re.sub(rf"\b{variable}\b", _flag(option), said)
-    return said
-
-
-def _say(found):
-    """Print a result for people; its code."""
-
-    if "error" not in found:
-        print(judge.printable(found["says"]))
-        for path in found.get("files", {}).values():
-            print(path)
-        sys.stdout.flush()
-    return found["code"]
-
-
-@contextmanager
-def _for_json():
-    """A stream to standard output. All else that is printed goes to standard error.
-
-    So does what C code or another program prints, until the process ends."""
-    out = sys.stdout
-    if out is sys.__stdout__:
-        out.flush()
-        out = os.fdopen(os.dup(1), "w", encoding=out.encoding, errors=out.errors)
-        os.dup2(2, 1)
-    with redirect_stdout(sys.stderr):
-        yield out
-
-
-def _as_json(found, stream):
-    """A result as JSON. Letters that the stream does not know are escaped."""
-    is_utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(_plain(found), indent=1, ensure_ascii=not is_utf8)
+def nearby(path):
+    """A path as it is from here, if it is below; else the whole path."""
+    path = Path(path)
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _plain(value):
     """Values of JSON only: dicts, lists, texts, numbers, and None for NaN."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(cell) for key, cell in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(one) for one in value]
+        return [_plain(cell) for cell in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

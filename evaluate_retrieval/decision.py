@@ -1,16 +1,19 @@
 """What to do: ship a search, keep yours, or judge more.
 
-The incumbent is the search that runs today. COURSE_INCUMBENT names it; else it is the
-only search of your own."""
+The incumbent is the search that runs today. Also: how many queries show which
+difference."""
 
 import math
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from course import experiments, intervals
 
+WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
+MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
+CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
+JUDGE = "evaluate-retrieval judge, or notebook 08"
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs
 # of searches on our queries and on each collection of notebook 06. A test computes them
@@ -21,7 +24,208 @@ SPREADS = {
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 
 
-# --- Power -------------------------------------------------------------------
+@dataclass(frozen=True)
+class Decision:
+    """A verdict on candidates against an incumbent.
+
+    verdict: "ship", "keep" or "undecided". name: what runs from now on. table: of
+    each candidate what it gains over the incumbent, with the columns of
+    `intervals.difference`, p corrected by Holm. more: how many more groups of queries
+    would tell. cheaper: a search that costs less and loses at most the margin, or
+    None. incumbent: the search that runs today, or None. says: all of it in words."""
+
+    verdict: str
+    name: str
+    table: pd.DataFrame
+    more: int = 0
+    cheaper: str | None = None
+    incumbent: str | None = None
+    says: str = ""
+
+    def saying(self, *sentences):
+        """The same with more sentences."""
+        return replace(self, says=" ".join([self.says, *sentences]).strip())
+
+
+# --- Names -------------------------------------------------------------------
+
+
+def incumbent_of(name, own, names):
+    """The search that runs today, or None.
+
+    name: what the user calls it, see `named`; without one it is the only search of
+    `own`. names: of all searches."""
+    if name:
+        return named(name, names, "--incumbent: ")
+    return next(iter(own)) if len(own) == 1 else None
+
+
+def named(name, names, prefix=""):
+    """The search of this name, with or without the "own: " or "run: " before it.
+
+    ValueError where there is none; prefix: what it says first."""
+    for full in (name, f"own: {name}", f"run: {name}"):
+        if full in names:
+            return full
+    there = ", ".join(map(repr, names))
+    raise ValueError(f"{prefix}{name!r} is no search here; there is {there}")
+
+
+# --- The decision ------------------------------------------------------------
+
+
+def gains_over(name, values, reverse=False):
+    """What each other search gains over one, by query: a dict of Series.
+
+    values: a DataFrame with a column for each search. reverse: what the one gains."""
+    sign = -1 if reverse else 1
+    rivals = [rival for rival in values if rival != name]
+    return {rival: sign * (values[rival] - values[name]) for rival in rivals}
+
+
+def undecided(table):
+    """The rows of searches from which the chosen one cannot be told apart.
+
+    table: the chosen search minus each other, with the columns low and p. Weak
+    evidence decides nothing."""
+    return table[(table["p"] >= WEAK) | (table["low"] <= 0)]
+
+
+def decide(
+    values,
+    groups,
+    incumbent=None,
+    best=None,
+    close=(),
+    kind="judged",
+    milliseconds=None,
+    margin=MARGIN,
+):
+    """A `Decision` on the searches, against the incumbent where one runs today.
+
+    values: a DataFrame of the metric, a row for each query and a column for each
+    search, of rankings that did not choose on these queries. groups: what is drawn, one
+    label a query. milliseconds: {name: of a query}, as far as they were measured. A
+    candidate is shipped if its gain is significant after Holm's correction for all
+    candidates. With less than experiments.FEW queries none is. Without an incumbent:
+    best is the search that was chosen, and close are those from which it cannot be told
+    apart."""
+    cheap = {"groups": groups, "milliseconds": milliseconds or {}, "margin": margin}
+    if incumbent is None:
+        return _of_new(values, best, close, kind, cheap)
+    gains = gains_over(incumbent, values)
+    table = intervals.differences(gains, groups)
+    table["p"] = intervals.holm(table["p"])
+    table = table.sort_values("difference", ascending=False)
+    n, n_groups = len(groups), pd.Series(list(groups)).nunique()
+    if n < experiments.FEW:
+        decision = Decision("undecided", incumbent, table, experiments.FEW - n)
+        return _in_words(decision, incumbent, kind, margin)
+    better = table[(table["p"] < WEAK) & (table["low"] > 0)]
+    name = better.index[0] if len(better) else incumbent
+    decision = Decision(
+        "ship" if len(better) else "keep",
+        name,
+        table,
+        cheaper=_cheaper(name, values, **cheap),
+    )
+    unsettled = table[table["high"] >= margin]
+    if not len(better) and len(unsettled):
+        size = max(margin, float(unsettled["difference"].max()))
+        more = intervals.groups_needed(gains[unsettled.index[0]], groups, size)
+        more = max(more - n_groups, 1)
+        decision = replace(decision, verdict="undecided", more=more)
+    return _in_words(decision, incumbent, kind, margin)
+
+
+def _cheaper(name, values, groups, milliseconds, margin):
+    """The cheapest search that is shown to lose less than the margin, or None.
+
+    It takes less than CHEAPER of the time."""
+    costs = pd.Series(milliseconds, dtype=float).dropna().sort_values()
+    if name not in costs:
+        return None
+    gains = gains_over(name, values)
+    able = costs[costs < CHEAPER * costs[name]].index.intersection(gains, sort=False)
+    for rival in able:
+        low, _ = intervals.confidence_interval(gains[rival], groups)
+        if low > -margin:
+            return rival
+    return None
+
+
+def _in_words(decision, incumbent, kind, margin):
+    """The decision with its sentence."""
+    name, metric = decision.name, experiments.METRIC[kind]
+    if decision.verdict == "ship":
+        row = decision.table.loc[name]
+        says = (
+            f"Ship “{name}”. On {kind} queries it is better than “{incumbent}” by "
+            f"{row['difference']:.3f} of {metric} "
+            f"({row['low']:.3f} to {row['high']:.3f})."
+        )
+    elif decision.verdict == "keep":
+        least = f"{margin} of {metric}"
+        says = f"Keep “{name}”. No other search is better by {least} or more."
+    else:
+        says = (
+            f"Not decided. Judge about {decision.more:,} more queries ({JUDGE}). "
+            f"Until then keep “{name}”."
+        )
+    says += _of_cheaper(decision.cheaper, margin)
+    return replace(decision, incumbent=incumbent, says=says)
+
+
+def _of_new(values, best, close, kind, cheap):
+    """The decision where nothing runs today. cheap: see `_cheaper`."""
+    n, verdict = len(cheap["groups"]), "undecided"
+    if n < experiments.FEW:
+        says = (
+            f"Too few queries to decide: {n}. Judge {experiments.FEW - n} more "
+            f"({JUDGE}). Until then take “{best}”."
+        )
+    elif len(close):
+        *names, last = [f"“{name}”" for name in [best, *close]]
+        says = (
+            f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
+            f"Take “{best}”."
+            f"{_of_cheaper(_cheaper(best, values, **cheap), cheap['margin'])}"
+        )
+    else:
+        verdict, better = "ship", "it is significantly better than every other search"
+        says = f"Take “{best}”. On {kind} queries {better}."
+    return Decision(verdict, best, pd.DataFrame(), says=says)
+
+
+def _of_cheaper(name, margin):
+    """A sentence on a cheaper search, if there is one."""
+    if name is None:
+        return ""
+    return f" “{name}” takes half of the time, or less, and loses less than {margin}."
+
+
+def if_worse(values, groups, pair, kind):
+    """That the first search of a pair is worse than the second, or ""."""
+    row = intervals.difference(values[pair[0]] - values[pair[1]], groups)
+    if row["high"] >= 0 or row["p"] >= WEAK:
+        return ""
+    loss = f"{-row['difference']:.3f} of {experiments.METRIC[kind]}"
+    return f"On {kind} queries, which do not decide, it is worse by {loss}."
+
+
+def code(decision, margin=MARGIN):
+    """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
+
+    0: a search is to be shipped, or a candidate is shown to lose less than the margin.
+    1: the incumbent is kept, and no candidate is shown to be that near."""
+    if decision.verdict == "undecided":
+        return 2
+    table = decision.table
+    near = table.empty or (table["low"] > -margin).any()
+    return 0 if decision.verdict == "ship" or near else 1
+
+
+# --- How many queries --------------------------------------------------------
 
 
 def power():
@@ -45,163 +249,3 @@ def can_show(n_groups):
     """The difference of nDCG@10 that so many needs show, by SPREADS: a Series."""
     middle = {name: spreads["median"] for name, spreads in SPREADS.items()}
     return intervals.POWER * pd.Series(middle) / math.sqrt(n_groups)
-
-
-WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
-MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
-CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
-JUDGE = "evaluate-retrieval judge, or notebook 8"
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A verdict on candidates against an incumbent.
-
-    verdict: "ship", "keep" or "undecided". name: what runs from now on. table: of
-    each candidate what it gains over the incumbent, with the columns of
-    `intervals.difference`, p corrected by Holm. more: how many more groups of queries
-    would tell. cheaper: a search that costs less and loses at most the margin, or
-    None. incumbent: the search that runs today, or None. says: all of it in words."""
-
-    verdict: str
-    name: str
-    table: pd.DataFrame
-    more: int = 0
-    cheaper: str | None = None
-    incumbent: str | None = None
-    says: str = ""
-
-
-def incumbent_of(yours, names):
-    """The search that runs today, or None.
-
-    yours: names of your own searches. names: of all searches that were measured.
-    COURSE_INCUMBENT names one of these, with or without the "own: " before it."""
-    wanted = os.environ.get("COURSE_INCUMBENT")
-    if not wanted:
-        return next(iter(yours)) if len(yours) == 1 else None
-    return named(wanted, names, "COURSE_INCUMBENT: ")
-
-
-def named(wanted, names, setting=""):
-    """The search of this name, with or without the "own: " or "run: " before it.
-
-    ValueError where there is none; setting: what it says first."""
-    for name in (wanted, f"own: {wanted}", f"run: {wanted}"):
-        if name in names:
-            return name
-    known = ", ".join(map(repr, names))
-    raise ValueError(f"{setting}{wanted!r} is no search here; there is {known}")
-
-
-def code(decision, margin=MARGIN):
-    """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
-
-    0: a search is to be shipped, or a candidate is shown to lose less than the margin.
-    1: the incumbent is kept, and no candidate is shown to be that near."""
-    if decision.verdict == "undecided":
-        return 2
-    table = decision.table
-    near = table.empty or (table["low"] > -margin).any()
-    return 0 if decision.verdict == "ship" or near else 1
-
-
-def decide(incumbent, values, groups, milliseconds=None, margin=MARGIN):
-    """A `Decision` on the searches against the incumbent, which is one of them.
-
-    values: {name: the metric of each query}, of rankings that did not choose on these
-    queries. groups: what is drawn, one label a query. milliseconds: {name: of a query},
-    as far as they were measured. A candidate is shipped if its gain is significant
-    after Holm's correction for all candidates. With less than experiments.FEW queries
-    none is."""
-    gains = _gains_over(incumbent, values)
-    table = intervals.differences(gains, groups)
-    table["p"] = intervals.holm(table["p"])
-    table = table.sort_values("difference", ascending=False)
-    n, n_groups = len(groups), pd.Series(list(groups)).nunique()
-    if n < experiments.FEW:
-        return Decision("undecided", incumbent, table, experiments.FEW - n)
-    better = table[(table["p"] < WEAK) & (table["low"] > 0)]
-    best = better.index[0] if len(better) else incumbent
-    cheaper = _cheaper(best, values, groups, milliseconds, margin)
-    if len(better):
-        return Decision("ship", best, table, cheaper=cheaper)
-    if (table["high"] < margin).all():
-        return Decision("keep", incumbent, table, cheaper=cheaper)
-    open_ = table[table["high"] >= margin]
-    wanted = max(margin, float(open_["difference"].max()))
-    first = gains[open_.index[0]]
-    more = intervals.groups_needed(first, groups, wanted) - n_groups
-    return Decision("undecided", incumbent, table, max(more, 1), cheaper)
-
-
-def _gains_over(name, values):
-    """What each other search gains over one, by query: a dict."""
-    return {other: values[other] - values[name] for other in values if other != name}
-
-
-def _cheaper(name, values, groups, milliseconds, margin):
-    """The cheapest search that is shown to lose less than the margin, or None.
-
-    It takes less than CHEAPER of the time."""
-    costs = pd.Series(milliseconds or {}, dtype=float).dropna().sort_values()
-    if name not in costs:
-        return None
-    gains = _gains_over(name, values)
-    able = costs[costs < CHEAPER * costs[name]].index.intersection(gains, sort=False)
-    for other in able:
-        low, _ = intervals.confidence_interval(gains[other], groups)
-        if low > -margin:
-            return other
-    return None
-
-
-def sentence(decision, incumbent, kind, margin=MARGIN):
-    """The decision in words. kind: judged or generated."""
-    name = decision.name
-    if decision.verdict == "ship":
-        row = decision.table.loc[name]
-        said = (
-            f"Ship “{name}”. On {kind} queries it is better than “{incumbent}” by "
-            f"{row['difference']:.3f} of {experiments.METRIC[kind]} "
-            f"({row['low']:.3f} to {row['high']:.3f})."
-        )
-    elif decision.verdict == "keep":
-        least = f"{margin} of {experiments.METRIC[kind]}"
-        said = f"Keep “{name}”. No other search is better by {least} or more."
-    else:
-        said = (
-            f"Not decided. Judge about {decision.more:,} more queries ({JUDGE}). "
-            f"Until then keep “{name}”."
-        )
-    return said + _of_cheaper(decision.cheaper, margin)
-
-
-def of_new(best, close, values, groups, kind, milliseconds=None, margin=MARGIN):
-    """What to take where nothing runs today, in words. See `decide`.
-
-    best: the search that was chosen. close: names of those from which it cannot be
-    told apart."""
-    n = len(groups)
-    if n < experiments.FEW:
-        more = experiments.FEW - n
-        return (
-            f"Too few queries to decide: {n}. Judge {more} more ({JUDGE}). "
-            f"Until then take “{best}”."
-        )
-    if not len(close):
-        better = "it is significantly better than every other search"
-        return f"Take “{best}”. On {kind} queries {better}."
-    *names, last = [f"“{name}”" for name in [best, *close]]
-    cheaper = _cheaper(best, values, groups, milliseconds, margin)
-    return (
-        f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
-        f"Take “{best}”.{_of_cheaper(cheaper, margin)}"
-    )
-
-
-def _of_cheaper(name, margin):
-    """What is said of a cheaper search, if there is one."""
-    if name is None:
-        return ""
-    return f" “{name}” takes half of the time, or less, and loses less than {margin}."

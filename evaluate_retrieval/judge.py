@@ -3,89 +3,92 @@
 import itertools
 import re
 import unicodedata
-from pathlib import Path
 
-from course import corpus, judging, pooling
-from evaluate_retrieval import folder, lists, manifest, read
-
-# --- Judge -------------------------------------------------------------------
+from course import corpus, judging
+from evaluate_retrieval import lists
+from evaluate_retrieval.folder import JUDGED
 
 
-def judge(source, out, who="me", draw=None):
-    """Judge pairs in the terminal; each grade is on disk at once. Returns the path.
-
-    draw: "next" or "random", a list of the last run in out. Else it is what the last
-    run lists to judge next, or a pool of the folder's queries. In the end, also of an
-    interrupt and of the input, judged-queries.csv beside the documents has all
-    judgements, old and new. None is returned, and nothing written, where nothing was
-    judged. ValueError for what is no folder: judgements go into it."""
-    source = Path(source)
+def check(source, name):
+    """ValueError for what is no folder, as judgements go into it, and for a name."""
     if not source.is_dir():
         raise ValueError(f"{source}: no folder; judgements go beside the documents")
-    if not re.fullmatch(r"[\w.-]+", who):
-        raise ValueError(f"--name {who!r}: a name has letters, digits, -, _ and . only")
-    with manifest.locked(out):
-        data = folder.read(source, out)
-        pairs = _to_judge(data, out, draw)
-    records = {document["id"]: document for document in data.documents}
-    gone = ~pairs["document"].isin([*records])
-    if gone.any():
-        print(f"{gone.sum()} of {len(gone)} pairs are of no document, and left out")
-    session = judging.Judging(pairs[~gone], source / f"judgements-{who}.csv")
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ValueError(
+            f"--name {name!r}: a name has letters, digits, -, _ and . only"
+        )
+
+
+def pairs_to_judge(folder, own, path):
+    """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE, and a sentence.
+
+    path: of the list that the last run wrote; without one, a pool of the folder's
+    queries, see `lists.to_pool`. Pairs of documents that are gone are left out, and the
+    sentence counts them."""
+    if path.exists() and corpus.read_text(path).count("\n") > 1:
+        pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
+    else:
+        pairs = lists.to_pool(folder, own)
+    is_there = pairs["document"].isin([document["id"] for document in folder.documents])
+    n_gone, sentence = (~is_there).sum(), ""
+    if n_gone:
+        sentence = f"{n_gone} of {len(pairs)} pairs are of no document, and left out"
+    return pairs[is_there], sentence
+
+
+def judge(folder, pairs, name="me", read=input, write=print):
+    """Judge pairs, and add the judgements to the folder's: the path, or None.
+
+    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of an
+    interrupt and of the input, judged-queries.csv beside the documents has all
+    judgements, old and new. None is returned, and nothing written, where nothing was
+    judged. read, write: functions that ask for a line, and show one."""
+    path = folder.source / f"judgements-{name}.csv"
+    session = judging.Judging(pairs, path)
     keys = ", ".join(session.keys.values())
-    print(f"{session}. Keys: {keys}; u goes back, q ends")
+    write(f"{session}. Keys: {keys}; u goes back, q ends")
     try:
-        _ask(session, records)
+        _ask(session, folder.documents, read, write)
     finally:
-        judged = _add_judgements(data, session, source)
+        judged = add(folder, session, write)
     return judged
 
 
-def _ask(session, records):
+def _ask(session, documents, read, write):
     """Show an item, and wait for its key, until all are judged, or q, or the end."""
+    records = {document["id"]: document for document in documents}
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))
         record = records[item["document"]]
         text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
-        print(f"\n{session}\n{printable(text)}\n", flush=True)
+        write(f"\n{session}\n{printable(text)}\n")
         try:
-            key = input("grade: ").strip().lower()
+            key = read("grade: ").strip().lower()
         except EOFError:
-            print("\nthe input has ended")
+            write("\nthe input has ended")
             return
         if key == "q":
             return
         judging.judge(session, key)
 
 
-def _add_judgements(data, session, folder):
+def add(folder, session, write=print):
     """Write judged-queries.csv of old judgements and those of a session: its path.
 
     None where nothing was judged."""
     if not session.done:
         return None
-    judged = folder / read.JUDGED
-    n = judging.add(data.folder / read.JUDGED, session.path, judged)
-    print(f"{session}; {judged} has {n:,} judgements")
-    for old in [*folder.glob("qrels*"), *folder.glob("*.REL")]:
-        print(f"take {old.name} out of the folder: {judged.name} has all of it")
-    return judged
+    path = folder.source / JUDGED
+    if not path.exists() and len(folder.judgements):  # they are in qrels
+        corpus.write_table(folder.judgements, path)
+    n = judging.add(path, session.path, path)
+    write(f"{session}; {path} has {n:,} judgements")
+    for old in [*folder.source.glob("qrels*"), *folder.source.glob("*.REL")]:
+        write(f"take {old.name} out of the folder: {path.name} has all of it")
+    return path
 
 
 def printable(text):
     """A text for a terminal: without control characters, such as escape sequences."""
-    kept = (one in "\n\t" or unicodedata.category(one) != "Cc" for one in text)
+    kept = (char in "\n\t" or unicodedata.category(char) != "Cc" for char in text)
     return "".join(itertools.compress(text, kept))
-
-
-def _to_judge(data, out, draw):
-    """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE."""
-    path = out / f"judge-{draw or 'next'}.csv"
-    if path.exists() and corpus.read_text(path).count("\n") > 1:
-        return corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
-    if draw:
-        raise ValueError(f"{path}: nothing to judge; run the evaluation first")
-    if not (data.folder / read.LOG).exists():
-        raise ValueError("no queries to judge: write some into queries.txt")
-    few, searches, _ = lists.log_to_judge(data.folder)
-    return pooling.pool(few, searches)

@@ -1,69 +1,21 @@
 """The report: a page that begins with the decision. It opens offline.
 
 What it looks like is in report.html.j2, and the page of two searches in pair.html.j2.
-What others wrote is escaped there."""
+What people wrote is escaped there."""
 
 import base64
 import json
-import os
 from datetime import date
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import corpus, elastic, experiments
-from evaluate_retrieval import built_in, decision, pairs, read, yours
-
-BOARD_SHOWN = ["low", "high", "condensed", "judged_at_k"]  # of a leaderboard
-
-
-def looks(documents):
-    """What to know of the documents before any search: a Series of counts."""
-    frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
-    return pd.Series(
-        {
-            "documents": len(frame),
-            "courses": frame["course"].nunique(),
-            "exact copies": frame.duplicated(["course", "question", "text"]).sum(),
-            "of fewer than 5 words": (n_words < 5).sum(),
-            f"of more than {built_in.LONG} words": (n_words > built_in.LONG).sum(),
-        }
-    )
-
-
-def labelled(boards):
-    """Leaderboards for `plots.searches`: by label, the kind that decides first."""
-    shown = {}
-    for kind in reversed([*boards]):
-        shown[experiments.LABELS[kind]] = boards[kind].rename(
-            columns={experiments.BY[kind]: "value"}
-        )
-    return shown
-
-
-def recipe(folder, name, fields):
-    """What to paste of a search, as text: its settings in the folder, as JSON.
-
-    A model that is a folder of this machine is called by the folder's name. Your own
-    search is yours; Elasticsearch has a request and minsearch an index, with fields."""
-    if name.startswith(("own: ", "run: ")):
-        return "It is yours already."
-    if name.startswith("Elasticsearch"):
-        in_all = elastic.match_query(fields, "combined_fields")
-        return json.dumps(in_all("QUESTION", "COURSE"), indent=1)
-    if name == built_in.BASELINE:
-        return f'minsearch.Index({fields}, ["course"]).fit(documents)'
-    settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-    if Path(settings["model"]).is_absolute():
-        settings["model"] = Path(settings["model"]).name
-    return json.dumps(settings, indent=1)
-
+from course import elastic, embedding, experiments, intervals, plots, scoring
+from evaluate_retrieval import built_in, decision, pairs, yours
 
 PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
-SCRIPT_NEEDS = ["bm25s", "PyStemmer", "numpy", "sentence-transformers"]
 NAMES = {
     "mrr": "MRR@5",
     "ndcg": "nDCG@10",
@@ -72,7 +24,6 @@ NAMES = {
     "condensed": "judged results only",
     "judged_at_k": "share judged",
     "ms_per_query": "ms a query",
-    "left_out": "labels left out",
 }
 MEANS = {
     "mrr": "MRR@5: 1 if the right document is first, 1/2 if it is second, 0 below 5",
@@ -83,28 +34,12 @@ DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
 NEEDS = "Queries that ask for the same are one need."
 PAGES = Environment(
     loader=PackageLoader("evaluate_retrieval", ""),
-    autoescape=True,
+    autoescape=lambda name: ".html" in name,
     undefined=StrictUndefined,
 )
 
 
-def render(sections, top=None):
-    """The report as HTML. sections: see `section`. top: see `lead`, if there is one."""
-    return PAGES.get_template("report.html.j2").render(sections=sections, top=top)
-
-
-def lead(decided, cost, path):
-    """What the page begins with: the decision, what it costs, and a picture.
-
-    decided, cost: sentences. path: the picture; a phone shows the narrow one beside
-    it. Returns a dict of texts."""
-    narrow = path.with_stem(f"{path.stem}-narrow")
-    return {
-        "decision": decided,
-        "cost": cost,
-        "wide": _encoded(path),
-        "narrow": _encoded(narrow),
-    }
+# --- Pages -------------------------------------------------------------------
 
 
 def section(title, text, table=None, code="", index=True, link=""):
@@ -138,84 +73,133 @@ def _encoded(path):
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def sections(boards, differences, test, chosen, tables):
-    """The sections on queries, from the failures to what to judge: a list.
+def page(folder, candidates, results, verdict, pair, lists, run_id, picture):
+    """The report on a folder with queries, as HTML.
 
-    boards, differences, test, chosen: dicts of the kind; the last kind decides.
-    tables: DataFrames by name: failures, funnel, answers, judge_next, judge_random and
-    corrected. Only failures and funnel have a section where they are empty. refused: a
-    Series whose name counts the queries, see `steps.refused_shares`."""
-    some, kind = tables["failures"].head(20), next(reversed(boards))
-    about = (
-        f"Of the queries on which “{chosen[kind]}” was chosen, "
-        f"{len(tables['failures']):,} have nothing relevant among its first "
-        f"{experiments.K[kind]} results. Here are {len(some)}, each with a document of "
-        "its best grade (wanted)."
-    )
-    found = [section("Failures to read first", about, some, index=False)]
-    about = (
-        "If a model writes answers from the first five results: is a document of the "
-        "query's best grade among them (shown)? Else, where is it? Shares of the "
-        "queries."
-    )
-    found.append(section("Where an answer would be lost", about, tables["funnel"]))
-    if len(tables["answers"]):
-        about = "With a model that answers, and judges: its errors are in notebook 16."
-        found.append(section("Where answers were lost", about, tables["answers"]))
-    for kind in reversed([*boards]):
-        board = boards[kind].rename(columns={"refused": tables["refused"].name})
-        found.append(_board_section(board, test[kind], kind, tables["refused"].name))
-        close = undecided(differences[kind])
-        clear = differences[kind].drop(close.index)
-        if len(clear):
-            about = f"{chosen[kind]} minus each: it is significantly better than these."
-            about += " p is corrected by Holm."
-            columns = ["difference", "low", "high", "p"]
-            found.append(section(f"Decided, {kind} queries", about, clear[columns]))
-        if len(close):
-            of = "documents" if kind == "generated" else "needs"
-            about = (
-                f"{chosen[kind]} minus each: we cannot tell it from these. Below 0 it "
-                f"is behind. p is corrected by Holm. Needed: so many {of} would show a "
-                "difference of 0.02, four times in five."
-            )
-            about += f" {NEEDS}" if of == "needs" else ""
-            found.append(section(f"Undecided, {kind} queries", about, close))
-    if len(tables["judge_next"]):
-        about = (
+    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two names,
+    see `steps.pair_of`. lists: DataFrames by name: failures, judge_next and refused, a
+    Series. picture: the path where the picture of the searches is drawn."""
+    kind = folder.decides
+    boards, best = results.boards, results.chosen[kind]
+    draw(boards, kind, picture)
+    sections = [
+        *_of_pair(folder, results, pair),
+        *_of_failures(lists["failures"], best, kind),
+    ]
+    for name in reversed([*boards]):
+        refused = lists["refused"] if name == kind else pd.Series(dtype=float)
+        sections.append(_of_board(boards[name], folder.test[name], name, refused))
+        sections += _of_differences(
+            results.differences[name], results.chosen[name], name
+        )
+    if len(lists["judge_next"]):
+        text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
             "soonest. “evaluate-retrieval judge FOLDER” asks for one after the other."
         )
-        some = tables["judge_next"][["query", "document"]].head(5)
-        found.append(section("Judge next", about, some, index=False))
-    if len(tables["judge_random"]) or len(tables["corrected"]):
-        about = graded(tables["corrected"], len(tables["judge_random"]))
-        title = "Graded by a model" if len(tables["corrected"]) else "Judge at random"
-        found.append(section(title, about, tables["corrected"]))
-    return found
+        first = lists["judge_next"][["query", "document"]].head(5)
+        sections.append(section("Judge next", text, first, index=False))
+    code = recipe(best, candidates, folder)
+    sections.append(section("What to paste", f"{best}:", code=code))
+    sections += of_yours(candidates.own)
+    sections += of_folder(folder, candidates, run_id)
+    top = {
+        "decision": verdict.says,
+        "cost": costs(boards[kind]["ms_per_query"], best),
+        "wide": _encoded(picture),
+        "narrow": _encoded(picture.with_stem(f"{picture.stem}-narrow")),
+    }
+    return PAGES.get_template("report.html.j2").render(sections=sections, top=top)
 
 
-def _board_section(board, queries, kind, refused="refused"):
-    """The section with the leaderboard of one kind of query. refused: a column."""
-    metric = "mrr" if kind == "generated" else "ndcg"
-    columns = [metric, "low", "high", "condensed", "judged_at_k", refused]
-    board = board[[*columns, "ms_per_query"]]
+def advice_page(folder, advice, run_id):
+    """The report on a folder without queries, as HTML. advice: what to do next."""
+    sections = [section("Next steps", advice), *of_folder(folder, None, run_id)]
+    return PAGES.get_template("report.html.j2").render(sections=sections, top=None)
+
+
+def draw(boards, kind, path):
+    """Draw the searches, the queries that decide first; a narrow picture beside it."""
+    tables = {
+        experiments.LABELS[name]: boards[name].rename(
+            columns={experiments.BY[name]: "value"}
+        )
+        for name in reversed([*boards])
+    }
+    first = plots.label_of(boards[kind].index[0])
+    is_there = built_in.TUNED_TEXT in boards[kind].index
+    baseline = built_in.TUNED_TEXT if is_there else None
+    plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
+
+
+# --- Sections ----------------------------------------------------------------
+
+
+def _of_pair(folder, results, pair):
+    """The section on the pair that has a page of its own, in a list."""
+    if pair[0] == pair[1]:
+        return []
+    kind = folder.decides
+    groups = intervals.groups_of(folder.test[kind])
+    figures = pairs.summary(results.values[kind], groups, pair)
+    text = f"{pairs.sentence(figures, pair, kind)} Query by query:"
+    return [section("A against B", text, link="pair.html")]
+
+
+def _of_failures(failed, best, kind):
+    """The section with failures of the chosen search. failed: see `pairs.failures`."""
+    mine = failed[(failed["search"] == best) & (failed["cause"] != "")]
+    first = mine[["question", "wanted", "found first"]].head(20)
+    text = (
+        f"“{best}” has nothing relevant among its first {experiments.K[kind]} results "
+        f"for {len(mine):,} queries. Here are {len(first)}, each with a document of "
+        "its best grade (wanted)."
+    )
+    return [section("Failures to read first", text, first, index=False)]
+
+
+def _of_board(board, queries, kind, refused):
+    """The section with the leaderboard of one kind of query."""
+    metric = experiments.BY[kind]
+    columns = [metric, "low", "high", "condensed", "judged_at_k", "ms_per_query"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
-    board = board.assign(**ends)
-    about = f"{len(queries):,} queries, with 95 % intervals. {MEANS[metric]}."
+    table = board.assign(**ends)[columns]
+    text = f"{len(queries):,} queries, with 95 % intervals. {MEANS[metric]}."
     if lists_only(queries):
-        board = board.rename(columns={"judged_at_k": "share listed as relevant"})
+        table = table.rename(columns={"judged_at_k": "share listed as relevant"})
     elif kind == "judged":
-        about += (
+        text += (
             " Judged results only: the same, without the results that nobody judged. "
             "Share judged: of the first ten results."
         )
-    if board[refused].notna().any():
-        about += (
+    if len(refused):
+        table["refused"] = refused
+        text += (
             " Refused: of the queries without an answer, the share whose best score is "
             "low, where one in twenty of the others may have so low a score."
         )
-    return section(f"Leaderboard, {kind} queries", about, board)
+    return section(f"Leaderboard, {kind} queries", text, table)
+
+
+def _of_differences(table, best, kind):
+    """The sections on what is decided and what is not, in a list."""
+    close = decision.undecided(table)
+    clear, sections = table.drop(close.index), []
+    if len(clear):
+        text = f"{best} minus each: it is significantly better than these."
+        text += " p is corrected by Holm."
+        columns = ["difference", "low", "high", "p"]
+        sections.append(section(f"Decided, {kind} queries", text, clear[columns]))
+    if len(close):
+        unit = "documents" if kind == "generated" else "needs"
+        text = (
+            f"{best} minus each: we cannot tell it from these. Below 0 it is behind. "
+            f"p is corrected by Holm. Needed: so many {unit} would show a difference "
+            "of 0.02, four times in five."
+        )
+        text += f" {NEEDS}" if unit == "needs" else ""
+        sections.append(section(f"Undecided, {kind} queries", text, close))
+    return sections
 
 
 def of_yours(searches):
@@ -223,41 +207,35 @@ def of_yours(searches):
     table = yours.how_it_went(searches)
     if table.empty:
         return []
-    about = (
+    text = (
         "“own:” is before the name of each search in your file. A query that failed "
         "twice counts as nothing found, and its time is what you waited for. Repeated "
-        "ids are merged. Foreign ids, which no document has, are left out. Half of the "
-        "queries took less than p50, and 95 % less than p95."
+        "ids count once. Foreign ids, which no document has, keep their place and "
+        "count as not relevant. Half of the queries took less than p50, and 95 % less "
+        "than p95."
     )
-    return [section("Your searches", about, table)]
+    return [section("Your searches", text, table)]
 
 
-def to_paste(name, code, is_folder):
-    """The section with what to paste: the search of a name and its code.
-
-    is_folder: whether the search was written into a folder, and code is its settings.
-    Then it says what to install and how to run it."""
-    if not is_folder:
-        return section("What to paste", name, code=code)
-    settings = json.loads(code)
-    packages = [*SCRIPT_NEEDS, *filter(None, [settings["package"]])]
-    about = [
-        f"{name}: in the folder search/, which needs nothing of this course",
-        f"Install: pip install {' '.join(packages)}",
-        "Run: python search/search.py QUESTION COURSE",
-        "Add documents: python search/search.py --add FILE.json",
+def of_folder(folder, candidates, run_id):
+    """The sections on the documents, and on how the report was made: a list."""
+    documents = folder.documents
+    frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
+    counts = {
+        "documents": len(frame),
+        "courses": frame["course"].nunique(),
+        "exact copies": frame.duplicated(["course", "question", "text"]).sum(),
+        "of fewer than 5 words": (n_words < 5).sum(),
+        f"of more than {built_in.LONG} words": (n_words > built_in.LONG).sum(),
+    }
+    text = f"{len(documents):,} documents were read."
+    models = dict.fromkeys(candidates.models.values()) if candidates else {}
+    if models:
+        text += f" {built_in.about_chunks(documents)}"
+    return [
+        section("Documents", text, pd.Series(counts).to_frame("n")),
+        section("How it was made", made_with(folder, models, run_id)),
     ]
-    if not settings["package"]:
-        about.insert(2, f"The model is {settings['model']}: settings.json says where")
-    return section("What to paste", ". ".join(about) + ".", code=code)
-
-
-def undecided(table):
-    """The rows of searches from which the chosen one cannot be told apart.
-
-    table: the chosen search minus each other, with the columns low and p.
-    Weak evidence decides nothing."""
-    return table[(table["p"] >= decision.WEAK) | (table["low"] <= 0)]
 
 
 def lists_only(queries):
@@ -265,7 +243,7 @@ def lists_only(queries):
 
     Then it is not known which documents were looked at."""
     grades = [qrel.values() for qrel in queries["document"] if isinstance(qrel, dict)]
-    return bool(grades) and all(min(some, default=0) > 0 for some in grades)
+    return bool(grades) and all(min(values, default=0) > 0 for values in grades)
 
 
 def costs(milliseconds, best):
@@ -273,101 +251,107 @@ def costs(milliseconds, best):
 
     milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
     measured = milliseconds.dropna()
-    said = f"How long a query takes in “{best}” was not measured"
+    text = f"How long a query takes in “{best}” was not measured"
     if best in measured:
-        said = f"A query takes {measured[best]:.1f} ms in “{best}”"
+        text = f"A query takes {measured[best]:.1f} ms in “{best}”"
     if measured.empty:
-        return f"{said}."
+        return f"{text}."
     fastest = measured.idxmin()
     if fastest == best:
-        return f"{said}, the fastest search that was measured."
-    return f"{said}, and {measured[fastest]:.1f} ms in the fastest search, “{fastest}”."
+        return f"{text}, the fastest search that was measured."
+    return f"{text}, and {measured[fastest]:.1f} ms in the fastest search, “{fastest}”."
 
 
-def graded(corrected, n_left):
-    """What the figures of a model rest on, and what is left to judge, as sentences.
-
-    corrected: a row of `intervals.prediction_powered` for each search, or none.
-    n_left: how many pairs of the random draw are not judged."""
-    said = []
-    if len(corrected):
-        how = " and ".join(corrected["interval"].unique())
-        said.append(
-            "DCG@10 by a model's grades, corrected by your labels, and as it is"
-        )
-        said.append(f"The intervals are 95 %, by {how}")
-        said.append("Labels count if they were drawn at random; others are left out")
-    if n_left:
-        draw = f"In judge-random.csv: {n_left} pairs drawn at random"
-        said.append(f"{draw}. If a model grades, only such labels can correct it")
-    return ". ".join(said) + "."
-
-
-def made_with(source, models=()):
+def made_with(folder, models, run_id):
     """When and from what the report was made, as sentences.
 
     models: names of embedding models; None is the default."""
-    there = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
-    versions = ", ".join(f"{name} {version(name)}" for name in there)
-    default = os.environ.get("EMBEDDING_MODEL") or "all-MiniLM-L6-v2"
-    language = corpus.course_language()
-    run = os.environ.get("COURSE_RUN")
-    of_run = f", run {run}" if run else ""
-    vectors = f"Vectors by {', '.join(name or default for name in models)}. "
+    installed = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
+    versions = ", ".join(f"{name} {version(name)}" for name in installed)
+    default = embedding.where_from()["model"]
+    vectors = ", ".join(name or default for name in models)
     return (
-        f"{date.today()}{of_run}, from {source}. {vectors if models else ''}"
-        f"Stems in {language}. {versions}. "
+        f"{date.today()}, run {run_id}, from {folder.source}. "
+        f"{f'Vectors by {vectors}. ' if models else ''}"
+        f"Stems in {folder.language}. {versions}. "
         "Intervals and tests draw with seed 1."
+    )
+
+
+def recipe(name, candidates, folder):
+    """What to paste of a search, as text: Python, or a request of Elasticsearch."""
+    search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
+    if search.origin != "built in":
+        return "It is yours already."
+    if name == built_in.NODE:
+        query = elastic.match_query(fields, "combined_fields")
+        return json.dumps(query("QUESTION", "COURSE"), indent=1)
+    if name == built_in.FIELDS:
+        return f'minsearch.Index({fields}, ["course"]).fit(documents)'
+    embedded = search.setting.get("embedded", "vectors")
+    source = embedding.where_from(candidates.models.get(embedded))
+    model = json.dumps(source["model"])
+    if source["package"]:
+        module = source["package"].replace("-", "_")
+        model = f'__import__("{module}").MODEL_DIR'
+    return PAGES.get_template("search.py.j2").render(
+        setting={"text": 0, "vectors": 0, "heading": 1, "k1": 1.2, "b": 0.75}
+        | search.setting,
+        language=folder.language,
+        stopwords=scoring.stopwords_of(folder.language),
+        package=source["package"],
+        model=model,
+        is_cut=embedded == "vectors: chunks",
+        size=built_in.CUT["size"],
     )
 
 
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(queries, rankings, pair, kind, documents, failed=None):
-    """Why one search beats another, as HTML: see `comparison`.
+def pair_page(queries, rankings, values, pair, kind, documents, failed):
+    """Why one search beats another, as HTML: see `pairs`.
 
-    rankings: a dict of name: ids, (n_queries, depth). pair: two of its names. failed:
-    a table of failures, see `pairs.failures`."""
-    about = pairs.summary(queries, rankings, pair, kind)
-    a, b = (rankings[name] for name in pair)
-    gain = experiments.gain_of(queries, a, b, kind)
-    won, lost = pairs.largest(queries, rankings, pair, kind, documents)
-    slices = pairs.by_slices(gain, queries)
+    rankings: a dict of name: ids, (n_queries, depth). values: a DataFrame of the
+    metric. pair: two names. failed: a table of failures, see `pairs.failures`."""
+    groups = intervals.groups_of(queries)
+    figures = pairs.summary(values, groups, pair)
+    won, lost = pairs.largest(queries, rankings, values, pair, documents)
+    slices = pairs.by_slices(values[pair[0]] - values[pair[1]], queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
+    metric = experiments.METRIC[kind]
     text = (
-        f"{pairs.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
-        f"intervals. n counts queries, and groups their needs, or documents. {NEEDS} "
-        "p is corrected by Holm for all slices, and significant below "
-        f"{decision.WEAK}. Smallest: the difference that a slice of this size shows, "
-        f"four times in five. With fewer than {pairs.FEWEST} groups a slice is "
-        "only counted."
+        f"{metric} of {pair[0]} minus that of {pair[1]}, with 95 % intervals. n counts "
+        f"queries, and groups their needs, or documents. {NEEDS} p is corrected by "
+        f"Holm for all slices, and significant below {decision.WEAK}. Smallest: the "
+        "difference that a slice of this size shows, four times in five. With fewer "
+        f"than {pairs.FEWEST} groups a slice is only counted."
     )
-    left_out = pairs.too_many_values(queries)
-    if left_out:
-        some = ", ".join(f"{column} ({n:,})" for column, n in left_out.items())
-        most = pairs.KINDS_OF
-        text += f" Columns of more than {most} values have no slices: {some}."
-    found = [section("Slices of the queries", text, slices)]
-    if failed is not None and len(failed):
-        counts = pairs.counted(failed, [*pair]).T
-        some = pairs.CAUSES.items()
-        causes = " ".join(f"“{k}”: {v}." for k, v in some if k in counts.index)
+    if not_sliced := pairs.too_many_values(queries):
+        columns = ", ".join(f"{column} ({n:,})" for column, n in not_sliced.items())
+        text += f" Columns of more than {pairs.MOST_VALUES} values have no slices: "
+        text += f"{columns}."
+    sections = [section("Slices of the queries", text, slices)]
+    counts = pairs.counted(failed, [*pair]).T
+    if len(counts):
+        causes = [
+            f"“{cause}”: {meaning}."
+            for cause, meaning in pairs.CAUSES.items()
+            if cause in counts.index
+        ]
         text = (
             f"Queries for which none of the first {experiments.K[kind]} results is "
-            f"relevant, by cause. {causes} In {read.FAILURES} you can write a cause "
-            "of your own for each."
+            f"relevant, by cause. {' '.join(causes)} In failures.csv you can write a "
+            "cause of your own for each."
         )
-        found.append(section("Failures by cause", text, counts))
-    some = f"The {pairs.MOST} largest"
-    both = [
-        (f"{some} gains: {pair[0]} is better", won),
-        (f"{some} losses: {pair[1]} is better", lost),
-    ]
+        sections.append(section("Failures by cause", text, counts))
     return PAGES.get_template("pair.html.j2").render(
         pair=pair,
-        said=pairs.sentence(about, pair, kind),
-        sections=found,
-        both=both,
-        metric=pairs.METRIC[kind],
+        says=pairs.sentence(figures, pair, kind),
+        sections=sections,
+        lists={
+            f"The {pairs.MOST} largest gains: {pair[0]} is better": won,
+            f"The {pairs.MOST} largest losses: {pair[1]} is better": lost,
+        },
+        metric=metric,
     )
