@@ -293,7 +293,7 @@ def recipe(name, candidates, folder):
     model = json.dumps(source["model"])
     if source["package"]:
         module = source["package"].replace("-", "_")
-        model = f'__import__("{module}").MODEL_DIR'
+        model = f'str(__import__("{module}").MODEL_DIR)'
     return PAGES.get_template("search.py.j2").render(
         setting={"text": 0, "vectors": 0, "heading": 1, "k1": 1.2, "b": 0.75}
         | search.setting,

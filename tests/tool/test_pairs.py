@@ -1,0 +1,211 @@
+"""Why one search beats another, on results counted by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from course import experiments, intervals
+from evaluate_retrieval import pairs, report
+
+DOCUMENTS = [
+    {
+        "id": id_,
+        "question": f"<b>title {id_}</b>",
+        "text": "",
+        "section": "",
+        "course": "x",
+    }
+    for id_ in "abcdefghijklm"
+]
+N = 24
+QUERIES = pd.DataFrame(
+    {
+        "query_id": [f"q{n}" for n in range(N)],
+        "question": [" ".join(["word"] * (1 + n % 9)) for n in range(N)],
+        "course": "x",
+        "kind": ["typo", "short"] * (N // 2),
+        "product": ["", "one", "two"] * (N // 3),
+        "secret": [str(n) for n in range(N)],
+        "document": [{"a": 2, "b": 0} for _ in range(N)],
+    }
+)
+OTHERS = list("bcdefghijklm")
+
+
+def ranked(rank):
+    """Twelve ids with the relevant one, a, at this rank; 0: without it."""
+    ids = OTHERS[:12] if not rank else [*OTHERS[: rank - 1], "a", *OTHERS[rank - 1 :]]
+    return np.array(ids[:12], dtype=object)
+
+
+RANKS = {"new": [1] * 16 + [2] * 8, "old": [2] * 8 + [1] * 14 + [11, 0]}
+RANKINGS = {name: np.array([*map(ranked, ranks)]) for name, ranks in RANKS.items()}
+PAIR = ("new", "old")
+
+
+def values_of(rankings, queries=QUERIES):
+    """The metric of each query by each search."""
+    return pd.DataFrame(
+        {
+            name: experiments.values_of(queries, ranking, "judged")
+            for name, ranking in rankings.items()
+        }
+    )
+
+
+def summary(rankings=RANKINGS, pair=PAIR):
+    return pairs.summary(values_of(rankings), intervals.groups_of(QUERIES), pair)
+
+
+def page(queries=QUERIES):
+    failed = pairs.failures(queries, RANKINGS, "judged", DOCUMENTS)
+    values = values_of(RANKINGS, queries)
+    return report.pair_page(
+        queries, RANKINGS, values, PAIR, "judged", DOCUMENTS, failed
+    )
+
+
+SECOND = 1 / np.log2(3)  # nDCG of a relevant document at rank 2, if it is alone
+
+
+def test_summary_counts_wins_and_losses_and_says_what_can_be_told():
+    figures = summary()
+    new, old = (16 + 8 * SECOND) / N, (14 + 8 * SECOND) / N
+    assert (figures["a"], figures["b"]) == pytest.approx((new, old))
+    assert figures["difference"] == pytest.approx(new - old)
+    assert [figures[name] for name in ("wins", "ties", "losses")] == [10, 8, 6]
+    assert figures["groups"] == figures["queries"] == N
+    text = pairs.sentence(figures, PAIR, "judged")
+    assert "“new” and “old” cannot be told apart: nDCG@10 +0.083" in text
+    same = {"new": RANKINGS["new"], "old": np.roll(RANKINGS["new"], 1, axis=1)}
+    text = pairs.sentence(summary(same), PAIR, "judged")
+    assert "“new” is better than “old”" in text
+    text = pairs.sentence(summary(same, PAIR[::-1]), PAIR[::-1], "judged")
+    assert "“old” is worse than “new”" in text
+
+
+def test_the_largest_gains_and_losses_have_both_lists_with_grades():
+    values = values_of(RANKINGS)
+    gains, losses = pairs.largest(QUERIES, RANKINGS, values, PAIR, DOCUMENTS)
+    differences = [row["a"] - row["b"] for row in gains]
+    assert differences == pytest.approx([*[SECOND] * 2, *[1 - SECOND] * 8])
+    assert len(losses) == 6
+    first = gains[2]["rows"][0]
+    assert first[0] == {"id": "a", "title": "<b>title a</b>", "grade": 2}
+    assert first[1] == {"id": "b", "title": "<b>title b</b>", "grade": 0}
+    assert gains[2]["rows"][2][0]["grade"] is None  # nobody judged it
+
+
+def test_slices_are_any_column_with_few_values_and_the_length():
+    gain = np.where(QUERIES["kind"] == "typo", 0.2, 0.0) + 0.01 * np.arange(N)
+    table = pairs.by_slices(gain, QUERIES)
+    assert {column for column, _ in table.index} == {"kind", "product", "length"}
+    typo = table.loc[("kind", "typo")]
+    assert typo["n"] == typo["groups"] == 12
+    assert typo["difference"] == pytest.approx(0.2 + 0.01 * 11)
+    assert typo["low"] < typo["difference"] < typo["high"]
+    assert typo["smallest"] > 0
+    assert table.loc[("product", "(empty)"), "n"] == 8
+    by_length = table.xs("length", level=0)
+    assert by_length["n"].sum() == N
+    few = pairs.by_slices(gain[:4], QUERIES[:4])
+    assert few["difference"].isna().all()
+    assert (few["n"] >= 1).all()
+
+
+def test_one_p_value_of_many_slices_is_corrected_for_all():
+    rng = np.random.default_rng(1)
+    table = pairs.by_slices(rng.normal(size=N), QUERIES)
+    alone = pairs.by_slices(
+        rng.normal(size=N) + 9, QUERIES[["query_id", "question", "document", "kind"]]
+    )
+    assert table["p"].max() == 1
+    assert alone["p"].max() < 0.05
+
+
+def test_causes_tell_what_is_further_down_from_what_is_not_there():
+    causes = pairs.causes_of(QUERIES, RANKINGS["old"], "judged")
+    assert causes[-2:].tolist() == ["below", "missing"]
+    assert (causes[:-2] == "").all()
+    nothing = QUERIES[:1].assign(document=[{"a": 0}])
+    assert pairs.causes_of(nothing, RANKINGS["old"][:1], "judged")[0] == "no record"
+
+
+def test_what_a_person_wrote_stays_and_is_counted():
+    failed = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS)
+    assert list(failed["query_id"]) == ["q22", "q23"]
+    assert list(failed.columns) == pairs.FAILED
+    failed.loc[1, "your cause"] = "judged wrong"
+    causes = failed[failed["your cause"] != ""]
+    again = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, causes)
+    assert list(again["your cause"]) == ["", "judged wrong"]
+    counts = pairs.counted(again, ["new", "old"])
+    assert counts.loc["old"].to_dict() == {"below": 1, "judged wrong": 1}
+    assert counts.loc["new"].sum() == 0
+
+
+def test_a_cause_stays_where_a_run_leaves_its_search_out():
+    failed = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS)
+    failed["your cause"] = ["a typo", ""]
+    causes = failed[failed["your cause"] != ""]
+    new_alone = {"new": RANKINGS["new"]}
+    kept = pairs.failures(QUERIES, new_alone, "judged", DOCUMENTS, causes)
+    assert kept[["query_id", "search", "cause", "your cause"]].to_numpy().tolist() == [
+        ["q22", "old", "", "a typo"]
+    ]
+    again = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, kept)
+    assert list(again["your cause"]) == ["a typo", ""]
+    assert list(again["cause"]) == ["below", "missing"]
+
+
+def test_a_row_for_each_query_and_search():
+    table = pairs.query_table(QUERIES, RANKINGS, "judged")
+    assert len(table) == 2 * N
+    old = table[table["search"] == "old"].set_index("query_id")
+    assert old["rank"].astype(object).where(old["rank"].notna(), 0).tolist() == [
+        *RANKS["old"]
+    ]
+    assert old.loc["q22", "cause"] == "below"
+    assert old.loc["q0", "found"].split() == [*ranked(2)[:10]]
+    assert old.loc["q0", "judged_at_k"] == pytest.approx(0.2)
+    assert old.loc["q1", "product"] == "one"
+    assert old.loc["q0", "ndcg"] == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("name", sorted({*pairs.QUERY_COLUMNS} - {"query_id"}))
+def test_a_column_of_yours_may_be_called_like_one_of_ours(name):
+    queries = QUERIES.assign(**{name: "mine"})
+    table = pairs.query_table(queries, RANKINGS, "judged")
+    assert (table[f"your {name}"] == "mine").all()
+    plain = pairs.query_table(QUERIES, RANKINGS, "judged")
+    pd.testing.assert_frame_equal(table[[*plain]], plain)
+
+
+def test_a_slice_of_yours_may_be_called_length():
+    queries = QUERIES.assign(length=["long", "short"] * (N // 2))
+    table = pairs.slices_of(queries)
+    assert set(table["length"]) == {"long", "short"}
+    assert set(table["words"]) == {*pairs.LENGTHS}
+
+
+def test_columns_that_are_no_slices_are_named_on_the_page():
+    assert f"more than 12 values have no slices: secret ({N})" in page()
+    assert "have no slices" not in page(QUERIES.drop(columns="secret"))
+
+
+def test_a_difference_that_is_the_same_everywhere_shows_no_smallest_one():
+    same = {name: ranking[:1].repeat(N, 0) for name, ranking in RANKINGS.items()}
+    figures = summary(same)
+    assert "show a difference" not in pairs.sentence(figures, PAIR, "judged")
+    wide = figures | {"low": 0.951, "high": 1.016, "smallest": 0.045}
+    text = pairs.sentence(wide, PAIR, "judged")
+    assert "(+0.951 to +1.000" in text
+    assert "show a difference of 0.045" in text
+
+
+def test_the_page_escapes_what_people_wrote():
+    html = page(QUERIES.assign(question="<script>alert(1)</script>"))
+    assert "<script>" not in html
+    assert "<b>title" not in html
+    assert html.count('<table class="pair">') == 16
+    assert "kind: typo" in html

@@ -1,0 +1,169 @@
+"""Test what the report of notebook 05 says, and that what it shows is escaped."""
+
+import re
+import tomllib
+from fnmatch import fnmatch
+from importlib import resources
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from course import corpus
+from evaluate_retrieval import built_in, report, steps
+
+GAINS = pd.DataFrame(
+    {"low": [0.01, -0.01, 0.001, -0.01, 0.01], "p": [0.001, 0.2, 0.04, 0.02, 0.001]},
+    index=["behind", "close", "weak", "wide", "own: mine"],
+)
+QUERIES = pd.DataFrame({"document": [{"a": 1, "b": 0}]})
+
+
+def render(sections, top=None):
+    return report.PAGES.get_template("report.html.j2").render(
+        sections=sections, top=top
+    )
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
+def test_names_and_texts_of_people_are_shown_as_text(text):
+    table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
+    top = dict.fromkeys(["decision", "cost", "wide", "narrow"], text)
+    html = render([report.section(text, text, table, code=text)], top)
+    assert not re.search('<script|a & b|"c"', html)
+    shown = BeautifulSoup(html, "html.parser")
+    tags = [string.parent.name for string in shown(string=text)]
+    assert tags == ["p", "p", "h2", "p", "th", "th", "td", "td", "pre"]
+
+
+def test_a_table_has_the_names_and_decimals_of_people():
+    values = {"ndcg": 0.5, "ms_per_query": 1234.56, "needed": 1234.56, "n": 7}
+    table = pd.DataFrame([values], ["vectors"]).astype({"n": object})
+    page = render([report.section("", "", table)])
+    for cell in ("0.500", "1,234.6", "1,235", "7"):
+        assert f"<td>{cell}</td>" in page
+    head = "<th></th><th>nDCG@10</th><th>ms a query</th><th>needed</th><th>n</th>"
+    assert f"<tr>{head}</tr>" in page
+    assert "<tr><th>vectors</th><td>" in page
+    assert "vectors" not in render([report.section("", "", table, index=False)])
+    assert "<table" not in render([report.section("", "", table[:0])])
+
+
+def test_the_templates_are_installed_with_the_package():
+    files = [file.name for file in resources.files("evaluate_retrieval").iterdir()]
+    templates = [name for name in files if not name.endswith((".py", "__"))]
+    project = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
+    [pattern] = project["tool"]["setuptools"]["package-data"]["evaluate_retrieval"]
+    assert {"report.html.j2", "pair.html.j2", "search.py.j2"} <= {*templates}
+    assert all(fnmatch(name, pattern) for name in templates)
+
+
+def test_judgements_that_name_relevant_documents_only_are_called_listed():
+    graded = pd.DataFrame({"document": [{"a": 1, "b": 0}, {"c": 2}]})
+    assert not report.lists_only(graded)
+    assert report.lists_only(graded.tail(1))
+    assert not report.lists_only(pd.DataFrame({"document": ["a"]}))
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "said"),
+    [
+        (
+            {"best": 5, "run: other": None, "slow": 9},
+            "takes 5.0 ms in “best”, the fastest",
+        ),
+        ({"best": None, "slow": 9}, "not measured, and 9.0 ms in the fastest.*“slow”"),
+        ({"best": None, "run: other": None}, "in “best” was not measured.$"),
+        (
+            {"best": 5, "run: other": None, "f": 1},
+            "5.0 ms in “best”, and 1.0 ms in.*“f”.$",
+        ),
+    ],
+)
+def test_costs_are_of_measured_searches_and_name_the_fastest_once(milliseconds, said):
+    times = pd.Series(milliseconds, dtype=float)
+    found = report.costs(times, "best")
+    assert re.search(said, found)
+    assert found.count("fastest") == min(1, times.notna().sum())
+    board = report.section("Leaderboard", "", times.to_frame("ms_per_query"))
+    page = render([board])
+    assert page.count("<td>–</td>") == times.isna().sum()
+
+
+def test_a_report_names_all_its_models_and_its_language():
+    folder = SimpleNamespace(source="my/data", language="spanish")
+    text = report.made_with(folder, [None, "bge", "e5"], "run 7")
+    assert "from my/data. Vectors by all-MiniLM-L6-v2, bge, e5. Stems in span" in text
+    assert "run 7" in text
+
+
+def test_decided_and_undecided_differences_have_a_section_each():
+    table = GAINS.assign(difference=0.1, high=0.2, needed=7.0)
+
+    def sections(rows):
+        made = report._of_differences(table.loc[rows], "best", "generated")
+        return {section["title"].partition(",")[0]: section for section in made}
+
+    by_title = sections([*table.index])
+    assert [*by_title] == ["Decided", "Undecided"]
+    assert by_title["Decided"]["names"] == ["behind", "own: mine"]
+    assert by_title["Undecided"]["names"] == ["close", "weak", "wide"]
+    assert by_title["Decided"]["columns"] == ["difference", "from", "to", "p"]
+    assert [*sections(["close"])] == ["Undecided"]
+    assert [*sections(["behind"])] == ["Decided"]
+
+
+def test_an_interval_of_few_queries_ends_where_the_metric_ends():
+    columns = ["ndcg", "low", "high", "condensed", "judged_at_k", "ms_per_query"]
+    board = pd.DataFrame([[0.9, 0.756, 1.044, 0.9, 1.0, 1.0]], ["x"], columns)
+    refused = pd.Series({"x": 0.5})
+    section = report._of_board(board, QUERIES, "judged", refused)
+    assert section["rows"][0][:3] == ["0.900", "0.756", "1.000"]
+    assert "refused" in section["columns"]
+    assert (
+        "refused"
+        not in report._of_board(board, QUERIES, "judged", refused[:0])["columns"]
+    )
+
+
+DOCUMENTS = [
+    {"id": "a", "course": "tv", "section": "s", "question": "No sound", "text": "Up."},
+    {"id": "b", "course": "tv", "section": "", "question": "", "text": "Dark " * 300},
+    {"id": "c", "course": "tv", "section": "", "question": "Hum", "text": "Earth it."},
+    {"id": "d", "course": "x", "section": "", "question": "Hum", "text": "No sound."},
+]
+SETTINGS = {
+    "text": {"text": 1, "heading": 2, "k1": 2.0},
+    "vectors": {"vectors": 1, "embedded": "vectors"},
+    "chunks": {"vectors": 1, "embedded": "vectors: chunks"},
+    "sum": built_in.SUM | {"b": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_is_pasted_finds_what_the_command_finds(name):
+    vectors = built_in.embed_all(DOCUMENTS)
+    build = built_in.builder(DOCUMENTS, vectors)
+    models = {key: embedded.model for key, embedded in vectors.items()}
+    candidates = steps.Candidates({name: build(SETTINGS[name])}, models=models)
+    folder = SimpleNamespace(documents=DOCUMENTS, language="english")
+    names = {"documents": DOCUMENTS}
+    exec(report.recipe(name, candidates, folder), names)
+    for question in ("sound of the hum", "dark earth", "nothing"):
+        queries = pd.DataFrame({"question": [question], "course": ["tv"]})
+        ids = [id_ for id_ in candidates.searches[name](queries)[0] if id_]
+        assert names["search"](question, "tv") == ids
+
+
+def test_a_search_of_yours_an_engine_and_minsearch_have_their_own_recipes():
+    own = SimpleNamespace(origin="own", setting={})
+    engine = built_in.BuiltIn(None, None)
+    folder = SimpleNamespace(documents=DOCUMENTS, language="english")
+    searches = {"own: x": own, built_in.NODE: engine, built_in.FIELDS: engine}
+    recipes = [
+        report.recipe(name, steps.Candidates(searches), folder) for name in searches
+    ]
+    assert "yours" in recipes[0]
+    assert "combined_fields" in recipes[1]
+    assert "minsearch.Index(['question', 'text', 'section']" in recipes[2]
