@@ -1,7 +1,7 @@
 """Is a search worse than it was? What a run has measured, against a baseline.
 
-Both rankings are scored with the judgements of this run, query by query, so an edited
-grade counts for both. docs/gate.md says what the outcomes mean."""
+Both rankings are scored with the judgements of this run, query by query. So an
+edited grade counts for both. docs/gate.md says what the outcomes mean."""
 
 import gzip
 import json
@@ -45,10 +45,11 @@ MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 
 @dataclass(frozen=True)
 class Kept:
-    """What a baseline keeps of one kind of query, and what a run has just measured.
+    """What a baseline keeps of one kind of query, or what a run has just measured.
 
-    queries: DataFrame with QUERY_COLUMNS. rankings: dict of query id: ids, best first.
-    qrels: dict of query id: dict of id: grade."""
+    queries: DataFrame with QUERY_COLUMNS, texts; need may be "". rankings: dict of
+    query id: ids, best first, without padding. qrels: dict of query id: dict of id:
+    grade."""
 
     search: str
     queries: pd.DataFrame
@@ -60,11 +61,12 @@ class Kept:
 class Outcome:
     """What the gate says of one kind of query.
 
-    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of the old.
-    figures: metric, before, now, difference, low, high, how, queries, groups, wins,
-    losses and ties; empty after an error. sentences: why, then what else changed.
-    losing, gaining: DataFrames with the SHOWN largest losses and gains. Columns:
-    query_id, question, before, now, gain, first_before and first_now (three ids)."""
+    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of the
+    old. figures: metric, before, now, difference, low, high, how, queries, groups,
+    wins, losses and ties; empty after an error. sentences: why, then what else
+    changed. losing, gaining: DataFrames with the SHOWN largest losses and gains.
+    Columns: query_id, question, before, now, gain, first_before and first_now (three
+    ids)."""
 
     kind: str
     code: int
@@ -81,8 +83,8 @@ class Outcome:
 def write_baseline(path, kept, run_id):
     """Write what a later run is compared with, and return the path.
 
-    kept: dict of kind: Kept. The same content gives the same bytes. Rankings are cut
-    at experiments.DEPTH."""
+    kept: dict of kind: Kept. The same content gives the same bytes. Rankings are
+    cut at experiments.DEPTH."""
     kinds = {}
     for kind, measured in kept.items():
         depth = experiments.DEPTH[kind]
@@ -143,14 +145,15 @@ def compare(baseline, now, margin=0.01, anytime=False, allow_deleted=False):
     """An `Outcome` for each kind of query of the baseline: a list.
 
     baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below 1.
-    anytime: intervals that hold at every look, see `intervals.confidence_sequence`.
+    anytime: intervals that hold at every look: `intervals.confidence_sequence`.
     allow_deleted: more than MOST_GONE of the baseline's queries may be gone."""
     check_margin(margin)
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
-            options = margin, anytime, allow_deleted
-            outcome = _compare_kind(kind, before, now[kind], *options)
+            outcome = _compare_kind(
+                kind, before, now[kind], margin, anytime, allow_deleted
+            )
         else:
             sentence = f"The baseline has {kind} queries, and this run has none."
             outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
@@ -167,10 +170,11 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     query_ids = sorted(_answerable(now.qrels) & baseline.qrels.keys())
     withdrawn, changes = _changed_judgements(baseline.qrels, now.qrels)
     groups = _groups(kind, now, query_ids)
-    if len(set(groups)) < 2:
-        where = f"in {len(set(groups))} {UNITS[kind]}; it takes two"
+    n_groups = len(set(groups))
+    if n_groups < 2:
         problem = (
-            f"{len(query_ids)} {kind} queries can be scored in both runs, {where}."
+            f"{len(query_ids)} {kind} queries can be scored in both runs, "
+            f"in {n_groups} {UNITS[kind]}; it takes two."
         )
         sentences = [problem, "Make a new baseline.", changes]
         return Outcome(kind, ERROR, names, sentences=sentences)
@@ -235,7 +239,7 @@ def _groups(kind, now, query_ids):
         labels = corpus.linked(pairs) if pairs else {}
         labels = {query: labels.get(f"query {query}") for query in query_ids}
     else:
-        labels = dict(zip(now.queries["query_id"], now.queries["need"], strict=True))
+        labels = now.queries.set_index("query_id")["need"]
     return np.array([labels.get(query) or query for query in query_ids], dtype=object)
 
 
@@ -244,7 +248,7 @@ def _gains(kind, baseline, now, query_ids, withdrawn):
 
     Both are scored with the judgements of now. A document whose judgement is
     withdrawn takes no place."""
-    questions = dict(zip(now.queries["query_id"], now.queries["question"], strict=True))
+    questions = now.queries.set_index("query_id")["question"]
     judged = pd.DataFrame({"document": [now.qrels[query] for query in query_ids]})
     gains = pd.DataFrame({"query_id": query_ids})
     gains["question"] = [questions.get(query, "") for query in query_ids]
@@ -289,7 +293,7 @@ def _figures(kind, gains, groups, anytime):
 
 
 def verdict(low, high, margin):
-    """The code that an interval of a difference gives, and a sentence that says why."""
+    """The code that an interval of a difference gives, and a sentence on why."""
     limit = f"{0 - margin:g}"  # 0, and not -0
     if low > -margin:
         return NOT_WORSE, f"The whole interval is above {limit}."
@@ -331,7 +335,7 @@ def as_json(outcomes):
 
 
 def summary_lines(outcomes):
-    """The outcomes as lines for a terminal. Texts of users are on one line each."""
+    """The outcomes as lines for a terminal; a text of users is on one line."""
     lines = []
     for outcome in outcomes:
         names = " against ".join(repr(name) for name in outcome.names if name)
@@ -362,9 +366,9 @@ def _ids(ids):
 
 
 def plain(text, longest=200):
-    """A text of users on one line: no control characters, cut to its first letters."""
+    """A text of users on one line: no control characters, only its first letters."""
     line = " ".join(str(text).split())
-    line = "".join(letter for letter in line if unicodedata.category(letter)[0] != "C")
+    line = "".join(char for char in line if unicodedata.category(char)[0] != "C")
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 

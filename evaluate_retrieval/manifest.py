@@ -128,7 +128,7 @@ def input_hashes(source, results, files=None):
 
     Hidden files, a folder of results, and what is written during a run, as paid
     answers are, do not count, unless they are named."""
-    source = Path(source)
+    source, results = Path(source).absolute(), results.absolute()
     if files is None:
         files = [path for path in _files(source) if results not in path.parents]
     start = source if source.is_dir() else source.parent
