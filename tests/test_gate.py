@@ -36,7 +36,6 @@ def kept(qrels, ranks, needs="", first="other0", queries=IDS):
 
 GOOD, BAD = kept(JUDGED, 1), kept(JUDGED, 3)
 MIXED, TENTH = np.arange(N) % 2 + 1, [10] * 10 + [1] * 50
-TURNS = kept(JUDGED, MIXED), kept(JUDGED, 3 - MIXED)
 ON_TOP = kept(JUDGED, 2, first="{}-bad")  # the old search has irrelevant ones there
 UNANSWERED = JUDGED | {id_: {id_: 0} for id_ in IDS[:7]}
 DELETED = {"allow_deleted": True}
@@ -47,8 +46,7 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, BAD, {}, WORSE, "interval is below -0.01"),
     (GOOD, BAD, {"margin": 0.9}, NOT_WORSE, "interval is above -0.9"),
     (GOOD, GOOD, {"margin": 0}, UNDECIDED, "interval includes 0"),
-    (*TURNS, {}, UNDECIDED, "30 better, 0 the same, 30 worse"),
-    (*TURNS, {"margin": 0.3}, NOT_WORSE, "60 queries, 60 needs"),
+    (kept(JUDGED, MIXED), kept(JUDGED, 3 - MIXED), {}, UNDECIDED, "30 better"),
     # the metric is cut at ten
     (kept(JUDGED, 10), kept(JUDGED, 6), {}, NOT_WORSE, "nDCG@10 +0.067 ("),
     # an edited grade counts for both, and a worse search is still caught
@@ -72,7 +70,6 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, kept(JUDGED, TENTH, TENS), {}, UNDECIDED, "60 queries, 6 needs"),
     # sixty needs are too few to tell 0 from -0.01 at every look
     (GOOD, GOOD, {"anytime": True}, UNDECIDED, "paired, at any time: 60"),
-    (GOOD, BAD, {"anytime": True}, WORSE, "paired, at any time: 60"),
 ]
 OF_GENERATED = [
     (kept(GENERATED, 10), kept(GENERATED, 6), {}, NOT_WORSE, "MRR@5 +0.000 ("),
@@ -95,17 +92,11 @@ def test_what_the_gate_says(kind, before, now, options, code, phrase):
     assert f"## Search: {gate.WORDS[code].capitalize()}" in gate.markdown(outcomes)
 
 
-@pytest.mark.parametrize("margin", [float("nan"), -0.1, 1])
-def test_a_margin_that_is_none_is_an_error(margin):
-    with pytest.raises(ValueError, match="a margin of"):
-        gate.compare({}, {}, margin)
-
-
 def test_an_error_counts_before_a_loss_and_a_loss_before_doubt():
     outcomes = [gate.Outcome("judged", code, ("a", "a")) for code in (0, 2, 1, 3)]
     assert [gate.code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
-    with pytest.raises(ValueError, match="nothing to compare"):
-        gate.code([])
+    with pytest.raises(ValueError, match="a margin of"):
+        gate.compare({}, {}, margin=float("nan"))
 
 
 def test_at_any_time_each_need_counts_once():
@@ -121,11 +112,11 @@ def test_it_names_the_queries_that_lost_and_their_first_ids():
     now.queries.loc[0, "question"] = "why\nnot?"
     [outcome] = gate.compare({"judged": before}, {"judged": now})
     text = "\n".join(gate.summary_lines([outcome]))
-    losing, gaining = outcome.losing, outcome.gaining
-    assert list(losing["query_id"]) == ["d1", "d0", "d2"]
+    gaining = outcome.gaining
+    assert list(outcome.losing["query_id"]) == ["d1", "d0", "d2"]
     assert len(gaining) == gate.SHOWN
-    assert gaining["gain"].iloc[0] == gaining["gain"].max() == 0.5
-    assert gaining["gain"].iloc[-1] == gaining["gain"].min() > 0
+    assert gaining["gain"].iloc[0] == 0.5
+    assert gaining["gain"].is_monotonic_decreasing
     ids = "d0, other0, other1; now other0, other1, other2"
     assert f"\n      -0.569 (1.000 to 0.431) d0 “why not?”: {ids}\n" in text
 
