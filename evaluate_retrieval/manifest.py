@@ -31,9 +31,8 @@ CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
 class Run:
     """A run under way.
 
-    source: what the user named. files: the inputs, None for all in the source.
-    content: of the manifest. before: when each file that lay in the results was
-    written."""
+    source and files: see `begin`. content: of its manifest at the begin. before: when
+    each file that lay in the results was written, in nanoseconds."""
 
     id: str
     results: Path
@@ -97,9 +96,8 @@ def begin(results, source, command, language=None, models=None, files=None):
         "seed": SEED,
     }
     before = {path: path.stat().st_mtime_ns for path in _files(results)}
-    run = Run(content["id"], results, source, files, content, before)
-    _write(run)
-    return run
+    _write(results, content)
+    return Run(content["id"], results, source, files, content, before)
 
 
 def end(run, failed):
@@ -113,13 +111,13 @@ def end(run, failed):
         for path in _files(run.results)
         if run.wrote(path) and path.name != NAME
     }
-    run.content.update(
-        state="failed" if failed or changed else "done",
-        ended=time.strftime(TIME),
-        changed=changed,
-        outputs=outputs,
-    )
-    _write(run)
+    ending = {
+        "state": "failed" if failed or changed else "done",
+        "ended": time.strftime(TIME),
+        "changed": changed,
+        "outputs": outputs,
+    }
+    _write(run.results, run.content | ending)
     return changed
 
 
@@ -175,10 +173,8 @@ def _read(results):
         return {}
 
 
-def _write(run):
+def _write(results, content):
     """Write the manifest: whole, or not at all."""
-    path = run.results / NAME
-    new = path.with_name(f".{NAME}")
-    content = json.dumps(run.content, indent=1, ensure_ascii=False) + "\n"
-    new.write_text(content, encoding="utf-8")
-    os.replace(new, path)
+    new = results / f".{NAME}"
+    new.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
+    os.replace(new, results / NAME)
