@@ -315,6 +315,12 @@ def short_hash(text):
     return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
 
 
+def file_hash(path):
+    """The SHA-256 of a file, in hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def unique_ids(documents):
     """One id a document: its `document_id`.
 

