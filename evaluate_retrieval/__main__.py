@@ -183,13 +183,17 @@ def _measure(arguments, options):
     if is_gate:  # before anything takes long
         gate.check_margin(arguments.margin)
         baseline = gate.read_baseline(arguments.baseline)
+        if arguments.baseline.resolve().parent == options.out.resolve():
+            raise ValueError(
+                f"{arguments.baseline}: this run writes there; name a copy"
+            )
     this_run = manifest.begin(options.out, options.source, arguments.line)
     is_done = False
     try:
         evaluated = run.evaluate(options, this_run.id)
         is_done = True
     finally:
-        changed = manifest.end(this_run, options.source, failed=not is_done)
+        changed = manifest.end(this_run, failed=not is_done)
     if changed:
         names = ", ".join(changed)
         raise ValueError(f"{options.source}: {names} changed during the run")
@@ -198,8 +202,8 @@ def _measure(arguments, options):
             raise ValueError(f"{options.source}: there are no queries that can decide")
         return run.as_json(evaluated)
     name = (arguments.search if is_gate else None) or options.incumbent
-    kept = run.kept_of(evaluated, name)
-    path = options.out / run.BASELINE
+    kept = run.kept_of(evaluated, name, baseline)
+    path = options.out / gate.BASELINE
     gate.write_baseline(path, kept, this_run.id)
     if not is_gate:
         result = run.as_json(evaluated)
@@ -211,9 +215,10 @@ def _measure(arguments, options):
         anytime=arguments.anytime,
         allow_deleted=arguments.allow_deleted,
     )
-    for line in gate.lines(outcomes):
+    for line in gate.summary_lines(outcomes):
         log.info(line)
-    gate.write_summary(outcomes, arguments.summary)
+    if arguments.summary:
+        gate.write_summary(outcomes, arguments.summary)
     return gate.as_json(outcomes)
 
 
@@ -317,7 +322,8 @@ def result_of(words):
     print(f"error: {judge.printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
         summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)
-        gate.write_summary(problem, summary)
+        if summary:
+            gate.write_summary(problem, summary)
     return {"error": problem, "code": gate.ERROR}
 
 

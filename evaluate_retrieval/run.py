@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import utils
 from course import corpus, elastic, embedding, experiments, intervals, llm, trec
 from evaluate_retrieval import (
     built_in,
@@ -19,7 +20,6 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, causes_of, read
 
-BASELINE = "baseline.json.gz"
 COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed", "refused"]
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
@@ -234,15 +234,30 @@ def as_json(evaluated):
 # --- The gate ----------------------------------------------------------------
 
 
-def kept_of(evaluated, name=None):
+def kept_of(evaluated, name=None, baseline=None):
     """What a baseline keeps of each kind of query: a dict of `gate.Kept`.
 
-    name: of the search; None for the chosen one of each kind."""
+    name: of the search. Without one it is that of a baseline, as far as it was ranked;
+    else the chosen one of each kind."""
     results, kept = evaluated.results, {}
     for kind, queries in evaluated.folder.test.items():
-        rankings = results.rankings[kind]
-        search = decision.named(name, rankings) if name else results.chosen[kind]
-        kept[kind] = gate.kept_of(search, queries, rankings[search])
+        rankings, search = results.rankings[kind], results.chosen[kind]
+        former = baseline[kind].search if baseline and kind in baseline else None
+        if name:
+            search = decision.named(name, rankings)
+        elif former in rankings:
+            search = former
+        ids = trec.query_ids(queries)
+        texts = {"query_id": ids, "question": queries["question"].to_numpy()}
+        needs = queries["need"].to_numpy() if "need" in queries else ""
+        ranked = [[id_ for id_ in row if id_] for row in rankings[search]]
+        qrels = utils.qrels_of(utils.right_answers(queries))
+        kept[kind] = gate.Kept(
+            search,
+            pd.DataFrame(texts | {"need": needs}),
+            dict(zip(ids, ranked, strict=True)),
+            dict(zip(ids, qrels, strict=True)),
+        )
     return kept
 
 
