@@ -215,7 +215,7 @@ class Program:
         code = self.end()
         self.shown.join(1)
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
-        last = f": {' '.join(self.words):.300}" if self.words else ""
+        last = f"; the last it printed: {' '.join(self.words):.300}"
         raise ChildProcessError(f"its process ended, {how}{last}")
 
 
@@ -343,6 +343,7 @@ def _in_place(name, rankings, known, counts):
         warnings.warn(f"{name}: {n_repeated:,} repeated ids count once", stacklevel=4)
     if foreign:
         query, id_ = foreign[0]
+        query = query if isinstance(query, str) else dict(query)["question"]
         n_ids = sum(map(len, rankings.values()))
         sentence = (
             f"{name}: {len(foreign):,} of {n_ids:,} ids are of no document; the first "
