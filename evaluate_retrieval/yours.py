@@ -28,6 +28,7 @@ from course import corpus, trec
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
 DAY = 86_400  # seconds; no time-out is longer
+START = 60  # seconds at least that a file may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
 QUIET = 1  # seconds that pass before a bar is shown
 LINES_EVERY = 30  # seconds between lines, where no terminal can draw a bar
@@ -185,7 +186,7 @@ class Program:
         _pass_on(self.process.stdout, self.lines.put)
         self.words, self.shown = words, _pass_on(self.process.stderr, show)
         try:
-            hello = self.read(max(60, 10 * self.timeout))
+            hello = self.read(max(START, 10 * self.timeout))
         except OSError as error:
             raise ValueError(f"{self.path}: cannot be run: {error}") from error
         if "error" in hello:
@@ -308,7 +309,8 @@ def _with_progress(queries, name):
             print(text.strip(), file=sys.stderr)
 
     options = {"desc": name, "unit": " queries", "delay": QUIET}
-    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    if not (sys.stderr.isatty() or in_notebook):
         lines = SimpleNamespace(write=write, flush=sys.stderr.flush)
         options |= {"file": lines, "miniters": 1, "mininterval": LINES_EVERY}
     return tqdm(queries, **options)

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from fnmatch import fnmatch
 from importlib import resources
 
@@ -134,16 +135,11 @@ def test_a_report_names_all_its_models_and_its_language(monkeypatch):
 
 
 def test_what_went_wrong_in_your_searches_is_a_section():
-    def mine(question, course):
-        if question == "late":
-            raise TimeoutError("<b>no answer</b>")
-        return ["a", "a"]
-
-    search = yours.lifted(mine, {"a"}, "mine")
+    search = yours.Search(print, "own", Counter())
     assert report.of_yours({}) == report.of_yours({"own: mine": search}) == []
-    with pytest.warns(UserWarning, match="mine: "):
-        search(pd.DataFrame({"question": ["now", "late"], "course": "x"}))
-    search.milliseconds.update({("now", "x"): 1.0, ("late", "x"): 1234.56})
+    search.milliseconds.update(now=1.0, late=1234.56)
+    search.errors["late"] = "TimeoutError: <b>no answer</b>"
+    search.counts.update({"queries": 2, "repeated ids": 1, "foreign ids": 0})
     shown = BeautifulSoup(
         report.render(report.of_yours({"own: mine": search})), "html.parser"
     )
