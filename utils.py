@@ -355,27 +355,34 @@ def _grades_of(rankings, qrels):
 
 
 def checked_rankings(rankings, n_queries):
-    """The rankings as an array of texts, (n_queries, k), each id once, "" at the end.
+    """The rankings as an array of texts, (n_queries, k), each id once.
 
-    A warning counts ids that a ranking repeats. Another shape or type is a
+    "" is a place without a document, and so is where an id is repeated: the ids
+    below keep their ranks. A warning counts repeats. Another shape or type is a
     ValueError.
 
     >>> checked_rankings([["", "a"], ["b", "c"]], 2).tolist()
-    [['a', ''], ['b', 'c']]
+    [['', 'a'], ['b', 'c']]
     """
     rankings = np.asarray(rankings, dtype=object)
     if rankings.ndim != 2 or len(rankings) != n_queries:
         raise ValueError(f"rankings: shape {rankings.shape}, expected ({n_queries}, k)")
     check_texts(rankings.flat)
-    rows = rankings.tolist()
-    merged = [[id_ for id_ in dict.fromkeys(row) if id_] for row in rows]
-    pairs = zip(rows, merged, strict=True)
-    repeats = np.array([len(row) - row.count("") - len(m) for row, m in pairs])
+    once = pad([_once(row) for row in rankings.tolist()], rankings.shape[1])
+    repeats = (once != rankings).sum(axis=1)
     if repeats.any():
         where = f"{repeats.sum()} repeated ids in {(repeats > 0).sum()} rankings"
-        merged_how = "were merged: each counts where it first stands"
-        warnings.warn(f"{where} {merged_how}", stacklevel=3)
-    return pad(merged, rankings.shape[1])
+        warnings.warn(f"{where}: each counts where it first stands", stacklevel=3)
+    return once
+
+
+def _once(row):
+    """A ranking with "" where an id stands again."""
+    first = {}
+    return [
+        id_ if first.setdefault(id_, rank) == rank else ""
+        for rank, id_ in enumerate(row)
+    ]
 
 
 def run_search(queries, search, k=5, documents=None):

@@ -186,10 +186,10 @@ def graded(pairs, documents, path):
 def condensed(rankings, documents):
     """The rankings without what nobody judged, in order: (n_queries, depth).
 
-    documents: for each query a dict of id: grade."""
+    A place without a document stays. documents: for each query a dict of id: grade."""
     rankings = np.asarray(rankings, dtype=object)
     rows = zip(rankings.tolist(), utils.qrels_of(documents), strict=True)
-    kept = [[id_ for id_ in row if id_ in qrel] for row, qrel in rows]
+    kept = [[id_ for id_ in row if id_ in qrel or not id_] for row, qrel in rows]
     return utils.pad(kept, rankings.shape[1])
 
 

@@ -74,9 +74,11 @@ def write_trec(folder, kind, queries, rankings):
     for search, ranking in rankings.items():
         name, lines = names[search], []
         for query_id, ids in zip(asked, ranking, strict=True):
-            found = [id_ for id_ in dict.fromkeys(ids) if id_]  # each once
+            last = max((rank for rank, id_ in enumerate(ids, 1) if id_), default=0)
+            placed = enumerate(ids[:last], start=1)
+            # trec_eval sorts by score, and counts lines: a line without a document, too
+            found = dict.fromkeys(id_ or f"no-document-{rank}" for rank, id_ in placed)
             for rank, id_ in enumerate(found, start=1):
-                # trec_eval sorts by score, and not by rank
                 lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}")
         _write(runs / f"{name}.trec", lines, 6)
 
@@ -98,7 +100,9 @@ def _write(path, lines, n_columns):
 
 
 def read_run(path):
-    """The rankings of a TREC run, a dict of query id: ids by falling score."""
+    """The rankings of a TREC run, a dict of query id: ids by falling score.
+
+    An id may stand twice: see `utils.checked_rankings`."""
     try:
         scored = list(ir_measures.read_trec_run(str(path)))
     except ValueError as error:
@@ -106,4 +110,4 @@ def read_run(path):
     table = pd.DataFrame(scored, columns=["query_id", "doc_id", "score"])
     table = table.sort_values("score", ascending=False, kind="stable")
     ranked = table.groupby("query_id")["doc_id"]
-    return {query_id: list(dict.fromkeys(ids)) for query_id, ids in ranked}
+    return {query_id: list(ids) for query_id, ids in ranked}

@@ -209,10 +209,10 @@ def of_yours(searches):
         return []
     text = (
         "“own:” is before the name of each search in your file. A query that failed "
-        "twice counts as nothing found, and its time is what you waited for. Repeated "
-        "ids count once. Foreign ids, which no document has, keep their place and "
-        "count as not relevant. Half of the queries took less than p50, and 95 % less "
-        "than p95."
+        "twice counts as nothing found, and its time is what you waited for. A "
+        "repeated id counts once, and a foreign id, which no document has, counts as "
+        "not relevant: the ids below keep their ranks. Half of the "
+        "queries took less than p50, and 95 % less than p95."
     )
     return [section("Your searches", text, table)]
 

@@ -1,21 +1,22 @@
 """Your own searches beside ours: Python functions, and the runs of other tools."""
 
-import ast
-import inspect
+import json
+import logging
 import os
-import runpy
+import signal
 import sys
 import time
-import traceback
 import warnings
+import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice
+from pathlib import Path
 from queue import Empty, SimpleQueue
+from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,55 +27,79 @@ from course import corpus, trec
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
-TIMEOUT = "30"  # seconds for a try, where COURSE_TIMEOUT says nothing
 DAY = 86_400  # seconds; no time-out is longer
-IN_A_ROW = 8  # queries without an answer in time, and the search is given up
-MOST_HANGING = 32  # calls that hang at the same time; more, and it is given up
-MOST_FOUND = 100_000  # results of a query; a generator may never end
+START = 60  # seconds at least that a file may take to load a model
+IN_A_ROW = 8  # queries without an answer, and the search is given up
 QUIET = 1  # seconds that pass before a bar is shown
 LINES_EVERY = 30  # seconds between lines, where no terminal can draw a bar
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
-TAKES = "a search takes (question, course) or (question, course, query)"
-GIVES = "return a list of ids, or of documents with an id, best first"
-NO_LISTS = (str, bytes, Mapping, Set, pd.DataFrame)  # though one can go through them
-OURS = {"utils", "course"}  # the top-level names of the course
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
+SERVE = Path(__file__).with_name("serve.py")
 
 
-def own_searches(documents, queries=(), folder=None):
-    """Search functions by name: of the file COURSE_SEARCHES, and of runs/*.trec.
+@dataclass(frozen=True)
+class Search:
+    """A search function of your own: queries and k to ids, (n_queries, k).
 
-    documents: the corpus. queries: DataFrames of the queries that a run may
-    rank, see `from_run`. folder: the one with runs/; else COURSE_DATA."""
-    known = {document["id"] for document in documents}
+    find: a function of queries to a list of ids for each, None where a run has no
+    ranking. "" in a list is a place without a document. origin: "own" or "run". The
+    rest grows as queries are asked. milliseconds, errors: dicts, of all queries and of
+    those that failed; a query is what `_texts_of` makes of it. counts: of "queries",
+    "repeated" and "foreign" ids."""
+
+    find: Callable
+    origin: str
+    counts: Counter
+    milliseconds: dict = field(default_factory=dict)
+    errors: dict = field(default_factory=dict)
+
+    def __call__(self, queries, k=100):
+        return utils.pad([ids or [] for ids in self.find(queries)], k)
+
+    def n_ranked(self, queries):
+        """How many of the queries have a ranking: all, but where a run lacks some."""
+        if self.origin == "own":
+            return len(queries)
+        return sum(ids is not None for ids in self.find(queries))
+
+
+def own_searches(folder, queries, path=None, timeout=30.0):
+    """`Search` by name: "own: NAME" of a Python file, "run: NAME" of the folder's runs.
+
+    folder: has documents, and runs, a dict of name: dict of query id: ids. queries: a
+    list of DataFrames, those that a run may rank. path: of the file, see
+    docs/your-searches.md; it is run in a process of its own. timeout: seconds that a
+    try of a query may take. FileNotFoundError, or ValueError that names the file."""
+    known = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
-    if named := os.environ.get("COURSE_SEARCHES"):
-        accepted = corpus.accepted_ids(documents, folder)
-        searches |= from_file(corpus.locate(named), accepted)
-    for path in _runs_of(folder):
-        searches[f"run: {path.stem}"] = from_run(path, known, queries)
+    if path is not None:
+        check_timeout(timeout)
+        program = Program(Path(path), timeout)
+        for name, takes_query in program.start().items():
+            searches[f"own: {name}"] = _of_file(program, name, takes_query, known)
+    for name, rankings in folder.runs.items():
+        searches[f"run: {name}"] = _of_run(name, rankings, queries, known)
     return searches
 
 
-def only_yours(documents, folder=None):
+def check_timeout(seconds):
+    """ValueError for a time-out that is not above 0 s, or longer than a DAY."""
+    if not 0 < seconds <= DAY:
+        raise ValueError(f"a time-out of {seconds:g} s: not above 0, and a day at most")
+
+
+def are_alone(n_documents, searches, only_own):
     """Whether only your own searches are run: there are some, and many documents.
 
-    COURSE_ONLY_OWN=1 asks for it with any number of documents. ValueError if it does,
-    and there are none. folder: the one with runs/; else COURSE_DATA."""
-    there = bool(os.environ.get("COURSE_SEARCHES") or _runs_of(folder))
-    if os.environ.get("COURSE_ONLY_OWN", "0") in ("", "0"):
-        return len(documents) > LARGE and there
-    if not there:
+    searches: see `own_searches`. only_own: asks for it with any number of documents; a
+    ValueError if there are none."""
+    if only_own and not searches:
         raise ValueError(
-            "COURSE_ONLY_OWN: there is no search of your own; name a file with "
-            "COURSE_SEARCHES, or put a run into runs/ beside the documents"
+            "--only-own: there is no search of your own; name a file with --searches, "
+            "or put a run into runs/ beside the documents"
         )
-    return True
-
-
-def _runs_of(folder):
-    return sorted(corpus.data_folder(folder).glob("runs/*.trec"))
+    return bool(searches) and (only_own or n_documents > LARGE)
 
 
 def of_queries(searches, queries):
@@ -82,21 +107,19 @@ def of_queries(searches, queries):
     return {
         name: search
         for name, search in searches.items()
-        if not isinstance(search, Run) or np.mean(search.ranks(queries)) >= 0.5
+        if getattr(search, "n_ranked", len)(queries) >= len(queries) / 2
     }
 
 
 def milliseconds(searches):
-    """The mean time of a query in each search that was asked one by one: a Series.
+    """The mean time of a query in each search of your own: a Series.
 
-    Queries that failed count, too: see `lifted`. It is NaN for a run, which other
-    tools made: nothing was measured."""
-    means = {}
-    for name, search in searches.items():
-        if isinstance(search, Run):
-            means[name] = np.nan
-        elif isinstance(search, Timed) and search.milliseconds:
-            means[name] = np.mean([*search.milliseconds.values()])
+    Queries that failed count, too. It is NaN for a run, which other tools made."""
+    means = {
+        name: np.mean([*search.milliseconds.values()] or [np.nan])
+        for name, search in searches.items()
+        if isinstance(search, Search)
+    }
     return pd.Series(means, dtype=float)
 
 
@@ -104,374 +127,175 @@ def how_it_went(searches):
     """What happened while your searches were asked: a DataFrame, a row for each.
 
     Columns: queries asked, or ranked by a run; failed, of them, and their share; the
-    first error; repeated ids, which were merged; foreign ids, of no document, which
-    were left out; p50 and p95 of the milliseconds of a query, failed ones included.
-    What a run cannot tell is None."""
+    first error; repeated ids and foreign ids, of no document, whose places stay empty;
+    p50 and p95 of the milliseconds of a query, failed ones included. What a run cannot
+    tell is NaN."""
     rows = {}
     for name, search in searches.items():
-        if isinstance(search, Run):
-            rows[name] = [len(search.rankings), *[None] * 4, search.foreign]
-            rows[name] += [None] * 2
-        elif isinstance(search, Timed) and search.milliseconds:
-            times = np.percentile([*search.milliseconds.values()], [50, 95])
-            error = next(iter(search.errors.values()), "")
-            counts = search.counts["repeated"], search.counts["foreign"]
-            n_asked, n_failed = len(search.milliseconds), len(search.errors)
-            share = n_failed / n_asked
-            rows[name] = [n_asked, n_failed, share, error, *counts, *times]
+        if not isinstance(search, Search) or not search.counts["queries"]:
+            continue
+        rows[name] = dict(search.counts)
+        if search.origin == "own":
+            failed = [*search.errors.values()]
+            p50, p95 = np.percentile([*search.milliseconds.values()], [50, 95])
+            rows[name] |= {
+                "failed": len(failed),
+                "share failed": len(failed) / len(search.milliseconds),
+                "first error": failed[0] if failed else "",
+                "p50 ms": p50,
+                "p95 ms": p95,
+            }
     table = pd.DataFrame.from_dict(rows, orient="index", dtype=object)
-    return table.set_axis(WENT, axis=1) if rows else pd.DataFrame(columns=WENT)
+    return table.reindex(columns=WENT)
 
 
-# --- Python functions --------------------------------------------------------
+# --- A file of searches, in a process of its own -----------------------------
 
 
-def from_file(path, known):
-    """The searches of a Python file, by name. The file is run.
+class Program:
+    """A process that answers for a file of searches, see serve.py.
 
-    It has to define SEARCHES, a dict of name: function. A function takes question and
-    course, and may take the whole `query`: see `lifted`. It returns ids, or documents
-    with an id, best first. ValueError says what is wrong with the file. known: the ids
-    of the corpus.
+    It is killed, with what it has started, where an answer takes too long, and when
+    this object or Python ends. `start` starts it again."""
 
-    The file and its functions run in one thread, see `Apart`, and import what lies
-    beside the file, see `Beside`."""
-    if not path.is_file():
-        raise FileNotFoundError(f"COURSE_SEARCHES: {path}: no such file")
-    apart = Apart(Beside(path))
-    searches = apart.call(partial(_run_file, path)).get("SEARCHES")
-    if not isinstance(searches, dict) or not searches:
-        raise ValueError(f"{path}: needs SEARCHES, a dict of name: function")
-    for name, function in searches.items():
-        where = f"{path}: SEARCHES[{name!r}]"
-        if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"{where}: the name has to be a text")
-        if not callable(function):
-            raise ValueError(f"{where} is not a function")
-        _takes_query(function, where)
-    return {
-        f"own: {name}": lifted(function, known, name, apart)
-        for name, function in searches.items()
-    }
+    def __init__(self, path, timeout):
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such file")
+        self.path, self.timeout, self.end = path.absolute(), timeout, None
 
-
-def _run_file(path):
-    """What a Python file defines, a dict. ValueError with the line where it fails."""
-    try:
-        return runpy.run_path(str(path))
-    except (Exception, SystemExit) as error:
-        trace = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in trace if frame.filename == str(path)]
-        where = f"line {lines[-1]}: " if lines else ""
-        raise ValueError(f"{path}: cannot be run: {where}{_said(error)}") from error
-
-
-def _takes_query(function, where):
-    """Whether a function takes the whole query, after question and course.
-
-    where: what a ValueError begins with. It says what cannot be called."""
-    if any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
-        advice = "wrap it: asyncio.run(search(question, course))"
-        raise ValueError(f"{where}: it is async, and is called as it is; {advice}")
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # of some functions in C
-        return False
-    takes_query = "query" in [*signature.parameters][2:]
-    try:
-        signature.bind("question", "course", **{"query": {}} if takes_query else {})
-    except TypeError as error:
-        raise ValueError(f"{where}: it takes {signature}; {TAKES}") from error
-    return takes_query
-
-
-def time_out():
-    """The seconds that a try of a query may take: COURSE_TIMEOUT, else TIMEOUT.
-
-    ValueError for what is not a number above 0, or more than a DAY."""
-    text = os.environ.get("COURSE_TIMEOUT") or TIMEOUT
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0
-    if not 0 < seconds <= DAY:
-        raise ValueError(
-            f"COURSE_TIMEOUT={text}: not seconds above 0, and a day at most; "
-            f"without it, a query may take {TIMEOUT}"
+    def start(self):
+        """Start the process, unless it runs: a dict of name: takes the whole query."""
+        if self.end and self.end.alive:
+            return {}
+        self.process = Popen(
+            [sys.executable, str(SERVE), str(self.path)],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,  # a group, which can be killed as a whole
         )
-    return seconds
+        self.end = weakref.finalize(self, _end, self.process)
+        self.lines, words = SimpleQueue(), []
 
+        def show(line):
+            print(line, end="", file=sys.stderr)
+            words[:] = line.split() or words
 
-class NoAnswerError(TimeoutError):
-    """A call took longer than its time-out. It may still go on, in a thread."""
-
-
-@dataclass
-class Apart:
-    """A thread that runs calls one after the other. A call that hangs is left behind.
-
-    Python cannot end a thread. The next call gets a new one, and the process does not
-    wait for those that hang. One thread runs all calls until then, since some clients,
-    as SQLite's, work only in the thread that made them.
-
-    context: is entered around each call, by who waits for it. So it ends when the
-    wait ends, also if the call goes on. hanging: the threads that were left."""
-
-    context: AbstractContextManager = field(default_factory=nullcontext)
-    hanging: list = field(default_factory=list)
-    calls: SimpleQueue | None = None
-    thread: Thread | None = None
-
-    def call(self, function, seconds=None):
-        """What the function returns or raises. NoAnswerError after so many seconds."""
-        if self.calls is None:
-            self.calls = SimpleQueue()
-            self.thread = Thread(target=_serve, args=[self.calls], daemon=True)
-            self.thread.start()
-        answers = SimpleQueue()
-        with self.context:
-            self.calls.put((function, answers))
-            try:
-                found, error = answers.get(timeout=seconds)
-            except BaseException as stopped:  # an interrupt, too
-                self._leave()
-                if isinstance(stopped, Empty):
-                    raise NoAnswerError(f"no answer in {seconds:g} s") from None
-                raise
-        if error is not None:
-            raise error
-        return found
-
-    def n_hanging(self):
-        """How many calls were left, and still go on."""
-        self.hanging = [thread for thread in self.hanging if thread.is_alive()]
-        return len(self.hanging)
-
-    def _leave(self):
-        self.calls.put(None)  # if the call ends, so does its thread
-        self.hanging.append(self.thread)
-        self.calls = self.thread = None
-
-
-def _serve(calls):
-    """Run calls as they come, until one is None. Each has a queue for its answer."""
-    while call := calls.get():
-        function, answers = call
+        _pass_on(self.process.stdout, self.lines.put)
+        self.words, self.shown = words, _pass_on(self.process.stderr, show)
         try:
-            answers.put((function(), None))
-        except BaseException as error:  # who waits raises it
-            answers.put((None, error))
+            hello = self.read(max(START, 10 * self.timeout))
+        except OSError as error:
+            raise ValueError(f"{self.path}: cannot be run: {error}") from error
+        if "error" in hello:
+            self.end()
+            raise ValueError(f"{self.path}: {hello['error']}")
+        return hello["searches"]
+
+    def ask(self, question):
+        """The answer to a question, a dict. TimeoutError, or ChildProcessError."""
+        with suppress(OSError):  # it has ended, and `read` says how
+            print(json.dumps(question), file=self.process.stdin, flush=True)
+        return self.read(self.timeout)
+
+    def read(self, seconds):
+        """The next line of the process. Where none comes in time, it is killed."""
+        try:
+            line = self.lines.get(timeout=seconds)
+        except BaseException as error:  # an interrupt, too
+            self.end()
+            if isinstance(error, Empty):
+                raise TimeoutError(f"no answer in {seconds:g} s") from None
+            raise
+        if line:
+            return json.loads(line)
+        with suppress(TimeoutExpired):
+            self.process.wait(1)  # it is ending, with a code of its own
+        code = self.end()
+        self.shown.join(1)
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
+        last = f"; the last it printed: {' '.join(self.words):.300}"
+        raise ChildProcessError(f"its process ended, {how}{last}")
 
 
-class Beside:
-    """A context in which imports look first into the folder of a Python file.
-
-    So `import helper` and `from utils import …` find files beside it, as when
-    Python runs the file. What was imported from there is known in this context
-    only: outside, `utils` stays the course's. What is imported only half when the
-    context ends waits for the next time. ValueError says which name cannot be told
-    apart."""
-
-    def __init__(self, path):
-        folder = path.resolve().parent
-        self.path, self.folder = path, str(folder)
-        self.theirs, self.half = {}, {}
-        found = {file.stem: file for file in folder.glob("*.py")}
-        found |= {file.parent.name: file for file in folder.glob("*/__init__.py")}
-        if folder == corpus.ROOT:
-            found = {}
-        others = {name for name in found if name in sys.modules and name not in OURS}
-        self.names = found.keys() - others
-        self.shadowed = sorted(self.names & OURS)
-        for name in sorted(others & _imports_of(path)):
-            loaded = getattr(sys.modules[name], "__file__", None) or "Python itself"
-            if loaded != str(found[name]):
-                raise ValueError(
-                    f"{found[name]}: cannot be imported, since {name} is loaded "
-                    f"already, from {loaded}; give the file another name"
-                )
-
-    def __enter__(self):
-        hidden = [name for name in [*sys.modules] if _top(name) in self.names]
-        self.hidden = {name: sys.modules.pop(name) for name in hidden}
-        self._take_back()
-        self.before = set(sys.modules)
-        sys.modules.update(self.theirs)
-        sys.path.insert(0, self.folder)
-
-    def __exit__(self, *_):
-        if self.folder in sys.path:
-            sys.path.remove(self.folder)
-        new = sys.modules.keys() - self.before
-        theirs = {name for name in new if _top(name) in self.names}
-        self.theirs = {name: sys.modules.pop(name) for name in theirs}
-        self._put_aside()
-        mixed = {name for name in new - theirs if self.shadowed and _top(name) in OURS}
-        for name in mixed:  # it may have taken theirs for the course's
-            package, _, module = name.rpartition(".")
-            delattr(sys.modules[package], module)
-            del sys.modules[name]
-        sys.modules.update(self.hidden)
-        if mixed:
-            raise ValueError(
-                f"{self.path}: imports the course's {', '.join(sorted(mixed))}, and "
-                f"{', '.join(self.shadowed)} beside it has the name of another "
-                "module of the course; give the file beside it another name"
-            )
-
-    def _put_aside(self):
-        """Hide modules that a call was importing when it was left.
-
-        It may go on. When an import ends, Python looks up the name in the module's
-        spec, and removes it from sys.modules if the import failed."""
-        for name in [name for name in self.theirs if _is_half(self.theirs[name])]:
-            module = self.half[name] = self.theirs.pop(name)
-            module.__spec__.name = f"left: {name}"
-            sys.modules[module.__spec__.name] = module
-
-    def _take_back(self):
-        """Find the modules that were put aside, and whose import has ended well."""
-        for name in [name for name in self.half if not _is_half(self.half[name])]:
-            module = self.half.pop(name)
-            if sys.modules.pop(module.__spec__.name, None):
-                module.__spec__.name = name
-                self.theirs.setdefault(name, module)
+def _end(process):
+    """Kill a process and what it has started: its exit code, below 0 for a signal."""
+    with suppress(OSError):  # nothing is left to kill
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    with suppress(OSError):
+        process.stdin.close()
+    return process.wait()
 
 
-def _is_half(module):
-    """Whether a module is being imported."""
-    return getattr(getattr(module, "__spec__", None), "_initializing", False)
+def _pass_on(stream, take):
+    """A thread that takes each line of a stream, and "" at its end."""
+
+    def read():
+        with stream:
+            for line in stream:
+                take(line)
+        take("")
+
+    thread = Thread(target=read, daemon=True)
+    thread.start()
+    return thread
 
 
-def _top(name):
-    """The name of a module up to its first dot."""
-    return name.partition(".")[0]
+def _of_file(program, name, takes_query, known):
+    """The `Search` of a name of the file. known: the ids of the documents.
 
-
-def _imports_of(path):
-    """The names of the modules that a Python file imports, up to the first dot."""
-    try:
-        tree = ast.parse(path.read_bytes(), path.name)
-    except (SyntaxError, ValueError) as error:  # a null byte is a ValueError
-        raise ValueError(f"{path}: not Python: {error}") from error
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {_top(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(_top(node.module))
-    return names
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A search function that keeps how long each query took, and what went wrong.
-
-    search: a function of queries and k. The others grow as queries are asked.
-    milliseconds: a dict of query: time. errors: a dict of query: error, of those that
-    failed. A query is (question, course), and see `lifted`. counts: of "repeated" and
-    "foreign" ids."""
-
-    search: Callable
-    milliseconds: dict = field(default_factory=dict)
-    errors: dict = field(default_factory=dict)
-    counts: Counter = field(default_factory=Counter)
-
-    def __call__(self, queries, k=100):
-        return self.search(queries, k)
-
-
-def lifted(function, known, name="search", apart=None):
-    """A search, `Timed`, of a function (question, course) -> ids or documents.
-
-    A third parameter that is called query gets a dict of texts: question, course, and
-    the columns of the user's own, such as product: see `corpus.own_columns`. Queries
-    that differ in these only are then different ones.
-
-    Each query is asked once, and its answer is kept. A query that fails is
-    asked again; so is one without an answer in time, see `time_out`. If it fails
-    again, it finds nothing. Its time is that of all tries: what the caller waited for.
-    Warnings count such queries, ids that an answer repeats, and ids that the corpus
-    lacks, which are left out. If more than FOREIGN are, that is a ValueError. A
-    TimeoutError says that IN_A_ROW queries had no answer in time, or that MOST_HANGING
-    calls hang. What was found until then, or until an interrupt, is kept.
-
-    apart: the thread that runs the function, see `Apart`."""
-    takes_query, seconds = _takes_query(function, name), time_out()
-    apart = apart or Apart()
-    kept, took, errors, counts, late = {}, {}, {}, Counter(), set()
+    Each query is asked once, and its answer is kept. A query that fails is asked
+    again; if it fails again, it finds nothing. TimeoutError where IN_A_ROW queries have
+    no answer. What was found until then, or until an interrupt, is kept."""
+    kept, late, took, errors, counts = {}, set(), {}, {}, Counter()
 
     def ask(query):
-        found, started = [], time.perf_counter()
+        seconds = 0
         for _ in range(TRIES):
+            program.start()
+            started = time.perf_counter()
             late.discard(query)
             try:
-                found = apart.call(
-                    partial(_find, function, query, takes_query), seconds
-                )
-            except (Exception, SystemExit) as error:
-                errors[query] = _said(error)
-                if isinstance(error, NoAnswerError):
-                    late.add(query)
-            else:
-                errors.pop(query, None)
+                answer = program.ask({"search": name, "query": dict(query)})
+            except OSError as error:
+                answer = {"error": f"{type(error).__name__}: {error}"}
+                late.add(query)
+            seconds += time.perf_counter() - started
+            if "ids" in answer:
                 break
-        took[query] = 1000 * (time.perf_counter() - started)
-        return found
+        took[query] = 1000 * seconds
+        if "error" in answer:
+            errors[query] = answer["error"]
+        return answer.get("ids", [])
 
-    def ask_all(queries, found):
-        for query in _with_progress(queries, name):
-            if apart.n_hanging() >= MOST_HANGING:
-                why = f"{MOST_HANGING} calls had no answer"
-                _give_up(name, why, took, errors, seconds)
-            found[query] = ask(query)
-            last = [*took][-IN_A_ROW:] if query in late else []
-            if len(last) == IN_A_ROW and late.issuperset(last):
-                why = f"the last {IN_A_ROW} queries had no answer"
-                _give_up(name, why, took, errors, seconds)
-
-    def search(queries, k=100):
-        asked = _asked(queries) if takes_query else _pairs_of(queries)
-        found = {}
+    def find(queries):
+        asked, answers = _texts_of(queries, with_own=takes_query), {}
         try:
-            ask_all([one for one in dict.fromkeys(asked) if one not in kept], found)
+            new = [query for query in dict.fromkeys(asked) if query not in kept]
+            for query in _with_progress(new, name):
+                answers[query] = ask(query)
+                last = [*took][-IN_A_ROW:]
+                if len(last) == IN_A_ROW and late.issuperset(last):
+                    raise TimeoutError(
+                        f"{name}: given up: {IN_A_ROW} queries in a row had no answer, "
+                        f"{len(errors):,} of {len(took):,} failed; the last: "
+                        f"{errors[query]}. --timeout gives a query more time"
+                    )
         finally:
-            counts["repeated"] += _say_problems(name, found, errors)
-            of_ours = _known_only(name, found, known)
-            counts["foreign"] += _n_ids(found) - _n_ids(of_ours)
-            kept.update(of_ours)
-        rows = [list(dict.fromkeys(kept[one])) for one in asked]
-        return utils.pad(rows, k)
+            failed = [errors[query] for query in answers if query in errors]
+            if failed:
+                n = f"{len(failed)} of {len(answers)} queries failed {TRIES} times"
+                first = f"and find nothing; the first: {failed[0]}"
+                warnings.warn(f"{name}: {n} {first}", stacklevel=3)
+            kept.update(_in_place(name, answers, known, counts))
+        return [kept[query] for query in asked]
 
-    return Timed(search, took, errors, counts)
-
-
-def _find(function, query, takes_query):
-    """The ids that a function finds for (question, course, (column, text) …)."""
-    pair = query[:2]
-    if not takes_query:
-        return _ids_of(function(*pair))
-    texts = dict(zip(["question", "course"], pair, strict=True)) | dict(query[2:])
-    return _ids_of(function(*pair, query=texts))
-
-
-def _give_up(name, why, took, errors, seconds):
-    """TimeoutError that says why a search is asked no more."""
-    n_answered = len(took.keys() - errors.keys())
-    raise TimeoutError(
-        f"{name}: given up: {why} in {seconds:g} s. It had answered {n_answered:,} of "
-        f"{len(took):,} queries; these are kept. See whether it runs, or give it more "
-        "time: COURSE_TIMEOUT=seconds"
-    )
-
-
-def _said(error):
-    """An error in a line: its kind and what it says, 300 characters at most."""
-    kind = "TimeoutError" if isinstance(error, NoAnswerError) else type(error).__name__
-    says = " ".join(str(error).split())
-    if isinstance(error, SystemExit):
-        says += "; a search must not end Python: raise another error"
-    return f"{kind}: {says:.300}"
+    return Search(find, "own", counts, took, errors)
 
 
 def _with_progress(queries, name):
@@ -479,179 +303,93 @@ def _with_progress(queries, name):
 
     Nothing is shown in the first QUIET seconds. Where no terminal or notebook draws
     the bar there is a line every LINES_EVERY seconds."""
-    how = {"desc": name, "unit": " queries", "delay": QUIET}
-    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
-    if not (sys.stderr.isatty() or in_notebook):
-        how |= {"file": Lines(), "miniters": 1, "mininterval": LINES_EVERY}
-    return tqdm(queries, **how)
 
-
-class Lines:
-    """A file for tqdm: each state of the bar is a line of standard error."""
-
-    def write(self, text):
+    def write(text):
         if text.strip():
             print(text.strip(), file=sys.stderr)
 
-    def flush(self):
-        sys.stderr.flush()
+    options = {"desc": name, "unit": " queries", "delay": QUIET}
+    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    if not (sys.stderr.isatty() or in_notebook):
+        lines = SimpleNamespace(write=write, flush=sys.stderr.flush)
+        options |= {"file": lines, "miniters": 1, "mininterval": LINES_EVERY}
+    return tqdm(queries, **options)
 
 
-def _say_problems(name, found, errors):
-    """Warn of queries that failed, and of ids that an answer repeats: their number."""
-    failed = [errors[pair] for pair in found if pair in errors]
-    if failed:
-        count = f"{len(failed)} of {len(found)} queries failed {TRIES} times"
-        warnings.warn(
-            f"{name}: {count} and find nothing; the first: {failed[0]}", stacklevel=4
+def _texts_of(queries, with_own=True):
+    """What each query asks for: a tuple of (column, text), for each a tuple.
+
+    The columns are question, course, and the user's own. An empty cell is ""."""
+    names = ["question", "course"]
+    names += sorted(corpus.own_columns(queries)) if with_own else []
+    rows = queries[names].astype(object).fillna("").astype(str).to_numpy()
+    return [tuple(zip(names, row, strict=True)) for row in rows]
+
+
+def _in_place(name, rankings, known, counts):
+    """Rankings with "" for an id that stands before, or is of no document.
+
+    So the ids below keep their ranks. rankings: a dict of query: ids. Warnings and
+    counts tell how many there are. ValueError if more than FOREIGN are of no
+    document."""
+    placed, foreign, n_repeated = {}, [], 0
+    for query, ids in rankings.items():
+        foreign += [(query, id_) for id_ in ids if id_ not in known]
+        n_repeated += len(ids) - len({*ids})
+        unseen = known.keys() & ids
+        placed[query] = []
+        for id_ in ids:
+            placed[query].append(id_ if id_ in unseen else "")
+            unseen.discard(id_)
+    if n_repeated:
+        warnings.warn(f"{name}: {n_repeated:,} repeated ids count once", stacklevel=4)
+    if foreign:
+        query, id_ = foreign[0]
+        query = query if isinstance(query, str) else dict(query)["question"]
+        n_ids = sum(map(len, rankings.values()))
+        sentence = (
+            f"{name}: {len(foreign):,} of {n_ids:,} ids are of no document; the first "
+            f"is {id_!r}, query {query!r}; a document has {next(iter(known))!r}"
         )
-    repeated = sum(len(ids) - len(set(ids)) for ids in found.values())
-    if repeated:
-        warnings.warn(f"{name}: {repeated} repeated ids were merged", stacklevel=4)
-    return repeated
-
-
-def _n_ids(found):
-    """How many ids were found for all queries together."""
-    return sum(map(len, found.values()))
-
-
-def _pairs_of(queries):
-    return list(zip(queries["question"], queries["course"], strict=True))
-
-
-def _asked(queries):
-    """What each query asks for: (question, course, (column, text) …), a list.
-
-    The columns are the user's own, in the order of their names. An empty cell is ""."""
-    names = sorted(corpus.own_columns(queries))
-    own = queries[names].astype(object)
-    own = own.where(own.notna(), "").map(str).to_numpy()
-    pairs = zip(_pairs_of(queries), own, strict=True)
-    return [(*pair, *zip(names, texts, strict=True)) for pair, texts in pairs]
-
-
-def _ids_of(found):
-    """The ids of what a search returned: ids, or documents with an id.
-
-    "" at the end is no result. TypeError or ValueError says what cannot be read."""
-    if isinstance(found, NO_LISTS) or not isinstance(found, Iterable):
-        if inspect.iscoroutine(found):
-            found.close()  # else Python complains that nobody awaits it
-        raise TypeError(f"it returned {_a(found)}; {GIVES}")
-    ids = [_id_of(one) for one in islice(found, MOST_FOUND + 1)]
-    if len(ids) > MOST_FOUND:
-        raise ValueError(
-            f"it returned more than {MOST_FOUND:,} results; return the best"
-        )
-    while ids and not ids[-1]:
-        ids.pop()
-    return ids
-
-
-def _id_of(one):
-    """The id of a document, or the id itself. ValueError for one that is not text."""
-    if isinstance(one, Mapping):
-        if "id" not in one:
-            raise ValueError(f"a document has no 'id', only {', '.join(map(str, one))}")
-        one = one["id"]
-    if not isinstance(one, str):
-        kind = type(one).__name__
-        raise ValueError(f"the id {one!r:.100} is not text but {kind}; {GIVES}")
-    return str(one)
-
-
-def _a(found):
-    """What kind of thing a search returned, with a bit of it."""
-    if found is None:
-        return "None"
-    return (
-        f"a value of type {type(found).__name__}: {' '.join(repr(found).split()):.60}"
-    )
-
-
-def _known_only(name, found, known):
-    """What was found, by query, without ids that the corpus lacks.
-
-    known: the ids of the corpus, or a dict of accepted id: the corpus's own. A warning
-    counts what is left out. ValueError if that is more than FOREIGN."""
-    ours = known if isinstance(known, dict) else {}
-    every = [(query, id_) for query, ids in found.items() for id_ in ids]
-    unknown = [(query, id_) for query, id_ in every if id_ not in known]
-    if not unknown:
-        return {query: [ours.get(id_, id_) for id_ in found[query]] for query in found}
-    n_all = len(every)
-    query, id_ = unknown[0]
-    asked = query[0] if isinstance(query, tuple) else query
-    count = f"{name}: {len(unknown):,} of {n_all:,} ids are of no document"
-    first = f"the first is {id_!r}, query {asked!r}"
-    if len(unknown) > FOREIGN * n_all:
-        raise ValueError(f"{count}; {first}. It searches in another corpus")
-    warnings.warn(f"{count}, and are left out; {first}", stacklevel=4)
-    return {
-        query: [ours.get(id_, id_) for id_ in ids if id_ in known]
-        for query, ids in found.items()
-    }
+        if len(foreign) > FOREIGN * n_ids:
+            raise ValueError(f"{sentence}. It searches in another corpus")
+        warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
+    new = {"queries": len(rankings), "foreign ids": len(foreign)}
+    counts.update({**new, "repeated ids": n_repeated})
+    return placed
 
 
 # --- Runs --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Run:
-    """A search that looks its rankings up, and finds nothing where there is none.
+def _of_run(name, rankings, queries, known):
+    """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
-    rankings: a dict of query id: ids, best first. foreign: how many ids of the run are
-    of no document, and left out. ids: a dict of what is asked, see `_asked`: query id.
-    Queries without an id of their own, or with one that is none of `known`, are looked
-    up by it."""
+    A query has in the run its query_id, or the id that `trec.query_ids` gives it. One
+    with another id than these, or without, is looked up by its texts. The log counts
+    the queries that have a ranking, if some have none. ValueError if none has, or if
+    many ids are of no document."""
+    path, counts, ranked = f"runs/{name}.trec", Counter(), {}
+    placed = _in_place(path, rankings, known, counts)
+    for table in queries:
+        for query_id, texts in zip(
+            trec.query_ids(table), _texts_of(table), strict=True
+        ):
+            ranked[query_id] = placed.get(query_id)
+            ranked[texts] = ranked.get(texts) or ranked[query_id]
+    counts["queries"] = len(ranked.keys() & placed.keys())
+    if not counts["queries"]:
+        ids = ", ".join([*rankings][:3])
+        raise ValueError(f"{path}: ranks none of the queries; its query ids: {ids}")
 
-    rankings: dict
-    foreign: int = 0
-    ids: dict = field(default_factory=dict)
-    known: frozenset = frozenset()
+    def find(table):
+        texts, has_ids = _texts_of(table), {"query_id", "document"} & {*table}
+        keys = zip(trec.query_ids(table) if has_ids else texts, texts, strict=True)
+        return [ranked.get(id_, ranked.get(asked)) for id_, asked in keys]
 
-    def __call__(self, queries, k=100):
-        found = [self.rankings.get(id_, []) for id_ in self._ids_of(queries)]
-        return utils.pad(found, k)
-
-    def ranks(self, queries):
-        """Whether there is a ranking, a bool for each query."""
-        return [id_ in self.rankings for id_ in self._ids_of(queries)]
-
-    def _ids_of(self, queries):
-        asked, ids = _asked(queries), [None] * len(queries)
-        if "query_id" in queries or "document" in queries:
-            ids = trec.query_ids(queries)
-        pairs = zip(ids, asked, strict=True)
-        return [id_ if id_ in self.known else self.ids.get(one) for id_, one in pairs]
-
-
-def from_run(path, known, queries):
-    """A search, `Run`, with the rankings of a TREC run.
-
-    A query has in the run its query_id, or the id that `trec.query_ids`
-    gives it. A line counts the queries that have a ranking, if some have none. A
-    warning counts ids that the corpus lacks: they are left out. ValueError if they
-    are more than FOREIGN, and for a file that is not a run or ranks none of the
-    queries."""
-    whole, ids, every, given = trec.read_run(path), {}, set(), corpus.given(path)
-    rankings = _known_only(given, whole, known)
-    for asked in queries:
-        query_ids = trec.query_ids(asked)
-        every.update(query_ids)
-        for one, query_id in zip(_asked(asked), query_ids, strict=True):
-            if query_id in rankings:
-                ids.setdefault(one, query_id)
-    found = {id_: rankings[id_] for id_ in rankings if id_ in every}
-    if not found:
-        some = ", ".join(list(rankings)[:3])
-        raise ValueError(f"{given}: ranks none of the queries; its query ids: {some}")
-
-    n_foreign = _n_ids(whole) - _n_ids(rankings)
-    search = Run(found, n_foreign, ids, frozenset(every))
-    for asked in queries:
-        n_ranked = sum(search.ranks(asked))
-        if 0 < n_ranked < len(asked):
-            print(f"{path.name}: rankings for {n_ranked} of {len(asked)} queries only")
-    return search
+    run = Search(find, "run", counts)
+    for table in queries:
+        if 0 < (n := run.n_ranked(table)) < len(table):
+            line = "%s: rankings for %d of %d queries only"
+            logging.getLogger(__name__).warning(line, path, n, len(table))
+    return run

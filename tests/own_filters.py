@@ -1,23 +1,26 @@
 """Searches of one's own that filter by columns of queries.csv: product and language."""
 
+import json
 import os
+from pathlib import Path
 
 import faiss
 from elasticsearch import Elasticsearch
 
-from course import corpus, embedding
+from course import embedding
 
-documents = corpus.load_documents()
+documents = json.loads(Path(__file__).with_name("documents.json").read_text())
+texts = [document["text"] for document in documents]
 store = faiss.IndexFlatIP(384)
-store.add(embedding.embed([corpus.heading_and_text(one) for one in documents]))
+store.add(embedding.embed(texts))
 
 
 def by_store(question, course, query):
     """Ask a vector store, which looks only at documents that fit."""
     fits = [
         number
-        for number, one in enumerate(documents)
-        if one["product"] == query["product"] and one["language"] == query["language"]
+        for number, document in enumerate(documents)
+        if all(document[name] == query[name] for name in ("product", "language"))
     ]
     only = faiss.SearchParameters(sel=faiss.IDSelectorBatch(fits))
     vectors = embedding.embed([question], role="query")
@@ -30,8 +33,8 @@ def by_my_index(question, course, query):
     es = Elasticsearch(os.environ["MY_ELASTICSEARCH"])
     fits = [{"term": {name: query[name]}} for name in ("product", "language")]
     match = {"multi_match": {"query": question, "fields": ["headline", "body"]}}
-    wanted = {"bool": {"must": match, "filter": fits}}
-    answer = es.search(index="my-manuals", query=wanted, size=100)
+    body = {"bool": {"must": match, "filter": fits}}
+    answer = es.search(index="my-manuals", query=body, size=100)
     return [hit["_source"]["number"] for hit in answer["hits"]["hits"]]
 
 

@@ -1,11 +1,14 @@
 """A search of one's own in Qdrant, in this process: pip install qdrant-client."""
 
+import json
+from pathlib import Path
+
 from qdrant_client import QdrantClient, models
 
-from course import corpus, embedding
+from course import embedding
 
-documents = corpus.load_documents()
-vectors = embedding.embed([corpus.heading_and_text(one) for one in documents])
+documents = json.loads(Path(__file__).with_name("documents.json").read_text())
+vectors = embedding.embed([document["text"] for document in documents])
 client = QdrantClient(":memory:")  # or QdrantClient(url=…)
 size = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
 client.create_collection("manuals", vectors_config=size)

@@ -1,34 +1,34 @@
-"""Three searches of one's own, as notebook 05's COURSE_SEARCHES takes them."""
+"""Three searches of one's own, for --searches. Beside it lies documents.json."""
 
 import json
 import os
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import faiss
 from elasticsearch import Elasticsearch
 
-from course import corpus, embedding
+from course import embedding
 
-documents = corpus.load_documents()
+documents = json.loads(Path(__file__).with_name("documents.json").read_text())
+texts = [document["text"] for document in documents]
 store = faiss.IndexFlatIP(384)
-store.add(embedding.embed([corpus.heading_and_text(one) for one in documents]))
+store.add(embedding.embed(texts))
 
 
 def by_http(question, course):
     """Ask an endpoint, which returns {"results": [{"id": …}, …]}."""
-    asked = urllib.parse.urlencode({"q": question, "course": course})
-    with urllib.request.urlopen(
-        f"{os.environ['MY_SEARCH']}?{asked}", timeout=2
-    ) as answer:
+    query = urllib.parse.urlencode({"q": question, "course": course})
+    with urllib.request.urlopen(f"{os.environ['MY_SEARCH']}?{query}") as answer:
         return json.load(answer)["results"]
 
 
 def by_store(question, course):
     """Ask a vector store, which knows numbers and no courses."""
     _, numbers = store.search(embedding.embed([question], role="query"), len(documents))
-    found = [documents[number] for number in numbers[0]]
-    return [one for one in found if one["course"] == course][:100]
+    ranked = [documents[number] for number in numbers[0]]
+    return [document for document in ranked if document["course"] == course][:100]
 
 
 def by_my_index(question, course):

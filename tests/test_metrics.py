@@ -45,8 +45,9 @@ def by_trec_eval(rankings, qrels, k):
     """Every metric of TREC_EVAL at k: dict of name: a value for each query."""
     run = {}
     for query, row in enumerate(rankings):
-        ids = [id_ for id_ in dict.fromkeys(row) if id_]
-        run[str(query)] = {id_: -float(rank) for rank, id_ in enumerate(ids)}
+        ranks = run[str(query)] = {}
+        for rank, id_ in enumerate(row):  # a place without a document stays
+            ranks[f"no {rank}" if id_ in ranks or not id_ else id_] = -float(rank)
     judged = {str(query): qrel or {"none": 0} for query, qrel in enumerate(qrels)}
     measures = {name: measure @ k for name, measure in TREC_EVAL.items()}
     values = {name: [0.0] * len(rankings) for name in TREC_EVAL}
@@ -182,8 +183,8 @@ def test_another_shape_or_an_id_that_is_no_text_is_an_error(
 def test_repeated_and_foreign_ids_and_courses_that_are_no_texts_are_never_silent():
     queries = pd.DataFrame({"question": "q", "course": "c", "document": ["c", "b"]})
     twice = [["a", "a", "c"], ["b", "b", "b"]]
-    with pytest.warns(UserWarning, match="3 repeated ids in 2 rankings were merged"):
-        assert utils.relevance(twice, ["c", "b"]).tolist() == [[0, 1, 0], [1, 0, 0]]
+    with pytest.warns(UserWarning, match="3 repeated ids in 2 rankings: each"):
+        assert utils.relevance(twice, ["c", "b"]).tolist() == [[0, 0, 1], [1, 0, 0]]
 
     def foreign(queries):
         return [["a", "x"], ["y", "a"]]

@@ -1,0 +1,141 @@
+"""Answer queries with the searches of a Python file: `python serve.py searches.py`.
+
+A line of JSON comes in for each query, and one goes out with ids or an error. The first
+line out names the searches. Only the standard library is needed, so the file may run
+under another Python than ours."""
+
+import asyncio
+import inspect
+import json
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Set
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+MOST_FOUND = 100_000  # results of a query; a generator may never end
+TAKES = "a search takes (question, course) or (question, course, query)"
+GIVES = "return a list of ids, or of documents with an id, best first"
+
+
+def main(path):
+    """Say which searches the file has, then answer until no more queries come."""
+    queries = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # what their code prints or reads must not mix with our lines
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    sys.path[0] = str(Path(path).resolve().parent)  # instead of our folder
+    lines, loop = SimpleQueue(), asyncio.new_event_loop()
+
+    def reply(**answer):
+        print(json.dumps(answer), file=answers, flush=True)
+
+    try:
+        searches = load(path)
+        takes = {name: takes_query(name, searches[name]) for name in searches}
+    except ValueError as error:
+        return reply(error=str(error))
+    reply(searches=takes)
+    Thread(target=read, args=[queries, lines.put], daemon=True).start()
+    while True:
+        asked = json.loads(lines.get())
+        name, query = asked["search"], asked["query"]
+        more = {"query": query} if takes[name] else {}
+        try:
+            results = searches[name](query["question"], query["course"], **more)
+            if inspect.iscoroutine(results):
+                results = loop.run_until_complete(results)
+            answer = {"ids": ids_of(results)}
+        except Exception as error:
+            answer = {"error": in_a_line(error)}
+        reply(**answer)
+
+
+def read(queries, put):
+    """Pass the lines on. At their end nobody waits: end, whatever still runs."""
+    for line in queries:
+        put(line)
+    os._exit(0)
+
+
+def load(path):
+    """The dict SEARCHES of a file. ValueError says what is wrong, and in which line."""
+    try:
+        searches = runpy.run_path(path).get("SEARCHES")
+    except (Exception, SystemExit) as error:
+        trace = traceback.extract_tb(error.__traceback__)
+        numbers = [frame.lineno for frame in trace if frame.filename == path]
+        where = f"line {numbers[-1]}: " if numbers else ""
+        raise ValueError(f"cannot be run: {where}{in_a_line(error)}") from error
+    if not isinstance(searches, dict) or not searches:
+        raise ValueError("needs SEARCHES, a dict of name: function")
+    return searches
+
+
+def takes_query(name, function):
+    """Whether a function takes the whole query. ValueError if it cannot be called."""
+    where = f"SEARCHES[{name!r}]"
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"{where}: the name has to be a text")
+    if not callable(function):
+        raise ValueError(f"{where} is not a function")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of some functions in C
+        return False
+    is_third = "query" in [*signature.parameters][2:]
+    try:
+        signature.bind("question", "course", **({"query": {}} if is_third else {}))
+    except TypeError as error:
+        raise ValueError(f"{where}: it takes {signature}; {TAKES}") from error
+    return is_third
+
+
+def ids_of(results):
+    """The ids of what a search returned. TypeError or ValueError if there are none.
+
+    "" at the end is no result."""
+    is_table = type(results).__name__ == "DataFrame"  # its iterator gives columns
+    is_no_list = isinstance(results, (str, bytes, Mapping, Set)) or is_table
+    if is_no_list or not isinstance(results, Iterable):
+        value = f"a value of type {type(results).__name__}: {in_short(results)}"
+        value = "None" if results is None else value
+        raise TypeError(f"it returned {value}; {GIVES}")
+    ids = [id_of(result) for result in islice(results, MOST_FOUND + 1)]
+    if len(ids) > MOST_FOUND:
+        raise ValueError(f"it returned more than {MOST_FOUND:,} results")
+    while ids and not ids[-1]:
+        ids.pop()
+    return ids
+
+
+def id_of(result):
+    """The id of a document, or the id itself. ValueError for one that is not text."""
+    if isinstance(result, Mapping):
+        if "id" not in result:
+            names = ", ".join(map(str, result))
+            raise ValueError(f"a document has no 'id', only {names}")
+        result = result["id"]
+    if not isinstance(result, str):
+        kind = type(result).__name__
+        raise ValueError(f"the id {in_short(result)} is not text but {kind}; {GIVES}")
+    return str(result)
+
+
+def in_a_line(error):
+    """The kind of an error and what it says, 300 characters at most."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
+
+
+def in_short(value):
+    return f"{' '.join(repr(value).split()):.60}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
