@@ -1,6 +1,5 @@
 """The course's own data: documents, questions, judgements, and their halves."""
 
-import codecs
 import csv
 import gzip
 import hashlib
@@ -124,12 +123,10 @@ def given(path):
     return path
 
 
-def read_text(path, encoding=None):
-    """The file as text, without a byte order mark.
+def read_bytes(path):
+    """The content of a file. One that ends in .gz is unpacked.
 
-    A file that ends in .gz is unpacked. encoding: Python's name of one. It is used
-    for a file that is ASCII or not UTF-8. ValueError names a line that cannot be
-    decoded, and says what its encoding looks like."""
+    ValueError where that fails, or gives more than LARGEST bytes."""
     content = path.read_bytes()
     if path.suffix == ".gz":
         try:
@@ -140,55 +137,36 @@ def read_text(path, encoding=None):
         if len(content) > LARGEST:
             limit = f"over {LARGEST / 1e9:.0f} GB unpacked"
             raise ValueError(f"{given(path)}: {limit}; unpack it, and cut it")
+    return content
+
+
+def read_text(path):
+    """A file of UTF-8, packed or not, as text without a byte order mark.
+
+    ValueError names the first line that is not UTF-8."""
+    content = read_bytes(path)
     try:
-        text = content.decode("utf-8-sig")
-        if not encoding or not content.isascii():
-            return text
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if not encoding:
-            line = content.count(b"\n", 0, error.start) + 1
-            problem = f"line {line} is not UTF-8; {_other_encoding(content)}"
-            raise ValueError(f"{given(path)}: {problem}") from error
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError as error:
-        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        problem = f"line {line} is not {encoding}, which columns.toml names"
+        line = content.count(b"\n", 0, error.start) + 1
+        problem = f"line {line} is not UTF-8; save it as UTF-8"
         raise ValueError(f"{given(path)}: {problem}") from error
-
-
-def _other_encoding(content):
-    """What bytes that are not UTF-8 look like, and what to do about it."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        looks = "utf-16"
-    elif b"\0" in content:
-        return "it has zero bytes, so it is no text file, whatever its name says"
-    else:
-        looks = "cp1252"
-        try:
-            content.decode(looks)
-        except UnicodeDecodeError:
-            looks = "latin1"
-    return (
-        f"it looks like {looks}: save it as UTF-8 (iconv -f {looks} -t utf-8), or, for "
-        f'documents, queries and qrels, write encoding = "{looks}" into columns.toml'
-    )
 
 
 def read_json(path):
     """The records of a JSON or a JSON Lines file, as a list.
 
     ValueError names a line that is not JSON, or a record that is not an object."""
-    return [record for _, record in numbered_json(path)]
+    return [record for _, record in json_records(read_text(path), given(path))]
 
 
-def numbered_json(path, encoding=None, **options):
-    """The records of a JSON or a JSON Lines file, each after the number of its line.
+def json_records(text, name, **options):
+    """The records of JSON or JSON Lines, each after the number of its line.
 
     A .json file may hold JSON Lines, too. All records of one list have its line.
-    options: of json.loads. ValueError as for `read_json`."""
-    text, name = read_text(path, encoding), given(path)
-    is_lines = path.name.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson"))
+    name: of the file. options: of json.loads. ValueError as for `read_json`."""
+    file_name = str(name).removesuffix(".gz").lower()
+    is_lines = file_name.endswith((".jsonl", ".ndjson"))
     records = []
     try:
         contents = [(1, json.loads(text, **options))] if not is_lines else ()
@@ -227,17 +205,23 @@ def _not_json(name, line, error):
     return ValueError(f"{name}: line {line} is not readable as JSON: {error}")
 
 
-def read_table(path, columns=(), separator=",", encoding=None):
-    """A CSV file as a DataFrame of texts.
+def read_table(path, columns=()):
+    """A CSV file of ours as a DataFrame of texts, as they were before `text_cell`.
 
-    No cell is empty in the columns that are asked for. The index is the line
-    on which a row begins. Blank lines are skipped. ValueError names file, row
-    (from 0), line (from 1) and column."""
-    text, name = read_text(path, encoding), given(path)
+    No cell is empty in the columns that are asked for. ValueError names file, row
+    (from 0), line (from 1) and column. The index: see `table_of`."""
+    table = table_of(read_text(path), given(path))
+    return check_table(table.map(plain_cell), columns, given(path))
+
+
+def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
+    """A CSV text as a DataFrame of texts.
+
+    The index is the line on which a row begins. Blank lines are skipped. name: of the
+    file, for errors. quoting: as the module csv has it."""
+    form = {"sep": separator, "quoting": quoting, "dtype": str}
     try:
-        table = pd.read_csv(
-            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False
-        )
+        table = pd.read_csv(io.StringIO(text), keep_default_na=False, **form)
     except ValueError as error:
         raise ValueError(
             f"{name}: not readable as CSV (truncated?): {error}"
@@ -247,22 +231,23 @@ def read_table(path, columns=(), separator=",", encoding=None):
             f"{name}: row 0 (line 2) has more fields than the header; "
             "a comma in a question needs quotes around it"
         )
-    table.index = pd.Index(_first_lines(text, separator)[1:], name="line")  # no header
-    table = table.map(plain_cell)
-    return check_table(table, columns, name)
+    lines = _first_lines(text, separator, quoting)[1:]  # no header
+    table.index = pd.Index(lines, name="line")
+    return table
 
 
 def text_cell(value):
     """A value for a CSV file: a text that a spreadsheet would compute gets a '.
 
-    Numbers stay as they are."""
-    is_text = isinstance(value, str) and value.startswith(FORMULA)
+    So does one that would lose its own ' in `plain_cell`. Numbers stay as they are."""
+    is_text = isinstance(value, str) and value.lstrip("'").startswith(FORMULA)
     return f"'{value}" if is_text and not re.fullmatch(NUMBER, value) else value
 
 
 def plain_cell(text):
-    """What a cell held before `text_cell`."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
+    """What a cell of a file of ours held before `text_cell`."""
+    is_quoted = text.startswith("'") and text.lstrip("'").startswith(FORMULA)
+    return text[1:] if is_quoted else text
 
 
 def write_table(table, path):
@@ -279,21 +264,22 @@ def write_table(table, path):
     os.replace(beside, path)
 
 
-def csv_rows(text, separator=","):
+def csv_rows(text, separator=",", quoting=csv.QUOTE_MINIMAL):
     """The rows of a CSV text, blank ones too, each after the line on which it ends."""
     limit = csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        lines = io.StringIO(text, newline="")
+        reader = csv.reader(lines, delimiter=separator, quoting=quoting)
         return [(reader.line_num, row) for row in reader]
     finally:
         csv.field_size_limit(limit)  # it is everybody's
 
 
-def _first_lines(text, separator):
+def _first_lines(text, separator, quoting):
     """The line on which each row of a CSV text begins, the header's among them."""
     return [
         line - "".join(row).count("\n")
-        for line, row in csv_rows(text, separator)
+        for line, row in csv_rows(text, separator, quoting)
         if len(row) > 1 or "".join(row).strip()
     ]
 
