@@ -17,12 +17,15 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from course.files import (  # noqa: F401
     LARGEST,
+    csv_rows,
     encodable,
-    numbered_json,
+    json_records,
     plain_cell,
+    read_bytes,
     read_json,
     read_table,
     read_text,
+    table_of,
     text_cell,
     write_table,
 )

@@ -1,27 +1,27 @@
-"""Other people's files: tables, Excel's too, dumps of Elasticsearch, BEIR's folders,
-TREC's documents, topics, qrels and runs, and the classic collections: SMART's form,
-CACM's pages. (`today` has three more.) A folder may be a .zip.
+"""Other people's files, one at a time: each becomes a table of texts.
 
-`claims.of_collection` reads those of the seven collections with `read_collection`."""
+Tables, Excel's too, lines of elasticdump, TREC's documents, topics and qrels, and
+pages; and a .zip, which becomes a folder. What a person should know of a file that was
+read is in `table.attrs["notes"]`, a list of sentences."""
 
 import csv
 import hashlib
-import html
 import json
 import os
 import re
 import shutil
 import stat
-import tarfile
 import tomllib
+import xml.etree.ElementTree as ET
 import zipfile
 import zlib
 from collections import Counter
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import quote
 
 import bm25s
+import charset_normalizer
 import numpy as np
 import pandas as pd
 import snowballstemmer
@@ -46,12 +46,16 @@ QUERY = {
     "kind": ["kind"],
     "need": ["need"],
 }
+GRADED = {
+    "query_id": ["query_id", "query-id", "qid", "topic", "query"],
+    "document": ["document", "doc_id", "corpus-id", "docid", "docno", "document_id"],
+    "grade": ["grade", "relevance", "score", "rel", "rating", "label", "judgment"],
+}
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FACTS = "answer-facts.csv"  # of notebook 05, where a model answers
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
-QUOTES = "quotes.csv"  # judgements that quote the words that answer, see `quotes`
-QUOTED = ["query", "document", "quote"]
+QUOTES = "quotes.csv"
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -65,9 +69,7 @@ ID_COLUMNS = {
     LOG: ["query_id"],
     FACTS: ["query_id"],
     FAILURES: ["query_id"],
-    QUOTES: ["document"],  # a query may be an id, or a text
 }
-ACTIONS = {"index", "create", "update", "delete"}  # of Elasticsearch's bulk files
 INSTEAD = {  # of files that hold no table for us: how to save them
     ".xls": "save it as .xlsx",
     ".ods": "save it as .xlsx or .csv",
@@ -78,7 +80,10 @@ INSTEAD = {  # of files that hold no table for us: how to save them
     ".sqlite": "export a table as .csv",
     ".db": "export a table as .csv",
 }
-HEADER_WORDS = r"(?i)quer|qid|topic|doc|corpus|score|relevan|grade|label|rating"
+# Without such a list a short text looks like an encoding that nobody uses any more.
+ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
+NESTED = (list, dict, tuple, set, np.ndarray)
+PAGES = [".md", ".html", ".htm"]
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 # Each takes time in proportion to the text, also where it does not match.
 DOCNO = r"\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>"
@@ -89,10 +94,6 @@ FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
 YAML_TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\s|>].*)$"
 FENCED = r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[`~]*[ \t\r]*$|\Z)"
 HEADING = r"(?m)^#+[ \t]+(.*)$"
-# no grade, where each line is so: all are relevant
-SMART_ZEROS = r"\s*(\S+[ \t]+\S+)[ \t]+0[ \t]+0\.0+\s*"
-SMART_RECORD = r"(?sm)^\.I[ \t]+(\S+)[ \t]*\n(.*?)(?=^\.I[ \t]|\Z)"
-SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
 
 
 # --- Checks ------------------------------------------------------------------
@@ -100,11 +101,13 @@ SMART_FIELD = r"(?sm)^\.([A-Z])[ \t]*\n(.*?)(?=^\.[A-Z][ \t]*\n|\Z)"
 
 def check_rows(path, encoding=None):
     """ValueError for a file of queries that is empty or has only a header."""
-    text = corpus.read_text(path, encoding).strip()
+    if suffix_of(path) in BINARY:
+        return
+    text = read_text(path, encoding).strip()
     only_header = suffix_of(path) in (".csv", ".tsv") and "\n" not in text
     if only_header or not text:
         raise ValueError(
-            f"{corpus.given(path)}: no queries; "
+            f"{path}: no queries; "
             "write some into it, or take the file out of the folder"
         )
 
@@ -115,52 +118,151 @@ def check_ids(table, column, path):
     `convert` gives such ids another form; the course's own files have none."""
     spaced = table[column].str.contains(r"\s")
     problem = "has a space, which TREC's format forbids"
-    utils.fail_if_any(table, spaced, column, corpus.given(path), problem)
+    utils.fail_if_any(table, spaced, column, path, problem)
 
 
 def language_of(texts):
     """The language of texts, in Snowball's name: the one with the most common words.
 
-    The lists of common words are those of bm25s. English if none is found."""
+    The lists of common words are those of bm25s. English where none occurs."""
     words = Counter(re.findall(r"\w+", " ".join(texts).lower()))
-    found = {}
+    counts = {"english": 0}  # the first of several that are equal
     for language in snowballstemmer.algorithms():
-        listed = "EN" if language == "english" else language.upper()
-        common = getattr(bm25s.stopwords, f"STOPWORDS_{listed}", ())
-        found[language] = sum(words[word] for word in set(common))
-    best = max(found, key=found.get)
-    return best if found[best] else "english"
+        name = "EN" if language == "english" else language.upper()
+        stopwords = set(getattr(bm25s.stopwords, f"STOPWORDS_{name}", ()))
+        counts[language] = sum(words[word] for word in stopwords)
+    return max(counts, key=counts.get)
+
+
+# --- Text --------------------------------------------------------------------
+
+
+def suffix_of(path):
+    """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
+    return path.with_name(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def read_text(path, encoding=None):
+    """A file as text, without a byte order mark.
+
+    encoding: Python's name of one, for a file that is not UTF-8. ValueError names the
+    first line that cannot be decoded, and says which encoding it looks like."""
+    content = corpus.read_bytes(path)
+    names = ["utf-8-sig", encoding or "utf-8-sig"]
+    if b"\x1b" in content:  # ISO-2022 is ASCII with escapes
+        names.reverse()
+    for name in names:
+        try:
+            return content.decode(name).removeprefix("\ufeff")
+        except UnicodeError as error:
+            line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+    if encoding:
+        problem = f"line {line} is not {encoding}, which columns.toml names"
+    else:
+        problem = f"line {line} is not UTF-8; {_encoding_advice(content)}"
+    raise ValueError(f"{path}: {problem}")
+
+
+def _encoding_advice(content):
+    """What bytes that are not UTF-8 look like, and what to do about it."""
+    options = {"cp_isolation": ENCODINGS, "threshold": 0.5}
+    match = charset_normalizer.from_bytes(content, **options).best()
+    if match is None or (b"\0" in content and match.encoding != "utf_16"):
+        return "no usual encoding fits, so it is no text file, whatever its name says"
+    name = match.encoding
+    return (
+        f"it looks like {name}: save it as UTF-8 (iconv -f {name} -t utf-8), or, for "
+        f'documents, queries and qrels, write encoding = "{name}" into columns.toml'
+    )
 
 
 # --- Readers: each returns the content of a file as a DataFrame --------------
 
 
-def _records(rows, path):
-    """A DataFrame of the columns id, title and text, whose texts are on one line.
+def _read_csv(path, encoding=None):
+    """A table with a header, which says whether commas, semicolons or tabs separate.
 
-    rows: an id, a title and a text each. ValueError where there are none, or
-    where an id stands twice."""
-    if not rows:
-        raise ValueError(f"{path}: holds no records of the form that its name says")
-    table = pd.DataFrame(rows, columns=["id", "title", "text"])
-    again = table["id"].duplicated()
-    utils.fail_if_any(table, again, "id", path, "stands twice")
-    return table.map(lambda text: " ".join(text.split()))
+    Between tabs a quotation mark is a character like others, unless only quoted cells
+    that go over several lines give all rows the same number of cells."""
+    text, quoting = read_text(path, encoding), csv.QUOTE_MINIMAL
+    header = text.partition("\n")[0]
+    is_tsv = suffix_of(path) == ".tsv"
+    separator = "\t" if is_tsv else max(",;\t", key=header.count)
+    if separator == "\t" and not _is_quoted(text):
+        quoting = csv.QUOTE_NONE
+    return corpus.table_of(text, path, separator, quoting)
 
 
-def read_smart(path, encoding=None):
-    """Documents or queries in SMART's form: .I and an id, then .T title and .W text.
+def _is_quoted(text):
+    """Whether the rows of a TSV are of one length only if quotation marks are."""
+    lines, quoted = (
+        {len(row) for _, row in corpus.csv_rows(text, "\t", quoting) if row}
+        for quoting in (csv.QUOTE_NONE, csv.QUOTE_MINIMAL)
+    )
+    return len(quoted) == 1 < len(lines)
 
-    Other fields (.A authors, .X references) are left out. A query is title and
-    text."""
-    rows = []
-    for id_, content in re.findall(SMART_RECORD, corpus.read_text(path, encoding)):
-        fields = dict(re.findall(SMART_FIELD, content))
-        title, text = fields.get("T", ""), fields.get("W", "")
-        if path.suffix == ".QRY":
-            title, text = "", f"{title} {text}"
-        rows.append((id_, title, text))
-    return _records(rows, path)
+
+def _read_json(path, encoding=None):
+    """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
+    as_written = {"parse_float": str, "parse_int": str}
+    numbered = corpus.json_records(read_text(path, encoding), path, **as_written)
+    if any({"_id", "_source"} <= record.keys() for _, record in numbered):
+        return _sources(numbered, path)
+    return pd.DataFrame([record for _, record in numbered], dtype=object)
+
+
+def _sources(numbered, path):
+    """The sources of elasticdump's lines. `_id` is the id of each that has none.
+
+    numbered: the number of each line, and what is in it."""
+    for line, hit in numbered:
+        if not isinstance(hit.get("_source"), dict):
+            advice = "export documents, and ask for their _source"
+            raise ValueError(f"{path}: line {line} has no _source; {advice}")
+    sources = pd.DataFrame([hit["_source"] for _, hit in numbered], dtype=object)
+    ids = pd.Series([hit.get("_id", "") for _, hit in numbered], dtype=object)
+    names = [*DOCUMENT["id"], *QUERY["query_id"]]
+    name = next((name for name in names if name in sources), "_id")
+    return sources.assign(
+        **{name: sources.get(name, ids).replace("", np.nan).fillna(ids)}
+    )
+
+
+def _read_parquet(path, _=None):
+    try:  # nullable, or an id 7 becomes 7.0 where another one is missing
+        return pd.read_parquet(path, dtype_backend="numpy_nullable")
+    except ImportError as error:
+        advice = "Parquet needs a package: pip install pyarrow"
+        raise ValueError(f"{path}: {advice}") from error
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: not readable as Parquet: {error}") from error
+
+
+def _read_xlsx(path, _=None):
+    """The first sheet of an Excel file, whose first row is the header.
+
+    The index is the row in the sheet. A note names other sheets that hold something.
+    ValueError where the package openpyxl is missing, which is used for it."""
+    try:
+        _check_zip(path)
+        options = {"dtype": str, "keep_default_na": False, "engine": "openpyxl"}
+        sheets = pd.read_excel(path, sheet_name=None, **options)
+    except ImportError as error:
+        advice = 'pip install "openpyxl>=3.1,<4"'
+        raise ValueError(f"{path}: Excel's files need openpyxl: {advice}") from error
+    except Exception as error:  # openpyxl's are of every kind
+        problem = f"not readable as Excel's .xlsx: {type(error).__name__}: {error}"
+        raise ValueError(f"{path}: {problem}") from error
+    name, *names = sheets
+    table = sheets[name].fillna("")
+    table.index = pd.Index(table.index + 2, name="line")  # 1 is the header
+    table = table[(table != "").any(axis=1)]
+    if filled := [other for other in names if len(sheets[other].columns)]:
+        count = f"{len(filled)} others with content are not ({', '.join(filled[:3])})"
+        table.attrs["notes"] = [f"{path.name}: sheet {name} is read, {count}"]
+    if table.empty:
+        raise ValueError(f"{path}: no rows below the header in the sheet {name!r}")
+    return table
 
 
 def read_trec(path, encoding=None):
@@ -168,14 +270,14 @@ def read_trec(path, encoding=None):
 
     Queries may be topics too, with <num> and <title>. ValueError counts what is not
     closed, or has no id or title."""
-    text = corpus.read_text(path, encoding)
+    text = read_text(path, encoding)
     if "<DOC>" in text:
-        found = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
-        return _records([(id_, "", inside) for id_, inside, _ in found], path)
+        parts = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
+        return _records([(id_, inside) for id_, inside, _ in parts], path)
     rows = []
     for id_, _, content in _parts(path, text, "<num>", "<title>", NUM):
         title = re.match(r"\s*(?:Topic:)?\s*([^<]*)", content)[1]
-        rows.append((id_, "", title))
+        rows.append((id_, title))
     return _records(rows, path)
 
 
@@ -186,54 +288,71 @@ def _parts(path, text, opens, closes, form):
     rows, wrong = [], []
     for number, part in enumerate(text.split(opens)[1:], start=1):
         inside, closed, behind = part.partition(closes)
-        found = re.match(form, inside)
-        if closed and found:
-            rows.append((found[1], inside[found.end() :], behind))
+        start = re.match(form, inside)
+        if closed and start:
+            rows.append((start[1], inside[start.end() :], behind))
         else:
             wrong.append(number)
     if wrong:
-        said = f"{len(wrong):,} of {len(wrong) + len(rows):,} {opens}"
+        count = f"{len(wrong):,} of {len(wrong) + len(rows):,} {opens}"
         problem = f"have no id, or no {closes}; the first is number {wrong[0]}"
-        raise ValueError(f"{path}: {said} {problem}")
+        raise ValueError(f"{path}: {count} {problem}")
     return rows
 
 
-def read_archive(path):
-    """Documents of CACM's archive: a page each, whose first paragraph is the title.
+def _xml_topics(path, text):
+    """Topics in XML: the number is an attribute; the query is the title, or the text.
 
-    Tags go, and the lines of citations at the end."""
-    if not tarfile.is_tarfile(path):
-        raise ValueError(
-            f"{path}: not an archive (.tar.gz) of pages; unpack other .gz files"
-        )
+    <topic number="1"><title>late homework</title></topic>, or <query> for <title>."""
+    try:
+        topics = [*ET.fromstring(text).iter("topic")]
+    except ET.ParseError as error:
+        raise ValueError(f"{path}: not readable as XML: {error}") from error
     rows = []
-    with tarfile.open(path) as archive:
-        for member in archive:
-            if member.name.endswith(".html") and member.isfile():
-                _check_size(member.size, f"{path}: {member.name}")
-                page = archive.extractfile(member).read().decode("latin-1")
-                page = html.unescape(re.sub(r"<[^<>]*>", "", page)).strip()
-                title, _, text = page.partition("\n\n")
-                text = re.sub(r"(?m)^[\d\s]+$", "", text)  # citations
-                id_ = re.sub("-0+", "-", Path(member.name).stem)  # as in the qrels
-                rows.append((id_, title, text))
+    for number, topic in enumerate(topics, start=1):
+        query = topic.findtext("title") or topic.findtext("query")
+        rows.append(
+            (topic.get("number", f"q{number}"), query or "".join(topic.itertext()))
+        )
     return _records(rows, path)
 
 
-def _check_size(n_bytes, name):
-    """ValueError for a page that is no page any more."""
-    if n_bytes > LARGEST_PAGE:
-        size, limit = n_bytes / 1e6, LARGEST_PAGE / 1e6
-        raise ValueError(f"{name}: {size:,.0f} MB, and a page has {limit:.0f} at most")
+def _records(rows, path):
+    """A DataFrame of the columns id and text, whose texts are on one line.
+
+    ValueError where there are none, or where an id stands twice."""
+    if not rows:
+        raise ValueError(f"{path}: holds no records of the form that its name says")
+    table = pd.DataFrame(rows, columns=["id", "text"])
+    again = table["id"].duplicated()
+    utils.fail_if_any(table, again, "id", path, "stands twice")
+    return table.map(lambda text: " ".join(text.split()))
 
 
-def _closed(content):
-    """HTML without comments, and with &lt; for each < that nothing closes.
+def _read_lines(path, encoding=None):
+    """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
+    text = read_text(path, encoding)
+    if re.search("<DOCNO>|<num>", text):
+        return read_trec(path, encoding)
+    if suffix_of(path) == ".xml" or text.startswith("<topics"):
+        return _xml_topics(path, text)
+    return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
-    The parser would look for its end again and again."""
-    first, *others = content.split("<!--")
-    content = first + "".join(part.partition("-->")[2] for part in others)
-    return re.sub(r"<(?=[^<>]*(?:<|\Z))", "&lt;", content)
+
+READERS = {
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".json": _read_json,
+    ".jsonl": _read_json,
+    ".ndjson": _read_json,
+    ".parquet": _read_parquet,
+    ".xlsx": _read_xlsx,
+    ".trec": read_trec,
+}
+BINARY = {".parquet", ".xlsx"}  # no text, so no encoding
+
+
+# --- Pages -------------------------------------------------------------------
 
 
 def read_page(path, folder, encoding=None):
@@ -243,39 +362,52 @@ def read_page(path, folder, encoding=None):
     The heading is the title, else the first heading. In Markdown the title is
     that of the front matter, which is left out of the text. A line of code is
     never a heading."""
-    _check_size(path.stat().st_size, path)
-    content = corpus.read_text(path, encoding)
+    if (n_bytes := path.stat().st_size) > LARGEST_PAGE:
+        size, limit = n_bytes / 1e6, LARGEST_PAGE / 1e6
+        raise ValueError(f"{path}: {size:,.0f} MB, and a page has {limit:.0f} at most")
+    content = read_text(path, encoding)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
-    section = " ".join(place.parent.parts)
-    if suffix_of(path) == ".md":
-        title, text = _of_markdown(content)
-        return id_, title or path.stem, text, section
+    split = _of_markdown if suffix_of(path) == ".md" else _of_html
     try:
-        page = BeautifulSoup(_closed(content), "html.parser")
-        for hidden in page(["script", "style", "nav", "footer"]):
-            hidden.decompose()
-        heading = page.title or page.h1
-        title = heading.get_text(" ", strip=True) if heading else path.stem
-        body = page.body or page
-        return id_, title, body.get_text("\n", strip=True), section
+        title, text = split(content)
     except (ParserRejectedMarkup, RecursionError) as error:
         raise ValueError(f"{path}: not readable as HTML: {error}") from error
+    return id_, title or path.stem, text, " ".join(place.parent.parts)
+
+
+def _of_html(content):
+    """The title of an HTML page, "" without one, and its text."""
+    page = BeautifulSoup(_closed(content), "html.parser")
+    for hidden in page(["script", "style", "nav", "footer"]):
+        hidden.decompose()
+    heading = page.title or page.h1
+    title = heading.get_text(" ", strip=True) if heading else ""
+    return title, (page.body or page).get_text("\n", strip=True)
+
+
+def _closed(content):
+    """HTML without comments, and with &lt; for each < that nothing closes.
+
+    The parser would look for its end again and again."""
+    first, *parts = content.split("<!--")
+    content = first + "".join(part.partition("-->")[2] for part in parts)
+    return re.sub(r"<(?=[^<>]*(?:<|\Z))", "&lt;", content)
 
 
 def _of_markdown(content):
     """The title of a Markdown page, "" without one, and the rest of its text."""
-    title, front = "", re.match(FRONT_MATTER, content)
-    if front:
+    title = ""
+    if front := re.match(FRONT_MATTER, content):
         content = content[front.end() :]
-        named = re.search(YAML_TITLE, front[1])
-        title = named[1].rstrip(" \t\r").strip("\"'") if named else ""
+        if yaml := re.search(YAML_TITLE, front[1]):
+            title = yaml[1].rstrip(" \t\r").strip("\"'")
     without_code = re.sub(FENCED, lambda block: " " * len(block[0]), content)
-    heading = re.search(HEADING, without_code)
-    named = heading[1].rstrip(" \t#\r") if heading else ""
-    if heading and title in ("", named):
-        title = named
-        content = content[: heading.start()] + content[heading.end() :]
+    if match := re.search(HEADING, without_code):
+        heading = match[1].rstrip(" \t#\r")
+        if title in ("", heading):
+            title = heading
+            content = content[: match.start()] + content[match.end() :]
     return title, content.strip()
 
 
@@ -295,244 +427,65 @@ def _is_hidden(path):
     return path.name.startswith((".", "~$"))
 
 
-def _read_csv(path, encoding=None):
-    """A CSV file. Its header says whether commas, semicolons or tabs separate."""
-    header = corpus.read_text(path, encoding).partition("\n")[0]
-    separator = max(",;\t", key=header.count)
-    return corpus.read_table(path, separator=separator, encoding=encoding)
+# --- Any file: documents, queries, judgements --------------------------------
 
 
-def _read_tsv(path, encoding=None):
-    return corpus.read_table(path, separator="\t", encoding=encoding)
-
-
-def _read_json(path, encoding=None):
-    """A JSON or JSON Lines file, or a dump of Elasticsearch; numbers as written."""
-    as_written = {"parse_float": str, "parse_int": str}
-    numbered = corpus.numbered_json(path, encoding, **as_written)
-    return pd.DataFrame(_of_elasticsearch(numbered, path), dtype=object)
-
-
-def _of_elasticsearch(numbered, path):
-    """The records of a dump of Elasticsearch or OpenSearch; others as they are.
-
-    numbered: of `corpus.numbered_json`. A dump has a document with _id and _source on
-    each line (elasticdump, esdump), is the answer of a `_search` request, or is a bulk
-    file. A `_search` finds ten unless it is asked for more, so a line counts what an
-    answer leaves out. A bulk file that deletes or updates is a ValueError that names
-    the line: what it leaves depends on an index that is not in the file."""
-    records = [record for _, record in numbered]
-    if records and all(isinstance(one.get("hits"), dict) for one in records):
-        return _of_hits(_of_answers(records, path), path)
-    if any("_source" in one and "_id" in one for one in records):
-        return _of_hits(numbered, path)
-    if records and _is_action(records[0]):
-        return _of_hits(_of_bulk(numbered, path), path)
-    return records
-
-
-def _of_answers(answers, path):
-    """The hits of answers of `_search`, each after its number in the file."""
-    hits, n_found = [], 0
-    for answer in answers:
-        found, total = answer["hits"].get("hits"), answer["hits"].get("total", 0)
-        if not isinstance(found, list) or not all(isinstance(h, dict) for h in found):
-            raise ValueError(f"{path}: not an answer of _search: hits are no list")
-        hits += found
-        total = total.get("value", 0) if isinstance(total, dict) else total
-        n_found = max(n_found, int(total) if str(total).isdecimal() else 0)
-        failed = answer.get("_shards", {}).get("failed", "0")
-        if answer.get("timed_out") is True or str(failed) != "0":
-            raise ValueError(
-                f"{path}: not the whole answer: a shard failed or was late"
-            )
-    if n_found > len(hits):
-        advice = "ask for more with size, or page with search_after"
-        print(f"{path.name}: {len(hits):,} of {n_found:,} documents found; {advice}")
-    return [*enumerate(hits, start=1)]
-
-
-def _is_action(record):
-    """Whether a record is an action line of a bulk file."""
-    [name, content], *others = [*record.items()] or [("", None)]
-    return not others and name in ACTIONS and isinstance(content, dict)
-
-
-def _of_bulk(numbered, path):
-    """The hits that a bulk file's pairs of action and source stand for."""
-    hits, rest = [], iter(numbered)
-    for line, action in rest:
-        if not _is_action(action) or action.keys() & {"update", "delete"}:
-            problem = f"line {line} is no action that indexes: {action!s:.60}"
-            advice = "export the index itself, with _search or elasticdump"
-            raise ValueError(f"{path}: {problem}; {advice}")
-        below, source = next(rest, (0, None))
-        if source is None:
-            raise ValueError(f"{path}: line {line} is an action without a source line")
-        [about] = action.values()
-        hits.append((below, {"_id": about.get("_id", ""), "_source": source}))
-    return hits
-
-
-def _of_hits(numbered, path):
-    """The sources of hits. `_id` is the id of each source that has none."""
-    records = []
-    for line, hit in numbered:
-        if not isinstance(hit.get("_source"), dict):
-            advice = "export documents, and ask for their _source"
-            raise ValueError(f"{path}: hit {line} has no _source; {advice}")
-        records.append({"_id": hit.get("_id", ""), **hit["_source"]})
-    names = [name for name in [*DOCUMENT["id"], *QUERY["query_id"]] if name != "_id"]
-    own = next((name for name in names if any(map(partial(_has, name), records))), "")
-    for record in records if own else ():
-        hit_id = record.pop("_id")
-        if not _has(own, record):
-            record[own] = hit_id
-    return records
-
-
-def _has(name, record):
-    return record.get(name) not in (None, "")
-
-
-def _read_parquet(path):
-    try:  # nullable, or an id 7 becomes 7.0 where another one is missing
-        return pd.read_parquet(path, dtype_backend="numpy_nullable")
-    except ImportError as error:
-        advice = "Parquet needs a package: pip install pyarrow"
-        raise ValueError(f"{path}: {advice}") from error
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: not readable as Parquet: {error}") from error
-
-
-def _read_xlsx(path):
-    """The first sheet of an Excel file, whose first row is the header.
-
-    The index is the row in the sheet. A line counts other sheets that hold something.
-    ValueError where the package openpyxl is missing, which is used for it."""
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError as error:
-        advice = 'pip install "openpyxl>=3.1,<4"'
-        raise ValueError(f"{path}: Excel's files need openpyxl: {advice}") from error
-    _members_of(path, "an Excel file (.xlsx) without a password")
-    try:
-        with pd.ExcelFile(path, engine="openpyxl") as book:
-            first, *others = [sheet.title for sheet in book.book.worksheets]
-            as_texts = {"dtype": str, "keep_default_na": False, "header": None}
-            rows = pd.read_excel(book, sheet_name=first, **as_texts).fillna("")
-            every = {
-                name: pd.read_excel(book, sheet_name=name, header=None)
-                for name in others
-            }
-    except Exception as error:  # openpyxl's are of every kind
-        problem = f"not readable as Excel's .xlsx: {type(error).__name__}: {error}"
-        raise ValueError(f"{path}: {problem}") from error
-    if filled := [name for name, sheet in every.items() if not sheet.empty]:
-        count = f"{len(filled)} others with content are not ({', '.join(filled[:3])})"
-        print(f"{path.name}: sheet {first} is read, {count}")
-    if len(rows) < 2:
-        raise ValueError(f"{path}: no rows below the header in the sheet {first!r}")
-    table = rows.iloc[1:].set_axis(_once_each(rows.iloc[0]), axis=1)
-    table.index = pd.Index(table.index + 1, name="line")
-    return table[(table != "").any(axis=1)]
-
-
-def _once_each(names):
-    """Names of columns; one that stands again gets its number, as pandas does it."""
-    times, found = Counter(), []
-    for name in names:
-        found.append(f"{name}.{times[name]}" if times[name] else name)
-        times[name] += 1
-    return found
-
-
-def _read_lines(path, encoding=None):
-    """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
-    text = corpus.read_text(path, encoding)
-    if re.search("<DOCNO>|<num>", text):
-        return read_trec(path, encoding)
-    return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
-
-
-NESTED = (list, dict, tuple, set, np.ndarray)
-PAGES = [".md", ".html", ".htm"]
-READERS = {
-    ".csv": _read_csv,
-    ".tsv": _read_tsv,
-    ".json": _read_json,
-    ".jsonl": _read_json,
-    ".ndjson": _read_json,
-    ".parquet": _read_parquet,
-    ".xlsx": _read_xlsx,
-    ".ALL": read_smart,
-    ".QRY": read_smart,
-    ".trec": read_trec,
-    ".tar": read_archive,
-}
-BINARY = {".parquet", ".xlsx", ".tar"}  # no text, so no encoding
-
-
-def suffix_of(path):
-    """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
-    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    return suffix if suffix in READERS else suffix.lower()
-
-
-def read_records(path, names, needed, encoding=None, rest=False):
+def read_records(path, names, needed, encoding=None, keep_other=False):
     """A file as a DataFrame of texts with our columns; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. encoding: see `corpus.read_text`. rest: whether columns that we
-    do not have are kept, under their own names. ValueError names file, line or record,
-    and column."""
-    read = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
-    found = read(path) if suffix_of(path) in BINARY else read(path, encoding)
-    table = utils.check_table(found, [], path)
+    which must be there. encoding: see `read_text`. keep_other: whether columns that we
+    do not have are kept, under their own names. Notes name these, and columns that are
+    not used. ValueError names file, line or record, and column."""
+    reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
+    table = utils.check_table(reader(path, encoding), [], path)
+    notes = [*table.attrs.get("notes", [])]
     texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
-    there = {str(name).lower(): name for name in reversed(list(table.columns))}
-    columns, used = {}, set()
-    for ours, theirs in names.items():
-        found = [there[name.lower()] for name in theirs if name.lower() in there]
-        if ours in needed and not found:
-            utils.check_table(table, [" or ".join(theirs)], path)
-        columns[ours] = texts[found[0]] if found else ""
-        used.update(found[:1])
-    for name in used:
-        nested = table[name].map(lambda cell: isinstance(cell, NESTED))
+    theirs = {str(name).lower(): name for name in reversed(list(table.columns))}
+    sources = {}
+    for name, options in names.items():
+        matches = [
+            theirs[option.lower()] for option in options if option.lower() in theirs
+        ]
+        if matches:
+            sources[name] = matches[0]
+        elif name in needed:
+            utils.check_table(table, [" or ".join(options)], path)
+    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
+    for name in sources.values():
         problem = "is a list or an object, and has to be a text"
-        utils.fail_if_any(table, nested, name, path, problem)
-    others = _own_texts(table, used) if rest else []
-    columns |= {str(name): texts[name] for name in others}
-    used.update(others)
-    if others:
-        print(f"{path.name}: columns of your own: {', '.join(map(str, others))}")
+        utils.fail_if_any(table, is_nested[name], name, path, problem)
+    columns = {name: texts[sources[name]] if name in sources else "" for name in names}
     filled = [name for name in table.columns if (texts[name] != "").any()]
-    if unused := [str(name) for name in filled if name not in used]:
-        print(f"{path.name}: columns that are not used: {', '.join(unused)}")
+    unused = [name for name in filled if name not in sources.values()]
+    if keep_other:
+        own = [
+            name
+            for name in unused
+            if str(name) not in {"", *corpus.OF_COURSE} and not is_nested[name].any()
+        ]
+        columns |= {str(name): texts[name] for name in own}
+        unused = [name for name in unused if name not in own]
+        if own:
+            notes.append(
+                f"{path.name}: columns of your own: {', '.join(map(str, own))}"
+            )
+    if unused:
+        listed = ", ".join(map(str, unused))
+        notes.append(f"{path.name}: columns that are not used: {listed}")
     renamed = pd.DataFrame(columns, table.index)
-    return renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
-
-
-def _own_texts(table, used):
-    """The columns that are not used, none of the course's, and hold no lists."""
-    known = corpus.OF_COURSE | used
-    names = [name for name in table.columns if str(name) not in known]
-    nested = {
-        name: table[name].map(lambda one: isinstance(one, NESTED)) for name in names
-    }
-    filled = [name for name in names if table[name].fillna("").astype(str).any()]
-    return [name for name in filled if str(name) and not nested[name].any()]
+    renamed = renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
+    renamed.attrs["notes"] = notes
+    return renamed
 
 
 def read_queries(path, encoding=None):
-    """Read queries from a table, from topics of TREC or SMART, or from lines of text.
+    """Read queries from a table, from topics of TREC, or from lines of text.
 
     A query without an id gets "q" and its number. Columns that the course does not
     have stay, under their own names."""
-    if suffix_of(path) not in BINARY:
-        check_rows(path, encoding)
-    queries = read_records(path, QUERY, ["query"], encoding, rest=True)
+    check_rows(path, encoding)
+    queries = read_records(path, QUERY, ["query"], encoding, keep_other=True)
     queries["query_id"] = [
         id_ if id_.strip() else f"q{number}"
         for number, id_ in enumerate(queries["query_id"], start=1)
@@ -545,56 +498,32 @@ def read_queries(path, encoding=None):
 def read_qrels(path, encoding=None):
     """A DataFrame of query_id, document and grade; a negative one counts as 0.
 
-    path: lines of query, document and grade with a header (BEIR), TREC's, or
-    SMART's (query, document and zeros), where what is listed is relevant."""
+    path: lines of query, document and grade, with a header or without (BEIR, TREC);
+    or a table with these columns as .csv, .json, .jsonl, .parquet or .xlsx."""
+    if suffix_of(path) in READERS.keys() - {".tsv", ".trec"}:
+        table = read_records(path, GRADED, GRADED, encoding)
+    else:
+        table = _qrels_lines(path, encoding)
+    wrong = ~table["grade"].str.fullmatch(r"-?\d+(\.\d+)?").astype(bool)
+    utils.fail_if_any(table, wrong, "grade", path, "is no number")
+    grades = table["grade"].astype(float).clip(lower=0)
+    return table.assign(grade=corpus.whole_if_possible(grades))
+
+
+def _qrels_lines(path, encoding):
+    """The query, document and grade of each line, as texts. A header is left out."""
     rows = []
-    lines = corpus.read_text(path, encoding).split("\n")
-    zeros = [re.fullmatch(SMART_ZEROS, line) for line in lines]
-    if all(found or not line.strip() for found, line in zip(zeros, lines, strict=True)):
-        lines = [f"{found[1]} 1" if found else "" for found in zeros]
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path, encoding).split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
-        if len(fields) in (3, 4) and re.fullmatch(r"-?\d+(\.\d+)?", fields[-1]):
-            grade = max(0.0, float(fields[-1]))
-            rows.append((number, fields[0], fields[-2], grade))
-        elif line.strip() and not (number == 1 and _is_header(fields)):
-            raise ValueError(
-                f"{path}: line {number}: not a query, document and grade: {line!r:.100}"
-            )
-    columns = ["line", "query_id", "document", "grade"]
-    table = pd.DataFrame(rows, columns=columns).set_index("line")
-    return table.assign(grade=corpus.whole_if_possible(table["grade"]))
-
-
-def read_quotes(path, encoding=None):
-    """quotes.csv, a DataFrame of texts with the columns QUOTED."""
-    check_rows(path, encoding)
-    return corpus.read_table(path, QUOTED, encoding=encoding)[QUOTED]
-
-
-def queries_of_quotes(path, encoding=None):
-    """The different queries of quotes.csv, as `read_queries` returns them."""
-    asked = read_quotes(path, encoding)["query"].str.strip().drop_duplicates()
-    table = pd.DataFrame({"query": asked, "course": "all", "kind": "typed", "need": ""})
-    return table.assign(query_id=[f"q{n}" for n in range(1, len(table) + 1)])
-
-
-def asked_by(quotes, queries, path):
-    """The query_id of each quote, whose query is an id or a text of one of `queries`.
-
-    queries: with query_id and query. ValueError for a row with another query."""
-    ids = queries["query_id"]
-    known = dict(zip(queries["query"].str.strip(), ids, strict=True))
-    found = quotes["query"].str.strip().map(known | dict(zip(ids, ids, strict=True)))
-    problem = "is the id or the text of no query"
-    utils.fail_if_any(quotes, found.isna(), "query", corpus.given(path), problem)
-    return found
-
-
-def _is_header(fields):
-    """Whether the first line of qrels names columns: words of them, and no number."""
-    words = sum(bool(re.search(HEADER_WORDS, field)) for field in fields)
-    return words >= 2 and not any(re.fullmatch(r"-?[\d.]+", field) for field in fields)
+        if number == 1 and fields and fields[-1].lower() in GRADED["grade"]:
+            continue
+        if len(fields) in (3, 4):
+            rows.append((number, fields[0], *fields[-2:]))
+        elif line.strip():
+            problem = f"line {number}: not a query, document and grade: {line!r:.100}"
+            raise ValueError(f"{path}: {problem}")
+    table = pd.DataFrame(rows, columns=["line", *GRADED], dtype=str)
+    return table.set_index("line")
 
 
 # --- Conversion --------------------------------------------------------------
@@ -713,6 +642,8 @@ def _convert(source, into, shown):
     names, encoding = read_settings(source)
     mapped = {ours: [theirs] for ours, theirs in names.items()}
     documents = read_records(table, DOCUMENT | mapped, ["text", *mapped], encoding)
+    for note in documents.attrs["notes"]:
+        print(note)
     new = documents["id"].str.strip() == ""
     documents.loc[new, "id"] = corpus.unique_ids(documents[new].to_dict("records"))
     print(f"{table.name}: {len(documents):,} documents, {new.sum():,} ids made")
@@ -872,6 +803,8 @@ def _convert_queries(path, qrels_paths, documents, into, encoding):
     file of queries, and of what is graded: what is quoted has grade 1."""
     is_quoted = path.name.lower() == QUOTES
     queries = (queries_of_quotes if is_quoted else read_queries)(path, encoding)
+    for note in queries.attrs["notes"]:
+        print(note)
     if set(queries["course"]) == {"all"}:
         _of_one_course(documents, path.name)
     other = ~queries["course"].isin(documents["course"])
@@ -949,58 +882,45 @@ def _one_split_a_query(graded):
 def unzipped(path, into):
     """The folder that a .zip holds, unpacked into `into`.
 
-    What programs leave in it (__MACOSX, .DS_Store) is left out. All is checked before
-    anything is written. ValueError for what is no .zip, is damaged, encrypted or too
-    large, and names a member with a path that leads out, a link, and one that
-    stands twice."""
-    members = _members_of(path)
+    What programs leave in it (__MACOSX, .DS_Store) is left out. ValueError for what is
+    no .zip, is damaged, encrypted, too large, or holds a link; nothing is written
+    where links or the size are wrong. A path that leads out ends in it."""
+    members = _check_zip(path)
+    for member in members:
+        if stat.S_ISLNK(member.external_attr >> 16):
+            problem = "is a link; pack the file itself"
+            raise ValueError(f"{path}: {member.filename!r:.100} {problem}")
     shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
     try:
         with zipfile.ZipFile(path) as packed:
-            for place, member in members.items():
-                (into / place).parent.mkdir(parents=True, exist_ok=True)
-                with packed.open(member) as content, open(into / place, "wb") as file:
-                    shutil.copyfileobj(content, file)
+            for member in members:
+                member.filename = member.filename.replace("\\", "/")  # Windows' own
+                place = Path(member.filename)
+                if not _is_hidden(place) and "__MACOSX" not in place.parts:
+                    packed.extract(member, into)
     except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(
             f"{path}: cannot be unpacked; pack it again: {error}"
         ) from error
     folder = into
-    while [one.is_dir() for one in folder.iterdir()] == [True]:  # nothing but a folder
+    while [path.is_dir() for path in folder.iterdir()] == [True]:  # nothing else in it
         [folder] = folder.iterdir()
     return folder
 
 
-def _members_of(path, what="a .zip"):
-    """The files of a .zip, a dict of path: member. ValueError as for `unzipped`."""
+def _check_zip(path):
+    """The members of a .zip. ValueError for one that is damaged or too large."""
     try:
         with zipfile.ZipFile(path) as packed:
-            listed = packed.infolist()
+            members = packed.infolist()
     except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: damaged, or not {what}: {error}") from error
-    n_bytes = sum(member.file_size for member in listed)
-    if n_bytes > corpus.LARGEST or len(listed) > MOST_FILES:
+        raise ValueError(f"{path}: damaged, or not a .zip: {error}") from error
+    n_bytes = sum(member.file_size for member in members)
+    if n_bytes > corpus.LARGEST or len(members) > MOST_FILES:
         limits = f"{corpus.LARGEST / 1e9:.0f} GB and {MOST_FILES:,} files"
-        size = f"{n_bytes / 1e9:.1f} GB in {len(listed):,} files"
+        size = f"{n_bytes / 1e9:.1f} GB in {len(members):,} files"
         raise ValueError(f"{path}: {size}; at most {limits} are unpacked; cut it")
-    members = {}
-    for member in listed:
-        place = PurePosixPath(member.filename.replace("\\", "/"))
-        if member.filename.endswith(("/", "\\")) or _is_hidden(place):
-            continue
-        name, parts = f"{path}: {member.filename!r:.100}", place.parts
-        if place.is_absolute() or ".." in parts or re.match("[A-Za-z]:|$", parts[0]):
-            raise ValueError(f"{name} leads out of the folder; pack it again")
-        if stat.S_ISLNK(member.external_attr >> 16):
-            raise ValueError(f"{name} is a link; pack the file itself")
-        if member.flag_bits & 1:
-            raise ValueError(f"{name} is encrypted; pack it without a password")
-        if place in members:
-            raise ValueError(f"{name} stands twice; pack it again")
-        if "__MACOSX" not in parts:
-            members[place] = member
-    if not members:
-        raise ValueError(f"{path}: holds no file")
     return members
 
 
