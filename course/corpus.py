@@ -157,16 +157,16 @@ def read_json(path):
     """The records of a JSON or a JSON Lines file, as a list.
 
     ValueError names a line that is not JSON, or a record that is not an object."""
-    return [record for _, record in json_records(read_text(path), given(path))]
+    is_lines = path.name.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+    numbered = json_records(read_text(path), given(path), is_lines)
+    return [record for _, record in numbered]
 
 
-def json_records(text, name, **options):
+def json_records(text, name, is_lines, **options):
     """The records of JSON or JSON Lines, each after the number of its line.
 
-    A .json file may hold JSON Lines, too. All records of one list have its line.
-    name: of the file. options: of json.loads. ValueError as for `read_json`."""
-    file_name = str(name).removesuffix(".gz").lower()
-    is_lines = file_name.endswith((".jsonl", ".ndjson"))
+    What is not said to be lines may be lines, too. All records of one list have its
+    line. name: of the file. options: of json.loads. ValueError as for `read_json`."""
     records = []
     try:
         contents = [(1, json.loads(text, **options))] if not is_lines else ()

@@ -139,7 +139,7 @@ def language_of(texts):
 
 def suffix_of(path):
     """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
-    return path.with_name(path.name.removesuffix(".gz")).suffix.lower()
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def read_text(path, encoding=None):
@@ -169,7 +169,7 @@ def _encoding_advice(content):
     match = charset_normalizer.from_bytes(content, **options).best()
     if match is None or (b"\0" in content and match.encoding != "utf_16"):
         return "no usual encoding fits, so it is no text file, whatever its name says"
-    name = match.encoding
+    name = match.encoding.replace("_", "-")
     return (
         f"it looks like {name}: save it as UTF-8 (iconv -f {name} -t utf-8), or, for "
         f'documents, queries and qrels, write encoding = "{name}" into columns.toml'
@@ -205,7 +205,8 @@ def _is_quoted(text):
 def _read_json(path, encoding=None):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
     as_written = {"parse_float": str, "parse_int": str}
-    numbered = corpus.json_records(read_text(path, encoding), path, **as_written)
+    text, is_lines = read_text(path, encoding), suffix_of(path) != ".json"
+    numbered = corpus.json_records(text, path, is_lines, **as_written)
     if any({"_id", "_source"} <= record.keys() for _, record in numbered):
         return _sources(numbered, path)
     return pd.DataFrame([record for _, record in numbered], dtype=object)
@@ -244,7 +245,8 @@ def _read_xlsx(path, _=None):
     The index is the row in the sheet. A note names other sheets that hold something.
     ValueError where the package openpyxl is missing, which is used for it."""
     try:
-        _check_zip(path)
+        with zipfile.ZipFile(path) as packed:
+            _checked_members(packed)
         options = {"dtype": str, "keep_default_na": False, "engine": "openpyxl"}
         sheets = pd.read_excel(path, sheet_name=None, **options)
     except ImportError as error:
@@ -334,7 +336,8 @@ def _read_lines(path, encoding=None):
     text = read_text(path, encoding)
     if re.search("<DOCNO>|<num>", text):
         return read_trec(path, encoding)
-    if suffix_of(path) == ".xml" or text.startswith("<topics"):
+    is_xml = text.lstrip().startswith("<") and "<topic" in text
+    if is_xml or suffix_of(path) == ".xml":
         return _xml_topics(path, text)
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
@@ -438,45 +441,40 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     do not have are kept, under their own names. Notes name these, and columns that are
     not used. ValueError names file, line or record, and column."""
     reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
-    table = utils.check_table(reader(path, encoding), [], path)
+    table = reader(path, encoding)
     notes = [*table.attrs.get("notes", [])]
+    utils.check_table(table, [], path)
     texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
     theirs = {str(name).lower(): name for name in reversed(list(table.columns))}
-    sources = {}
-    for name, options in names.items():
-        matches = [
-            theirs[option.lower()] for option in options if option.lower() in theirs
-        ]
+    sources = {}  # our column: theirs
+    for column, options in names.items():
+        matches = [option.lower() for option in options if option.lower() in theirs]
         if matches:
-            sources[name] = matches[0]
-        elif name in needed:
+            sources[column] = theirs[matches[0]]
+        elif column in needed:
             utils.check_table(table, [" or ".join(options)], path)
     is_nested = table.map(lambda cell: isinstance(cell, NESTED))
     for name in sources.values():
         problem = "is a list or an object, and has to be a text"
         utils.fail_if_any(table, is_nested[name], name, path, problem)
-    columns = {name: texts[sources[name]] if name in sources else "" for name in names}
+    columns = {column: texts[sources[column]] for column in sources}
     filled = [name for name in table.columns if (texts[name] != "").any()]
     unused = [name for name in filled if name not in sources.values()]
-    if keep_other:
-        own = [
-            name
-            for name in unused
-            if str(name) not in {"", *corpus.OF_COURSE} and not is_nested[name].any()
-        ]
-        columns |= {str(name): texts[name] for name in own}
-        unused = [name for name in unused if name not in own]
-        if own:
-            notes.append(
-                f"{path.name}: columns of your own: {', '.join(map(str, own))}"
-            )
-    if unused:
-        listed = ", ".join(map(str, unused))
-        notes.append(f"{path.name}: columns that are not used: {listed}")
-    renamed = pd.DataFrame(columns, table.index)
-    renamed = renamed.replace({"course": {"": "all"}, "kind": {"": "typed"}})
-    renamed.attrs["notes"] = notes
-    return renamed
+    own = [
+        name
+        for name in unused
+        if keep_other and str(name) and not is_nested[name].any()
+        if str(name) not in corpus.OF_COURSE
+    ]
+    columns |= {str(name): texts[name] for name in own}
+    unused = [name for name in unused if name not in own]
+    for what, listed in {"of your own": own, "that are not used": unused}.items():
+        if listed:
+            notes.append(f"{path.name}: columns {what}: {', '.join(map(str, listed))}")
+    ours = pd.DataFrame(dict.fromkeys(names, "") | columns, table.index)
+    ours = ours.replace({"course": {"": "all"}, "kind": {"": "typed"}})
+    ours.attrs["notes"] = notes
+    return ours
 
 
 def read_queries(path, encoding=None):
@@ -492,7 +490,8 @@ def read_queries(path, encoding=None):
     ]
     again = queries["query_id"].duplicated()
     utils.fail_if_any(queries, again, "query_id", path, "stands twice")
-    return utils.check_table(queries, ["query"], path)
+    utils.check_table(queries, ["query"], path)
+    return queries
 
 
 def read_qrels(path, encoding=None):
@@ -882,45 +881,46 @@ def _one_split_a_query(graded):
 def unzipped(path, into):
     """The folder that a .zip holds, unpacked into `into`.
 
-    What programs leave in it (__MACOSX, .DS_Store) is left out. ValueError for what is
-    no .zip, is damaged, encrypted, too large, or holds a link; nothing is written
-    where links or the size are wrong. A path that leads out ends in it."""
-    members = _check_zip(path)
-    for member in members:
-        if stat.S_ISLNK(member.external_attr >> 16):
-            problem = "is a link; pack the file itself"
-            raise ValueError(f"{path}: {member.filename!r:.100} {problem}")
-    shutil.rmtree(into, ignore_errors=True)
-    into.mkdir(parents=True)
+    What programs leave in it (__MACOSX, .DS_Store) is left out, and a path that leads
+    out of the folder ends in it. ValueError for what is no .zip, is damaged,
+    encrypted, too large, or has a link; the size and links are checked first."""
     try:
         with zipfile.ZipFile(path) as packed:
+            members = _checked_members(packed)
+            shutil.rmtree(into, ignore_errors=True)
+            into.mkdir(parents=True)
             for member in members:
                 member.filename = member.filename.replace("\\", "/")  # Windows' own
                 place = Path(member.filename)
                 if not _is_hidden(place) and "__MACOSX" not in place.parts:
                     packed.extract(member, into)
-    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(
-            f"{path}: cannot be unpacked; pack it again: {error}"
-        ) from error
+    except (
+        OSError,
+        EOFError,
+        RuntimeError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(f"{path}: cannot be unpacked: {error}") from error
     folder = into
     while [path.is_dir() for path in folder.iterdir()] == [True]:  # nothing else in it
         [folder] = folder.iterdir()
     return folder
 
 
-def _check_zip(path):
-    """The members of a .zip. ValueError for one that is damaged or too large."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            members = packed.infolist()
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: damaged, or not a .zip: {error}") from error
+def _checked_members(packed):
+    """The members of a .zip that is open. ValueError for links, and for too much."""
+    members = packed.infolist()
     n_bytes = sum(member.file_size for member in members)
     if n_bytes > corpus.LARGEST or len(members) > MOST_FILES:
         limits = f"{corpus.LARGEST / 1e9:.0f} GB and {MOST_FILES:,} files"
         size = f"{n_bytes / 1e9:.1f} GB in {len(members):,} files"
-        raise ValueError(f"{path}: {size}; at most {limits} are unpacked; cut it")
+        raise ValueError(f"{size}; at most {limits} are unpacked; cut it")
+    for member in members:
+        if stat.S_ISLNK(member.external_attr >> 16):
+            name = f"{member.filename!r:.100}"
+            raise ValueError(f"{name} is a link; pack the file itself")
     return members
 
 
