@@ -408,16 +408,6 @@ def test_the_courses_own_form_in_a_zip_and_its_errors(tmp_path):
         corpus.load_judged_queries(folder)
 
 
-def test_numbers_in_json_stay_as_they_are_written(tmp_path):
-    ids = ["7", "7.0", '"007"', "1e3", "-0", "12345678901234567890123"]
-    rows = ", ".join(f'{{"id": {id_}, "text": {n}.50}}' for n, id_ in enumerate(ids))
-    write(tmp_path, {"faq.json": f"[{rows}]"})
-    folder = read.convert(tmp_path / "faq.json", tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    assert [one["id"] for one in documents] == [id_.strip('"') for id_ in ids]
-    assert documents[1]["text"] == "1.50"
-
-
 LATIN = {
     "documents.csv": "id,text\n\xe9 1,Caf\xe9 \x80\n\xe9 2,Th\xe9\n",
     "queries.csv": "id,query\n1,caf\xe9?\n2,th\xe9?\n",
@@ -559,11 +549,3 @@ def test_queries_that_lie_beside_our_own_form_are_named(tmp_path, capsys):
     assert "not read: queries.txt; beside documents-with-ids.json only queries.csv" in (
         capsys.readouterr().out
     )
-
-
-def test_a_document_0_that_is_not_relevant(tmp_path):
-    path = tmp_path / "qrels.txt"
-    path.write_text("7 0 0 0.0\n7 0 1 1.0\n")
-    table = read.read_qrels(path)
-    assert table["document"].tolist() == ["0", "1"]
-    assert table["grade"].tolist() == [0, 1]

@@ -147,27 +147,6 @@ def test_a_list_where_a_text_has_to_be_names_its_column(tmp_path):
     read.read_records(tmp_path / "beir.json", read.DOCUMENT, ["text"])
 
 
-@pytest.mark.parametrize(
-    ("first", "is_header"),
-    [
-        ("query-id\tcorpus-id\tscore", True),
-        ("query document grade", True),
-        ("q0 0 id yes", False),
-        ("q0\td1\tyes", False),
-    ],
-)
-def test_a_first_line_of_qrels_is_a_header_only_if_it_looks_like_one(
-    tmp_path, first, is_header
-):
-    path = tmp_path / "qrels.tsv"
-    path.write_text(f"{first}\nq1\td1\t1\n")
-    if is_header:
-        assert len(read.read_qrels(path)) == 1
-    else:
-        with pytest.raises(ValueError, match=r"\(line 1\), column grade: 'yes' is no"):
-            read.read_qrels(path)
-
-
 def test_two_searches_have_two_files_and_alone_each_has_its_name():
     names = trec.file_names(["v 1", "v-1", "V 1", "other"])
     assert len({name.lower() for name in names.values()}) == 4
