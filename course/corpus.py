@@ -274,10 +274,11 @@ def rows_of_documents(table, courses, name):
     if not courses:
         return table
     unknown = ~table["document"].isin(courses)
-    problem = "is not the id of a document"
     if unknown.mean() > 0.5:
+        problem = f"is the id of no document, such as {next(iter(courses))!r}"
         fail_if_any(table, unknown, "document", name, problem)
-    _warn(name, unknown, f"rows name a document that {problem}, and are left out", 5)
+    problem = "rows name a document that is not there, and are left out"
+    _warn(name, unknown, problem, 5)
     return table[~unknown]
 
 
@@ -460,24 +461,21 @@ def splits_of(ground_truth, judged):
     need: it takes two."""
     development, test = {}, {}
     if ground_truth is not None:
-        halves = split_by_document(ground_truth)
-        development["generated"], test["generated"] = halves
-    is_answered = [any(qrel.values()) for qrel in judged["document"]]
-    is_answered = np.array(is_answered, dtype=bool)
+        development["generated"], test["generated"] = split_by_document(ground_truth)
+    answers = [any(qrel.values()) for qrel in judged["document"]]
+    is_answered = np.array(answers, dtype=bool)
     answered = judged[is_answered]
     if answered["need"].nunique() > 1:
         development["judged"], test["judged"] = divide(answered)
     elif len(answered):
-        problem = "all of one need; it takes two, so they are left out"
-        count = f"{len(answered)} judged queries with a relevant document"
-        warnings.warn(f"{count}, {problem}", stacklevel=2)
+        problem = "judged queries with a relevant document, all of one need: left out"
+        warnings.warn(f"{len(answered)} {problem}", stacklevel=2)
     return development, test, judged[~is_answered].reset_index(drop=True)
 
 
 def headings(documents):
     """The title of each id, or what its text begins with; "nothing" for no id."""
-    titles = {document["id"]: heading(document) for document in documents}
-    return titles | {"": "nothing"}
+    return {"": "nothing"} | {each["id"]: heading(each) for each in documents}
 
 
 def with_ids(ids, titles):

@@ -35,10 +35,6 @@ SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in severa
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 PAIR = ["query_id", "document"]
 LOG_COLUMNS = ["query_id", "question", "course"]
-NEEDED = {  # columns of files in our form
-    GENERATED: utils.GROUND_TRUTH_COLUMNS,
-    JUDGED: ["query", *PAIR, "grade"],
-}
 
 
 @dataclass(frozen=True)
@@ -163,11 +159,12 @@ def _of_files(path, source, language):
     tables = {}
     for log in paths[LOG]:
         tables[LOG] = log, read_queries(log, encoding)
-    for name, needed in NEEDED.items():
-        for own in paths[name]:
-            table = corpus.read_table(own, needed)
-            table = table.assign(**{"course": "all", "kind": "typed", **table})
-            tables[name] = own, table
+    for own in paths[GENERATED]:
+        tables[GENERATED] = own, corpus.read_table(own, utils.GROUND_TRUTH_COLUMNS)
+    for own in paths[JUDGED]:
+        table = corpus.read_table(own, ["query", *PAIR, "grade"])
+        table = table.assign(**{"course": "all", "kind": "typed", **table})
+        tables[JUDGED] = own, table
     qrels = {part: read_qrels(part, encoding) for part in paths["qrels"]}
     for table in [documents, *(table for _, table in tables.values()), *qrels.values()]:
         notes += table.attrs.get("notes", [])
@@ -265,7 +262,8 @@ def _graded(queries, qrels, courses):
     parts = []
     for path, table in qrels.items():
         unknown = ~table["query_id"].isin(queries["query_id"])
-        utils.fail_if_any(table, unknown, "query_id", path, "is in no other file")
+        problem = f"is the id of no query, such as {queries['query_id'].iloc[0]!r}"
+        utils.fail_if_any(table, unknown, "query_id", path, problem)
         table = corpus.rows_of_documents(table, courses, path)
         split = path.stem if path.stem in SPLITS else ""
         parts.append(_with_places(table.assign(split=split), path))
