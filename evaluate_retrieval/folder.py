@@ -141,7 +141,8 @@ def _of_ir_datasets(source, language):
         rows = ((q.query_id, q.doc_id, q.relevance) for q in collection.qrels_iter())
         table = pd.DataFrame(rows, columns=[*PAIR, "grade"])
         qrels[path] = table.assign(grade=table["grade"].clip(lower=0))
-    return _folder(source, language, path, documents, tables, qrels)
+    paths = path, [], []
+    return _folder(source, language, paths, documents, tables, qrels, [])
 
 
 def _of_files(path, source, language):
@@ -247,10 +248,11 @@ def _judged(table, courses, path, log):
     if table.empty:
         judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
         return pd.DataFrame(columns=[*corpus.QUERY_COLUMNS, "document"]), judgements
+    grades = pd.to_numeric(table["grade"], errors="coerce")  # checked in judged_from
+    typed = table.assign(grade=grades)[table["kind"] != corpus.FROM_LOG]
+    _check_pairs(_with_places(typed, path))
     queries, qrels = corpus.judged_from(table, courses, path, log)
-    grades = corpus.whole_if_possible(table["grade"].astype(float))
-    judgements = table.assign(grade=grades)
-    _check_pairs(_with_places(judgements[table["kind"] != corpus.FROM_LOG], path))
+    judgements = table.assign(grade=corpus.whole_if_possible(grades))
     return queries.assign(document=qrels), judgements.reset_index(drop=True)
 
 
