@@ -1,33 +1,35 @@
 """The course's own data: documents, questions, judgements, and their halves."""
 
-import codecs
-import csv
-import gzip
 import hashlib
-import io
-import json
+import logging
 import os
 import re
 import warnings
-import zlib
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import snowballstemmer
 from pandas.api.types import is_numeric_dtype
 from platformdirs import user_cache_path
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+from scipy.cluster.hierarchy import DisjointSet
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from utils import (
-    GROUND_TRUTH_COLUMNS,
-    check_table,
-    fail_if_any,
-    qrels_of,
-    right_answers,
+from course.files import (  # noqa: F401
+    LARGEST,
+    csv_rows,
+    encodable,
+    json_records,
+    plain_cell,
+    read_bytes,
+    read_json,
+    read_table,
+    read_text,
+    table_of,
+    text_cell,
+    write_table,
 )
+from utils import GROUND_TRUTH_COLUMNS, fail_if_any
 
 ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
 IS_CHECKOUT = (ROOT / "pyproject.toml").exists()  # else it was installed
@@ -38,13 +40,6 @@ TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
 OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
-NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
-LARGEST = 4_000_000_000  # bytes of a file that was packed
-GIVEN = ".given.json"  # in a converted folder: of each file, what it was made from
-IDS = (
-    "ids.csv"  # in a converted folder: the ids that are the user's own in another form
-)
 MANY = 1_000  # judged queries; from here on halves are enough
 SPANISH = """
 al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como
@@ -58,6 +53,10 @@ tampoco tan tanto te tengo tiene tienen toda todas todo todos tu tus tú un una
 unas uno unos ya yo
 """
 STOP_WORDS = ENGLISH_STOP_WORDS | set(SPANISH.split())
+logger = logging.getLogger(__name__)
+
+
+# --- Where files are: nothing else here reads the environment ----------------
 
 
 def locate(path):
@@ -76,19 +75,6 @@ def data_folder(folder=None):
     return locate(folder or os.environ.get("COURSE_DATA") or ROOT / "data")
 
 
-def course_language():
-    """The language of the documents: COURSE_LANGUAGE or english.
-
-    The names are Snowball's. ValueError for a language without a stemmer."""
-    language = os.environ.get("COURSE_LANGUAGE") or "english"
-    known = snowballstemmer.algorithms()
-    if language not in known:
-        raise ValueError(
-            f"COURSE_LANGUAGE: no stemmer for {language!r}; there is {', '.join(known)}"
-        )
-    return language
-
-
 def results_folder():
     """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made.
 
@@ -103,199 +89,6 @@ def results_folder():
 def collections_folder():
     """The folder of other people's collections: COLLECTIONS, or `make collections`'."""
     return Path(os.environ.get("COLLECTIONS") or CACHE / "collections")
-
-
-# --- Reading files, with errors that say where -------------------------------
-
-
-def encodable(text):
-    """Replace half surrogate pairs, which UTF-8 cannot hold, with question marks."""
-    return text.encode(errors="replace").decode()
-
-
-def given(path):
-    """What the user calls the file that a file of a converted folder was made from.
-
-    That is what an error has to name. Of another file it is the path itself."""
-    for folder in path.parents[:2]:
-        if (folder / GIVEN).is_file():
-            names = json.loads((folder / GIVEN).read_text(encoding="utf-8"))
-            return names.get(path.relative_to(folder).as_posix(), path)
-    return path
-
-
-def read_text(path, encoding=None):
-    """The file as text, without a byte order mark.
-
-    A file that ends in .gz is unpacked. encoding: Python's name of one. It is used
-    for a file that is ASCII or not UTF-8. ValueError names a line that cannot be
-    decoded, and says what its encoding looks like."""
-    content = path.read_bytes()
-    if path.suffix == ".gz":
-        try:
-            with gzip.open(io.BytesIO(content)) as packed:
-                content = packed.read(LARGEST + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{given(path)}: not readable as gzip: {error}") from error
-        if len(content) > LARGEST:
-            limit = f"over {LARGEST / 1e9:.0f} GB unpacked"
-            raise ValueError(f"{given(path)}: {limit}; unpack it, and cut it")
-    try:
-        text = content.decode("utf-8-sig")
-        if not encoding or not content.isascii():
-            return text
-    except UnicodeDecodeError as error:
-        if not encoding:
-            line = content.count(b"\n", 0, error.start) + 1
-            problem = f"line {line} is not UTF-8; {_other_encoding(content)}"
-            raise ValueError(f"{given(path)}: {problem}") from error
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError as error:
-        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        problem = f"line {line} is not {encoding}, which columns.toml names"
-        raise ValueError(f"{given(path)}: {problem}") from error
-
-
-def _other_encoding(content):
-    """What bytes that are not UTF-8 look like, and what to do about it."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        looks = "utf-16"
-    elif b"\0" in content:
-        return "it has zero bytes, so it is no text file, whatever its name says"
-    else:
-        looks = "cp1252"
-        try:
-            content.decode(looks)
-        except UnicodeDecodeError:
-            looks = "latin1"
-    return (
-        f"it looks like {looks}: save it as UTF-8 (iconv -f {looks} -t utf-8), or, for "
-        f'documents, queries and qrels, write encoding = "{looks}" into columns.toml'
-    )
-
-
-def read_json(path):
-    """The records of a JSON or a JSON Lines file, as a list.
-
-    ValueError names a line that is not JSON, or a record that is not an object."""
-    return [record for _, record in numbered_json(path)]
-
-
-def numbered_json(path, encoding=None, **options):
-    """The records of a JSON or a JSON Lines file, each after the number of its line.
-
-    A .json file may hold JSON Lines, too. All records of one list have its line.
-    options: of json.loads. ValueError as for `read_json`."""
-    text, name = read_text(path, encoding), given(path)
-    is_lines = path.name.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson"))
-    records = []
-    try:
-        contents = [(1, json.loads(text, **options))] if not is_lines else ()
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
-            raise _not_json(name, error.lineno, error) from error
-        is_lines = True
-    except (ValueError, RecursionError) as error:
-        raise _not_json(name, 1, error) from error
-    if is_lines:
-        contents = _json_lines(text, name, options)
-    for line, content in contents:
-        found = content if isinstance(content, list) else [content]
-        records += [(line, record) for record in found]
-    for number, (_, record) in enumerate(records):
-        if not isinstance(record, dict):
-            problem = f"record {number} is not a JSON object: {record!s:.100}"
-            raise ValueError(f"{name}: {problem}")
-    return records
-
-
-def _json_lines(text, name, options):
-    """The number and the content of each line of JSON Lines that is not blank."""
-    for line, part in enumerate(text.split("\n"), start=1):
-        if part.strip():
-            try:
-                yield line, json.loads(part, **options)
-            except (ValueError, RecursionError) as error:
-                raise _not_json(name, line, error) from error
-
-
-def _not_json(name, line, error):
-    """A ValueError that names the line, for an error of json."""
-    if isinstance(error, RecursionError):
-        error = "lists or objects within each other, too deep"
-    return ValueError(f"{name}: line {line} is not readable as JSON: {error}")
-
-
-def read_table(path, columns=(), separator=",", encoding=None):
-    """A CSV file as a DataFrame of texts.
-
-    No cell is empty in the columns that are asked for. The index is the line
-    on which a row begins. Blank lines are skipped. ValueError names file, row
-    (from 0), line (from 1) and column."""
-    text, name = read_text(path, encoding), given(path)
-    try:
-        table = pd.read_csv(
-            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False
-        )
-    except ValueError as error:
-        raise ValueError(
-            f"{name}: not readable as CSV (truncated?): {error}"
-        ) from error
-    if not isinstance(table.index, pd.RangeIndex):  # it took the first field for one
-        raise ValueError(
-            f"{name}: row 0 (line 2) has more fields than the header; "
-            "a comma in a question needs quotes around it"
-        )
-    table.index = pd.Index(_first_lines(text, separator)[1:], name="line")  # no header
-    table = table.map(plain_cell)
-    return check_table(table, columns, name)
-
-
-def text_cell(value):
-    """A value for a CSV file: a text that a spreadsheet would compute gets a '.
-
-    Numbers stay as they are."""
-    is_text = isinstance(value, str) and value.startswith(FORMULA)
-    return f"'{value}" if is_text and not re.fullmatch(NUMBER, value) else value
-
-
-def plain_cell(text):
-    """What a cell held before `text_cell`."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
-
-
-def write_table(table, path):
-    """Write a table of texts for people as CSV, see `text_cell`; no index.
-
-    It is written beside the file, and then renamed: a full disk, or a process that is
-    killed, leaves the old file as it was."""
-    path = Path(path).resolve()  # a link stays one
-    beside = path.with_name(f".{path.name}.new")
-    with open(beside, "w", encoding="utf-8", newline="") as file:
-        table.map(text_cell).to_csv(file, index=False)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
-
-
-def csv_rows(text, separator=","):
-    """The rows of a CSV text, blank ones too, each after the line on which it ends."""
-    limit = csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        return [(reader.line_num, row) for row in reader]
-    finally:
-        csv.field_size_limit(limit)  # it is everybody's
-
-
-def _first_lines(text, separator):
-    """The line on which each row of a CSV text begins, the header's among them."""
-    return [
-        line - "".join(row).count("\n")
-        for line, row in csv_rows(text, separator)
-        if len(row) > 1 or "".join(row).strip()
-    ]
 
 
 # --- Documents and their ids -------------------------------------------------
@@ -333,65 +126,52 @@ def unique_ids(documents):
     return ids.mask(ids.duplicated(keep=False), whole).tolist()
 
 
-def _warn(path, wrong, what):
-    """A warning that counts the rows that are wrong, if there are any."""
+def _warn(name, wrong, problem, stacklevel=4):
+    """A warning that counts the rows that are wrong, if there are any.
+
+    stacklevel: 4 is the caller of a function that reads a file with one below it."""
     if np.any(wrong):
-        name = str(given(path)).rpartition(os.sep)[2]
-        warnings.warn(f"{name}: {np.sum(wrong):,} {what}", stacklevel=3)
-
-
-def original_ids(folder=None):
-    """The user's own ids of a converted folder: a dict of id: theirs.
-
-    It has only those that had to be changed: see `read.convert`. The ids of
-    documents and of queries are in it. Without any it is empty."""
-    path = data_folder(folder) / IDS
-    if not path.exists():
-        return {}
-    table = read_table(path, ["id"])
-    return dict(zip(table["id"], table["yours"], strict=True))
-
-
-def accepted_ids(documents, folder=None):
-    """The ids by which a search may name a document: a dict of id: ours.
-
-    These are ours and the user's own, see `original_ids`; where one is both, it is
-    the user's."""
-    ids = [document["id"] for document in documents]
-    theirs = original_ids(folder)
-    return {id_: id_ for id_ in ids} | {
-        theirs[id_]: id_ for id_ in ids if id_ in theirs
-    }
+        file = str(name).rpartition(os.sep)[2]
+        message = f"{file}: {np.sum(wrong):,} {problem}"
+        warnings.warn(message, stacklevel=stacklevel)
 
 
 def load_documents(folder=None):
-    """documents-with-ids.json as a list of dicts with the keys FIELDS.
+    """documents-with-ids.json as a list of dicts, see `documents_from`.
+
+    ValueError or FileNotFoundError names file and record."""
+    path = data_folder(folder) / "documents-with-ids.json"
+    return documents_from(read_json(path), path)
+
+
+def documents_from(records, name):
+    """Records as a list of dicts with the keys FIELDS, and what else they have.
 
     null is an empty text. Warnings count empty texts, ids that are missing,
-    which are computed, and ids that stand twice. ValueError or
-    FileNotFoundError names file and record."""
-    path = data_folder(folder) / "documents-with-ids.json"
-    documents = read_json(path)
-    if not documents:
-        raise ValueError(f"{given(path)}: expected a list of records, found none")
-    for number, document in enumerate(documents):
-        document.setdefault("id")
+    which are computed, and ids that stand twice. name: of the file, for messages.
+    ValueError names a record without a field, or with one that is no text."""
+    if not records:
+        raise ValueError(f"{name}: expected a list of records, found none")
+    documents = []
+    for number, record in enumerate(records):
+        document = {"id": "", **record}
         for field in FIELDS:
             if not isinstance(document.get(field, 0), str | None):
                 raise ValueError(
-                    f"{given(path)}: record {number} ({document['id']}): "
-                    f"field {field} is missing or no text: {document!s:.100}"
+                    f"{name}: record {number} ({record.get('id')}): "
+                    f"field {field} is missing or no text: {record!s:.100}"
                 )
             document[field] = document[field] or ""
+        documents.append(document)
     without_id = [document for document in documents if not document["id"]]
     for document, id_ in zip(without_id, unique_ids(without_id), strict=True):
         document["id"] = id_
     table = pd.DataFrame(documents)
     again = table["id"].duplicated()
-    some = ", ".join(table["id"][again][:3])
-    _warn(path, len(without_id), "documents without an id, computed here")
-    _warn(path, again, f"documents repeat the id of an earlier one ({some})")
-    _warn(path, table["text"].str.strip() == "", "documents with an empty text")
+    repeated = ", ".join(table["id"][again][:3])
+    _warn(name, len(without_id), "documents without an id, computed here")
+    _warn(name, again, f"documents repeat the id of an earlier one ({repeated})")
+    _warn(name, table["text"].str.strip() == "", "documents with an empty text")
     return documents
 
 
@@ -424,21 +204,6 @@ def shared_words(questions, texts):
     return np.array([len(asked & found) / max(1, len(asked)) for asked, found in pairs])
 
 
-def shared_with_relevant(documents, queries):
-    """The share of each query's content words in its relevant documents, on average.
-
-    documents: dicts. queries: a ground truth. A document's words are those of its
-    heading and text."""
-    texts = {document["id"]: heading_and_text(document) for document in documents}
-    means = []
-    qrels = qrels_of(right_answers(queries))
-    for question, qrel in zip(queries["question"], qrels, strict=True):
-        relevant = [texts[id_] for id_, grade in qrel.items() if grade > 0]
-        shares = shared_words([question] * len(relevant), relevant)
-        means.append(round(np.mean(shares.round(3)), 3))
-    return np.array(means)
-
-
 # --- Questions and judgements ------------------------------------------------
 
 
@@ -451,32 +216,43 @@ def own_columns(table):
 
 
 def load_ground_truth(folder=None):
-    """ground-truth-data.csv: a DataFrame with a row for each question.
+    """ground-truth-data.csv as a DataFrame, see `ground_truth_from`.
 
-    Columns: question, course, document; and where the file has it `also`, ids
+    ValueError or FileNotFoundError names file, row and column."""
+    path = data_folder(folder) / "ground-truth-data.csv"
+    table = read_table(path, GROUND_TRUTH_COLUMNS)
+    return ground_truth_from(table, _courses_beside(path), path)
+
+
+def ground_truth_from(table, courses, name):
+    """Generated questions: a DataFrame with a row for each.
+
+    Columns: question, course, document; and where the table has it `also`, ids
     of other documents that answer it, with spaces between them. Then `need` says
     which questions belong together: those about documents that answer a question
-    both. Warnings count placeholders, repeated rows, rows of another course than
-    their document's, and unknown documents, which are left out. ValueError or
-    FileNotFoundError names file, row and column."""
-    path = data_folder(folder) / "ground-truth-data.csv"
-    table, courses = _known_rows(read_table(path, GROUND_TRUTH_COLUMNS), path)
-    what = "questions are placeholders, such as 'question1'"
-    _warn(path, is_placeholder(table["question"]), what)
-    _warn(path, table.duplicated(GROUND_TRUTH_COLUMNS), "rows repeat an earlier row")
+    both. courses: a dict of document id: course; without any, ids are not checked.
+    Warnings count placeholders, repeated rows, rows of another course than
+    their document's, and unknown documents, which are left out. name: of the file,
+    for messages. ValueError names row and column."""
+    table = rows_of_documents(table, courses, name)
+    problem = "questions are placeholders, such as 'question1'"
+    _warn(name, is_placeholder(table["question"]), problem)
+    _warn(name, table.duplicated(GROUND_TRUTH_COLUMNS), "rows repeat an earlier row")
     if courses:
-        other = table["document"].map(courses) != table["course"]
-        _warn(path, other, "rows name another course than their document's")
-        if "also" in table:
-            also = table["also"].str.split()
-            kept = also.map(lambda ids: [id_ for id_ in ids if id_ in courses])
-            lost = also.str.len() - kept.str.len()
-            _warn(path, lost, "ids in the column also are of no document")
-            table["also"] = kept.str.join(" ")
+        elsewhere = table["document"].map(courses) != table["course"]
+        _warn(name, elsewhere, "rows name another course than their document's")
     if "also" in table:
-        rows = zip(table["document"], table["also"].str.split(), strict=True)
-        needs = linked((one, other) for one, also in rows for other in [one, *also])
-        table = table.assign(need=table["document"].map(needs))
+        also = [ids.split() for ids in table["also"]]
+        kept = [[id_ for id_ in ids if not courses or id_ in courses] for ids in also]
+        n_gone = sum(map(len, also)) - sum(map(len, kept))
+        _warn(name, n_gone, "ids in the column also are of no document")
+        rows = zip(table["document"], kept, strict=True)
+        needs = linked(
+            (id_, linked_id) for id_, ids in rows for linked_id in [id_, *ids]
+        )
+        table = table.assign(
+            also=list(map(" ".join, kept)), need=table["document"].map(needs)
+        )
     return table.reset_index(drop=True)
 
 
@@ -485,120 +261,129 @@ def linked(pairs):
 
     pairs: two ids each. The label of linked ids is the one of them with the
     smallest hash."""
-    ones, others = zip(*pairs, strict=True)
-    ids = pd.Index(sorted(set(ones) | set(others), key=short_hash))
-    places = ids.get_indexer(ones), ids.get_indexer(others)
-    links = coo_matrix((np.ones(len(ones)), places), shape=(len(ids), len(ids)))
-    _, group = connected_components(links, directed=False)
-    first = pd.Series(ids).groupby(group).transform("first")
-    return dict(zip(ids, first, strict=True))
+    pairs = list(pairs)
+    groups = DisjointSet(chain.from_iterable(pairs))
+    for pair in pairs:
+        groups.merge(*pair)
+    labels = {}
+    for ids in groups.subsets():
+        labels |= dict.fromkeys(ids, min(ids, key=short_hash))
+    return labels
 
 
-def _known_rows(table, path):
-    """The rows whose document is in the corpus beside the table; the corpus.
+def rows_of_documents(table, courses, name):
+    """The rows of a table whose document is one of the corpus.
 
-    The corpus is a dict of id: course. Other rows are left out with a warning:
-    documents are deleted in time. ValueError where they are half or more: then
-    it is the table of another corpus. Without a corpus all rows count, and the
-    dict is empty."""
+    Others are left out with a warning: documents are deleted in time. ValueError
+    where they are more than half: then it is the table of another corpus. courses: a
+    dict of document id: course; without any, all rows count."""
+    if not courses:
+        return table
+    unknown = ~table["document"].isin(courses)
+    if unknown.mean() > 0.5:
+        problem = f"is the id of no document, such as {next(iter(courses))!r}"
+        fail_if_any(table, unknown, "document", name, problem)
+    problem = "rows name a document that is not there, and are left out"
+    _warn(name, unknown, problem, 5)
+    return table[~unknown]
+
+
+def _courses_beside(path):
+    """The course of each document of the corpus beside a file; {} without a corpus."""
     try:
         with warnings.catch_warnings(action="ignore"):  # load_documents says them
             documents = load_documents(path.parent)
     except FileNotFoundError:
-        return table, {}
-    courses = {document["id"]: document["course"] for document in documents}
-    unknown = ~table["document"].isin(courses)
-    documents_path = given(path.parent / "documents-with-ids.json")
-    problem = f"is not in {str(documents_path).rpartition(os.sep)[2]}"
-    if unknown.mean() >= 0.5:
-        fail_if_any(table, unknown, "document", given(path), problem)
-    _warn(path, unknown, f"rows name a document that {problem}")
-    return table[~unknown], courses
+        return {}
+    return {document["id"]: document["course"] for document in documents}
 
 
 def load_judged_queries(folder=None, grade="grade"):
-    """judged-queries.csv: the queries, and a dict of id: grade for each.
+    """judged-queries.csv: the queries, and a dict of id: grade, see `judged_from`.
 
-    The queries are a DataFrame with query_id, question, course, kind, need and
-    split, and columns of your own, also those of queries.csv beside it. need: queries
-    of one need belong together; without such a column see `need_of`. split: train, dev
-    or test where the file has that column. grade: the column that has the grades,
-    numbers from 0. Queries of the kind FROM_LOG are left out. Without the file both are
-    empty, and a line says so. Warnings count pairs that stand twice, ids of several
-    queries, and unknown documents, which are left out. ValueError names file, row and
-    column, also of a query whose course no document has: no search could find
-    anything."""
+    Columns of your own come from queries.csv beside it, too. Without the file both
+    are empty. ValueError names file, row and column."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
         table = read_table(path, [*JUDGED_COLUMNS, grade])
     except FileNotFoundError:
-        print(
-            f"{path.name}: none in this folder, "
-            "so the part on judged queries is left out"
-        )
+        logger.info("%s: no judged queries in this folder", path)
         return pd.DataFrame(columns=QUERY_COLUMNS), []
-    no_number = ~table[grade].str.fullmatch(r"\d+(\.\d+)?")
-    fail_if_any(table, no_number, grade, given(path), "is not a number from 0")
-    table, courses = _known_rows(table, path)
+    asked = path.with_name("queries.csv")
+    queries = read_table(asked) if asked.exists() else None
+    return judged_from(table, _courses_beside(path), path, queries, grade)
+
+
+def judged_from(table, courses, name, log=None, grade="grade"):
+    """The queries of a table of judgements, and a dict of id: grade for each.
+
+    The queries are a DataFrame with query_id, question, course, kind, need and
+    split, and columns of your own, also those of the log, a table of queries with
+    query_id and question. need: queries of one need belong together; without such a
+    column see `need_of`. split: train, dev or test where the table has that column.
+    grade: the column that has the grades, numbers from 0. Queries of the kind FROM_LOG
+    are left out. courses: a dict of document id: course; without any, documents and
+    courses are not checked. name: of the file, for messages. Warnings count pairs that
+    stand twice, ids of several queries, and unknown documents, which are left out.
+    ValueError names row and column, also of a query whose course no document has: no
+    search could find anything."""
+    grades = pd.to_numeric(table[grade], errors="coerce")
+    no_number = ~grades.between(0, np.inf, inclusive="left")
+    fail_if_any(table, no_number, grade, name, "is not a number from 0")
+    table = table.assign(**{grade: whole_if_possible(grades)})
+    table = rows_of_documents(table, courses, name)
     table = table[table["kind"] != FROM_LOG]
     if courses:
-        other = ~table["course"].isin([*courses.values()])
+        elsewhere = ~table["course"].isin([*courses.values()])
         problem = "is not a course of the documents"
-        fail_if_any(table, other, "course", given(path), problem)
-    grades = whole_if_possible(table[grade].astype(float))
-    groups = table.assign(**{grade: grades}).groupby("query_id")
+        fail_if_any(table, elsewhere, "course", name, problem)
+    groups = table.groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1
-    _warn(path, table.duplicated(["query_id", "document"]), "rows grade a pair again")
-    what = "query_ids stand with several queries or courses; the first one counts"
-    _warn(path, several, what)
-    own = _own_columns_of_queries(groups, table, path)
+    _warn(name, table.duplicated(["query_id", "document"]), "rows grade a pair again")
+    problem = "query_ids stand with several queries or courses; the first one counts"
+    _warn(name, several, problem)
+    own = _own_columns_of_queries(groups, table, name)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
     qrels = [part.set_index("document")[grade].to_dict() for _, part in groups]
     needs = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = queries["need"].mask(queries["need"] == "", needs)
-    return _with_columns_of_log(queries, path.with_name("queries.csv")), qrels
+    return _with_columns_of_log(queries, log), qrels
 
 
-def _own_columns_of_queries(groups, table, path):
+def _own_columns_of_queries(groups, table, name):
     """The columns of a table of judgements that say something of queries: names.
 
     They are none of the course's, and say the same of a query in all its rows. A
     column that differs in a tenth of the queries is of the judgements, as another
     grade is. Of one that differs in fewer, a warning counts these."""
     of_queries = []
-    for name in own_columns(table):
-        differs = groups[name].nunique() > 1
+    for column in own_columns(table):
+        differs = groups[column].nunique() > 1
         if differs.mean() < 0.1:
-            of_queries.append(name)
-            what = (
-                f"query_ids stand with several values of {name}; the first one counts"
-            )
-            _warn(path, differs, what)
+            of_queries.append(column)
+            problem = f"query_ids stand with several values of {column}"
+            _warn(name, differs, f"{problem}; the first one counts", 5)
     return of_queries
 
 
-def _with_columns_of_log(queries, path):
+def _with_columns_of_log(queries, log):
     """Queries with the columns of the user's own that the log has of the same ones.
 
     Who judges a log writes query, course and grade, and not the other columns. The
     same query has the same query_id and question."""
-    if not path.exists():
+    keys = ["query_id", "question"]
+    if log is None or not {*keys} <= {*log}:
         return queries
-    log = read_table(path)
     names = [name for name in own_columns(log) if name not in queries]
-    if not names or not {"query_id", "question"} <= {*log}:
+    log, stripped = (
+        table.assign(question=table["question"].str.strip()) for table in (log, queries)
+    )
+    log = log[[*keys, *names]].drop_duplicates(keys)
+    columns = stripped[keys].merge(log, on=keys, how="left")[names]
+    if columns.isna().all(axis=None):
         return queries
-    ids, asked = (_id_and_question(table) for table in (log, queries))
-    there = log.set_axis(ids)[~ids.duplicated()].reindex(asked)[names]
-    if there.isna().all(axis=None):
-        return queries
-    return queries.join(there.fillna("").set_axis(queries.index))
-
-
-def _id_and_question(table):
-    questions = table["question"].str.strip()
-    return pd.MultiIndex.from_arrays([table["query_id"], questions])
+    return queries.join(columns.fillna(""))
 
 
 def whole_if_possible(grades):
@@ -660,37 +445,43 @@ def divide(judged):
 
 
 def load_splits(folder=None):
+    """The queries of a folder that choose, that report, and that have no answer.
+
+    See `splits_of`. Notebook 10 does it step by step."""
+    try:
+        ground_truth = load_ground_truth(folder)
+    except FileNotFoundError as error:
+        logger.info("no generated questions: %s", error)
+        ground_truth = None
+    queries, qrels = load_judged_queries(folder)
+    return splits_of(ground_truth, queries.assign(document=qrels))
+
+
+def splits_of(ground_truth, judged):
     """Queries that choose, that report, and judged ones without an answer.
 
     The first two are dicts of kind: ground truth with a column fold:
     "generated", two halves by document, and "judged", see `divide`, where
-    there are any. Notebook 10 does it step by step."""
+    there are any. ground_truth: generated questions, or None. judged: queries with
+    a dict of id: grade as document. A warning says where all judged queries have one
+    need: it takes two."""
     development, test = {}, {}
-    try:
-        development["generated"], test["generated"] = split_by_document(
-            load_ground_truth(folder)
-        )
-    except FileNotFoundError:
-        print(
-            "ground-truth-data.csv: none in this folder, "
-            "so the part on generated questions is left out"
-        )
-    queries, qrels = load_judged_queries(folder)
-    judged = queries.assign(document=qrels)
-    answered = np.array([any(qrel.values()) for qrel in qrels], dtype=bool)
-    if judged[answered]["need"].nunique() > 1:
-        development["judged"], test["judged"] = divide(judged[answered])
-    elif answered.any():
-        print(
-            f"judged-queries.csv: {answered.sum()} with a relevant document, all of "
-            "one need; it takes two, so the part on judged queries is left out"
-        )
-    return development, test, judged[~answered].reset_index(drop=True)
+    if ground_truth is not None:
+        development["generated"], test["generated"] = split_by_document(ground_truth)
+    answers = [any(qrel.values()) for qrel in judged["document"]]
+    is_answered = np.array(answers, dtype=bool)
+    answered = judged[is_answered]
+    if answered["need"].nunique() > 1:
+        development["judged"], test["judged"] = divide(answered)
+    elif len(answered):
+        problem = "judged queries with a relevant document, all of one need: left out"
+        warnings.warn(f"{len(answered)} {problem}", stacklevel=2)
+    return development, test, judged[~is_answered].reset_index(drop=True)
 
 
 def headings(documents):
     """The title of each id, or what its text begins with; "nothing" for no id."""
-    return {one["id"]: heading(one) for one in documents} | {"": "nothing"}
+    return {"": "nothing"} | {each["id"]: heading(each) for each in documents}
 
 
 def with_ids(ids, titles):

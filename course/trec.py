@@ -4,8 +4,8 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from urllib.parse import quote, unquote
 
-import ir_measures
 import numpy as np
 import pandas as pd
 
@@ -13,9 +13,6 @@ import utils
 from course import corpus
 
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
-
-
-# --- TREC's files ------------------------------------------------------------
 
 
 def query_ids(queries):
@@ -26,8 +23,8 @@ def query_ids(queries):
         return list(queries["query_id"])
     ids, times = [], Counter()
     for question, course, document in queries[utils.GROUND_TRUTH_COLUMNS].to_numpy():
-        wanted = [document] if isinstance(document, str) else sorted(document)
-        id_ = "g" + corpus.short_hash("\n".join([question, course, *wanted]))
+        documents = [document] if isinstance(document, str) else sorted(document)
+        id_ = "g" + corpus.short_hash("\n".join([question, course, *documents]))
         times[id_] += 1
         ids.append(f"{id_}-{times[id_]}" if times[id_] > 1 else id_)
     return ids
@@ -52,35 +49,44 @@ def file_names(searches):
     return names
 
 
+def quoted(id_):
+    """An id as TREC's files have it: blanks and % as in an address, "a b" as a%20b.
+
+    So other tools can read it, whose columns end at blanks."""
+    return re.sub(r"[\s%]", lambda match: quote(match[0]), id_)
+
+
 def write_trec(folder, kind, queries, rankings):
     """Write runs/KIND/NAME.trec for each search, and qrels-KIND.trec.
 
     queries: a DataFrame with document (an id, or a dict of id: grade), and
     with query_id or question and course. rankings: dict of search: ids, (n,
-    k). TREC's grades are whole: where some have a fraction all are multiplied,
-    which leaves nDCG as it is. Raises ValueError for an id with a space."""
-    asked = query_ids(queries)
+    k). Ids with blanks or % are `quoted`. TREC's grades are whole: where some have a
+    fraction all are multiplied, which leaves nDCG as it is."""
+    ids_of_queries = [quoted(id_) for id_ in query_ids(queries)]
     runs = Path(folder) / "runs" / kind
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
     qrels = utils.qrels_of(utils.right_answers(queries))
     factor = _whole_factor(grade for qrel in qrels for grade in qrel.values())
-    lines = []
-    for query_id, qrel in zip(asked, qrels, strict=True):
-        for id_, grade in qrel.items():
-            lines.append(f"{query_id} 0 {id_} {round(factor * grade)}")
-    _write(Path(folder) / f"qrels-{kind}.trec", lines, 4)
+    lines = [
+        f"{query_id} 0 {quoted(id_)} {round(factor * grade)}\n"
+        for query_id, qrel in zip(ids_of_queries, qrels, strict=True)
+        for id_, grade in qrel.items()
+    ]
+    _write(Path(folder) / f"qrels-{kind}.trec", lines)
     names = file_names(rankings)
     for search, ranking in rankings.items():
         name, lines = names[search], []
-        for query_id, ids in zip(asked, ranking, strict=True):
+        for query_id, ids in zip(ids_of_queries, ranking, strict=True):
             last = max((rank for rank, id_ in enumerate(ids, 1) if id_), default=0)
             placed = enumerate(ids[:last], start=1)
-            # trec_eval sorts by score, and counts lines: a line without a document, too
-            found = dict.fromkeys(id_ or f"no-document-{rank}" for rank, id_ in placed)
-            for rank, id_ in enumerate(found, start=1):
-                lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}")
-        _write(runs / f"{name}.trec", lines, 6)
+            # trec_eval sorts by score, and counts lines: a place without a document is
+            # one, too
+            ids = dict.fromkeys(id_ or f"no-document-{rank}" for rank, id_ in placed)
+            for rank, id_ in enumerate(ids, start=1):
+                lines.append(f"{query_id} Q0 {quoted(id_)} {rank} {1 / rank} {name}\n")
+        _write(runs / f"{name}.trec", lines)
 
 
 def _whole_factor(grades):
@@ -92,22 +98,40 @@ def _whole_factor(grades):
     return 1_000
 
 
-def _write(path, lines, n_columns):
-    for line in lines:
-        if len(line.split()) != n_columns:
-            raise ValueError(f"{path}: TREC's format takes no id with a space: {line}")
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def _write(path, lines):
+    path.write_text("".join(lines), encoding="utf-8")
 
 
-def read_run(path):
+def read_run(path, ids=()):
     """The rankings of a TREC run, a dict of query id: ids by falling score.
 
-    An id may stand twice: see `utils.checked_rankings`."""
-    try:
-        scored = list(ir_measures.read_trec_run(str(path)))
-    except ValueError as error:
-        raise ValueError(f"{path}: not a TREC run: {error}") from error
-    table = pd.DataFrame(scored, columns=["query_id", "doc_id", "score"])
+    Ids with blanks are `quoted`, or there are tabs between all columns. ids: of
+    documents and queries, as another tool may have written them: these stay, and all
+    that are none of these are read as quoted. ValueError names a line that is none of
+    a run. An id may stand twice: see `utils.checked_rankings`."""
+    rows = []
+    for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
+        fields = line.strip("\r").split("\t") if line.count("\t") == 5 else line.split()
+        if fields and (len(fields) != 6 or not _is_number(fields[4])):
+            form = "a query, Q0, a document, a rank, a score and a name"
+            form += ", with tabs between them where ids have blanks"
+            problem = f"line {number} is not {form}: {line!r:.100}"
+            raise ValueError(f"{path}: not a TREC run: {problem}")
+        if fields:
+            rows.append((fields[0], fields[2], float(fields[4])))
+    if not rows:
+        raise ValueError(f"{path}: not a TREC run: no line")
+    table = pd.DataFrame(rows, columns=["query_id", "document", "score"])
+    for name in ("query_id", "document"):
+        given = table[name]
+        table[name] = given.where(given.isin(ids), given.map(unquote))
     table = table.sort_values("score", ascending=False, kind="stable")
-    ranked = table.groupby("query_id")["doc_id"]
-    return {query_id: list(ids) for query_id, ids in ranked}
+    ranked = table.groupby("query_id")["document"]
+    return {query_id: list(ranking) for query_id, ranking in ranked}
+
+
+def _is_number(text):
+    try:
+        return np.isfinite(float(text))
+    except ValueError:
+        return False

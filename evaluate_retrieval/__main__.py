@@ -140,7 +140,6 @@ def carry_out(arguments):
         own = run.own_searches(documents, options)
         path = options.out / "judge-next.csv"
         pairs, sentence = judge.pairs_to_judge(documents, own, path)
-        yours.stop(own)
     if sentence:
         log.info(sentence)
     path = judge.judge(documents, pairs, arguments.name)

@@ -1,33 +1,75 @@
-"""A folder of documents, queries and judgements, as the command holds it."""
+"""A folder of documents, queries and judgements, as the command holds it in memory."""
 
 import os
+import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
+import snowballstemmer
 
-from course import corpus
-from evaluate_retrieval.read import convert, language_of
+import utils
+from course import corpus, trec
+from evaluate_retrieval.read import (
+    DOCUMENT,
+    INSTEAD,
+    PAGES,
+    READERS,
+    language_of,
+    read_qrels,
+    read_queries,
+    read_records,
+    suffix_of,
+    unzipped,
+)
+
+DOCUMENTS = "documents-with-ids.json"
+GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
+COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
+RESULTS = "run.json"  # in a folder that the command wrote
+LESSONS = ["answer-facts.csv", "quotes.csv"]  # no documents, and read by notebooks
+SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
+IRDS = "irds:"  # before the name of a collection of the package ir_datasets
+PAIR = ["query_id", "document"]
+LOG_COLUMNS = ["query_id", "question", "course"]
 
 
 @dataclass(frozen=True)
-class Data:
+class Folder:
     """A folder that was read.
 
-    folder: in the course's form. documents: a list of dicts. development, test: dicts
-    of the kind of queries. unanswered: judged queries without a relevant document."""
+    source: what the user named, a path, or a text that begins with IRDS. documents:
+    dicts with the keys corpus.FIELDS; all ids are the user's own, also those with
+    blanks. development, test: dicts of kind, "generated" or "judged": the queries that
+    choose, and those that report, see `corpus.splits_of`. unanswered: judged queries
+    without a relevant document. log: all queries of the folder's file: query_id,
+    question, course, and columns of your own. judgements: a row for each grade:
+    corpus.JUDGED_COLUMNS, grade (a number), and what else their file has, such as
+    drawn. runs: a dict of the name of runs/NAME.trec: dict of query id: ids, best
+    first. causes: the rows of failures.csv that have "your cause". language: of the
+    documents, in Snowball's name. notes: sentences on what was counted, left out or
+    not used. Tables are empty where the folder has no such file."""
 
-    folder: Path
+    source: Path | str
     documents: list
     development: dict
     test: dict
     unanswered: pd.DataFrame
+    log: pd.DataFrame
+    judgements: pd.DataFrame
+    runs: dict
+    causes: pd.DataFrame
+    language: str
+    notes: list
 
     @property
     def judged(self):
         """All judged queries with a relevant document, those that choose and report."""
-        both = [some["judged"] for some in (self.development, self.test)]
-        return pd.concat(both).drop_duplicates("query_id", ignore_index=True)
+        halves = [half["judged"] for half in (self.development, self.test)]
+        return pd.concat(halves).drop_duplicates("query_id", ignore_index=True)
 
     @property
     def decides(self):
@@ -35,14 +77,382 @@ class Data:
         return next(reversed(self.test), None)
 
 
-def read(source, out):
-    """Read a folder or file: `Data`. The converted form goes into a folder of out.
+def read(source, language=None):
+    """Read documents, and the queries and judgements beside them: a `Folder`.
 
-    COURSE_DATA names it from then on, and COURSE_LANGUAGE the language that was found,
-    unless it is set."""
-    folder = convert(source, out / "converted")
-    os.environ["COURSE_DATA"] = str(folder)
-    documents = corpus.load_documents(folder)
-    texts = [document["text"] for document in documents]
-    os.environ.setdefault("COURSE_LANGUAGE", language_of(texts))
-    return Data(folder, documents, *corpus.load_splits(folder))
+    source: a file of documents (see READERS), or a folder with one and, if there are
+    any, queries or topics, and qrels or judged-queries.csv; or a .zip of these; or
+    IRDS and the name of a collection of ir_datasets. columns.toml beside the documents
+    says how their columns are called, and which encoding the files have. language: in
+    Snowball's name; without one it is that of the texts. Warnings count what is
+    doubtful in the data. FileNotFoundError, or a ValueError that names file, row and
+    column as the user has them."""
+    if language and language not in (names := snowballstemmer.algorithms()):
+        problem = f"no stemmer for {language!r}; there is {', '.join(names)}"
+        raise ValueError(f"language: {problem}")
+    if str(source).startswith(IRDS):
+        return _of_ir_datasets(str(source), language)
+    source = corpus.locate(source)
+    if not source.exists():
+        raise FileNotFoundError(f"{source}: no such file or folder")
+    if source.is_dir() or suffix_of(source) != ".zip":
+        return _of_files(source, source, language)
+    with TemporaryDirectory() as unpacked:
+        inside = Path(unpacked).resolve() / "files"
+        try:
+            return _of_files(unzipped(source, inside), source, language)
+        except ValueError as error:
+            message = str(error).replace(f"{inside}{os.sep}", f"{source}: ")
+            raise ValueError(message.replace(str(inside), str(source))) from error
+
+
+def _of_ir_datasets(source, language):
+    """A `Folder` of a collection of ir_datasets, for example irds:beir/nfcorpus/test.
+
+    ir_datasets downloads what it does not have yet. A name that it does not know is a
+    ValueError, and so is a collection without documents."""
+    try:
+        import ir_datasets
+
+        collection = ir_datasets.load(source.removeprefix(IRDS))
+    except (ImportError, KeyError) as error:
+        raise ValueError(
+            f"{source}: ir_datasets knows no collection of this name, or it is "
+            f"missing (pip install ir_datasets): {error!r}"
+        ) from error
+    if not collection.has_docs():
+        raise ValueError(f"{source}: this collection has no documents")
+    path, tables, qrels = Path(source), {}, {}
+    documents = pd.DataFrame(
+        {
+            "text": getattr(document, "text", None) or document.default_text(),
+            "question": getattr(document, "title", None) or "",
+            "section": "",
+            "course": "all",
+            "id": document.doc_id,
+        }
+        for document in collection.docs_iter()
+    )
+    if collection.has_queries():
+        rows = ((q.query_id, q.default_text()) for q in collection.queries_iter())
+        queries = pd.DataFrame(rows, columns=["query_id", "query"])
+        tables[LOG] = path, queries.assign(course="all", kind="typed", need="")
+    if collection.has_qrels():
+        rows = ((q.query_id, q.doc_id, q.relevance) for q in collection.qrels_iter())
+        table = pd.DataFrame(rows, columns=[*PAIR, "grade"])
+        qrels[path] = table.assign(grade=table["grade"].clip(lower=0))
+    paths = path, [], []
+    return _folder(source, language, paths, documents, tables, qrels, [])
+
+
+def _of_files(path, source, language):
+    """The `Folder` of a file or folder. source: what the user named."""
+    _check_links(path)
+    paths, results, notes = _files_of(path)
+    names, encoding = read_settings(path)
+    [table_path] = paths[DOCUMENTS]
+    columns = DOCUMENT | {name: [theirs] for name, theirs in names.items()}
+    documents = read_records(table_path, columns, ["text", *names], encoding)
+    ids = documents["id"].str.replace(r"\s+", "-", regex=True)
+    for folder in results:  # their pages were read with the others
+        place = re.sub(r"\s+", "-", f"{folder.relative_to(path).as_posix()}/")
+        documents = documents[~ids[documents.index].str.startswith(place)]
+    tables = {}
+    for log in paths[LOG]:
+        tables[LOG] = log, read_queries(log, encoding)
+    for own in paths[GENERATED]:
+        tables[GENERATED] = own, corpus.read_table(own, utils.GROUND_TRUTH_COLUMNS)
+    for own in paths[JUDGED]:
+        table = corpus.read_table(own, ["query", *PAIR, "grade"])
+        table = table.assign(**{"course": "all", "kind": "typed", **table})
+        tables[JUDGED] = own, table
+    qrels = {part: read_qrels(part, encoding) for part in paths["qrels"]}
+    for table in [documents, *(table for _, table in tables.values()), *qrels.values()]:
+        notes += table.attrs.get("notes", [])
+    paths = table_path, paths["runs"], paths[FAILURES]
+    return _folder(source, language, paths, documents, tables, qrels, notes)
+
+
+def _folder(source, language, paths, documents, tables, qrels, notes):
+    """The `Folder` of tables that were read.
+
+    paths: of the documents; lists of those of runs and of failures.csv. tables: a dict
+    of LOG, GENERATED and JUDGED, where they are there: path and table. qrels: a dict of
+    path: table. notes: on what was read; more are added."""
+    path, runs, causes = paths
+    documents, n_made = _with_ids(documents)
+    notes = [*notes, f"{path.name}: {len(documents):,} documents, {n_made:,} ids made"]
+    if _are_of_all(tables, documents):
+        names = " and ".join(path.name for path, _ in tables.values())
+        problem = "queries without a course, so no search filters on it"
+        notes.append(f"{names}: {problem}")
+        documents = documents.assign(course="all")
+    documents = corpus.documents_from(documents.to_dict("records"), path)
+    courses = {document["id"]: document["course"] for document in documents}
+    log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
+    judged_path, judged = tables.get(JUDGED, (None, pd.DataFrame()))
+    if LOG in tables:
+        log_path, queries = tables[LOG]
+        elsewhere = ~queries["course"].isin([*courses.values()])
+        problem = "is not a course of the documents"
+        utils.fail_if_any(queries, elsewhere, "course", log_path, problem)
+        log = queries.rename(columns={"query": "question"})
+        log = log[[*LOG_COLUMNS, *corpus.own_columns(queries)]]
+        if qrels:
+            judged_path = log_path
+            judged, n_several = _graded(queries, qrels, courses)
+            if n_several:
+                count = f"{n_several:,} queries stand in several splits"
+                notes.append(f"{count}; test counts, then dev, then train")
+    if GENERATED in tables:
+        generated_path, table = tables[GENERATED]
+        ground_truth = corpus.ground_truth_from(table, courses, generated_path)
+    queries, judgements = _judged(judged, courses, judged_path, log)
+    development, test, unanswered = corpus.splits_of(ground_truth, queries)
+    notes += _counts(log, judgements, unanswered)
+    ids = {*courses, *log["query_id"], *judgements["query_id"]}
+    return Folder(
+        source=source,
+        documents=documents,
+        development=development,
+        test=test,
+        unanswered=unanswered,
+        log=log,
+        judgements=judgements,
+        runs={run.stem: trec.read_run(run, ids) for run in runs},
+        causes=causes_of(causes),
+        language=language or language_of(document["text"] for document in documents),
+        notes=notes,
+    )
+
+
+def _with_ids(documents):
+    """A table of documents, with an id where it was blank; how many were."""
+    documents = documents[corpus.FIELDS].reset_index(drop=True)
+    is_new = documents["id"].str.strip() == ""
+    ids = corpus.unique_ids(documents[is_new].to_dict("records"))
+    documents.loc[is_new, "id"] = ids
+    return documents, len(ids)
+
+
+def _are_of_all(tables, documents):
+    """Whether no query has a course, and documents have some."""
+    courses = {course for _, table in tables.values() for course in table["course"]}
+    return courses == {"all"} != {*documents["course"]}
+
+
+def _judged(table, courses, path, log):
+    """Judged queries, as `corpus.splits_of` takes them; and their judgements.
+
+    table: of judgements, which may be empty."""
+    if table.empty:
+        judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
+        return pd.DataFrame(columns=[*corpus.QUERY_COLUMNS, "document"]), judgements
+    grades = pd.to_numeric(table["grade"], errors="coerce")  # checked in judged_from
+    typed = table.assign(grade=grades)[table["kind"] != corpus.FROM_LOG]
+    _check_pairs(_with_places(typed, path))
+    queries, qrels = corpus.judged_from(table, courses, path, log)
+    judgements = table.assign(grade=corpus.whole_if_possible(grades))
+    return queries.assign(document=qrels), judgements.reset_index(drop=True)
+
+
+def _graded(queries, qrels, courses):
+    """The judgements of qrels, each with its query; how many queries are in two splits.
+
+    Of a query those of one split count. ValueError for a query that is in no other
+    file, and for two grades of a pair."""
+    parts = []
+    for path, table in qrels.items():
+        unknown = ~table["query_id"].isin(queries["query_id"])
+        problem = f"is the id of no query, such as {queries['query_id'].iloc[0]!r}"
+        utils.fail_if_any(table, unknown, "query_id", path, problem)
+        table = corpus.rows_of_documents(table, courses, path)
+        split = path.stem if path.stem in SPLITS else ""
+        parts.append(_with_places(table.assign(split=split), path))
+    graded = pd.concat(parts)
+    place = graded["split"].map(SPLITS.index)
+    first = place.groupby(graded["query_id"]).transform("min")
+    n_several = graded["query_id"][place > first].nunique()
+    graded = graded[place == first]
+    _check_pairs(graded)
+    return graded.drop_duplicates(PAIR).merge(queries, on="query_id"), n_several
+
+
+def _with_places(table, path):
+    """A table whose index says where each row is: the file, and the line."""
+    return table.set_axis([f"{path.name} (line {line})" for line in table.index])
+
+
+def _check_pairs(table):
+    """ValueError where a pair has two grades. table: see `_with_places`."""
+    several = table.groupby(PAIR)["grade"].transform("nunique") > 1
+    if several.any():
+        query_id, document = table[several][PAIR].iloc[0]
+        is_pair = (table[PAIR] == [query_id, document]).all(axis=1)
+        grades = table["grade"][is_pair].items()
+        listed = ", ".join(f"{grade} in {place}" for place, grade in grades)
+        n_pairs = len(table[several].drop_duplicates(PAIR))
+        raise ValueError(
+            f"query {query_id} and document {document} have several grades: {listed}; "
+            f"keep one; {n_pairs} such pairs in all"
+        )
+
+
+def _counts(log, judgements, unanswered):
+    """Sentences that count queries, judgements, and queries without an answer."""
+    n_judged = judgements["query_id"].nunique()
+    if not len(log) and not n_judged:
+        return []
+    counts = f"{n_judged:,} judged, {len(judgements):,} grades"
+    if n_judged and (judgements["grade"] > 0).all():
+        counts += ", none of them 0: what is not listed counts as not relevant"
+    notes = [f"{max(len(log), n_judged):,} queries, {counts}"]
+    if len(unanswered):
+        count = f"{len(unanswered):,} judged queries have no relevant document"
+        notes.append(f"{count}: no figure of a ranking counts them")
+    return notes
+
+
+def causes_of(paths):
+    """The rows of failures.csv that have "your cause"; empty without the file.
+
+    A spreadsheet may have put semicolons or tabs between the columns."""
+    causes = pd.DataFrame(columns=["query_id", "search", "your cause"])
+    for path in paths:
+        table = READERS[".csv"](path).map(corpus.plain_cell)
+        if "your cause" not in table:
+            raise ValueError(f"{path}: no column 'your cause'")
+        table["your cause"] = table["your cause"].str.strip()
+        table = table[table["your cause"] != ""]
+        if len(table):
+            causes = utils.check_table(table, ["query_id", "search"], path)
+    return causes
+
+
+# --- Which files a folder has ------------------------------------------------
+
+
+def _check_links(source):
+    """ValueError for a link in a folder that leads out of it, or to nothing."""
+    inside = source.resolve()
+    for path in source.rglob("*") if source.is_dir() else ():
+        if path.is_symlink() and inside not in path.resolve().parents:
+            advice = "put the file itself there"
+            raise ValueError(f"{path}: a link that leads out of the folder; {advice}")
+        if path.is_symlink() and not path.exists():
+            raise ValueError(f"{path}: a link to a file that is not there")
+
+
+def read_settings(source):
+    """What columns.toml says: a dict of our columns of documents: theirs; an encoding.
+
+    Without the file these are {} and None. ValueError for a column that we do not
+    have, a value that is no text, and an encoding that Python does not know."""
+    path = (source if source.is_dir() else source.parent) / COLUMNS
+    if not path.exists():
+        return {}, None
+    try:
+        names = tomllib.loads(corpus.read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from error
+    for name, theirs in names.items():
+        if not isinstance(theirs, str):
+            raise ValueError(f"{path}: {name}: {theirs!r} is not a text in quotes")
+        if name not in {*DOCUMENT, "encoding"}:
+            ours = ", ".join([*DOCUMENT, "encoding"])
+            raise ValueError(f"{path}: {name!r} is not one of our columns: {ours}")
+    encoding = names.pop("encoding", None)
+    try:
+        "a".encode(encoding or "utf-8")
+    except (LookupError, ValueError) as error:
+        problem = f"no encoding {encoding!r}; cp1252 is one, or latin-1"
+        raise ValueError(f"{path}: {problem}") from error
+    return names, encoding
+
+
+def _files_of(source):
+    """The files of a folder, or a file, by kind: a dict of lists of paths.
+
+    Its keys: DOCUMENTS (one, or the folder itself where that has pages), LOG (at most
+    one), "qrels", "runs", and the names of our own files. Then folders in it that hold
+    results; and notes on files that are not read. ValueError where there is no file of
+    documents, or several of them or of queries, and for judgements of queries that
+    are not there or have others already."""
+    below = _visible([*source.glob("qrels/*"), *source.glob("runs/*")])
+    here = _visible([source, *source.glob("*")])
+    paths = {name: _named(here, name) for name in (GENERATED, JUDGED, FAILURES)}
+    # beside documents in our form other files of queries may be another corpus'
+    patterns = [LOG] if _named(here, DOCUMENTS) else ["quer[iy]*", "topics*"]
+    paths[LOG] = _named(here, *patterns)
+    paths["qrels"] = _named(here, "qrels*") + _named(below, "qrels/*")
+    paths["runs"] = _named(below, "runs/*.trec")
+    used = {*_named(here, COLUMNS, "judgements-*.csv")}.union(*paths.values())
+    tables = [path for path in here if suffix_of(path) in READERS]
+    tables = [path for path in tables if path not in {*used, *_named(here, *LESSONS)}]
+    for patterns in ([DOCUMENTS], ["corpus.*", "documents.*"]):
+        tables = _named(tables, *patterns) or tables
+    results = [path.parent for path in source.rglob(RESULTS) if path.parent != source]
+    pages = _pages_of(source, results)
+    paths[DOCUMENTS] = tables or ([source] if pages else [])
+    files = here + below
+    if paths[DOCUMENTS] == [source] and source.is_dir():
+        used |= {*pages}
+        files = _visible(source.rglob("*"))
+        files = [path for path in files if not {*results} & {*path.parents}]
+    else:
+        results = []
+    _check_kinds(source, paths, files)
+    notes = [f"{path.name}: results of this command, not read" for path in results]
+    used |= {*paths[DOCUMENTS]}
+    unread = [str(path.relative_to(source)) for path in files if path not in used]
+    if unread:
+        more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
+        notes.append(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
+    return paths, results, notes
+
+
+def _check_kinds(source, paths, files):
+    """ValueError where a kind of file is missing, or there twice; see `_files_of`."""
+    if len(paths[DOCUMENTS]) != 1 or len(paths[LOG]) > 1:
+        names = ", ".join(path.name for path in files) or "nothing"
+        advice = [
+            f"; {path.name}: {INSTEAD[path.suffix.lower()]}"
+            for path in files
+            if path.suffix.lower() in INSTEAD
+        ]
+        raise ValueError(
+            f"{source}: needs one file with documents (documents.csv) "
+            f"and at most one with queries; found {names}{''.join(advice)}"
+        )
+    for path in [*paths[LOG], *paths["qrels"]]:
+        if path.suffix.lower() in INSTEAD:
+            raise ValueError(f"{path}: not readable here; save it as .csv or .txt")
+    for path in paths["qrels"]:
+        if not paths[LOG]:
+            advice = "put these into queries.csv beside it"
+            problem = f"judgements of queries that are not here; {advice}"
+            raise ValueError(f"{path}: {problem}")
+        if paths[JUDGED]:
+            raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
+
+
+def _pages_of(source, results):
+    """The pages in a folder and those in it, but for folders of results."""
+    pages = [path for path in source.rglob("*") if suffix_of(path) in PAGES]
+    return [path for path in _visible(pages) if not {*results} & {*path.parents}]
+
+
+def _visible(paths):
+    """Files, sorted, without .DS_Store, ._notes.csv and ~$open-in-Excel.xlsx."""
+    hidden = (".", "~$")
+    paths = [path for path in paths if not path.name.startswith(hidden)]
+    return sorted(path for path in paths if path.is_file())
+
+
+def _named(paths, *patterns):
+    """The paths that match a pattern, in capital or small letters, sorted."""
+    return [
+        path
+        for path in sorted(paths)
+        if any(Path(str(path).lower()).match(pattern.lower()) for pattern in patterns)
+    ]

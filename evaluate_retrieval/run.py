@@ -90,7 +90,6 @@ def evaluate(options, run_id):
         path.write_text(html, encoding="utf-8")
         return Evaluated(folder, verdict, results, pair, (path, *files), verdict.says)
     finally:
-        yours.stop(own)
         built_in.remove(es, candidates.searches if candidates else {})
 
 
@@ -148,9 +147,7 @@ def _tables(folder, candidates, results, options):
 def _causes_in(out):
     """The rows of an earlier failures.csv into which a person wrote a cause."""
     path = out / FAILURES
-    if not path.exists():
-        return pd.DataFrame(columns=pairs.FAILED)
-    return causes_of(path)
+    return causes_of([path] if path.exists() else [])
 
 
 def _write(folder, results, pair, tables, out):
@@ -290,7 +287,6 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
         two = candidates.only(pair)
         results = steps.measure(folder, two, dict.fromkeys(folder.test, pair[0]))
     finally:
-        yours.stop(own)
         built_in.remove(es, candidates.searches if candidates else {})
     queries, rankings = folder.test[kind], results.rankings[kind]
     figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)

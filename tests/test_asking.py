@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import asking
 import numpy as np
 import pandas as pd
+import sums
 
-from course import corpus, experiments
+from course import experiments
 
 DOCUMENTS = [
     {"id": f"d{n}", "course": "c", "question": "", "text": f"word{n} apple"}
@@ -44,11 +45,11 @@ def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch):
 
 
 def test_the_share_of_a_query_is_the_mean_over_its_relevant_documents():
-    found = corpus.shared_with_relevant(DOCUMENTS, QUERIES)
+    found = sums.shared_with_relevant(DOCUMENTS, QUERIES)
     assert found.tolist() == [0.333, 1.0]
     graded = QUERIES.assign(document=[{"d1": 1, "d9": 2, "d2": 0}, {"d3": 1, "d4": 0}])
     # not of what is judged not relevant
-    assert corpus.shared_with_relevant(DOCUMENTS, graded).tolist() == [0.333, 1.0]
+    assert sums.shared_with_relevant(DOCUMENTS, graded).tolist() == [0.333, 1.0]
 
 
 def test_tau_is_1_for_the_same_order_and_minus_1_for_the_opposite_one():

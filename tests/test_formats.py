@@ -1,228 +1,366 @@
-"""Other people's files, read and written: tables, BEIR's folders and TREC's formats."""
+"""A folder that is read: from files to documents, queries and judgements.
+
+And TREC's files, as we write and read them. How a single file is read: test_reading."""
 
 import json
+import os
 import re
 import sys
+import warnings
 import zipfile
-from uuid import uuid4
 
+import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from elasticsearch import helpers
 
 import utils
-from course import corpus, elastic, trec
-from evaluate_retrieval import read, yours
+from course import corpus, trec
+from evaluate_retrieval import folder, read
 
-ROWS = [
-    {"Problem": "It won't start", "Solution": "Press the\nred button, twice.", "nr": 7},
-    {"Problem": "No sound", "Solution": "Turn it up;\u2028or ask.", "nr": 8},
-    {"Problem": None, "Solution": "Nothing else helps.", "nr": None},
-]
-NAMES = 'text = "Solution"\nquestion = "Problem"\nid = "nr"\n'
-TABLES = ["own.csv", "own.tsv", "own.json", "own.jsonl", "own.parquet"]
 BEIR = """{"_id": "d1", "title": "Sound", "text": "Turn it up."}
 {"_id": "d2", "text": "Press."}
 """
-ASKED = '{"_id": "301", "text": "no sound"}\n{"_id": "302", "text": "dead"}'
+QUERIES = '{"_id": "301", "text": "no sound"}\n{"_id": "302", "text": "dead"}\n'
 TOPICS = "<top>\n<num> Number: 301\n<title> no sound\n<desc> It is quiet.\n</top>\n"
 TOPICS += "<top>\n<num> Number: 302\n<title> dead\n</top>\n"
 HEADER = "query-id\tcorpus-id\tscore\n"
 QRELS = HEADER + "301\td1\t2\n301\td2\t-1\n302\td2\t1\n"
-OWN = "question,course,document\nWhy?,all,1\n"
+TV = "id,text,course\n1,Up.,tv\n2,Down.,radio\n"
+JUDGED = "query_id,query,course,kind,document,grade\n"
+SPLITS = {
+    "qrels/train.tsv": HEADER + "301\td2\t1\n302\td1\t2\n303\td1\t1\n",
+    "qrels/dev.tsv": HEADER + "301\td2\t2\n302\td2\t1\n",
+    "qrels/test.tsv": HEADER + "301\td1\t1\n",
+}
+OURS = json.dumps([dict(zip(corpus.FIELDS, ["Up.", "", "", "tv", "1"], strict=True))])
+BLANKS = {
+    "documents.csv": "id,text\nd 1,One.\nd%201,Two.\n=1+ 1,Three.\n",
+    "queries.csv": "id,query\nq 1,a\nq%201,b\n",
+    "qrels.tsv": "q 1\td 1\t1\nq%201\td%201\t2\nq 1\t=1+ 1\t1\n",
+    "runs/a.trec": "q 1\tQ0\td%201\t1\t.9\tt\nq%25201 Q0 d%25201 1 .5 t\n",
+}
+WORDS = {
+    "documents.csv": "id,text\n0,NA\nnull,None\nNA,nan\n007,7.0\n",
+    "queries.csv": "id,query\nNA,null\n0,NA\n",
+    "qrels.txt": "NA 0 null 1\n0 0 0 1\n0 0 NA 0\n0 0 007 0\n",
+}
+RADIO = {"documents.csv": TV, "queries.csv": "id,query,course\n1,a,tv\n"}
+PAGES = {"a.md": "# A\nOne.", "my out/run.json": "{}", "my out/report.html": "<p>x</p>"}
+PAGES |= {"my other/b.md": "# B\nTwo.", "my other/b.txt": ""}
+CAUSES = "query_id;search;your cause\nq1;BM25;typo\nq2;BM25; \n"
+ONE = {"corpus.jsonl": BEIR, "queries.txt": "301\tA?\n"}
+AGAIN = {**ONE, "qrels.txt": "301 0 d1 2\n301 0 d2 1\n301 0 d1 0\n"}
+OTHERS = {**ONE, "qrels.txt": "301 0 d1 2\n", "qrels-ann.txt": "301 0 d1 1\n"}
+TWICE = JUDGED + "q1,A?,all,typed,d1,2\nq1,A?,all,typed,d1,1\n"
+
+# Files, and what they become: documents, queries, grades, runs, and a part of a note
+# or a warning. Only what is named is compared.
+FOLDERS = {
+    "BEIR": (
+        {"corpus.jsonl": BEIR, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS},
+        {
+            "documents": {"d1": "Turn it up.", "d2": "Press."},
+            "queries": {"301": "no sound", "302": "dead"},
+            "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
+            "note": "2 queries, 2 judged, 3 grades",
+        },
+    ),
+    "TREC": (
+        {
+            "corpus.jsonl": BEIR,
+            "topics.txt": TOPICS,
+            "qrels.txt": "301 0 d1 2\n301 0 d2 -1\n302 0 d2 1\n",
+        },
+        {
+            "queries": {"301": "no sound", "302": "dead"},
+            "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
+        },
+    ),
+    "a query in several splits": (
+        {
+            "corpus.jsonl": BEIR,
+            "queries.jsonl": QUERIES + '{"_id": "303", "text": "quiet"}',
+            **SPLITS,
+        },
+        {
+            "grades": {"301": {"d1": 1}, "302": {"d2": 1}, "303": {"d1": 1}},
+            "splits": {"301": "test", "302": "dev", "303": "train"},
+            "note": "2 queries stand in several splits; test counts, then dev",
+        },
+    ),
+    "half of the judged documents are gone": (
+        {
+            "corpus.jsonl": BEIR,
+            "queries.jsonl": QUERIES,
+            "qrels/test.tsv": QRELS + "301\tgone\t2\n302\tgone\t2\n301\tnor\t1\n",
+        },
+        {
+            "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
+            "note": "test.tsv: 3 rows name a document that is not there",
+        },
+    ),
+    "a log of lines, and ids that are made": (
+        {
+            "documents.csv": "answer\nUp.\n",
+            "queries.txt": "no sound\r\n\r\nq9\tdead\tstill\n",
+        },
+        {
+            "documents": {corpus.short_hash("all--Up."): "Up."},
+            "queries": {"q1": "no sound", "q9": "dead\tstill"},
+            "grades": {},
+            "note": "documents.csv: 1 documents, 1 ids made",
+        },
+    ),
+    "queries without a course": (
+        {
+            "documents.csv": TV,
+            "queries.csv": "id,query,product\n1,no sound,x\n",
+            "qrels.txt": "1 0 2 1\n",
+        },
+        {
+            "courses": {"all"},
+            "grades": {"1": {"2": 1}},
+            "note": "queries without a course, so no search filters on it",
+        },
+    ),
+    "queries with a course": (RADIO, {"courses": {"tv", "radio"}}),
+    "judged queries need no course and no kind": (
+        {
+            "documents.csv": TV,
+            "judged-queries.csv": "query_id,query,document,grade\nq,a,1,0.5\np,b,2,0\n",
+        },
+        {
+            "courses": {"all"},
+            "grades": {"q": {"1": 0.5}, "p": {"2": 0}},
+            "note": "1 judged queries have no relevant document",
+        },
+    ),
+    "questions beside documents": (
+        {
+            "documents.csv": TV,
+            "ground-truth-data.csv": "question,course,document\nWhy?,tv,1\nA?,tv,1\n",
+        },
+        {"questions": ["Why?", "A?"], "courses": {"tv", "radio"}},
+    ),
+    "our own form": (
+        {
+            "documents-with-ids.json": OURS,
+            "queries.csv": "query_id,question,course\nq1,late,tv\n",
+            "queries.txt": "late homework",
+            "judged-queries.csv": JUDGED + "q1,late,tv,typed,1,2\n",
+        },
+        {
+            "documents": {"1": "Up."},
+            "queries": {"q1": "late"},
+            "grades": {"q1": {"1": 2}},
+            "note": "not read: queries.txt",
+        },
+    ),
+    "ids with blanks": (
+        BLANKS,
+        {
+            "documents": {"d 1": "One.", "d%201": "Two.", "=1+ 1": "Three."},
+            "queries": {"q 1": "a", "q%201": "b"},
+            "grades": {"q 1": {"d 1": 1, "=1+ 1": 1}, "q%201": {"d%201": 2}},
+            "runs": {"a": {"q 1": ["d%201"], "q%201": ["d%201"]}},
+        },
+    ),
+    "ids that look like nothing": (
+        WORDS,
+        {
+            "documents": {"0": "NA", "null": "None", "NA": "nan", "007": "7.0"},
+            "queries": {"NA": "null", "0": "NA"},
+            "grades": {"NA": {"null": 1}, "0": {"0": 1, "NA": 0, "007": 0}},
+        },
+    ),
+    "results of ours among pages": (
+        PAGES,
+        {
+            "documents": {"a.md": "One.", "my-other/b.md": "Two."},
+            "note": "my out: results of this command, not read",
+        },
+    ),
+    "the same grade twice": (
+        {**ONE, "qrels.txt": "301 0 d1 2\n301 0 d1 2\n"},
+        {"grades": {"301": {"d1": 2}}},
+    ),
+    "causes of failures": (
+        {"documents.csv": TV, "failures.csv": CAUSES},
+        {"causes": [["q1", "BM25", "typo"]]},
+    ),
+    "what is not read": (
+        {
+            "faq.csv": TV,
+            "answer-facts.csv": "query_id,fact\n",
+            "notes.docx": "",
+            "runs/a.txt": "",
+            "._x.csv": "",
+        },
+        {"note": "not read: answer-facts.csv, notes.docx, runs/a.txt"},
+    ),
+}
 
 
-def write(folder, files):
+def write(path, files):
     """Files of a folder, by name, which may name a folder in it."""
     for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text)
+    return path
 
 
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("in_folder", [True, False])
-def test_documents_alone_in_any_table(tmp_path, name, in_folder, capsys):
-    table, path = pd.DataFrame(ROWS).astype({"nr": "Int64"}), tmp_path / name
-    if path.suffix in (".csv", ".tsv"):
-        table.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
-    elif path.suffix == ".parquet":
-        table.to_parquet(path)
-    else:
-        table.to_json(path, orient="records", lines=path.suffix == ".jsonl")
-    write(tmp_path, {"columns.toml": NAMES})
-    folder = read.convert(tmp_path if in_folder else path, tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    assert "3 documents, 1 ids made" in capsys.readouterr().out
-    assert [d["text"] for d in documents] == [row["Solution"] for row in ROWS]
-    assert [d["question"] for d in documents] == ["It won't start", "No sound", ""]
-    made = corpus.document_id(documents[2])
-    assert [d["id"] for d in documents] == ["7", "8", made]
-    assert corpus.load_splits(folder)[:2] == ({}, {})
-    assert read.convert(folder, tmp_path / "x") == folder  # of the course's form
-    write(tmp_path, {"columns.toml": NAMES.replace("Problem", "Titel")})
-    with pytest.raises(ValueError, match=f"{name}: no column Titel; found Problem"):
-        read.convert(path, tmp_path / "x")
-
-
-@pytest.mark.parametrize("trec", [True, False])
-def test_queries_and_grades_of_beir_and_of_trec(tmp_path, trec, capsys):
-    files = {"queries.jsonl": ASKED, "qrels/test.tsv": QRELS}
-    if trec:
-        qrels = "301 0 d1 2\n301 0 d2 -1\n302 0 d2 1\n"
-        files = {"topics.txt": TOPICS, "qrels.txt": qrels}
-    write(tmp_path, {"corpus.jsonl": BEIR, **files})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert list(queries["query_id"]) == ["301", "302"]
-    assert list(queries["question"]) == ["no sound", "dead"]
-    assert list(queries["split"]) == ([""] * 2 if trec else ["test"] * 2)
-    assert qrels == [{"d1": 2, "d2": 0}, {"d2": 1}]
-    assert "2 queries, 2 judged, 3 grades" in capsys.readouterr().out
-
-
-def test_splits_stay_and_a_query_in_several_counts_in_the_first(tmp_path, capsys):
-    """301 is in all three files, 302 in train and dev, and 303 in train alone."""
-    lines = {
-        "train": "301\td2\t1\n302\td1\t2\n303\td1\t1\n",
-        "dev": "301\td2\t2\n302\td2\t1\n",
-        "test": "301\td1\t1\n",
+def as_read(path):
+    """What a folder is read as, for comparison."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data = folder.read(path)
+    grades = {}
+    for row in data.judgements.itertuples():
+        grades.setdefault(row.query_id, {})[row.document] = row.grade
+    kinds = {"generated": [data.log[:0]], "judged": [data.unanswered]}
+    for half in (data.development, data.test):
+        for kind, queries in half.items():
+            kinds[kind].append(queries)
+    judged = pd.concat(kinds["judged"]).reindex(columns=["query_id", "split"])
+    return {
+        "documents": {each["id"]: each["text"] for each in data.documents},
+        "courses": {each["course"] for each in data.documents},
+        "queries": dict(zip(data.log["query_id"], data.log["question"], strict=True)),
+        "grades": grades,
+        "splits": dict(judged.to_numpy()),
+        "questions": pd.concat(kinds["generated"])["question"].tolist(),
+        "runs": data.runs,
+        "causes": data.causes.to_numpy().tolist(),
+        "note": "\n".join([*data.notes, *(str(each.message) for each in caught)]),
     }
-    files = {f"qrels/{split}.tsv": HEADER + rows for split, rows in lines.items()}
-    asked = ASKED + '\n{"_id": "303", "text": "quiet"}'
-    write(tmp_path, {"corpus.jsonl": BEIR, "queries.jsonl": asked, **files})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert list(queries["split"]) == ["test", "dev", "train"]
-    assert qrels == [{"d1": 1}, {"d2": 1}, {"d1": 1}]
-    said = capsys.readouterr().out
-    assert "2 queries stand in several splits; test counts, then dev" in said
-    assert "3 queries, 3 judged, 3 grades" in said
 
 
-def test_judgements_of_unknown_documents_are_counted_and_left_out(tmp_path, capsys):
-    qrels = QRELS + "301\tgone\t2\n302\tgone\t2\n301\tnor\t1\n"  # one half
-    write(tmp_path, {"corpus.jsonl": BEIR, "queries.jsonl": ASKED})
-    write(tmp_path, {"qrels/test.tsv": qrels})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    assert corpus.load_judged_queries(folder)[1] == [{"d1": 2, "d2": 0}, {"d2": 1}]
-    what = "judgements name a document that the corpus lacks; they are left out"
-    assert f"test.tsv: 3 {what}\n" in capsys.readouterr().out
-    write(tmp_path, {"qrels/test.tsv": qrels + "301\tthis\t1\n"})
-    problem = r"test\.tsv: row 3 \(line 5\), column document: 'gone' is in no other"
-    with pytest.raises(ValueError, match=problem):
-        read.convert(tmp_path, tmp_path / "into")
+@pytest.mark.parametrize(("files", "expected"), FOLDERS.values(), ids=FOLDERS)
+def test_a_folder_is_read(tmp_path, files, expected):
+    result = as_read(write(tmp_path, files))
+    assert expected.get("note", "") in result["note"]
+    assert result == result | expected | {"note": result["note"]}
 
 
-JUDGED = "query_id,query,course,kind,need,document,grade\n"
-TV = "id,text,course\n1,Turn the sound up.,tv\n2,The remote is dead.,tv\n"
-
-
-def test_judged_queries_without_a_course_are_of_all_documents(tmp_path, capsys):
-    rows = "q1,no sound,all,typed,q1,1,2\nq2,dead,all,typed,q2,2,2\n"
-    write(tmp_path, {"documents.csv": TV, "judged-queries.csv": JUDGED + rows})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    said = "judged-queries.csv: queries without a course, so no search filters on it"
-    assert said in capsys.readouterr().out
-    assert {one["course"] for one in corpus.load_documents(folder)} == {"all"}
-    assert len(corpus.load_splits(folder)[1]["judged"]) == 2
-
-
-def test_a_judged_query_of_a_course_without_documents_is_named(tmp_path):
-    rows = "q1,no sound,tv,typed,q1,1,2\nq2,dead,all,typed,q2,2,2\n"
-    write(tmp_path, {"documents.csv": TV, "judged-queries.csv": JUDGED + rows})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    problem = r"judged-queries\.csv: row 1 \(line 3\), column course: 'all' is not a"
-    with pytest.raises(ValueError, match=problem):
-        corpus.load_splits(folder)
-    with_log = rows.replace("all,typed", f"all,{corpus.FROM_LOG}")
-    write(folder, {"judged-queries.csv": JUDGED + with_log})
-    assert len(corpus.load_judged_queries(folder)[0]) == 1  # a log is left out anyway
-
-
-def test_facts_and_runs_beside_a_table_are_copied_and_go_when_they_go(tmp_path):
-    facts = "query_id,fact\nq1,the volume\n"
-    files = {"tickets.csv": TV, "answer-facts.csv": facts}
-    write(tmp_path, files | {"runs/theirs.trec": "q1 Q0 1 1 0.5 t\n"})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    assert (folder / "answer-facts.csv").read_text() == facts
-    assert (folder / "runs" / "theirs.trec").read_text().startswith("q1 Q0 1")
-    (tmp_path / "answer-facts.csv").unlink()
-    (tmp_path / "runs" / "theirs.trec").unlink()
-    read.convert(tmp_path, folder)
-    assert not (folder / "answer-facts.csv").exists()
-    assert not [*folder.glob("runs/*")]
-
-
-def test_a_log_of_queries_is_kept_and_nothing_of_an_earlier_time(tmp_path):
-    asked = "no sound\r\n\r\nq9\tdead\tstill\n"
-    write(tmp_path, {"documents.csv": "answer\nTurn it up.\n", "queries.txt": asked})
-    write(tmp_path, {"into/judged-queries.csv": "old"})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    log = pd.read_csv(folder / "queries.csv", dtype=str, keep_default_na=False)
-    assert log["query_id"].tolist() == ["q1", "q9"]
-    assert log["question"].tolist() == ["no sound", "dead\tstill"]
-    assert corpus.load_splits(folder)[:2] == ({}, {})
-
-
-def test_generated_questions_go_when_their_documents_change(tmp_path):
-    write(tmp_path, {"documents.csv": "id,answer\n1,Turn it up.\n"})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    write(folder, {"ground-truth-data.csv": OWN})  # as notebook 01 does
-    read.convert(tmp_path, folder)
-    assert (folder / "ground-truth-data.csv").read_text() == OWN
-    write(tmp_path, {"documents.csv": "id,answer\n1,Turn it down.\n"})
-    read.convert(tmp_path, folder)
-    assert not (folder / "ground-truth-data.csv").exists()
-    write(tmp_path, {"ground-truth-data.csv": OWN})  # the user's own stay
-    read.convert(tmp_path, folder)
-    assert (folder / "ground-truth-data.csv").read_text() == OWN
-
-
-def test_queries_without_a_course_search_all_documents(tmp_path, capsys):
-    write(tmp_path, {"documents.csv": "id,text,course\n1,Up.,tv\n2,Down.,radio\n"})
-    write(tmp_path, {"queries.csv": "id,query\n1,no sound\n", "qrels.txt": "1 0 2 1\n"})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    assert {d["course"] for d in corpus.load_documents(folder)} == {"all"}
-    assert list(corpus.load_judged_queries(folder)[0]["course"]) == ["all"]
-    said = capsys.readouterr().out
-    assert "queries without a course, so no search filters on it" in said
-    write(tmp_path, {"queries.csv": "id,query,course\n1,no sound,tv\n"})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    assert {d["course"] for d in corpus.load_documents(folder)} == {"tv", "radio"}
-
-
-ONE = {"queries.txt": "1\tA?\n"}
-TWO_LOGS = {"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}
 NO_ROWS = "no queries; write some into it, or take the file out"
+MOST = QRELS + "".join(f"30{n}\tgone\t1\n" for n in (1, 1, 2, 2))
+TWO_LOGS = {"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}
+NO_COURSE = JUDGED + "q1,a,tv,typed,1,2\nq2,b,all,typed,2,2\n"
+WRONG_GRADE = f'\n{JUDGED}q 1,"A\nb",tv,typed,1,1\n\nq2,B,tv,typed,2,high\n'
 PROBLEMS = [
     ({}, "needs one file with documents .* found nothing"),
     ({"a.csv": "text\nx", "b.csv": "text\ny"}, r"needs one .* found a\.csv, b\.csv"),
+    ({"a.pdf": ""}, r"found a\.pdf; a\.pdf: save its text as \.md or \.html"),
     ({"a.csv": "note\nx\n"}, r"a\.csv: no column text or answer .*; found note"),
-    ({"a.json": '{"note": "x"}'}, r"a\.json: no column text .*; found note"),
-    ({"a.jsonl": '{"text": "x"}\n{"text"\n'}, r"a\.jsonl: line 2 is not readable as"),
+    (
+        {"a.jsonl": '{"text": "x"}\n{"text: 1}\n'},
+        r"a\.jsonl: line 2 is not readable as",
+    ),
     ({"a.json": '["x"]'}, r"a\.json: record 0 is not a JSON object: x"),
     (TWO_LOGS, "at most one with queries"),
+    ({"a.csv": "text\nx\n", "queries.pdf": ""}, r"queries\.pdf: not readable here"),
+    (
+        {"a.csv": "text\nx\n", "qrels.txt": ""},
+        "judgements of queries that are not here",
+    ),
+    (
+        {**ONE, "qrels.txt": "", "judged-queries.csv": ""},
+        "has judgements, too; keep one",
+    ),
     ({"a.parquet": "no parquet"}, r"a\.parquet: not readable as Parquet"),
     ({"queries.csv": "id,query\n1, \n"}, r"s\.csv: row 0 .*, column query: ' ' is"),
     ({"queries.csv": "id,query\n1,a\n1,b\n"}, r"row 1 \(line 3\), .*: '1' stands"),
-    ({**ONE, "qrels.txt": "1 0 d2 1\n1 0 d2 y\n"}, "line 2: not a query"),
-    ({**ONE, "qrels.txt": "2 0 d2 1\n"}, "column query_id: '2' is in no other file"),
-    ({**ONE, "qrels.txt": "1 0 d3 1\n"}, "column document: 'd3' is in no other file"),
+    (
+        {"queries.csv": "id,query,course\n1,a,tv\n"},
+        "column course: 'tv' is not a course",
+    ),
+    (
+        {**ONE, "qrels.txt": "2 0 d2 1\n"},
+        "query_id: '2' is the id of no query, .* '301'",
+    ),
+    ({**ONE, "qrels.txt": "301 0 D1 1\n"}, "'D1' is the id of no document, .* 'd1'"),
+    (
+        {"queries.jsonl": QUERIES, "qrels/test.tsv": MOST},
+        r"test\.tsv: row 3 \(line 5\), column document: 'gone' is the id of no",
+    ),
+    (AGAIN, r"query 301 and .* d1 .*: 2 in qrels\.txt \(line 1\), 0 in .* \(line 3\)"),
+    (OTHERS, r"grades: 1 in qrels-ann\.txt \(line 1\), 2 in qrels\.txt \(line 1\)"),
+    ({"judged-queries.csv": TWICE}, r"2 in judged-queries\.csv \(line 2\), 1 in"),
+    (
+        {"a.csv": TV, "judged-queries.csv": NO_COURSE},
+        r"judged-queries\.csv: row 1 \(line 3\), column course: 'all' is not a course",
+    ),
+    (
+        {"a.csv": TV, "judged-queries.csv": WRONG_GRADE},
+        r"judged-queries\.csv: row 1 \(line 6\), column grade: 'high' is not a number",
+    ),
     ({"queries.csv": "id,query\n"}, rf"queries\.csv: {NO_ROWS}"),
     ({"queries.jsonl": " \n"}, rf"queries\.jsonl: {NO_ROWS}"),
+    (
+        {"failures.csv": "query_id,search\nq,b\n"},
+        "failures.csv: no column 'your cause'",
+    ),
+    ({"runs/a.trec": "1 Q0 d1 1 nan t\n"}, r"a\.trec: not a TREC run: line 1 is not a"),
 ]
 
 
 @pytest.mark.parametrize(("files", "message"), PROBLEMS)
 def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message):
-    if any(name.startswith("q") for name in files) and "a.csv" not in files:
+    if files and not any(name[:2] in ("a.", "co") for name in files):
         write(tmp_path, {"corpus.jsonl": BEIR})
     write(tmp_path, files)
     with pytest.raises(ValueError, match=message):
-        read.convert(tmp_path, tmp_path / "into")
+        folder.read(tmp_path)
+
+
+def test_a_missing_folder_a_link_that_leads_out_and_no_stemmer(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
+        folder.read(tmp_path / "nowhere")
+    write(tmp_path, {"secret.csv": TV, "in/a.txt": ""})
+    os.symlink(tmp_path / "secret.csv", tmp_path / "in" / "faq.csv")
+    with pytest.raises(
+        ValueError, match=r"faq\.csv: a link that leads out of the fold"
+    ):
+        folder.read(tmp_path / "in")
+    with pytest.raises(ValueError, match="no stemmer for 'klingon'; there is arabic"):
+        folder.read(tmp_path / "secret.csv", "klingon")
+    assert folder.read(tmp_path / "secret.csv", "german").language == "german"
+
+
+ROWS = [
+    {"Problem": "It won't start", "Solution": "Press the\nred button, twice.", "nr": 7},
+    {"Problem": None, "Solution": "Nothing else;\u2028or ask.", "nr": None},
+]
+NAMES = 'text = "Solution"\nquestion = "Problem"\nid = "nr"\n'
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl", "parquet"])
+def test_documents_alone_in_any_table(tmp_path, suffix):
+    table, path = pd.DataFrame(ROWS).astype({"nr": "Int64"}), tmp_path / f"own.{suffix}"
+    if suffix in ("csv", "tsv"):
+        table.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    elif suffix == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_json(path, orient="records", lines=suffix == "jsonl")
+    write(tmp_path, {"columns.toml": NAMES})
+    for source in (path, tmp_path):
+        data = folder.read(source)
+        assert data.source == source
+        assert [each["text"] for each in data.documents] == [
+            r["Solution"] for r in ROWS
+        ]
+        assert [each["question"] for each in data.documents] == ["It won't start", ""]
+        made = corpus.document_id(data.documents[1])
+        assert [each["id"] for each in data.documents] == ["7", made]
+        assert (data.development, data.test, data.decides) == ({}, {}, None)
+    write(tmp_path, {"columns.toml": NAMES.replace("Problem", "Titel")})
+    with pytest.raises(
+        ValueError, match=f"{path.name}: no column Titel; found Problem"
+    ):
+        folder.read(path)
 
 
 LANGUAGES = {
@@ -237,8 +375,8 @@ def test_the_language_is_that_of_the_common_words():
     for language, text in LANGUAGES.items():
         assert read.language_of([text]) == language
     assert read.language_of(["", "xyzzy 42"]) == "english"
-    for folder, language in {"data": "english", "data/es": "spanish"}.items():
-        documents = corpus.load_documents(corpus.ROOT / folder)
+    for path, language in {"data": "english", "data/es": "spanish"}.items():
+        documents = corpus.load_documents(corpus.ROOT / path)
         assert read.language_of(d["text"] for d in documents) == language
 
 
@@ -287,30 +425,34 @@ def test_qrels_list_every_right_answer_of_a_question_in_the_same_order(tmp_path)
 
 
 def test_fractional_grades_are_kept_and_give_other_tools_the_same_ndcg(tmp_path):
-    graded = QRELS.replace("d1\t2", "d1\t0.25").replace("d2\t1", "d2\t1.5")
-    files = {"corpus.jsonl": BEIR, "queries.jsonl": ASKED, "qrels/test.tsv": graded}
-    folder = read.convert(write(tmp_path, files), tmp_path / "into")
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert qrels == [{"d1": 0.25, "d2": 0}, {"d2": 1.5}]
-    asked = queries.assign(document=[{"d1": 0.25, "d2": 0.5}, {"d2": 1.5}])
+    queries = GENERATED.iloc[:2].assign(query_id=["301", "302"])
+    queries = queries.assign(document=[{"d1": 0.25, "d2": 0.5}, {"d2": 1.5}])
     rankings = [["d1", "d2"], ["d1", "d2"]]
-    trec.write_trec(tmp_path, "judged", asked, {"one": rankings})
+    trec.write_trec(tmp_path, "judged", queries, {"one": rankings})
     lines = (tmp_path / "qrels-judged.trec").read_text().splitlines()
     assert lines == ["301 0 d1 25", "301 0 d2 50", "302 0 d2 150"]
     by = [ir_measures.nDCG @ 10], ir_measures.read_trec_qrels("\n".join(lines))
     run = ir_measures.read_trec_run(str(tmp_path / "runs/judged/one.trec"))
-    [found] = ir_measures.calc_aggregate(*by, run).values()
-    ours = utils.evaluate(asked, lambda _: np.array(rankings, dtype=object), k=2)
-    assert ours["ndcg"] == pytest.approx(found)
+    [theirs] = ir_measures.calc_aggregate(*by, run).values()
+    ours = utils.evaluate(queries, lambda _: np.array(rankings, dtype=object), k=2)
+    assert ours["ndcg"] == pytest.approx(theirs)
 
 
-def test_an_id_with_a_space_is_refused(tmp_path):
-    spaced = GENERATED.iloc[:1].assign(document="d 1")
-    with pytest.raises(ValueError, match=r"no id with a space: g\w{8} 0 d 1 1"):
-        trec.write_trec(tmp_path, "generated", spaced, {})
+def test_ids_with_blanks_are_quoted_where_they_are_written_and_read_as_they_were(
+    tmp_path,
+):
+    ids = ["d 1", "d%201", "\xa0a\tb", "7", "x/a?b#c"]
+    queries = GENERATED.iloc[:1].assign(
+        query_id="q 1", document=[dict.fromkeys(ids, 1)]
+    )
+    trec.write_trec(tmp_path, "judged", queries, {"a b": [ids]})
+    run = tmp_path / "runs" / "judged" / "a-b.trec"
+    assert run.read_text().startswith("q%201 Q0 d%201 1 1.0 a-b\nq%201 Q0 d%25201 2 ")
+    assert trec.read_run(run) == {"q 1": ids}
+    assert "q%201 0 7 1\n" in (tmp_path / "qrels-judged.trec").read_text()
 
 
-# --- What people have: Excel, a .zip, a dump, another encoding, ids of any kind ---
+# --- Excel, a .zip, another encoding, ir_datasets -----------------------------
 
 SHEET = [
     ["nr", "Problem", "Solution"],
@@ -331,37 +473,23 @@ def excel(path, **sheets):
     book.save(path)
 
 
-def test_excel_documents_and_queries_beside_a_run(tmp_path, capsys):
-    write(tmp_path, {"columns.toml": NAMES, "runs/theirs.trec": "1 Q0 7 1 0.5 t\n"})
+def test_excel_documents_and_queries(tmp_path):
+    write(tmp_path, {"columns.toml": NAMES, "qrels.txt": "1 0 7 1\n2 0 007 2\n"})
     excel(tmp_path / "faq.xlsx", FAQ=SHEET, Notes=[["only a note"]], Empty=[])
-    asked = [["id", "query"], [1, "dead"], [2, "NA"], ["03", "no sound"]]
-    excel(tmp_path / "queries.xlsx", Sheet=asked)
-    write(tmp_path, {"qrels.txt": "1 0 7 1\n2 0 007 2\n"})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    assert [d["id"] for d in documents] == ["7", "007"]
-    assert [d["question"] for d in documents] == ["It won't start", ""]
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert queries["question"].tolist() == ["dead", "NA"]
-    assert qrels == [{"7": 1}, {"007": 2}]
-    said = capsys.readouterr().out
-    assert "sheet FAQ is read, 1 others with content are not (Notes)" in said
-    [run] = yours.own_searches(documents, [queries], folder).values()
-    assert run(queries)[0, 0] == "7"
+    rows = [["id", "query"], [1, "dead"], [2, "NA"], ["03", "no sound"]]
+    excel(tmp_path / "queries.xlsx", Sheet=rows)
+    result = as_read(tmp_path)
+    assert result["documents"] == {"7": "Press.", "007": "x"}
+    assert result["queries"] == {"1": "dead", "2": "NA", "03": "no sound"}
+    assert result["grades"] == {"1": {"7": 1}, "2": {"007": 2}}
+    assert "sheet FAQ is read, 1 others with content are not (Notes)" in result["note"]
 
 
 def test_excel_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    write(tmp_path, {"faq.xlsx": "x"})
-    with pytest.raises(
-        ValueError, match=r"faq\.xlsx: .* pip install .openpyxl>=3\.1,<4"
-    ):
-        read.convert(tmp_path, tmp_path / "into")
-
-
-def begins(text):
-    """A regular expression: the message begins with this text."""
-    return f"^{re.escape(text)}"
+    packed(tmp_path / "faq.xlsx", {})
+    with pytest.raises(ValueError, match=r"pip install .openpyxl>=3\.1,<4"):
+        folder.read(tmp_path)
 
 
 def packed(path, files):
@@ -373,125 +501,23 @@ def packed(path, files):
 
 
 @pytest.mark.parametrize("top", ["", "my faq/", "a/b/"])
-def test_a_zip_is_read_as_the_folder_in_it(tmp_path, top, capsys):
+def test_a_zip_is_read_as_the_folder_in_it(tmp_path, top):
     files = {"documents.csv": TV, "queries.csv": "id,query\nq1,no sound\nq2,dead\n"}
     files |= {"qrels/test.tsv": "q1\t1\t1\nq2\t2\t1\n"}
     files |= {"runs/theirs.trec": "q1 Q0 2 1 0.5 t\n"}
     inside = {f"{top}{name}": text for name, text in files.items()}
-    left = {"__MACOSX/._documents.csv": "\0", f"{top}.DS_Store": "\0"}
-    archive = packed(tmp_path / "faq.zip", inside | left)
-    folder = read.convert(archive, tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert [len(documents), qrels] == [2, [{"1": 1}, {"2": 1}]]
-    [(name, run)] = yours.own_searches(documents, [queries], folder).items()
-    assert [name, run(queries)[0, 0]] == ["run: theirs", "2"]
-    assert "not read" not in capsys.readouterr().out
-    again = packed(archive, {f"{top}faq.csv": TV})  # nothing of before stays
-    read.convert(again, tmp_path / "into")
-    assert not [*(tmp_path / "into").glob("queries.csv")]
+    hidden = {"__MACOSX/._documents.csv": "\0", f"{top}.DS_Store": "\0"}
+    archive = packed(tmp_path / "faq.zip", inside | hidden)
+    assert folder.read(archive).source == archive
+    result = as_read(archive)
+    assert result["documents"] == {"1": "Up.", "2": "Down."}
+    assert result["grades"] == {"q1": {"1": 1}, "q2": {"2": 1}}
+    assert result["runs"] == {"theirs": {"q1": ["2"]}}
+    assert "not read" not in result["note"]
     packed(archive, inside | {f"{top}queries.csv": "id,query\nq1,a\nq2,\n"})
-    problem = begins(f"{archive}: {top}queries.csv: row 1 (line 3), column query")
-    with pytest.raises(ValueError, match=problem):
-        read.convert(archive, tmp_path / "into")
-
-
-def test_the_courses_own_form_in_a_zip_and_its_errors(tmp_path):
-    documents = json.dumps([dict.fromkeys(corpus.FIELDS, "1")])
-    files = {"documents-with-ids.json": documents}
-    archive = packed(tmp_path / "own.zip", files)
-    folder = read.convert(archive, tmp_path / "into")
-    assert corpus.load_documents(folder)[0]["id"] == "1"
-    rows = JUDGED + "q1,A,1,typed,q1,1,high\n"
-    packed(archive, files | {"judged-queries.csv": rows})
-    folder = read.convert(archive, tmp_path / "into")
-    problem = begins(f"{archive}: judged-queries.csv: row 0 (line 2), column grade")
-    with pytest.raises(ValueError, match=problem):
-        corpus.load_judged_queries(folder)
-
-
-def hit(id_, **source):
-    return {"_index": "faq", "_id": id_, "_source": source}
-
-
-HITS = [
-    hit("a", text="One.", title="T"),
-    hit("b", text="Two."),
-    hit("c", text="3", id="own"),
-]
-ANSWER = {"hits": {"total": {"value": 3, "relation": "eq"}, "hits": HITS}}
-BULK = [
-    {"index": {"_index": "faq", "_id": "a"}},
-    HITS[0]["_source"],
-    {"create": {"_id": "b"}},
-    HITS[1]["_source"],
-    {"index": {"_id": "c"}},
-    HITS[2]["_source"],
-]
-
-
-def lines(records):
-    return "".join(json.dumps(record) + "\n" for record in records)
-
-
-DUMPS = {
-    "elasticdump.json": lines(HITS),
-    "esdump.jsonl": lines(HITS),
-    "search.json": json.dumps(ANSWER, indent=1),
-    "pages.jsonl": lines([{"hits": {"hits": HITS[:2]}}, {"hits": {"hits": HITS[2:]}}]),
-    "bulk.ndjson": lines(BULK),
-}
-
-
-@pytest.mark.parametrize("name", DUMPS)
-def test_dumps_of_elasticsearch_give_their_sources_and_ids(tmp_path, name, capsys):
-    write(tmp_path, {name: DUMPS[name]})
-    folder = read.convert(tmp_path / name, tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    assert [d["id"] for d in documents] == ["a", "b", "own"]
-    assert [d["text"] for d in documents] == ["One.", "Two.", "3"]
-    said = capsys.readouterr().out
-    assert "3 documents, 0 ids made" in said
-    assert "found; ask" not in said  # it is whole
-
-
-def test_numbers_in_json_stay_as_they_are_written(tmp_path):
-    ids = ["7", "7.0", '"007"', "1e3", "-0", "12345678901234567890123"]
-    rows = ", ".join(f'{{"id": {id_}, "text": {n}.50}}' for n, id_ in enumerate(ids))
-    write(tmp_path, {"faq.json": f"[{rows}]"})
-    folder = read.convert(tmp_path / "faq.json", tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    assert [one["id"] for one in documents] == [id_.strip('"') for id_ in ids]
-    assert documents[1]["text"] == "1.50"
-
-
-def test_an_answer_of_search_that_lacks_documents_says_so(tmp_path, capsys):
-    for total in (1133, {"value": 1133, "relation": "eq"}):
-        content = json.dumps({"hits": {"total": total, "hits": HITS}})
-        write(tmp_path, {"faq.json": content})
-        read.convert(tmp_path / "faq.json", tmp_path / "into")
-        assert "faq.json: 3 of 1,133 documents found; ask" in capsys.readouterr().out
-
-
-@pytest.mark.elasticsearch
-def test_what_a_node_answers_to_a_search_is_read(tmp_path, capsys):
-    """Their ids are `_id` alone, and have a space."""
-    es, index = elastic.connect_elasticsearch(), f"test-{uuid4().hex}"
-    texts = {f"doc {n}": one["text"] for n, one in enumerate(corpus.load_documents())}
-    rows = [{"_id": id_, "_source": {"body": texts[id_]}} for id_ in texts]
-    try:
-        helpers.bulk(es, rows, index=index, refresh=True)
-        for size, lacks in ((10, True), (2_000, False)):
-            answer = es.search(index=index, query={"match_all": {}}, size=size)
-            write(tmp_path, {"answer.json": json.dumps(answer.body)})
-            folder = read.convert(tmp_path / "answer.json", tmp_path / "into")
-            said = f"answer.json: 10 of {len(rows):,} documents found"
-            assert (said in capsys.readouterr().out) == lacks
-    finally:
-        es.options(ignore_status=404).indices.delete(index=index)
-    theirs = corpus.original_ids(folder)
-    found = {theirs[one["id"]]: one["text"] for one in corpus.load_documents(folder)}
-    assert found == texts
+    problem = f"{archive}: {top}queries.csv: row 1 (line 3), column query"
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}"):
+        folder.read(archive)
 
 
 LATIN = {
@@ -504,118 +530,50 @@ LATIN = {
 def test_an_encoding_is_guessed_and_used_if_columns_toml_says_it(tmp_path):
     for name, text in LATIN.items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
-    problem = (
-        "documents.csv: line 2 is not UTF-8; it looks like cp1252: save it as UTF-8"
-    )
-    with pytest.raises(ValueError, match=rf"{problem} .* encoding = .cp1252. into col"):
-        read.convert(tmp_path, tmp_path / "into")
-    write(tmp_path, {"columns.toml": 'encoding = "cp1252"\n'})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    documents = corpus.load_documents(folder)
-    assert [d["text"] for d in documents] == ["Caf\xe9 \u20ac", "Th\xe9"]
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert queries["question"].tolist() == ["caf\xe9?", "th\xe9?"]
-    assert qrels == [{documents[0]["id"]: 1}, {documents[1]["id"]: 1}]
-    asked = LATIN["queries.csv"].encode("utf-8")  # one that is UTF-8 stays that
-    (tmp_path / "queries.csv").write_bytes(asked)
-    read.convert(tmp_path, tmp_path / "into")
-    assert corpus.load_judged_queries(folder)[0].equals(queries)
-
-
-SPACED = [
-    "d 1",
-    "d%201",
-    "https://x.org/a?b=1 2#c",
-    "7",
-    "007",
-    "7.0",
-    "\xa0a\tb",
-    "=1+ 1",
-]
-SPACED += ["x" * 5_000, "y" * 5_000]
-
-
-def spaced_folder(folder):
-    """Documents with ids of any kind, and each kind of file that names them."""
-    rows = [{"id": id_, "text": f"Text {n}."} for n, id_ in enumerate(SPACED)]
-    pd.DataFrame(rows).to_csv(folder / "documents.csv", index=False)
-    asked = [{"id": f"q {id_}", "query": f"{n}?"} for n, id_ in enumerate(SPACED)]
-    pd.DataFrame(asked).to_csv(folder / "queries.csv", index=False)
-    qrels = [f"q {id_}\t{id_}\t1\n" for id_ in SPACED if "\t" not in id_]
-    run = [f"q {id_}\tQ0\t{id_}\t1\t0.5\tmy run\n" for id_ in SPACED if "\t" not in id_]
-    write(folder, {"qrels.tsv": "".join(qrels), "runs/a.trec": "".join(run)})
-    facts = pd.DataFrame({"query_id": ["q d 1", "q d%201"], "fact": ["a", "b"]})
-    facts.to_csv(folder / "answer-facts.csv", index=False)
-
-
-def test_ids_of_any_kind_are_kept_apart_in_all_files_and_are_told(tmp_path, capsys):
-    spaced_folder(tmp_path)
-    folder = read.convert(tmp_path, tmp_path / "into")
-    assert (
-        "white space, or very long, have another form inside" in capsys.readouterr().out
-    )
-    documents, theirs = corpus.load_documents(folder), corpus.original_ids(folder)
-    ids = [one["id"] for one in documents]
-    assert len({*ids}) == len(ids)
-    assert not any(c.isspace() for id_ in ids for c in id_)
-    assert [theirs.get(id_, id_) for id_ in ids] == SPACED
-    assert ids[:2] == ["d%201", "d%25201"]
-    assert ids[3:6] == ["7", "007", "7.0"]
-    assert max(map(len, ids)) < 200
-    queries, qrels = corpus.load_judged_queries(folder)
-    asked = [theirs[id_] for id_ in queries["query_id"]]
-    judged = [theirs.get(id_, id_) for qrel in qrels for id_ in qrel]
-    assert [f"q {id_}" for id_ in judged] == asked
-    assert {*judged} == {id_ for id_ in SPACED if "\t" not in id_}
-    searches = yours.own_searches(documents, [queries], folder)
-    assert [[id_] for [id_] in map(list, qrels)] == searches["run: a"](
-        queries, 1
-    ).tolist()
-    facts = corpus.read_table(folder / "answer-facts.csv")
-    assert [theirs[id_] for id_ in facts["query_id"]] == ["q d 1", "q d%201"]
-    trec.write_trec(tmp_path, "judged", queries.assign(document=qrels), {})
-    assert corpus.original_ids(corpus.ROOT / "data") == {}
-
-
-def test_a_search_of_ones_own_may_return_the_users_own_ids(tmp_path, monkeypatch):
-    spaced_folder(tmp_path)
-    folder = read.convert(tmp_path, tmp_path / "into")
-    documents, theirs = corpus.load_documents(folder), corpus.original_ids(folder)
-    code = f"SEARCHES = {{'theirs': lambda question, course: {SPACED!r}}}"
-    write(tmp_path, {"mine.py": code})
-    monkeypatch.setenv("COURSE_SEARCHES", str(tmp_path / "mine.py"))
-    queries = [corpus.load_judged_queries(folder)[0]]  # of the run in the folder
-    search = yours.own_searches(documents, queries, folder)["own: theirs"]
-    asked = pd.DataFrame({"question": ["a"], "course": ["all"]})
-    [found] = search(asked, len(SPACED))
-    assert [theirs.get(id_, id_) for id_ in found] == SPACED
-
-
-def test_own_tables_with_spaced_ids_keep_their_lines(tmp_path):
-    text = "id,text\nd 1,One.\nd2,Two.\n"
-    rows = f'\n{JUDGED}q 1,"A\nb",all,typed,q1,d 1,1\n\nq2,B,all,typed,q2,d2,2\n'
-    asks = "question,course,document,also\nA?,all,d 1,d2\nB?,all,d2,d%201\n"
-    files = {"judged-queries.csv": rows, "ground-truth-data.csv": asks}
-    write(tmp_path, {"faq.csv": text, **files})
-    folder = read.convert(tmp_path, tmp_path / "into")
-    assert corpus.load_judged_queries(folder)[1] == [{"d%201": 1}, {"d2": 2}]
-    truth = corpus.load_ground_truth(folder)
-    assert truth["document"].tolist() == ["d%201", "d2"]
-    assert truth["also"].tolist() == ["d2", "d%201"]
-    write(tmp_path, {"judged-queries.csv": rows.replace("d2,2", "d2,high")})
-    read.convert(tmp_path, tmp_path / "into")
-    path = tmp_path / "judged-queries.csv"
-    problem = begins(f"{path}: row 1 (line 6), column grade: 'high'")
+    problem = "documents.csv: line 2 is not UTF-8; it looks like cp1252"
     with pytest.raises(ValueError, match=problem):
-        corpus.load_judged_queries(folder)
+        folder.read(tmp_path)
+    write(tmp_path, {"columns.toml": 'encoding = "cp1252"\n'})
+    result = as_read(tmp_path)
+    assert result["documents"] == {"\xe9 1": "Caf\xe9 \u20ac", "\xe9 2": "Th\xe9"}
+    assert result["queries"] == {"1": "caf\xe9?", "2": "th\xe9?"}
+    assert result["grades"] == {"1": {"\xe9 1": 1}, "2": {"\xe9 2": 1}}
+    # one that is UTF-8 stays that
+    (tmp_path / "queries.csv").write_text(LATIN["queries.csv"], encoding="utf-8")
+    assert as_read(tmp_path) == result
+    write(tmp_path, {"columns.toml": 'encoding = "hex"\n'})
+    with pytest.raises(ValueError, match="no encoding 'hex'; cp1252 is one"):
+        folder.read(tmp_path)
 
 
-def test_an_empty_column_is_no_column_of_yours(tmp_path, capsys):
-    topics = "<top>\n<num> Number: 7\n<title> late homework\n</top>\n"
-    (tmp_path / "topics.txt").write_text(topics)
-    queries = read.read_queries(tmp_path / "topics.txt")
-    assert list(queries["query"]) == ["late homework"]
-    assert "of your own" not in capsys.readouterr().out
+@pytest.fixture
+def irds(tmp_path):
+    """Register a small collection under the name course/small.
+
+    ir_datasets reads it from disk."""
+    (tmp_path / "docs.tsv").write_text("d1\ta red lamp\nd2\ta green door\nd3\ta cat\n")
+    (tmp_path / "queries.tsv").write_text("1\twhich lamp\n2\tany door\n")
+    (tmp_path / "qrels.txt").write_text("1 0 d1 2\n1 0 d3 0\n2 0 d2 1\n")
+    files = [str(tmp_path / name) for name in ("docs.tsv", "queries.tsv", "qrels.txt")]
+    if "course/small" in ir_datasets.registry:
+        del ir_datasets.registry._registered["course/small"]
+    ir_datasets.registry.register("course/small", ir_datasets.create_dataset(*files))
+    return "irds:course/small"
+
+
+def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds):
+    result = as_read(irds)
+    assert result["documents"] == {
+        "d1": "a red lamp",
+        "d2": "a green door",
+        "d3": "a cat",
+    }
+    assert result["queries"] == {"1": "which lamp", "2": "any door"}
+    assert result["grades"] == {"1": {"d1": 2, "d3": 0}, "2": {"d2": 1}}
+    with pytest.raises(
+        ValueError, match="irds:no/such: ir_datasets knows no collection"
+    ):
+        folder.read("irds:no/such")
 
 
 def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch):
@@ -625,23 +583,3 @@ def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setattr(pd, "read_parquet", missing)
     with pytest.raises(ValueError, match=r"a\.parquet: .*pip install pyarrow"):
         read.read_records(tmp_path / "a.parquet", read.DOCUMENT, ["text"])
-
-
-def test_queries_that_lie_beside_our_own_form_are_named(tmp_path, capsys):
-    (tmp_path / read.DOCUMENTS).write_text("[]")
-    (tmp_path / "queries.txt").write_text("late homework")
-    (tmp_path / "queries.csv").write_text("query_id,question,course")
-    assert read.convert(tmp_path, tmp_path / "into") == tmp_path
-    assert "not read: queries.txt; beside documents-with-ids.json only queries.csv" in (
-        capsys.readouterr().out
-    )
-
-
-def test_a_document_0_that_is_not_relevant_is_no_line_of_smart(tmp_path):
-    path = tmp_path / "qrels.txt"
-    path.write_text("7 0 0 0.0\n7 0 1 1.0\n")
-    table = read.read_qrels(path)
-    assert table["document"].tolist() == ["0", "1"]
-    assert table["grade"].tolist() == [0, 1]
-    path.write_text(" 1  13 0 0.0\n 1  14 0 0.000000\n")
-    assert read.read_qrels(path)["grade"].tolist() == [1, 1]

@@ -7,7 +7,6 @@ import io
 import re
 import stat
 import struct
-import tarfile
 import warnings
 import zipfile
 from contextlib import contextmanager
@@ -37,13 +36,13 @@ REPEATED = {
     "spaces.md": " ",
     "fences.md": "```\n",
     "dashes.md": "---\n",
-    "records.ALL": ".I ",
+    "topics.xml": "<topic>",
     "quotes.csv": '"',
     "lists.json": "[",
     "objects.jsonl": '{"a":',
 }
 PIECES = "<DOC> </DOC> <DOCNO> </DOCNO> d1 <num> <title> <!-- --> <p > <html> </p> & &#"
-PIECES = [*PIECES.split(), ".I 1\n", ".T\n", ".W\n", "---\n", "title: a\n", "```\n"]
+PIECES = [*PIECES.split(), "<topic>", "---\n", "title: a\n", "```\n"]
 PIECES += [
     "# h\n",
     "\t",
@@ -100,21 +99,9 @@ def test_a_piece_a_million_times_is_a_sentence_or_read(tmp_path, name):
                 read.read_records(path, read.DOCUMENT, ["text"])
 
 
-def test_a_long_question_is_no_placeholder_and_qrels_of_spaces_end():
+def test_a_long_question_is_no_placeholder():
     long = pd.Series(["question" + "_" * N + "x1", "_" * N, "question 1"])
     assert corpus.is_placeholder(long).tolist()[1:] == [False, True]
-
-
-@pytest.mark.parametrize("end", ["x", "0 0.0", "\n"])
-def test_qrels_of_spaces_end(tmp_path, end):
-    path = tmp_path / "qrels.txt"
-    path.write_text(f"q1 d1{' ' * N}{end}")
-    with (
-        pytest.raises(ValueError, match=r"line 1: not a query")
-        if end != "0 0.0"
-        else (open(path))
-    ):
-        read.read_qrels(path)
 
 
 def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
@@ -123,12 +110,6 @@ def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
     (tmp_path / "page.md").write_text("x" * 1_001)
     with pytest.raises(ValueError, match=r"page.md: 0 MB, and a page has 0 at most"):
         read.read_page(tmp_path / "page.md", tmp_path)
-    with tarfile.open(tmp_path / "pages.tar", "w") as archive:
-        member = tarfile.TarInfo("CACM-1.html")
-        member.size = 1_001
-        archive.addfile(member, io.BytesIO(b"x" * 1_001))
-    with pytest.raises(ValueError, match=r"CACM-1.html: .* at most"):
-        read.read_archive(tmp_path / "pages.tar")
     (tmp_path / "faq.csv.gz").write_bytes(gzip.compress(b"x" * 1_001))
     with pytest.raises(ValueError, match="over 0 GB unpacked"):
         corpus.read_text(tmp_path / "faq.csv.gz")
@@ -164,28 +145,6 @@ def test_a_list_where_a_text_has_to_be_names_its_column(tmp_path):
     unused = pd.DataFrame([{"id": "d1", "text": "One.", "metadata": {"a": 1}}])
     unused.to_json(tmp_path / "beir.json", orient="records")
     read.read_records(tmp_path / "beir.json", read.DOCUMENT, ["text"])
-
-
-@pytest.mark.parametrize(
-    ("first", "is_header"),
-    [
-        ("query-id\tcorpus-id\tscore", True),
-        ("qid 0 docno relevance", False),  # a number is no name of a column
-        ("query document grade", True),
-        ("q0 0 id yes", False),
-        ("q0\td1\tyes", False),
-    ],
-)
-def test_a_first_line_of_qrels_is_a_header_only_if_it_looks_like_one(
-    tmp_path, first, is_header
-):
-    path = tmp_path / "qrels.tsv"
-    path.write_text(f"{first}\nq1\td1\t1\n")
-    if is_header:
-        assert len(read.read_qrels(path)) == 1
-    else:
-        with pytest.raises(ValueError, match="line 1: not a query, document and grade"):
-            read.read_qrels(path)
 
 
 def test_two_searches_have_two_files_and_alone_each_has_its_name():
@@ -277,8 +236,6 @@ except ImportError:
     openpyxl = None
 FAQ = "id,text\nd1,One.\nd2,Two.\n"
 OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)
-CREATE = '{"create": {}}\n'
-ACTION, SOURCE = '{"index":{"_id":"1"}}\n', '{"text":"x"}\n'
 JUDGED = "query_id,query,course,kind,document,grade\n"
 TRUTH = "question,course,document\n"
 BY_TEXT = "documents.csv", FAQ
@@ -303,12 +260,9 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "xlsx, blank rows": ({"t.xlsx": [[*BEFORE, [], [None, ""], [8, "x"]]]}, 2),
     "xlsx, a heading twice": ({"t.xlsx": [[["id", "text", "text"], [1, "x", "y"]]]}, 1),
-    "xlsx, a text": ({"t.xlsx": FAQ}, "t.xlsx: damaged, or not an Excel file"),
-    "xlsx, empty": ({"t.xlsx": ""}, "t.xlsx: damaged, or not an Excel file"),
-    "xlsx, an old one": (
-        {"t.xlsx": OLD_EXCEL},
-        "t.xlsx: damaged, or not an Excel file",
-    ),
+    "xlsx, a text": ({"t.xlsx": FAQ}, "t.xlsx: not readable as Excel's"),
+    "xlsx, empty": ({"t.xlsx": ""}, "t.xlsx: not readable as Excel's"),
+    "xlsx, an old one": ({"t.xlsx": OLD_EXCEL}, "t.xlsx: not readable as Excel's"),
     "xlsx, a zip": ({"t.xlsx": zipped(BY_TEXT)}, "t.xlsx: not readable as Excel's"),
     "xlsx, open": ({"t.xlsx": [BEFORE], "~$t.xlsx": bytes(165)}, 1),
     "xls": ({"t.xls": OLD_EXCEL}, "found t.xls; t.xls: save it as .xlsx"),
@@ -323,12 +277,15 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.csv": FAQ, "queries.xlsx": [[["id", "query"], [1, "a"], [2, None]]]},
         "queries.xlsx: row 1 (line 3), column query: '' is empty",
     ),
-    "zip, up": (zipped(("../t.csv", FAQ)), "'../t.csv' leads out of the folder"),
-    "zip, from the root": (zipped(("/t.csv", FAQ)), "'/t.csv' leads out of the folder"),
-    "zip, a drive": (zipped(("C:\\t.csv", FAQ)), "leads out of the folder"),
+    "zip, up": (zipped(("../t.csv", FAQ)), 2),
+    "zip, from the root": (zipped(("/t.csv", FAQ)), 2),
+    "zip, a drive": (zipped(("C:\\t.csv", FAQ)), 2),
     "zip, backslashes": (zipped(("faq\\t.csv", FAQ), ("faq\\runs\\", "")), 2),
     "zip, a link": (zipped(BY_TEXT, mode=stat.S_IFLNK), "is a link; pack the file"),
-    "zip, encrypted": (patched(zipped(BY_TEXT), FLAGS, b"\1"), "is encrypted; pack it"),
+    "zip, encrypted": (
+        patched(zipped(BY_TEXT), FLAGS, b"\1"),
+        "is encrypted, password",
+    ),
     "zip, a method": (patched(zipped(BY_TEXT), METHOD, b"\x63"), "cannot be unpacked"),
     "zip, a bomb": (
         patched(zipped(BY_TEXT, ("b", "")), SIZE, struct.pack("<I", 3_000_000_000)),
@@ -336,17 +293,16 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "zip, a size that lies": (
         patched(zipped(BY_TEXT), SIZE, struct.pack("<I", 5)),
-        "cannot be unpacked; pack it again: Bad CRC",
+        "cannot be unpacked: Bad CRC",
     ),
-    "zip, twice": (zipped(BY_TEXT, BY_TEXT), "'documents.csv' stands twice"),
     "zip, a file and a folder": (
         zipped(("a", ""), ("a/b.csv", FAQ)),
         "cannot be unpack",
     ),
     "zip, a long name": (zipped(("a" * 300 + ".csv", FAQ)), "cannot be unpacked"),
-    "zip, nothing": (zipped(), "holds no file"),
-    "zip, a text": (b"hello", "damaged, or not a .zip"),
-    "zip, cut": (zipped(BY_TEXT)[:-30], "damaged, or not a .zip"),
+    "zip, nothing": (zipped(), "found nothing"),
+    "zip, a text": (b"hello", "faq.zip: cannot be unpacked: File is not"),
+    "zip, cut": (zipped(BY_TEXT)[:-30], "faq.zip: cannot be unpacked: File"),
     "zip, damaged": (zipped(BY_TEXT).replace(b"One", b"Ome"), "Bad CRC-32"),
     "zip, two tables": (
         zipped(("f/a.csv", FAQ), ("f/b.csv", FAQ)),
@@ -354,36 +310,9 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "zip in a zip": (zipped(("y.zip", zipped(BY_TEXT))), "y.zip: name the .zip itself"),
     "zip in a folder": ({"y.zip": zipped(BY_TEXT), "x": ""}, "or unpack it"),
-    "dump, nothing": ({"t.json": '{"hits": {"hits": []}}'}, "t.json: no rows"),
-    "dump, no hits": ({"t.json": '{"hits": {"hits": ["x"]}}'}, "hits are no list"),
-    "dump, a shard": (
-        {"t.json": '{"_shards": {"failed": 1}, "hits": {"hits": []}}'},
-        "t.json: not the whole answer: a shard failed",
-    ),
-    "dump, fields": (
-        {"t.json": '{"hits": {"hits": [{"_id": "a", "fields": {"text": ["x"]}}]}}'},
-        "t.json: hit 1 has no _source; export documents",
-    ),
     "dump, a line": (
         {"t.jsonl": '{"_id": "1", "_source": {"text": "x"}}\n\n{"text": "y"}\n'},
-        "t.jsonl: hit 3 has no _source",
-    ),
-    "bulk, blank lines": ({"t.ndjson": f"{ACTION}\n{SOURCE}\n{CREATE}{SOURCE}"}, 2),
-    "bulk, a delete": (
-        {"t.ndjson": ACTION + SOURCE + '{"delete": {"_id": "1"}}\n'},
-        "t.ndjson: line 3 is no action that indexes: {'delete'",
-    ),
-    "bulk, an update": (
-        {"t.ndjson": '{"update": {"_id": "1"}}\n{"doc": {"text": "x"}}\n'},
-        "t.ndjson: line 1 is no action that indexes: {'update'",
-    ),
-    "bulk, cut": (
-        {"t.ndjson": ACTION + SOURCE + ACTION},
-        "line 3 is an action without",
-    ),
-    "bulk, two actions": (
-        {"t.ndjson": ACTION + ACTION + SOURCE},
-        "t.ndjson: line 3 is no action that indexes: {'text'",
+        "t.jsonl: line 3 has no _source; export documents",
     ),
     "a number of 5,000 digits": (
         {"t.json": f'[{{"id": {"1" * 5_000}, "text": "a"}}]'},
@@ -395,8 +324,8 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         "t.json: line 3 is not readable",
     ),
     "latin-1": (
-        {"t.csv": b"id,text\n1,x\n2,\xe9 \x81\n"},
-        "3 is not UTF-8; it looks like lat",
+        {"t.csv": "id,text\n1,x\n2,Où êtes-vous allé ?\n".encode("latin-1")},
+        "3 is not UTF-8; it looks like cp1252: save",
     ),
     "utf-16": (
         {"t.csv": FAQ.encode("utf-16")},
@@ -426,7 +355,7 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.csv": FAQ, "columns.toml": "[text]"},
         "text: {} is not a",
     ),
-    "bytes": ({"t.csv": bytes(range(256))}, "t.csv: line 2 is not UTF-8; it has zero"),
+    "bytes": ({"t.csv": bytes(range(256))}, "t.csv: line 2 is not UTF-8; no usual enc"),
     "capitals": ({"Documents.CSV": FAQ, "Queries.TXT": "a\nb\n"}, 2),
     "judged, no grade": (
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q 1,A,all,typed,d1,high\n"},
@@ -438,7 +367,7 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "judged, latin-1": (
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q,\xe9".encode("latin-1")},
-        "judged-queries.csv: line 2 is not UTF-8; it looks like cp1252",
+        "judged-queries.csv: line 2 is not UTF-8; save it",
     ),
     "judged twice": (
         {
@@ -509,8 +438,8 @@ def test_what_people_bring_is_read_or_a_line_that_names_their_file(tmp_path, kin
 
 
 def test_nothing_of_a_zip_is_written_before_all_of_it_is_checked(tmp_path):
-    (tmp_path / "faq.zip").write_bytes(zipped(BY_TEXT, ("../outside.csv", FAQ)))
-    with pytest.raises(ValueError, match="leads out of the folder"):
+    (tmp_path / "faq.zip").write_bytes(zipped(BY_TEXT, mode=stat.S_IFLNK))
+    with pytest.raises(ValueError, match="is a link"):
         read.convert(tmp_path / "faq.zip", tmp_path / "into")
     assert [path.name for path in tmp_path.rglob("*")] == ["faq.zip"]
 

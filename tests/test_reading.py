@@ -1,6 +1,7 @@
 """Test what other people's folders may look like: names, separators, gz and pages."""
 
 import gzip
+import re
 
 import pytest
 
@@ -65,6 +66,61 @@ def test_files_that_are_packed_with_gzip_are_read(folder, tmp_path):
     (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(b"whole")[:-9])
     with pytest.raises(ValueError, match=r"corpus\.jsonl\.gz: not readable as gzip"):
         converted(folder, tmp_path)
+
+
+DUMP = """{"_id": "a", "_source": {"text": "One."}}
+{"_id": "b", "_source": {"text": "Two.", "id": "own"}}
+"""
+TOPICS = """<?xml version="1.0" encoding="UTF-8"?>
+<topics>
+<topic number="7"><title>late &amp; long</title><question>x</question></topic>
+<topic number="8"><query>dead</query></topic></topics>
+"""
+NUMBERS = ["7", "7.0", "1e3", "-0", "12345678901234567890123"]
+JSON = ", ".join(f'{{"id": {number}, "text": 1.50}}' for number in NUMBERS)
+HEADER = "query-id\tcorpus-id\tscore\n"
+GRADES = [["q1", "d,1", 2], ["q1", "0", 0]]
+# A file, and its rows or what is wrong. The name says what it holds.
+FILES = [
+    ("faq.tsv", 'id\ttext\n1\t"apples\n2\t5"\n', [["1", '"apples'], ["2", '5"']]),
+    ("faq.tsv", 'id\ttext\n1\t"a\nb"\n', [["1", "a\nb"]]),
+    ("faq.tsv", "id\ttext\n1\ta\n2\tb\tc\n", "faq.tsv: not readable as CSV"),
+    ("faq.csv", "id,text\n1,'-Xmx' is what?\n", [["1", "'-Xmx' is what?"]]),
+    ("faq.json", f"[{JSON}]", [[number, "1.50"] for number in NUMBERS]),
+    ("dump.json", DUMP, [["a", "One."], ["own", "Two."]]),
+    ("queries.tsv", 'query_id\tquery\n1\t"plums"\n', [["1", '"plums"']]),
+    ("topics.xml", TOPICS, [["7", "late & long"], ["8", "dead"]]),
+    ("topics.xml", TOPICS[:-10], "topics.xml: not readable as XML"),
+    ("queries.xml", "<a>b</a>", "queries.xml: holds no records"),
+    ("qrels.csv", 'query_id,doc_id,relevance\nq1,"d,1",2\nq1,0,-1\n', GRADES),
+    ("qrels.csv", "query_id,doc_id\nq1,d1\n", "qrels.csv: no column grade or relevan"),
+    ("qrels.csv", "qid,docno,label\nq1,d1,\n", "row 0 (line 2), column grade: '' is"),
+    ("qrels.jsonl", '{"qid": "q1", "docid": "d2", "score": 0.5}', [["q1", "d2", 0.5]]),
+    ("qrels.txt", f"{HEADER}q1\td,1\t2\nq1\t0\t0.0\n", GRADES),
+    ("qrels.txt", "q0 0 id yes\n", "row 0 (line 1), column grade: 'yes' is no number"),
+    ("qrels.txt", "q0 0 id 1\nq0 1\n", "qrels.txt: line 2: not a query, document"),
+]
+
+
+def rows_of(path):
+    """The rows of a file of documents, queries or judgements."""
+    if path.name.startswith("qrels"):
+        table = read.read_qrels(path)
+    elif path.name.startswith(("queries", "topics")):
+        table = read.read_queries(path)[["query_id", "query"]]
+    else:
+        table = read.read_records(path, read.DOCUMENT, ["text"])[["id", "text"]]
+    return table.to_numpy().tolist()
+
+
+@pytest.mark.parametrize(("name", "content", "expected"), FILES)
+def test_a_file_is_rows_or_a_sentence(tmp_path, name, content, expected):
+    (tmp_path / name).write_text(content)
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=re.escape(expected)):
+            rows_of(tmp_path / name)
+    else:
+        assert rows_of(tmp_path / name) == expected
 
 
 @pytest.mark.parametrize(

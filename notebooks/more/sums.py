@@ -42,9 +42,24 @@ def features(documents, queries):
         "words": [len(corpus.content_words(question)) for question in asked],
         "overlap": corpus.shared_words(asked, first),
         "agreement": both,
-        "shared": corpus.shared_with_relevant(documents, queries),
+        "shared": shared_with_relevant(documents, queries),
     }
     return pd.DataFrame(found).round(3)
+
+
+def shared_with_relevant(documents, queries):
+    """The share of each query's content words in its relevant documents, on average.
+
+    documents: dicts. queries: a ground truth. A document's words are those of its
+    heading and text."""
+    texts = {each["id"]: corpus.heading_and_text(each) for each in documents}
+    means = []
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    for question, qrel in zip(queries["question"], qrels, strict=True):
+        relevant = [texts[id_] for id_, grade in qrel.items() if grade > 0]
+        shares = corpus.shared_words([question] * len(relevant), relevant)
+        means.append(round(np.mean(shares.round(3)), 3))
+    return np.array(means)
 
 
 def of_collection(name, recorded_or_here):

@@ -1,0 +1,165 @@
+"""Files of text, JSON and CSV: read with errors that say where, written whole."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+
+import pandas as pd
+
+from utils import check_table
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
+NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
+LARGEST = 4_000_000_000  # bytes of a file that was packed
+NOT_BLANK = re.compile(r"\S")
+
+
+def encodable(text):
+    """Replace half surrogate pairs, which UTF-8 cannot hold, with question marks."""
+    return text.encode(errors="replace").decode()
+
+
+def read_bytes(path):
+    """The content of a file. One that ends in .gz is unpacked.
+
+    ValueError where that fails, or gives more than LARGEST bytes."""
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            with gzip.open(io.BytesIO(content)) as packed:
+                content = packed.read(LARGEST + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path}: not readable as gzip: {error}") from error
+        if len(content) > LARGEST:
+            limit = f"over {LARGEST / 1e9:.0f} GB unpacked"
+            raise ValueError(f"{path}: {limit}; unpack it, and cut it")
+    return content
+
+
+def read_text(path):
+    """A file of UTF-8, packed or not, as text without a byte order mark.
+
+    ValueError names the first line that is not UTF-8."""
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        problem = f"line {line} is not UTF-8; save it as UTF-8"
+        raise ValueError(f"{path}: {problem}") from error
+
+
+def read_json(path):
+    """The records of a JSON or a JSON Lines file, as a list.
+
+    ValueError names a line that is not JSON, or a record that is not an object."""
+    return [record for _, record in json_records(read_text(path), path)]
+
+
+def json_records(text, name, **options):
+    """The records of JSON or JSON Lines, each after the number of its line.
+
+    Values may follow each other, whatever the file is called. All records of one
+    list have its line. name: of the file, for errors. options: of json.JSONDecoder.
+    ValueError as for `read_json`."""
+    decoder, records, line, end = json.JSONDecoder(**options), [], 1, 0
+    while match := NOT_BLANK.search(text, end):
+        start = match.start()
+        line += text.count("\n", end, start)
+        try:
+            content, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            problem = f"line {line} is not readable as JSON: {error}"
+            raise ValueError(f"{name}: {problem}") from error
+        content = content if isinstance(content, list) else [content]
+        records += [(line, record) for record in content]
+        line += text.count("\n", start, end)
+    for number, (_, record) in enumerate(records):
+        if not isinstance(record, dict):
+            problem = f"record {number} is not a JSON object: {record!s:.100}"
+            raise ValueError(f"{name}: {problem}")
+    return records
+
+
+def read_table(path, columns=()):
+    """A CSV file of ours as a DataFrame of texts, as they were before `text_cell`.
+
+    No cell is empty in the columns that are asked for. ValueError names file, row
+    (from 0), line (from 1) and column. The index: see `table_of`."""
+    table = table_of(read_text(path), path)
+    return check_table(table.map(plain_cell), columns, path)
+
+
+def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
+    """A CSV text as a DataFrame of texts.
+
+    The index is the line on which a row begins. Blank lines are skipped. name: of the
+    file, for errors. quoting: as the module csv has it."""
+    form = {"sep": separator, "quoting": quoting, "dtype": str}
+    try:
+        table = pd.read_csv(io.StringIO(text), keep_default_na=False, **form)
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: not readable as CSV (truncated?): {error}"
+        ) from error
+    if not isinstance(table.index, pd.RangeIndex):  # it took the first field for one
+        raise ValueError(
+            f"{name}: row 0 (line 2) has more fields than the header; "
+            "a comma in a question needs quotes around it"
+        )
+    lines = _first_lines(text, separator, quoting)[1:]  # no header
+    table.index = pd.Index(lines, name="line")
+    return table
+
+
+def text_cell(value):
+    """A value for a CSV file: a text that a spreadsheet would compute gets a '.
+
+    So does one that would lose its own ' in `plain_cell`. Numbers stay as they are."""
+    is_text = isinstance(value, str) and value.lstrip("'").startswith(FORMULA)
+    return f"'{value}" if is_text and not re.fullmatch(NUMBER, value) else value
+
+
+def plain_cell(text):
+    """What a cell of a file of ours held before `text_cell`."""
+    is_quoted = text.startswith("'") and text.lstrip("'").startswith(FORMULA)
+    return text[1:] if is_quoted else text
+
+
+def write_table(table, path):
+    """Write a table of texts for people as CSV, see `text_cell`; no index.
+
+    It is written beside the file, and then renamed: a full disk, or a process that is
+    killed, leaves the old file as it was."""
+    path = Path(path).resolve()  # a link stays one
+    beside = path.with_name(f".{path.name}.new")
+    with open(beside, "w", encoding="utf-8", newline="") as file:
+        table.map(text_cell).to_csv(file, index=False)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def csv_rows(text, separator=",", quoting=csv.QUOTE_MINIMAL):
+    """The rows of a CSV text, blank ones too, each after the line on which it ends."""
+    limit = csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
+    try:
+        lines = io.StringIO(text, newline="")
+        reader = csv.reader(lines, delimiter=separator, quoting=quoting)
+        return [(reader.line_num, row) for row in reader]
+    finally:
+        csv.field_size_limit(limit)  # it is everybody's
+
+
+def _first_lines(text, separator, quoting):
+    """The line on which each row of a CSV text begins, the header's among them."""
+    return [
+        line - "".join(row).count("\n")
+        for line, row in csv_rows(text, separator, quoting)
+        if len(row) > 1 or "".join(row).strip()
+    ]
