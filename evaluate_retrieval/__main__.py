@@ -142,7 +142,7 @@ def carry_out(arguments):
         pairs, sentence = judge.pairs_to_judge(documents, own, path)
     if sentence:
         log.info(sentence)
-    path = judge.judge(documents, pairs, arguments.name)
+    path = judge.judge(documents, pairs, arguments.name, read=input, write=print)
     says = f"judged: {path}" if path else "nothing was judged"
     return {"says": says, "files": [path] if path else [], "code": 0}
 

@@ -36,7 +36,7 @@ def pairs_to_judge(folder, own, path):
     return pairs[is_there], sentence
 
 
-def judge(folder, pairs, name="me", read=input, write=print):
+def judge(folder, pairs, name, read, write):
     """Judge pairs, and add the judgements to the folder's: the path, or None.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of an
@@ -72,7 +72,7 @@ def _ask(session, documents, read, write):
         judging.judge(session, key)
 
 
-def add(folder, session, write=print):
+def add(folder, session, write):
     """Write judged-queries.csv of old judgements and those of a session: its path.
 
     None where nothing was judged."""

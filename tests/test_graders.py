@@ -124,9 +124,7 @@ def small(tmp_path, monkeypatch):
     def respond(prompts, schema, path, call):
         return [{"logprobs": {"1": np.log(len(p) / 1e3), "0": 0.0}} for p in prompts]
 
-    monkeypatch.setattr(
-        graders.read, "read_collection", lambda _: (documents, queries)
-    )
+    monkeypatch.setattr(graders.read, "read_collection", lambda _: (documents, queries))
     monkeypatch.setattr(
         graders.scoring, "ten_searches", lambda _: dict.fromkeys(graders.TEN, search)
     )
