@@ -272,7 +272,10 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         "s.xls: not readable here",
     ),
     "queries.docx": ({"t.csv": FAQ, "queries.docx": "x"}, "s.docx: not readable here"),
-    "queries, binary": ({"t.csv": FAQ, "queries.txt": b"\xff\0"}, "it is no text file"),
+    "queries, binary": (
+        {"t.csv": FAQ, "queries.txt": b"\xff\0"},
+        "may be no text file",
+    ),
     "queries.xlsx without one": (
         {"t.csv": FAQ, "queries.xlsx": [[["id", "query"], [1, "a"], [2, None]]]},
         "queries.xlsx: row 1 (line 3), column query: '' is empty",
