@@ -144,7 +144,7 @@ def _encoding_advice(content):
     options = {"cp_isolation": ENCODINGS, "threshold": 0.5}
     match = charset_normalizer.from_bytes(content, **options).best()
     if match is None or (b"\0" in content and match.encoding != "utf_16"):
-        return "no usual encoding fits, so it is no text file, whatever its name says"
+        return "no usual encoding fits, so it may be no text file"
     name = match.encoding.replace("_", "-")
     return (
         f"it looks like {name}: save it as UTF-8 (iconv -f {name} -t utf-8), or, for "
@@ -170,7 +170,9 @@ def _read_csv(path, encoding=None):
 
 
 def _is_quoted(text):
-    """Whether the rows of a TSV are of one length only if quotation marks are."""
+    """Whether the rows of a TSV have the same length only if quotes are understood."""
+    if '"' not in text:
+        return False
     lines, quoted = (
         {len(row) for _, row in corpus.csv_rows(text, "\t", quoting) if row}
         for quoting in (csv.QUOTE_NONE, csv.QUOTE_MINIMAL)
@@ -199,12 +201,11 @@ def _sources(numbered, path):
     ids = pd.Series([hit.get("_id", "") for _, hit in numbered], dtype=object)
     names = [*DOCUMENT["id"], *QUERY["query_id"]]
     name = next((name for name in names if name in sources), "_id")
-    return sources.assign(
-        **{name: sources.get(name, ids).replace("", np.nan).fillna(ids)}
-    )
+    sources[name] = sources.get(name, ids).replace("", np.nan).fillna(ids)
+    return sources
 
 
-def _read_parquet(path, _=None):
+def _read_parquet(path, encoding=None):
     try:  # nullable, or an id 7 becomes 7.0 where another one is missing
         return pd.read_parquet(path, dtype_backend="numpy_nullable")
     except ImportError as error:
@@ -214,7 +215,7 @@ def _read_parquet(path, _=None):
         raise ValueError(f"{path}: not readable as Parquet: {error}") from error
 
 
-def _read_xlsx(path, _=None):
+def _read_xlsx(path, encoding=None):
     """The first sheet of an Excel file, whose first row is the header.
 
     The index is the row in the sheet. A note names other sheets that hold something.
@@ -265,9 +266,9 @@ def _parts(path, text, opens, closes, form):
     rows, wrong = [], []
     for number, part in enumerate(text.split(opens)[1:], start=1):
         inside, closed, behind = part.partition(closes)
-        start = re.match(form, inside)
-        if closed and start:
-            rows.append((start[1], inside[start.end() :], behind))
+        match = re.match(form, inside)
+        if closed and match:
+            rows.append((match[1], inside[match.end() :], behind))
         else:
             wrong.append(number)
     if wrong:
@@ -288,9 +289,8 @@ def _xml_topics(path, text):
     rows = []
     for number, topic in enumerate(topics, start=1):
         query = topic.findtext("title") or topic.findtext("query")
-        rows.append(
-            (topic.get("number", f"q{number}"), query or "".join(topic.itertext()))
-        )
+        id_ = topic.get("number", f"q{number}")
+        rows.append((id_, query or "".join(topic.itertext())))
     return _records(rows, path)
 
 
@@ -438,8 +438,9 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     own = [
         name
         for name in unused
-        if keep_other and str(name) and not is_nested[name].any()
-        if str(name) not in corpus.OF_COURSE
+        if keep_other
+        and str(name) not in {"", *corpus.OF_COURSE}
+        and not is_nested[name].any()
     ]
     columns |= {str(name): texts[name] for name in own}
     unused = [name for name in unused if name not in own]
@@ -496,8 +497,9 @@ def _qrels_lines(path, encoding):
         elif line.strip():
             problem = f"line {number}: not a query, document and grade: {line!r:.100}"
             raise ValueError(f"{path}: {problem}")
-    table = pd.DataFrame(rows, columns=["line", *GRADED], dtype=str)
-    return table.set_index("line")
+    table = pd.DataFrame(rows, columns=["line", *GRADED], dtype=str).set_index("line")
+    table.attrs["notes"] = []
+    return table
 
 
 # --- A .zip ------------------------------------------------------------------

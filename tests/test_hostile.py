@@ -14,12 +14,11 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 import pytest
-import run as script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from course import corpus, trec
-from evaluate_retrieval import read
+from evaluate_retrieval import folder, read
 
 pytestmark = pytest.mark.timeout(60)
 N = 1_000_000  # bytes of each file
@@ -106,7 +105,7 @@ def test_a_long_question_is_no_placeholder():
 
 def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(read, "LARGEST_PAGE", 1_000)
-    monkeypatch.setattr(corpus, "LARGEST", 1_000)
+    monkeypatch.setattr("course.files.LARGEST", 1_000)
     (tmp_path / "page.md").write_text("x" * 1_001)
     with pytest.raises(ValueError, match=r"page.md: 0 MB, and a page has 0 at most"):
         read.read_page(tmp_path / "page.md", tmp_path)
@@ -117,20 +116,18 @@ def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
 
 def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_not(tmp_path):
     (tmp_path / "secret.md").write_text("Secret.")
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    (folder / "one.md").write_text("One.")
-    (folder / "again.md").symlink_to(folder / "one.md")
-    read.convert(folder, tmp_path / "converted")
-    (folder / "out.md").symlink_to(tmp_path / "secret.md")
-    with pytest.raises(
-        ValueError, match=r"out.md: a link that leads out of the folder"
-    ):
-        read.convert(folder, tmp_path / "converted")
-    (folder / "out.md").unlink()
-    (folder / "queries.txt").symlink_to(folder / "gone.txt")
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "one.md").write_text("One.")
+    (pages / "again.md").symlink_to(pages / "one.md")
+    assert len(folder.read(pages).documents) == 2
+    (pages / "out.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(ValueError, match=r"out.md: a link that leads out of the fold"):
+        folder.read(pages)
+    (pages / "out.md").unlink()
+    (pages / "queries.txt").symlink_to(pages / "gone.txt")
     with pytest.raises(ValueError, match=r"queries.txt: a link to a file that is not"):
-        read.convert(folder, tmp_path / "converted")
+        folder.read(pages)
 
 
 def test_a_list_where_a_text_has_to_be_names_its_column(tmp_path):
@@ -272,7 +269,10 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         "s.xls: not readable here",
     ),
     "queries.docx": ({"t.csv": FAQ, "queries.docx": "x"}, "s.docx: not readable here"),
-    "queries, binary": ({"t.csv": FAQ, "queries.txt": b"\xff\0"}, "it is no text file"),
+    "queries, binary": (
+        {"t.csv": FAQ, "queries.txt": b"\xff\0"},
+        "may be no text file",
+    ),
     "queries.xlsx without one": (
         {"t.csv": FAQ, "queries.xlsx": [[["id", "query"], [1, "a"], [2, None]]]},
         "queries.xlsx: row 1 (line 3), column query: '' is empty",
@@ -363,7 +363,7 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "judged, of others": (
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q1,A,all,typed,e1,1\n"},
-        "judged-queries.csv: row 0 (line 2), column document: 'e1' is not in t.csv",
+        "judged-queries.csv: row 0 (line 2), column document: 'e1' is the id of no doc",
     ),
     "judged, latin-1": (
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q,\xe9".encode("latin-1")},
@@ -384,11 +384,7 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "generated, of others": (
         {"t.csv": FAQ, "ground-truth-data.csv": f"{TRUTH}a,all,x\n"},
-        "ground-truth-data.csv: row 0 (line 2), column document: 'x' is not in t.csv",
-    ),
-    "facts": (
-        {"t.csv": FAQ, "answer-facts.csv": "q,f\n1,x\n"},
-        "s.csv: no column query_id",
+        "ground-truth-data.csv: row 0 (line 2), column document: 'x' is the id of no doc",
     ),
     "a run, no score": (
         {"t.csv": FAQ, "runs/x.trec": "\n1 Q0 d1 1 high t\n"},
@@ -400,23 +396,15 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "a run, spaces": (
         {"t.csv": FAQ, "runs/x.trec": "q 1 Q0 d 1 1 0.5 t\n"},
-        "with tabs between them where ids have spaces: 'q 1 Q0",
+        "with tabs between them where ids have blanks: 'q 1 Q0",
     ),
 }
-
-
-def read_all(source, into):
-    """Convert the source, and read all that `make run` reads before any notebook."""
-    folder = read.convert(source, into)
-    script.check_tables(folder)
-    corpus.load_documents(folder)
-    corpus.load_splits(folder)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_people_bring_is_read_or_a_line_that_names_their_file(tmp_path, kind):
     files, expected = KINDS[kind]
-    source, into = tmp_path / "given", tmp_path / "into"
+    source = tmp_path / "given"
     if isinstance(files, bytes):
         source, files = source / "faq.zip", {"faq.zip": files}
     if "xlsx" in kind and not openpyxl:
@@ -427,34 +415,33 @@ def test_what_people_bring_is_read_or_a_line_that_names_their_file(tmp_path, kin
         content = excel(*content) if isinstance(content, list) else content
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     if isinstance(expected, int):
-        folder = read.convert(source, into)
-        assert len(corpus.load_documents(folder)) == expected
+        assert len(folder.read(source).documents) == expected
         return
     with pytest.raises(ValueError, match=re.escape(expected)) as error:
-        read_all(source, into)
+        folder.read(source)
     assert str(error.value).startswith(str(tmp_path / "given"))
-    assert str(into) not in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_nothing_of_a_zip_is_written_before_all_of_it_is_checked(tmp_path):
     (tmp_path / "faq.zip").write_bytes(zipped(BY_TEXT, mode=stat.S_IFLNK))
     with pytest.raises(ValueError, match="is a link"):
-        read.convert(tmp_path / "faq.zip", tmp_path / "into")
+        read.unzipped(tmp_path / "faq.zip", tmp_path / "into")
     assert [path.name for path in tmp_path.rglob("*")] == ["faq.zip"]
 
 
-def test_files_that_are_not_read_are_said(tmp_path, capsys):
+def test_files_that_are_not_read_are_said(tmp_path):
     names = ["documents.csv", "other.csv", "notes.docx", "runs/x.run", ".DS_Store"]
     (tmp_path / "runs").mkdir()
     for name in names:
         (tmp_path / name).write_text(FAQ)
-    read.convert(tmp_path, tmp_path / "into")
-    said = capsys.readouterr().out
-    assert f"{tmp_path.name}: not read: notes.docx, other.csv, runs/x.run\n" in said
+    note = f"{tmp_path.name}: not read: notes.docx, other.csv, runs/x.run"
+    assert note in folder.read(tmp_path).notes
     (tmp_path / "pages/more").mkdir(parents=True)
     for name in ["one.md", "more/two.HTML", "more/three.pdf"]:
         (tmp_path / "pages" / name).write_text("Text.")
-    read.convert(tmp_path / "pages", tmp_path / "converted")
-    said = capsys.readouterr().out
-    assert "pages: not read: more/three.pdf\npages: 2 documents" in said
+    notes = folder.read(tmp_path / "pages").notes
+    assert notes[:2] == [
+        "pages: not read: more/three.pdf",
+        "pages: 2 documents, 0 ids made",
+    ]

@@ -2,19 +2,25 @@
 
 import gzip
 import re
+import warnings
 
 import pytest
 
-from course import corpus
+from evaluate_retrieval import folder as folders
 from evaluate_retrieval import read
 
 QRELS = "q1 0 1 2.0\n"
 
 
-def converted(folder, tmp_path):
-    """The documents and the judgements that a folder becomes."""
-    into = read.convert(folder, tmp_path / "into")
-    return corpus.load_documents(into), corpus.load_judged_queries(into)
+def converted(path):
+    """The documents, the queries, their judgements, and the notes of a folder."""
+    with warnings.catch_warnings(action="ignore"):  # one judged query is too few
+        data = folders.read(path)
+    qrels = [
+        dict(zip(part["document"], part["grade"], strict=True))
+        for _, part in data.judgements.groupby("query_id")
+    ]
+    return data.documents, (data.log, qrels), data.notes
 
 
 @pytest.fixture
@@ -23,18 +29,18 @@ def folder(tmp_path):
     return tmp_path / "mine"
 
 
-def test_names_of_columns_come_from_columns_toml_in_any_case(folder, tmp_path, capsys):
+def test_names_of_columns_come_from_columns_toml_in_any_case(folder):
     rows = "ID;Problem;SOLUTION;owner\n1;No sound;Turn it up, or ask.;ann\n"
     (folder / "manual.csv").write_text(rows)
     (folder / "columns.toml").write_text('question = "problem"\ntext = "solution"\n')
     (folder / "queries.csv").write_text("Query_ID,Query\nq1,silence\n")
     (folder / "qrels.txt").write_text(QRELS)
-    [document], (queries, qrels) = converted(folder, tmp_path)
+    [document], (queries, qrels), notes = converted(folder)
     assert document["question"] == "No sound"
     assert document["text"] == "Turn it up, or ask."
     assert queries["question"].tolist() == ["silence"]
     assert qrels == [{"1": 2}]
-    assert "manual.csv: columns that are not used: owner" in capsys.readouterr().out
+    assert "manual.csv: columns that are not used: owner" in notes
 
 
 @pytest.mark.parametrize(
@@ -45,27 +51,27 @@ def test_names_of_columns_come_from_columns_toml_in_any_case(folder, tmp_path, c
         ('text = "Antwort"', r"manual\.csv: no column Antwort; found id, answer"),
     ],
 )
-def test_a_wrong_columns_toml_is_an_error(folder, tmp_path, content, problem):
+def test_a_wrong_columns_toml_is_an_error(folder, content, problem):
     (folder / "manual.csv").write_text("id,answer\n1,Turn it up.\n")
     (folder / "columns.toml").write_text(content)
     with pytest.raises(ValueError, match=problem):
-        converted(folder, tmp_path)
+        converted(folder)
 
 
-def test_files_that_are_packed_with_gzip_are_read(folder, tmp_path):
+def test_files_that_are_packed_with_gzip_are_read(folder):
     for name, content in {
         "corpus.jsonl.gz": '{"id": "1", "text": "a lamp"}\n{"id": "2", "text": "é"}\n',
         "queries.tsv.gz": "query_id\tquery\nq1\tlight\n",
         "qrels.txt.gz": QRELS,
     }.items():
         (folder / name).write_bytes(gzip.compress(content.encode()))
-    documents, (queries, qrels) = converted(folder, tmp_path)
+    documents, (queries, qrels), _ = converted(folder)
     assert [document["text"] for document in documents] == ["a lamp", "é"]
     assert queries["question"].tolist() == ["light"]
     assert qrels == [{"1": 2}]
     (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(b"whole")[:-9])
     with pytest.raises(ValueError, match=r"corpus\.jsonl\.gz: not readable as gzip"):
-        converted(folder, tmp_path)
+        converted(folder)
 
 
 DUMP = """{"_id": "a", "_source": {"text": "One."}}
@@ -161,7 +167,7 @@ def test_front_matter_is_no_text_and_a_comment_in_code_no_title(
     assert found == ("page.md", title, text, "")
 
 
-def test_a_folder_of_pages_is_a_corpus(folder, tmp_path):
+def test_a_folder_of_pages_is_a_corpus(folder):
     (folder / "audio set-up").mkdir()
     (folder / "index.md").write_text("# Manual #\n\nWelcome.\n")
     (folder / "plain.md").write_text("No heading here.\n")
@@ -170,7 +176,7 @@ def test_a_folder_of_pages_is_a_corpus(folder, tmp_path):
 <script>alert(1)</script></body></html>"""
     (folder / "audio set-up" / "no sound.html").write_text(page)
     (folder / "queries.txt").write_text("silence\n")
-    documents, _ = converted(folder, tmp_path)
+    documents, *_ = converted(folder)
     by_id = {document["id"]: document for document in documents}
     assert set(by_id) == {"audio-set-up/no-sound.html", "index.md", "plain.md"}
     assert by_id["index.md"]["question"] == "Manual"
