@@ -3,6 +3,7 @@
 import itertools
 import re
 import unicodedata
+from pathlib import Path
 
 from course import corpus, judging
 from evaluate_retrieval import lists
@@ -11,7 +12,7 @@ from evaluate_retrieval.folder import JUDGED
 
 def check(source, name):
     """ValueError for what is no folder, as judgements go into it, and for a name."""
-    if not source.is_dir():
+    if not Path(source).is_dir():
         raise ValueError(f"{source}: no folder; judgements go beside the documents")
     if not re.fullmatch(r"[\w.-]+", name):
         raise ValueError(

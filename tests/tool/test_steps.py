@@ -277,6 +277,7 @@ def test_documents_are_read_in_their_language_whatever_came_before(monkeypatch):
 
 def test_what_is_judged_next_is_of_documents_that_are_there():
     folder = folder_of("judged")
+    folder.test["judged"]["kind"] = "typed"
     new = ranked((["c", "gone", "a", *[""] * 7], N))
     searches = {"old": search_of(ranked((FIRST, N))), "new": search_of(new)}
     results = steps.measure(folder, steps.Candidates(searches), {"judged": "old"})
