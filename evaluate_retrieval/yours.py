@@ -70,7 +70,7 @@ def own_searches(folder, queries, path=None, timeout=30.0):
     folder: has documents, and runs, a dict of name: dict of query id: ids. queries: a
     list of DataFrames, those that a run may rank. path: of the file, see
     docs/your-searches.md; it is run in a process of its own. timeout: seconds that a
-    try of a query may take. FileNotFoundError, or ValueError that names the file."""
+    try of a query may take. ValueError names the file that cannot be used."""
     known = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
     if path is not None:
@@ -159,8 +159,6 @@ class Program:
     this object or Python ends. `start` starts it again."""
 
     def __init__(self, path, timeout):
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such file")
         self.path, self.timeout, self.end = path.absolute(), timeout, None
 
     def start(self):
@@ -194,18 +192,17 @@ class Program:
             raise ValueError(f"{self.path}: {hello['error']}")
         return hello["searches"]
 
-    def ask(self, question):
-        """The answer to a question, a dict. TimeoutError, or ChildProcessError."""
-        with suppress(OSError):  # it has ended, and `read` says how
-            print(json.dumps(question), file=self.process.stdin, flush=True)
-        return self.read(self.timeout)
+    def read(self, seconds, question=None):
+        """The answer to a question, a dict; without one, the next line.
 
-    def read(self, seconds):
-        """The next line of the process. Where none comes in time, it is killed."""
+        TimeoutError, or ChildProcessError that says how the process ended."""
         try:
+            if question:
+                with suppress(OSError):  # it has ended: no line comes
+                    print(json.dumps(question), file=self.process.stdin, flush=True)
             line = self.lines.get(timeout=seconds)
         except BaseException as error:  # an interrupt, too
-            self.end()
+            self.end()  # else this answer would be taken for the next one's
             if isinstance(error, Empty):
                 raise TimeoutError(f"no answer in {seconds:g} s") from None
             raise
@@ -252,16 +249,16 @@ def _of_file(program, name, takes_query, known):
     Each query is asked once, and its answer is kept. A query that fails is asked
     again; if it fails again, it finds nothing. TimeoutError where IN_A_ROW queries have
     no answer. What was found until then, or until an interrupt, is kept."""
-    kept, late, took, errors, counts = {}, set(), {}, {}, Counter()
+    kept, took, errors, late, counts = {}, {}, {}, set(), Counter()
 
     def ask(query):
-        seconds = 0
+        question, seconds = {"search": name, "query": dict(query)}, 0
         for _ in range(TRIES):
             program.start()
             started = time.perf_counter()
-            late.discard(query)
             try:
-                answer = program.ask({"search": name, "query": dict(query)})
+                answer = program.read(program.timeout, question)
+                late.discard(query)
             except OSError as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
                 late.add(query)
@@ -274,13 +271,13 @@ def _of_file(program, name, takes_query, known):
         return answer.get("ids", [])
 
     def find(queries):
-        asked, answers = _texts_of(queries, with_own=takes_query), {}
+        asked, answers, in_a_row = _texts_of(queries, takes_query), {}, 0
         try:
             new = [query for query in dict.fromkeys(asked) if query not in kept]
             for query in _with_progress(new, name):
                 answers[query] = ask(query)
-                last = [*took][-IN_A_ROW:]
-                if len(last) == IN_A_ROW and late.issuperset(last):
+                in_a_row = in_a_row + 1 if query in late else 0
+                if in_a_row == IN_A_ROW:
                     raise TimeoutError(
                         f"{name}: given up: {IN_A_ROW} queries in a row had no answer, "
                         f"{len(errors):,} of {len(took):,} failed; the last: "
@@ -320,8 +317,8 @@ def _texts_of(queries, with_own=True):
     """What each query asks for: a tuple of (column, text), for each a tuple.
 
     The columns are question, course, and the user's own. An empty cell is ""."""
-    names = ["question", "course"]
-    names += sorted(corpus.own_columns(queries)) if with_own else []
+    own = sorted(corpus.own_columns(queries)) if with_own else []
+    names = ["question", "course", *own]
     rows = queries[names].astype(object).fillna("").astype(str).to_numpy()
     return [tuple(zip(names, row, strict=True)) for row in rows]
 
