@@ -46,8 +46,8 @@ def answers_of(path, queries):
     lines, loop = SimpleQueue(), asyncio.new_event_loop()
     Thread(target=read, args=[queries, lines.put], daemon=True).start()
     while True:
-        asked = json.loads(lines.get())
-        name, query = asked["search"], asked["query"]
+        message = json.loads(lines.get())
+        name, query = message["search"], message["query"]
         more = {"query": query} if takes[name] else {}
         try:
             results = searches[name](query["question"], query["course"], **more)

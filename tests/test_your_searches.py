@@ -234,7 +234,7 @@ def test_a_bad_answer_fails_in_one_line_that_names_the_search(tmp_path):
 def test_a_bad_file_is_refused_in_one_line_that_names_it(
     tmp_path, monkeypatch, code, problem
 ):
-    monkeypatch.setattr(yours, "START", 2)
+    monkeypatch.setattr(yours, "START", 2 if "sleep" in code else 60)
     with pytest.raises(ValueError, match=f"searches.py: .*{problem}") as raised:
         own(tmp_path, code, timeout=0.1)
     assert "\n" not in str(raised.value)
@@ -339,37 +339,31 @@ def all_end(path):
 
 
 def test_a_query_that_hangs_fails_and_the_next_ones_are_asked(tmp_path):
-    search = own(tmp_path, HANGS, timeout=0.3)["own: mine"]
-    problem = r"mine: 1 of 3 .*first: TimeoutError: no answer in 0\.3 s"
+    search = own(tmp_path, HANGS, timeout=1)["own: mine"]
+    problem = r"mine: 1 of 3 .*first: TimeoutError: no answer in 1 s"
     with pytest.warns(UserWarning, match=problem):
         assert search(many(3), k=1).tolist() == [["a"], [""], ["a"]]
     assert all_end(tmp_path / "pids")
     row = yours.how_it_went({"mine": search}).loc["mine"]
     assert row["queries":"failed"].tolist() == [3, 1]
     waited = search.milliseconds[("question", "q1"), ("course", "x")]
-    assert 300 * yours.TRIES <= waited < 1000
+    assert waited >= 1000 * yours.TRIES
 
 
 def test_after_many_queries_in_a_row_that_hang_the_search_is_given_up(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(yours, "IN_A_ROW", 3)
-    search = own(tmp_path, HANGS, timeout=0.2)["own: mine"]
-    problem = r"mine: given up: 3 queries in a row .* 4 of 6 failed; .* in 0\.2 s"
+    search = own(tmp_path, HANGS, timeout=0.5)["own: mine"]
+    problem = r"mine: given up: 3 queries in a row .* 4 of 6 failed; .* in 0\.5 s"
     with (
         pytest.warns(UserWarning, match="4 of 6 queries failed"),
         pytest.raises(TimeoutError, match=problem),
     ):
         search(many(30))
-    assert len(search.errors) == 4
     (tmp_path / "go").touch()  # what was found is kept, and the others are asked
-    assert search(many(30), k=1)[:, 0].tolist() == [
-        "a",
-        "",
-        "a",
-        *[""] * 3,
-        *["a"] * 24,
-    ]
+    first = "".join(search(many(30), k=1)[:, 0])
+    assert (first, len(search.errors)) == ("a" * 26, 4)
     asked = (tmp_path / "asked").read_text().split()
     assert asked.count("q0") == 1
     assert asked.count("q1") == yours.TRIES
