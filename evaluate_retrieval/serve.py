@@ -13,39 +13,41 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping, Set
 from itertools import islice
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
 MOST_FOUND = 100_000  # results of a query; a generator may never end
 TAKES = "a search takes (question, course) or (question, course, query)"
 GIVES = "return a list of ids, or of documents with an id, best first"
+NO_LISTS = (str, bytes, Mapping, Set)  # though one can go through them
 
 
 def main(path):
     """Say which searches the file has, then answer until no more queries come."""
-    queries = os.fdopen(os.dup(0), encoding="utf-8")
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    # what their code prints or reads must not mix with our lines
+    queries, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    # what their code reads or prints must not mix with our lines
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    sys.path[0] = str(Path(path).resolve().parent)  # instead of our folder
-    lines, loop = SimpleQueue(), asyncio.new_event_loop()
-
-    def reply(**answer):
+    sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
+    for answer in answers_of(path, queries):
         print(json.dumps(answer), file=answers, flush=True)
 
+
+def answers_of(path, queries):
+    """The names of the searches, and an answer to each query: dicts."""
     try:
         searches = load(path)
         takes = {name: takes_query(name, searches[name]) for name in searches}
     except ValueError as error:
-        return reply(error=str(error))
-    reply(searches=takes)
+        yield {"error": str(error)}
+        return
+    yield {"searches": takes}
+    lines, loop = SimpleQueue(), asyncio.new_event_loop()
     Thread(target=read, args=[queries, lines.put], daemon=True).start()
     while True:
-        asked = json.loads(lines.get())
-        name, query = asked["search"], asked["query"]
+        message = json.loads(lines.get())
+        name, query = message["search"], message["query"]
         more = {"query": query} if takes[name] else {}
         try:
             results = searches[name](query["question"], query["course"], **more)
@@ -54,7 +56,7 @@ def main(path):
             answer = {"ids": ids_of(results)}
         except Exception as error:
             answer = {"error": in_a_line(error)}
-        reply(**answer)
+        yield answer
 
 
 def read(queries, put):
@@ -81,10 +83,8 @@ def load(path):
 def takes_query(name, function):
     """Whether a function takes the whole query. ValueError if it cannot be called."""
     where = f"SEARCHES[{name!r}]"
-    if not isinstance(name, str) or not name.strip():
-        raise ValueError(f"{where}: the name has to be a text")
-    if not callable(function):
-        raise ValueError(f"{where} is not a function")
+    if not (isinstance(name, str) and name.strip() and callable(function)):
+        raise ValueError(f"{where}: needs a text as name, and a function")
     try:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
@@ -101,12 +101,9 @@ def ids_of(results):
     """The ids of what a search returned. TypeError or ValueError if there are none.
 
     "" at the end is no result."""
-    is_table = type(results).__name__ == "DataFrame"  # its iterator gives columns
-    is_no_list = isinstance(results, (str, bytes, Mapping, Set)) or is_table
+    is_no_list = isinstance(results, NO_LISTS) or hasattr(results, "columns")
     if is_no_list or not isinstance(results, Iterable):
-        value = f"a value of type {type(results).__name__}: {in_short(results)}"
-        value = "None" if results is None else value
-        raise TypeError(f"it returned {value}; {GIVES}")
+        raise TypeError(f"it returned {in_short(results)}; {GIVES}")
     ids = [id_of(result) for result in islice(results, MOST_FOUND + 1)]
     if len(ids) > MOST_FOUND:
         raise ValueError(f"it returned more than {MOST_FOUND:,} results")
@@ -119,12 +116,10 @@ def id_of(result):
     """The id of a document, or the id itself. ValueError for one that is not text."""
     if isinstance(result, Mapping):
         if "id" not in result:
-            names = ", ".join(map(str, result))
-            raise ValueError(f"a document has no 'id', only {names}")
+            raise ValueError(f"a document has no 'id', only {', '.join(result)}")
         result = result["id"]
     if not isinstance(result, str):
-        kind = type(result).__name__
-        raise ValueError(f"the id {in_short(result)} is not text but {kind}; {GIVES}")
+        raise ValueError(f"an id has to be a text, not {in_short(result)}; {GIVES}")
     return str(result)
 
 
@@ -134,7 +129,8 @@ def in_a_line(error):
 
 
 def in_short(value):
-    return f"{' '.join(repr(value).split()):.60}"
+    """The kind of a value, and a bit of it."""
+    return f"{type(value).__name__}: {' '.join(repr(value).split()):.60}"
 
 
 if __name__ == "__main__":

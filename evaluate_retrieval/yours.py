@@ -70,16 +70,16 @@ def own_searches(folder, queries, path=None, timeout=30.0):
     folder: has documents, and runs, a dict of name: dict of query id: ids. queries: a
     list of DataFrames, those that a run may rank. path: of the file, see
     docs/your-searches.md; it is run in a process of its own. timeout: seconds that a
-    try of a query may take. FileNotFoundError, or ValueError that names the file."""
-    known = dict.fromkeys(document["id"] for document in folder.documents)
+    try of a query may take. ValueError names the file that cannot be used."""
+    corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
     if path is not None:
         check_timeout(timeout)
         program = Program(Path(path), timeout)
         for name, takes_query in program.start().items():
-            searches[f"own: {name}"] = _of_file(program, name, takes_query, known)
+            searches[f"own: {name}"] = _of_file(program, name, takes_query, corpus_ids)
     for name, rankings in folder.runs.items():
-        searches[f"run: {name}"] = _of_run(name, rankings, queries, known)
+        searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids)
     return searches
 
 
@@ -159,8 +159,6 @@ class Program:
     this object or Python ends. `start` starts it again."""
 
     def __init__(self, path, timeout):
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such file")
         self.path, self.timeout, self.end = path.absolute(), timeout, None
 
     def start(self):
@@ -194,18 +192,17 @@ class Program:
             raise ValueError(f"{self.path}: {hello['error']}")
         return hello["searches"]
 
-    def ask(self, question):
-        """The answer to a question, a dict. TimeoutError, or ChildProcessError."""
-        with suppress(OSError):  # it has ended, and `read` says how
-            print(json.dumps(question), file=self.process.stdin, flush=True)
-        return self.read(self.timeout)
+    def read(self, seconds, question=None):
+        """The answer to a question, a dict; without one, the next line.
 
-    def read(self, seconds):
-        """The next line of the process. Where none comes in time, it is killed."""
+        TimeoutError, or ChildProcessError that says how the process ended."""
         try:
+            if question:
+                with suppress(OSError):  # it has ended: no line comes
+                    print(json.dumps(question), file=self.process.stdin, flush=True)
             line = self.lines.get(timeout=seconds)
         except BaseException as error:  # an interrupt, too
-            self.end()
+            self.end()  # else this answer would be taken for the next one's
             if isinstance(error, Empty):
                 raise TimeoutError(f"no answer in {seconds:g} s") from None
             raise
@@ -246,22 +243,22 @@ def _pass_on(stream, take):
     return thread
 
 
-def _of_file(program, name, takes_query, known):
-    """The `Search` of a name of the file. known: the ids of the documents.
+def _of_file(program, name, takes_query, corpus_ids):
+    """The `Search` of a name of the file. corpus_ids: the ids of the documents.
 
     Each query is asked once, and its answer is kept. A query that fails is asked
     again; if it fails again, it finds nothing. TimeoutError where IN_A_ROW queries have
     no answer. What was found until then, or until an interrupt, is kept."""
-    kept, late, took, errors, counts = {}, set(), {}, {}, Counter()
+    kept, took, errors, late, counts = {}, {}, {}, set(), Counter()
 
     def ask(query):
-        seconds = 0
+        question, seconds = {"search": name, "query": dict(query)}, 0
         for _ in range(TRIES):
             program.start()
             started = time.perf_counter()
-            late.discard(query)
             try:
-                answer = program.ask({"search": name, "query": dict(query)})
+                answer = program.read(program.timeout, question)
+                late.discard(query)
             except OSError as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
                 late.add(query)
@@ -274,13 +271,13 @@ def _of_file(program, name, takes_query, known):
         return answer.get("ids", [])
 
     def find(queries):
-        asked, answers = _texts_of(queries, with_own=takes_query), {}
+        keys, answers, in_a_row = _texts_of(queries, takes_query), {}, 0
         try:
-            new = [query for query in dict.fromkeys(asked) if query not in kept]
+            new = [query for query in dict.fromkeys(keys) if query not in kept]
             for query in _with_progress(new, name):
                 answers[query] = ask(query)
-                last = [*took][-IN_A_ROW:]
-                if len(last) == IN_A_ROW and late.issuperset(last):
+                in_a_row = in_a_row + 1 if query in late else 0
+                if in_a_row == IN_A_ROW:
                     raise TimeoutError(
                         f"{name}: given up: {IN_A_ROW} queries in a row had no answer, "
                         f"{len(errors):,} of {len(took):,} failed; the last: "
@@ -292,8 +289,8 @@ def _of_file(program, name, takes_query, known):
                 n = f"{len(failed)} of {len(answers)} queries failed {TRIES} times"
                 first = f"and find nothing; the first: {failed[0]}"
                 warnings.warn(f"{name}: {n} {first}", stacklevel=3)
-            kept.update(_in_place(name, answers, known, counts))
-        return [kept[query] for query in asked]
+            kept.update(_in_place(name, answers, corpus_ids, counts))
+        return [kept[query] for query in keys]
 
     return Search(find, "own", counts, took, errors)
 
@@ -320,13 +317,13 @@ def _texts_of(queries, with_own=True):
     """What each query asks for: a tuple of (column, text), for each a tuple.
 
     The columns are question, course, and the user's own. An empty cell is ""."""
-    names = ["question", "course"]
-    names += sorted(corpus.own_columns(queries)) if with_own else []
+    own = sorted(corpus.own_columns(queries)) if with_own else []
+    names = ["question", "course", *own]
     rows = queries[names].astype(object).fillna("").astype(str).to_numpy()
     return [tuple(zip(names, row, strict=True)) for row in rows]
 
 
-def _in_place(name, rankings, known, counts):
+def _in_place(name, rankings, corpus_ids, counts):
     """Rankings with "" for an id that stands before, or is of no document.
 
     So the ids below keep their ranks. rankings: a dict of query: ids. Warnings and
@@ -334,9 +331,9 @@ def _in_place(name, rankings, known, counts):
     document."""
     placed, foreign, n_repeated = {}, [], 0
     for query, ids in rankings.items():
-        foreign += [(query, id_) for id_ in ids if id_ not in known]
+        foreign += [(query, id_) for id_ in ids if id_ not in corpus_ids]
         n_repeated += len(ids) - len({*ids})
-        unseen = known.keys() & ids
+        unseen = corpus_ids.keys() & ids
         placed[query] = []
         for id_ in ids:
             placed[query].append(id_ if id_ in unseen else "")
@@ -346,10 +343,10 @@ def _in_place(name, rankings, known, counts):
     if foreign:
         query, id_ = foreign[0]
         query = query if isinstance(query, str) else dict(query)["question"]
-        n_ids = sum(map(len, rankings.values()))
+        n_ids, example = sum(map(len, rankings.values())), next(iter(corpus_ids), "")
         sentence = (
             f"{name}: {len(foreign):,} of {n_ids:,} ids are of no document; the first "
-            f"is {id_!r}, query {query!r}; a document has {next(iter(known))!r}"
+            f"is {id_!r}, query {query!r}; a document has {example!r}"
         )
         if len(foreign) > FOREIGN * n_ids:
             raise ValueError(f"{sentence}. It searches in another corpus")
@@ -362,7 +359,7 @@ def _in_place(name, rankings, known, counts):
 # --- Runs --------------------------------------------------------------------
 
 
-def _of_run(name, rankings, queries, known):
+def _of_run(name, rankings, queries, corpus_ids):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
     A query has in the run its query_id, or the id that `trec.query_ids` gives it. One
@@ -370,7 +367,7 @@ def _of_run(name, rankings, queries, known):
     the queries that have a ranking, if some have none. ValueError if none has, or if
     many ids are of no document."""
     path, counts, ranked = f"runs/{name}.trec", Counter(), {}
-    placed = _in_place(path, rankings, known, counts)
+    placed = _in_place(path, rankings, corpus_ids, counts)
     for table in queries:
         for query_id, texts in zip(
             trec.query_ids(table), _texts_of(table), strict=True
@@ -385,7 +382,7 @@ def _of_run(name, rankings, queries, known):
     def find(table):
         texts, has_ids = _texts_of(table), {"query_id", "document"} & {*table}
         keys = zip(trec.query_ids(table) if has_ids else texts, texts, strict=True)
-        return [ranked.get(id_, ranked.get(asked)) for id_, asked in keys]
+        return [ranked.get(id_, ranked.get(key)) for id_, key in keys]
 
     run = Search(find, "run", counts)
     for table in queries:

@@ -9,15 +9,15 @@ import subprocess
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import parse_qs, urlparse
 
 import ir_measures
 import pandas as pd
 import psutil
 import pytest
+from file_server import served
 
 import utils
 from course import corpus, elastic, pooling, trec
@@ -75,43 +75,13 @@ def example(tmp_path, monkeypatch):
     return searches
 
 
-@pytest.fixture
-def endpoint(monkeypatch):
-    """What a server on loopback was asked. It fails at first, and always for "late"."""
-    asked = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            question = parse_qs(urlparse(self.path).query)["q"][0]
-            asked.append(question)
-            fails = "late" in question or asked.count(question) == 1
-            words = set(question.split())
-            results = [one for one in DOCUMENTS if words & set(one["text"].split())]
-            self.send_response(503 if fails else 200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"results": results}).encode())
-
-        def log_message(self, *_):
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("MY_SEARCH", f"http://127.0.0.1:{server.server_port}")
-    yield asked
-    server.shutdown()
-
-
-def test_an_endpoint_and_a_store_are_searches_and_what_fails_is_asked_again(
-    example, endpoint
-):
-    searches = example("own_searches.py")
-    assert list(searches) == ["own: endpoint", "own: vector store"]
-    with pytest.warns(UserWarning, match="1 of 2 queries failed 2 times.*503"):
-        rankings = searches["own: endpoint"](QUERIES, k=2)
-    assert rankings.tolist() == [["a", ""], ["", ""]]
-    assert searches["own: endpoint"](QUERIES).shape == (2, 100)  # kept, not asked
-    assert sorted(endpoint) == ["docker memory"] * 2 + ["late homework"] * 2
-    assert searches["own: vector store"](QUERIES, k=1).tolist() == [["a"], ["b"]]
+def test_an_endpoint_and_a_store_are_searches(example, tmp_path, monkeypatch):
+    (tmp_path / "search").write_text(json.dumps({"results": DOCUMENTS[1:]}))
+    with served(tmp_path) as url:
+        monkeypatch.setenv("MY_SEARCH", f"{url}/search")
+        endpoint, store = example("own_searches.py").values()
+        assert endpoint(QUERIES, k=2).tolist() == [["b", "c"]] * 2
+    assert store(QUERIES, k=1).tolist() == [["a"], ["b"]]
 
 
 MANUALS = [
@@ -133,7 +103,7 @@ def test_a_store_filters_by_two_columns_of_the_query(example, name):
         file = "own_qdrant.py"
     rankings = example(file, MANUALS)[f"own: {name}"](OF_MANUALS, k=4)
     assert rankings[:, 0].tolist() == ["a-tv", "a-car", ""]  # best first
-    assert [{*row} for row in rankings[:1]] == [{"a-tv", "b-tv", "c-tv", ""}]
+    assert {*rankings[0]} == {"a-tv", "b-tv", "c-tv", ""}
 
 
 @pytest.mark.elasticsearch
@@ -153,14 +123,12 @@ def test_an_index_has_its_own_mapping_and_field_for_ids_and_filters(
             es.index(index="my-manuals", document=body, refresh=True)
         url = next(iter(es.transport.node_pool.all())).base_url
         monkeypatch.setenv("MY_ELASTICSEARCH", url)
-        one, filtered = (
-            example(file, MANUALS)["own: my index"](OF_MANUALS, k=4)
-            for file in ("own_searches.py", "own_filters.py")
-        )
+        [*_, mine] = example("own_searches.py", MANUALS).values()
+        [_, filtered] = example("own_filters.py", MANUALS).values()
+        assert {*mine(OF_MANUALS, k=2)[0]} == {"a-tv", "a-car"}
+        assert filtered(OF_MANUALS, k=1)[:, 0].tolist() == ["a-tv", "a-car", ""]
     finally:
         es.indices.delete(index="my-manuals")
-    assert {*one[0, :2]} == {"a-tv", "a-car"}
-    assert filtered[:, 0].tolist() == ["a-tv", "a-car", ""]
 
 
 # --- Searches as people write them -------------------------------------------
@@ -168,7 +136,6 @@ def test_an_index_has_its_own_mapping_and_field_for_ids_and_filters(
 FINE = {  # what finds a and then b, whatever its form
     "a generator": "def s(q, c):\n    yield 'a'\n    yield 'b'",
     "documents": "s = lambda q, c: [{'id': 'a', 'score': 2}, 'b']",
-    "a column": "import pandas as pd\ns = lambda q, c: pd.Series(['a', 'b'], [7, 8])",
     "an array as ours": "s = lambda q, c: ('a', 'b', '', '', '', '', '', '')",
     "an object": "class S:\n    def __call__(self, q, c):\n        return ['a', 'b']\n"
     "s = S()",
@@ -185,15 +152,15 @@ FINE = {  # what finds a and then b, whatever its form
     "    return utils.IDS + read.IDS",
 }
 FAILS = {  # at each query, and what the error says
-    "None": ("s = lambda q, c: None", "it returned None; return a list of ids"),
-    "a text": ("s = lambda q, c: 'ab'", "a value of type str: 'ab'; return a list"),
-    "a set": ("s = lambda q, c: {'a'}", "a value of type set: .*best first"),
+    "None": ("s = lambda q, c: None", "it returned NoneType: None; return a list"),
+    "a text": ("s = lambda q, c: 'ab'", "it returned str: 'ab'; return a list"),
+    "a set": ("s = lambda q, c: {'a'}", "it returned set: .*best first"),
     "a table": (
-        "import pandas as pd\ns = lambda q, c: pd.DataFrame({'id': ['a', 'b']})",
-        "it returned a value of type DataFrame: .* a list of ids",
+        "class DataFrame(list):\n    columns = ['id']\ns = lambda *_: DataFrame('ab')",
+        "it returned DataFrame: .* a list of ids",
     ),
-    "numbers": ("s = lambda q, c: ['a', 7]", "the id 7 is not text but int; return"),
-    "an id that is None": ("s = lambda q, c: [{'id': None}]", "the id None is not"),
+    "numbers": ("s = lambda q, c: ['a', 7]", "has to be a text, not int: 7; return"),
+    "an id that is None": ("s = lambda q, c: [{'id': None}]", "a text, not NoneType"),
     "no id": (
         "s = lambda q, c: [{'_id': 'a', 'score': 1}]",
         "a document has no 'id', only _id, score",
@@ -215,7 +182,7 @@ FAILS = {  # at each query, and what the error says
 REFUSED = {  # when the file is read, and what the error says after the file
     "one parameter": ("s = lambda q: ['a']", r"\['mine'\]: it takes \(q\); a search t"),
     "another third": ("s = lambda q, c, k: []", r"it takes \(q, c, k\); a search tak"),
-    "a text": ("s = 'module:function'", r"\['mine'\] is not a function"),
+    "a text": ("s = 'module:function'", r"\['mine'\]: needs a .* function"),
     "syntax": ("s = lambda q, c: [", r"cannot be run: SyntaxError: .*line 1"),
     "an import": ("\nimport no_such", "cannot be run: line 2: ModuleNotFoundError: "),
     "an error": ("x = 1\nx / 0", "cannot be run: line 2: ZeroDivisionError"),
@@ -226,8 +193,8 @@ REFUSED = {  # when the file is read, and what the error says after the file
     ),
     "too slow": ("import time\ntime.sleep(60)", "cannot be run: no answer in 2 s"),
     "no dict": ("s = []\nSEARCHES = [s]", "needs SEARCHES, a dict of name"),
-    "a number as name": ("SEARCHES = {7: print}", r"\[7\]: the name has to be a text"),
-    "no name": ("SEARCHES = {' ': print}", r"\[' '\]: the name has to be a text"),
+    "a number as name": ("SEARCHES = {7: print}", r"\[7\]: needs a text as name"),
+    "no name": ("SEARCHES = {' ': print}", r"\[' '\]: needs a text as name"),
 }
 
 
@@ -245,9 +212,10 @@ def test_a_search_may_have_many_forms_and_modules_beside_it(tmp_path, capsys):
     for name, search in searches.items():
         assert search(QUERIES, k=2).tolist() == [["a", "b"]] * 2, name
         assert (search.origin, search.errors) == ("own", {})
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "docker memory" in err
+    out = err = ""
+    while "docker memory" not in err:  # a thread passes it on
+        out, err = capsys.readouterr()
+        assert out == ""
 
 
 def test_a_bad_answer_fails_in_one_line_that_names_the_search(tmp_path):
@@ -266,15 +234,15 @@ def test_a_bad_answer_fails_in_one_line_that_names_the_search(tmp_path):
 def test_a_bad_file_is_refused_in_one_line_that_names_it(
     tmp_path, monkeypatch, code, problem
 ):
-    monkeypatch.setattr(yours, "START", 2)
+    monkeypatch.setattr(yours, "START", 2 if "sleep" in code else 60)
     with pytest.raises(ValueError, match=f"searches.py: .*{problem}") as raised:
         own(tmp_path, code, timeout=0.1)
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"other\.py: no such file"):
-        yours.own_searches(folder(), [], tmp_path / "other.py")
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"other\.py: .* FileNotFoundError"):
+        yours.own_searches(folder(), [], "other.py")
 
 
 # --- What is counted ---------------------------------------------------------
@@ -331,20 +299,14 @@ def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time(tmp_path
     with pytest.warns(UserWarning, match="mine: "):
         search(QUERIES)
     search(QUERIES)  # asks nothing again, and counts nothing twice
-    run = yours.Search(print, "run", yours.Counter({"queries": 1, "foreign ids": 3}))
-    searches = {"own: mine": search, "run: r": run, "other": print}
-    table = yours.how_it_went(searches)
-    assert [*table] == yours.WENT
-    row = table.loc["own: mine"]
+    searches = {"own: mine": search, "other": print}
+    row = yours.how_it_went(searches).loc["own: mine", yours.WENT]
     assert row["queries":"share failed"].tolist() == [2, 1, 0.5]
     assert row["first error"] == "TimeoutError: the engine does not answer"
     assert row[["repeated ids", "foreign ids"]].tolist() == [7, 1]
     tries = 1000 * 0.05 * yours.TRIES
     assert row["p95 ms"] > 0.9 * tries
-    assert table.loc["run: r"].dropna().tolist() == [1, 3]
-    times = yours.milliseconds(searches)
-    assert times["own: mine"] > tries / 2
-    assert times.isna().to_dict() == {"own: mine": False, "run: r": True}
+    assert tries / 2 < yours.milliseconds(searches)["own: mine"] < row["p95 ms"]
 
 
 # --- Time-outs, and what is left behind --------------------------------------
@@ -365,50 +327,43 @@ def s(question, course):
 
 def all_end(path):
     """Whether the processes end whose ids the file holds, within ten seconds."""
-    for _ in range(100):
-        running = [
-            psutil.Process(int(pid))
-            for pid in path.read_text().split()
-            if psutil.pid_exists(int(pid))
-        ]
-        if all(process.status() == psutil.STATUS_ZOMBIE for process in running):
-            return True
-        time.sleep(0.1)
-    return False
+    for pid in map(int, path.read_text().split()):
+        with suppress(psutil.NoSuchProcess):
+            for _ in range(100):
+                if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                    break
+                time.sleep(0.1)
+            else:
+                return False
+    return True
 
 
 def test_a_query_that_hangs_fails_and_the_next_ones_are_asked(tmp_path):
-    search = own(tmp_path, HANGS, timeout=0.3)["own: mine"]
-    problem = r"mine: 1 of 3 .*first: TimeoutError: no answer in 0\.3 s"
+    search = own(tmp_path, HANGS, timeout=1)["own: mine"]
+    problem = r"mine: 1 of 3 .*first: TimeoutError: no answer in 1 s"
     with pytest.warns(UserWarning, match=problem):
         assert search(many(3), k=1).tolist() == [["a"], [""], ["a"]]
     assert all_end(tmp_path / "pids")
     row = yours.how_it_went({"mine": search}).loc["mine"]
     assert row["queries":"failed"].tolist() == [3, 1]
     waited = search.milliseconds[("question", "q1"), ("course", "x")]
-    assert 300 * yours.TRIES <= waited < 1000
+    assert waited >= 1000 * yours.TRIES
 
 
 def test_after_many_queries_in_a_row_that_hang_the_search_is_given_up(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(yours, "IN_A_ROW", 3)
-    search = own(tmp_path, HANGS, timeout=0.2)["own: mine"]
-    problem = r"mine: given up: 3 queries in a row .* 4 of 6 failed; .* in 0\.2 s"
+    search = own(tmp_path, HANGS, timeout=0.5)["own: mine"]
+    problem = r"mine: given up: 3 queries in a row .* 4 of 6 failed; .* in 0\.5 s"
     with (
         pytest.warns(UserWarning, match="4 of 6 queries failed"),
         pytest.raises(TimeoutError, match=problem),
     ):
         search(many(30))
-    assert len(search.errors) == 4
     (tmp_path / "go").touch()  # what was found is kept, and the others are asked
-    assert search(many(30), k=1)[:, 0].tolist() == [
-        "a",
-        "",
-        "a",
-        *[""] * 3,
-        *["a"] * 24,
-    ]
+    first = "".join(search(many(30), k=1)[:, 0])
+    assert (first, len(search.errors)) == ("a" * 26, 4)
     asked = (tmp_path / "asked").read_text().split()
     assert asked.count("q0") == 1
     assert asked.count("q1") == yours.TRIES
@@ -443,7 +398,7 @@ WRITES = HANGS.replace(
 )
 
 
-@pytest.mark.parametrize("sent", [None, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("sent", [None, signal.SIGKILL])
 def test_nothing_is_left_when_python_ends_whatever_ends_it(tmp_path, sent):
     (tmp_path / "searches.py").write_text(f"{WRITES}\nSEARCHES = {{'mine': s}}")
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "searches.py")]
@@ -511,8 +466,6 @@ def test_a_search_gets_the_columns_of_the_query_and_asks_each_combination_once(
     assert len(by_product.milliseconds) == 2
     empty = QUERIES[:1].assign(product=[None])
     assert by_product(empty, k=1).tolist() == [["b"]]
-    with pytest.warns(UserWarning, match="failed.*KeyError: 'product'"):
-        by_product(QUERIES)
     with pytest.warns(UserWarning, match="failed"):
         strict(several[:1])
     [error] = strict.errors.values()
@@ -536,7 +489,9 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(caplog):
         searches = yours.own_searches(folder(**runs), [QUERIES, generated])
     [(name, run)] = searches.items()
     assert (name, run.origin) == ("run: a tool", "run")
-    assert run.counts == {"queries": 2, "repeated ids": 1, "foreign ids": 1}
+    row = yours.how_it_went(searches).loc[name]
+    assert row.dropna().to_dict() == {"queries": 2, "repeated ids": 1, "foreign ids": 1}
+    assert yours.milliseconds(searches).isna().all()
     assert "a tool.trec: rankings for 1 of 2 queries only" in caplog.text
     assert run(QUERIES, k=5).tolist() == [["a", "", "b", "c", ""], [""] * 5]
     assert yours.of_queries(searches, pd.concat([QUERIES, QUERIES.tail(1)])) == {}
@@ -557,18 +512,20 @@ def test_a_run_ranks_queries_by_id_where_they_differ_in_filters_only():
     [run] = yours.own_searches(folder(other=run), [FILTERED]).values()
     assert run(FILTERED, k=1).tolist() == [["a"], ["b"], [""]]
     assert run.n_ranked(FILTERED) == run.counts["queries"] == 2
+    other_ids = FILTERED.assign(query_id=["log-1", "log-2", "log-3"])
     without_ids = FILTERED.drop(columns=["query_id", "document"])
-    assert run(without_ids, k=1).tolist() == [["a"], ["b"], ["a"]]
-    renamed = FILTERED.assign(query_id=["log-1", "log-2", "log-3"])
-    assert run(renamed, k=1).tolist() == [["a"], ["b"], ["a"]]
+    for queries in (other_ids, without_ids):
+        assert run(queries, k=1).tolist() == [["a"], ["b"], ["a"]]
     assert run(without_ids.drop(columns="product"), k=1).tolist() == [[""]] * 3
 
 
 def test_many_documents_are_left_to_your_own_searches_or_if_you_say_so():
-    searches = {"run: theirs": print}
-    assert yours.are_alone(yours.LARGE + 1, searches, only_own=False)
-    assert not yours.are_alone(yours.LARGE + 1, {}, only_own=False)
-    assert not yours.are_alone(yours.LARGE, searches, only_own=False)
-    assert yours.are_alone(1, searches, only_own=True)
+    for n_documents, names, only_own, alone in [
+        (yours.LARGE + 1, {"run: r"}, False, True),
+        (yours.LARGE + 1, {}, False, False),
+        (yours.LARGE, {"run: r"}, False, False),
+        (1, {"run: r"}, True, True),
+    ]:
+        assert yours.are_alone(n_documents, names, only_own) == alone
     with pytest.raises(ValueError, match="--only-own: there is no search of your own"):
         yours.are_alone(1, {}, only_own=True)
