@@ -38,8 +38,8 @@ def file_name(search):
 def file_names(searches):
     """The name of each search as that of a file, a dict.
 
-    Where several would get one name, as "v 1" and "v-1", each gets a hash,
-    too. So does one that is cut, see LONGEST_NAME."""
+    Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
+    one that is cut, see LONGEST_NAME."""
     names = {search: file_name(search) for search in searches}
     times = Counter(name.lower() for name in names.values())  # some disks see no case
     for search, name in names.items():
@@ -61,8 +61,8 @@ def write_trec(folder, kind, queries, rankings):
 
     queries: a DataFrame with document (an id, or a dict of id: grade), and
     with query_id or question and course. rankings: dict of search: ids, (n,
-    k). Ids with blanks or % are `quoted`. TREC's grades are whole: where some
-    have a fraction all are multiplied, which leaves nDCG as it is."""
+    k). Ids with blanks or % are `quoted`. TREC's grades are whole: where some have a
+    fraction all are multiplied, which leaves nDCG as it is."""
     ids_of_queries = [quoted(id_) for id_ in query_ids(queries)]
     runs = Path(folder) / "runs" / kind
     shutil.rmtree(runs, ignore_errors=True)
@@ -102,10 +102,10 @@ def _write(path, lines):
 def read_run(path, ids=()):
     """The rankings of a TREC run, a dict of query id: ids by falling score.
 
-    Ids with blanks are `quoted`, or there are tabs between all columns. ids:
-    of documents and queries, as another tool may have written them: these
-    stay, and all that are none of these are read as quoted. ValueError names a
-    line that is none of a run."""
+    Ids with blanks are `quoted`, or there are tabs between all columns. ids: of
+    documents and queries, as another tool may have written them: these stay, and all
+    that are none of these are read as quoted. ValueError names a line that is none of
+    a run."""
     rows = []
     for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
         fields = line.strip("\r").split("\t") if line.count("\t") == 5 else line.split()
