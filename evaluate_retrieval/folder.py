@@ -265,8 +265,9 @@ def _graded(queries, qrels, courses):
         problem = f"is the id of no query, such as {queries['query_id'].iloc[0]!r}"
         utils.fail_if_any(table, unknown, "query_id", path, problem)
         table = corpus.rows_of_documents(table, courses, path)
-        split = path.stem if path.stem in SPLITS else ""
-        parts.append(_with_places(table.assign(split=split), path))
+        stem = path.name.partition(".")[0]
+        table = table.assign(split=stem if stem in SPLITS else "")
+        parts.append(_with_places(table, path))
     graded = pd.concat(parts)
     place = graded["split"].map(SPLITS.index)
     first = place.groupby(graded["query_id"]).transform("min")
@@ -384,7 +385,8 @@ def _files_of(source):
     # beside documents in our form other files of queries may be another corpus'
     patterns = [LOG] if _named(here, DOCUMENTS) else ["quer[iy]*", "topics*"]
     paths[LOG] = _named(here, *patterns)
-    paths["qrels"] = _named(here, "qrels*") + _named(below, "qrels/*")
+    forms = ["qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"]
+    paths["qrels"] = _named(here, "qrels*") + _named(below, *forms)
     paths["runs"] = _named(below, "runs/*.trec")
     used = {*_named(here, COLUMNS, "judgements-*.csv")}.union(*paths.values())
     tables = [path for path in here if suffix_of(path) in READERS]
