@@ -129,7 +129,8 @@ def unique_ids(documents):
 def _warn(name, wrong, problem, stacklevel=4):
     """A warning that counts the rows that are wrong, if there are any.
 
-    stacklevel: 4 is the caller of a function that reads a file with one below it."""
+    stacklevel: 4 is the caller of a function that reads a file with one below
+    it."""
     if np.any(wrong):
         file = str(name).rpartition(os.sep)[2]
         message = f"{file}: {np.sum(wrong):,} {problem}"
@@ -148,8 +149,9 @@ def documents_from(records, name):
     """Records as a list of dicts with the keys FIELDS, and what else they have.
 
     null is an empty text. Warnings count empty texts, ids that are missing,
-    which are computed, and ids that stand twice. name: of the file, for messages.
-    ValueError names a record without a field, or with one that is no text."""
+    which are computed, and ids that stand twice. name: of the file, for
+    messages. ValueError names a record without a field, or with one that is no
+    text."""
     if not records:
         raise ValueError(f"{name}: expected a list of records, found none")
     documents = []
@@ -201,7 +203,7 @@ def heading_and_text(document):
 def shared_words(questions, texts):
     """Share of each question's content words that stand in the text beside it."""
     pairs = zip(map(content_words, questions), map(content_words, texts), strict=True)
-    return np.array([len(asked & found) / max(1, len(asked)) for asked, found in pairs])
+    return np.array([len(words & there) / max(1, len(words)) for words, there in pairs])
 
 
 # --- Questions and judgements ------------------------------------------------
@@ -210,9 +212,10 @@ def shared_words(questions, texts):
 def own_columns(table):
     """The columns of texts that queries have beside the course's, such as product.
 
-    Numbers are none of them: files are read as texts, so these were computed."""
-    others = [name for name in table.columns if name not in OF_COURSE]
-    return [name for name in others if not is_numeric_dtype(table[name])]
+    Numbers are none of them: files are read as texts, so these were
+    computed."""
+    names = [name for name in table.columns if name not in OF_COURSE]
+    return [name for name in names if not is_numeric_dtype(table[name])]
 
 
 def load_ground_truth(folder=None):
@@ -228,12 +231,12 @@ def ground_truth_from(table, courses, name):
     """Generated questions: a DataFrame with a row for each.
 
     Columns: question, course, document; and where the table has it `also`, ids
-    of other documents that answer it, with spaces between them. Then `need` says
-    which questions belong together: those about documents that answer a question
-    both. courses: a dict of document id: course; without any, ids are not checked.
-    Warnings count placeholders, repeated rows, rows of another course than
-    their document's, and unknown documents, which are left out. name: of the file,
-    for messages. ValueError names row and column."""
+    of other documents that answer it, with spaces between them. Then `need`
+    says which questions belong together: those about documents that answer a
+    question both. courses: a dict of document id: course; without any, ids are
+    not checked. Warnings count placeholders, repeated rows, rows of another
+    course than their document's, and unknown documents, which are left out.
+    name: of the file, for messages. ValueError names row and column."""
     table = rows_of_documents(table, courses, name)
     problem = "questions are placeholders, such as 'question1'"
     _warn(name, is_placeholder(table["question"]), problem)
@@ -274,9 +277,10 @@ def linked(pairs):
 def rows_of_documents(table, courses, name):
     """The rows of a table whose document is one of the corpus.
 
-    Others are left out with a warning: documents are deleted in time. ValueError
-    where they are more than half: then it is the table of another corpus. courses: a
-    dict of document id: course; without any, all rows count."""
+    Others are left out with a warning: documents are deleted in time.
+    ValueError where they are more than half: then it is the table of another
+    corpus. courses: a dict of document id: course; without any, all rows
+    count."""
     if not courses:
         return table
     unknown = ~table["document"].isin(courses)
@@ -301,31 +305,32 @@ def _courses_beside(path):
 def load_judged_queries(folder=None, grade="grade"):
     """judged-queries.csv: the queries, and a dict of id: grade, see `judged_from`.
 
-    Columns of your own come from queries.csv beside it, too. Without the file both
-    are empty. ValueError names file, row and column."""
+    Columns of your own come from queries.csv beside it, too. Without the file
+    both are empty. ValueError names file, row and column."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
         table = read_table(path, [*JUDGED_COLUMNS, grade])
     except FileNotFoundError:
         logger.info("%s: no judged queries in this folder", path)
         return pd.DataFrame(columns=QUERY_COLUMNS), []
-    asked = path.with_name("queries.csv")
-    queries = read_table(asked) if asked.exists() else None
-    return judged_from(table, _courses_beside(path), path, queries, grade)
+    log_path = path.with_name("queries.csv")
+    log = read_table(log_path) if log_path.exists() else None
+    return judged_from(table, _courses_beside(path), path, log, grade)
 
 
 def judged_from(table, courses, name, log=None, grade="grade"):
     """The queries of a table of judgements, and a dict of id: grade for each.
 
     The queries are a DataFrame with query_id, question, course, kind, need and
-    split, and columns of your own, also those of the log, a table of queries with
-    query_id and question. need: queries of one need belong together; without such a
-    column see `need_of`. split: train, dev or test where the table has that column.
-    grade: the column that has the grades, numbers from 0. Queries of the kind FROM_LOG
-    are left out. courses: a dict of document id: course; without any, documents and
-    courses are not checked. name: of the file, for messages. Warnings count pairs that
-    stand twice, ids of several queries, and unknown documents, which are left out.
-    ValueError names row and column, also of a query whose course no document has: no
+    split, and columns of your own, also those of the log, a table of queries
+    with query_id and question. need: queries of one need belong together;
+    without such a column see `need_of`. split: train, dev or test where the
+    table has that column. grade: the column that has the grades, numbers from
+    0. Queries of the kind FROM_LOG are left out. courses: a dict of document
+    id: course; without any, documents and courses are not checked. name: of
+    the file, for messages. Warnings count pairs that stand twice, ids of
+    several queries, and unknown documents, which are left out. ValueError
+    names row and column, also of a query whose course no document has: no
     search could find anything."""
     grades = pd.to_numeric(table[grade], errors="coerce")
     no_number = ~grades.between(0, np.inf, inclusive="left")
@@ -354,9 +359,9 @@ def judged_from(table, courses, name, log=None, grade="grade"):
 def _own_columns_of_queries(groups, table, name):
     """The columns of a table of judgements that say something of queries: names.
 
-    They are none of the course's, and say the same of a query in all its rows. A
-    column that differs in a tenth of the queries is of the judgements, as another
-    grade is. Of one that differs in fewer, a warning counts these."""
+    They are none of the course's, and say the same of a query in all its rows.
+    A column that differs in a tenth of the queries is of the judgements, as
+    another grade is. Of one that differs in fewer, a warning counts these."""
     of_queries = []
     for column in own_columns(table):
         differs = groups[column].nunique() > 1
@@ -370,8 +375,8 @@ def _own_columns_of_queries(groups, table, name):
 def _with_columns_of_log(queries, log):
     """Queries with the columns of the user's own that the log has of the same ones.
 
-    Who judges a log writes query, course and grade, and not the other columns. The
-    same query has the same query_id and question."""
+    Who judges a log writes query, course and grade, and not the other columns.
+    The same query has the same query_id and question."""
     keys = ["query_id", "question"]
     if log is None or not {*keys} <= {*log}:
         return queries
@@ -418,7 +423,8 @@ def split_by_document(ground_truth):
 
     By a hash of the document's id, or of its `need`: all questions about one
     document fall into the same half, with those about documents that answer
-    the same questions. Only a question that links two documents moves others."""
+    the same questions. Only a question that links two documents moves
+    others."""
     groups = ground_truth.get("need", ground_truth["document"])
     return _halves(ground_truth, folds_of(groups, 2))
 
@@ -462,9 +468,9 @@ def splits_of(ground_truth, judged):
 
     The first two are dicts of kind: ground truth with a column fold:
     "generated", two halves by document, and "judged", see `divide`, where
-    there are any. ground_truth: generated questions, or None. judged: queries with
-    a dict of id: grade as document. A warning says where all judged queries have one
-    need: it takes two."""
+    there are any. ground_truth: generated questions, or None. judged: queries
+    with a dict of id: grade as document. A warning says where all judged
+    queries have one need: it takes two."""
     development, test = {}, {}
     if ground_truth is not None:
         development["generated"], test["generated"] = split_by_document(ground_truth)

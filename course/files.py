@@ -57,16 +57,17 @@ def read_text(path):
 def read_json(path):
     """The records of a JSON or a JSON Lines file, as a list.
 
-    ValueError names a line that is not JSON, or a record that is not an object."""
+    ValueError names a line that is not JSON, or a record that is not an
+    object."""
     return [record for _, record in json_records(read_text(path), path)]
 
 
 def json_records(text, name, **options):
     """The records of JSON or JSON Lines, each after the number of its line.
 
-    Values may follow each other, whatever the file is called. All records of one
-    list have its line. name: of the file, for errors. options: of json.JSONDecoder.
-    ValueError as for `read_json`."""
+    Values may follow each other, whatever the file is called. All records of
+    one list have its line. name: of the file, for errors. options: of
+    json.JSONDecoder. ValueError as for `read_json`."""
     decoder, records, line, end = json.JSONDecoder(**options), [], 1, 0
     while match := NOT_BLANK.search(text, end):
         start = match.start()
@@ -89,8 +90,8 @@ def json_records(text, name, **options):
 def read_table(path, columns=()):
     """A CSV file of ours as a DataFrame of texts, as they were before `text_cell`.
 
-    No cell is empty in the columns that are asked for. ValueError names file, row
-    (from 0), line (from 1) and column. The index: see `table_of`."""
+    No cell is empty in the columns that are asked for. ValueError names file,
+    row (from 0), line (from 1) and column. The index: see `table_of`."""
     table = table_of(read_text(path), path)
     return check_table(table.map(plain_cell), columns, path)
 
@@ -98,8 +99,8 @@ def read_table(path, columns=()):
 def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
     """A CSV text as a DataFrame of texts.
 
-    The index is the line on which a row begins. Blank lines are skipped. name: of the
-    file, for errors. quoting: as the module csv has it."""
+    The index is the line on which a row begins. Blank lines are skipped. name:
+    of the file, for errors. quoting: as the module csv has it."""
     form = {"sep": separator, "quoting": quoting, "dtype": str}
     try:
         table = pd.read_csv(io.StringIO(text), keep_default_na=False, **form)
@@ -120,7 +121,8 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
 def text_cell(value):
     """A value for a CSV file: a text that a spreadsheet would compute gets a '.
 
-    So does one that would lose its own ' in `plain_cell`. Numbers stay as they are."""
+    So does one that would lose its own ' in `plain_cell`. Numbers stay as they
+    are."""
     is_text = isinstance(value, str) and value.lstrip("'").startswith(FORMULA)
     return f"'{value}" if is_text and not re.fullmatch(NUMBER, value) else value
 
@@ -134,8 +136,8 @@ def plain_cell(text):
 def write_table(table, path):
     """Write a table of texts for people as CSV, see `text_cell`; no index.
 
-    It is written beside the file, and then renamed: a full disk, or a process that is
-    killed, leaves the old file as it was."""
+    It is written beside the file, and then renamed: a full disk, or a process
+    that is killed, leaves the old file as it was."""
     path = Path(path).resolve()  # a link stays one
     beside = path.with_name(f".{path.name}.new")
     with open(beside, "w", encoding="utf-8", newline="") as file:

@@ -41,17 +41,19 @@ LOG_COLUMNS = ["query_id", "question", "course"]
 class Folder:
     """A folder that was read.
 
-    source: what the user named, a path, or a text that begins with IRDS. documents:
-    dicts with the keys corpus.FIELDS; all ids are the user's own, also those with
-    blanks. development, test: dicts of kind, "generated" or "judged": the queries that
-    choose, and those that report, see `corpus.splits_of`. unanswered: judged queries
-    without a relevant document. log: all queries of the folder's file: query_id,
-    question, course, and columns of your own. judgements: a row for each grade:
-    corpus.JUDGED_COLUMNS, grade (a number), and what else their file has, such as
-    drawn. runs: a dict of the name of runs/NAME.trec: dict of query id: ids, best
-    first. causes: the rows of failures.csv that have "your cause". language: of the
-    documents, in Snowball's name. notes: sentences on what was counted, left out or
-    not used. Tables are empty where the folder has no such file."""
+    source: what the user named, a path, or a text that begins with IRDS.
+    documents: dicts with the keys corpus.FIELDS; all ids are the user's own,
+    also those with blanks. development, test: dicts of kind, "generated" or
+    "judged": the queries that choose, and those that report, see
+    `corpus.splits_of`. unanswered: judged queries without a relevant document.
+    log: all queries of the folder's file: query_id, question, course, and
+    columns of your own. judgements: a row for each grade:
+    corpus.JUDGED_COLUMNS, grade (a number), and what else their file has, such
+    as drawn. runs: a dict of the name of runs/NAME.trec: dict of query id:
+    ids, best first. causes: the rows of failures.csv that have "your cause".
+    language: of the documents, in Snowball's name. notes: sentences on what
+    was counted, left out or not used. Tables are empty where the folder has no
+    such file."""
 
     source: Path | str
     documents: list
@@ -66,12 +68,6 @@ class Folder:
     notes: list
 
     @property
-    def judged(self):
-        """All judged queries with a relevant document, those that choose and report."""
-        halves = [half["judged"] for half in (self.development, self.test)]
-        return pd.concat(halves).drop_duplicates("query_id", ignore_index=True)
-
-    @property
     def decides(self):
         """The kind of queries that decides, or None where there are none."""
         return next(reversed(self.test), None)
@@ -80,13 +76,14 @@ class Folder:
 def read(source, language=None):
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
-    source: a file of documents (see READERS), or a folder with one and, if there are
-    any, queries or topics, and qrels or judged-queries.csv; or a .zip of these; or
-    IRDS and the name of a collection of ir_datasets. columns.toml beside the documents
-    says how their columns are called, and which encoding the files have. language: in
-    Snowball's name; without one it is that of the texts. Warnings count what is
-    doubtful in the data. FileNotFoundError, or a ValueError that names file, row and
-    column as the user has them."""
+    source: a file of documents (see READERS), or a folder with one and, if
+    there are any, queries or topics, and qrels or judged-queries.csv; or a
+    .zip of these; or IRDS and the name of a collection of ir_datasets.
+    columns.toml beside the documents says how their columns are called, and
+    which encoding the files have. language: in Snowball's name; without one it
+    is that of the texts. Warnings count what is doubtful in the data.
+    FileNotFoundError, or a ValueError that names file, row and column as the
+    user has them."""
     if language and language not in (names := snowballstemmer.algorithms()):
         problem = f"no stemmer for {language!r}; there is {', '.join(names)}"
         raise ValueError(f"language: {problem}")
@@ -109,8 +106,8 @@ def read(source, language=None):
 def _of_ir_datasets(source, language):
     """A `Folder` of a collection of ir_datasets, for example irds:beir/nfcorpus/test.
 
-    ir_datasets downloads what it does not have yet. A name that it does not know is a
-    ValueError, and so is a collection without documents."""
+    ir_datasets downloads what it does not have yet. A name that it does not
+    know is a ValueError, and so is a collection without documents."""
     try:
         import ir_datasets
 
@@ -176,9 +173,10 @@ def _of_files(path, source, language):
 def _folder(source, language, paths, documents, tables, qrels, notes):
     """The `Folder` of tables that were read.
 
-    paths: of the documents; lists of those of runs and of failures.csv. tables: a dict
-    of LOG, GENERATED and JUDGED, where they are there: path and table. qrels: a dict of
-    path: table. notes: on what was read; more are added."""
+    paths: of the documents; lists of those of runs and of failures.csv.
+    tables: a dict of LOG, GENERATED and JUDGED, where they are there: path and
+    table. qrels: a dict of path: table. notes: on what was read; more are
+    added."""
     path, runs, causes = paths
     documents, n_made = _with_ids(documents)
     notes = [*notes, f"{path.name}: {len(documents):,} documents, {n_made:,} ids made"]
@@ -259,16 +257,17 @@ def _judged(table, courses, path, log):
 def _graded(queries, qrels, courses):
     """The judgements of qrels, each with its query; how many queries are in two splits.
 
-    Of a query those of one split count. ValueError for a query that is in no other
-    file, and for two grades of a pair."""
+    Of a query those of one split count. ValueError for a query that is in no
+    other file, and for two grades of a pair."""
     parts = []
     for path, table in qrels.items():
         unknown = ~table["query_id"].isin(queries["query_id"])
         problem = f"is the id of no query, such as {queries['query_id'].iloc[0]!r}"
         utils.fail_if_any(table, unknown, "query_id", path, problem)
         table = corpus.rows_of_documents(table, courses, path)
-        split = path.stem if path.stem in SPLITS else ""
-        parts.append(_with_places(table.assign(split=split), path))
+        stem = path.name.partition(".")[0]
+        table = table.assign(split=stem if stem in SPLITS else "")
+        parts.append(_with_places(table, path))
     graded = pd.concat(parts)
     place = graded["split"].map(SPLITS.index)
     first = place.groupby(graded["query_id"]).transform("min")
@@ -346,8 +345,9 @@ def _check_links(source):
 def read_settings(source):
     """What columns.toml says: a dict of our columns of documents: theirs; an encoding.
 
-    Without the file these are {} and None. ValueError for a column that we do not
-    have, a value that is no text, and an encoding that Python does not know."""
+    Without the file these are {} and None. ValueError for a column that we do
+    not have, a value that is no text, and an encoding that Python does not
+    know."""
     path = (source if source.is_dir() else source.parent) / COLUMNS
     if not path.exists():
         return {}, None
@@ -373,18 +373,20 @@ def read_settings(source):
 def _files_of(source):
     """The files of a folder, or a file, by kind: a dict of lists of paths.
 
-    Its keys: DOCUMENTS (one, or the folder itself where that has pages), LOG (at most
-    one), "qrels", "runs", and the names of our own files. Then folders in it that hold
-    results; and notes on files that are not read. ValueError where there is no file of
-    documents, or several of them or of queries, and for judgements of queries that
-    are not there or have others already."""
+    Its keys: DOCUMENTS (one, or the folder itself where that has pages), LOG
+    (at most one), "qrels", "runs", and the names of our own files. Then
+    folders in it that hold results; and notes on files that are not read.
+    ValueError where there is no file of documents, or several of them or of
+    queries, and for judgements of queries that are not there or have others
+    already."""
     below = _visible([*source.glob("qrels/*"), *source.glob("runs/*")])
     here = _visible([source, *source.glob("*")])
     paths = {name: _named(here, name) for name in (GENERATED, JUDGED, FAILURES)}
     # beside documents in our form other files of queries may be another corpus'
     patterns = [LOG] if _named(here, DOCUMENTS) else ["quer[iy]*", "topics*"]
     paths[LOG] = _named(here, *patterns)
-    paths["qrels"] = _named(here, "qrels*") + _named(below, "qrels/*")
+    forms = ["qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"]
+    paths["qrels"] = _named(here, "qrels*") + _named(below, *forms)
     paths["runs"] = _named(below, "runs/*.trec")
     used = {*_named(here, COLUMNS, "judgements-*.csv")}.union(*paths.values())
     tables = [path for path in here if suffix_of(path) in READERS]

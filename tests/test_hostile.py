@@ -384,7 +384,7 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     ),
     "generated, of others": (
         {"t.csv": FAQ, "ground-truth-data.csv": f"{TRUTH}a,all,x\n"},
-        "ground-truth-data.csv: row 0 (line 2), column document: 'x' is the id of no doc",
+        "ground-truth-data.csv: row 0 (line 2), column document: 'x' is the id of no",
     ),
     "a run, no score": (
         {"t.csv": FAQ, "runs/x.trec": "\n1 Q0 d1 1 high t\n"},
