@@ -98,11 +98,12 @@ def searches():
     development, test, _ = corpus.load_splits(DATA)
     search_by = partial(utils.search_by_scores, documents=documents, k=10)
 
-    scores = score_functions(documents)
-    for name, function in scores.items():
-        results[name] = measured(search_by(function), test)
+    text = scoring.bm25_scores(documents, heading=2)
+    by_vectors = vector_scores(documents)
+    for name, scores in by_vectors.items():
+        results[name] = measured(search_by(scores), test)
 
-    parts = [scores[name] for name in ("text", better.OURS, better.BGE, better.MPNET)]
+    parts = [text, *map(by_vectors.get, (better.OURS, better.BGE, better.MPNET))]
 
     def summed(fifths):
         return search_by(scoring.weighted_sum(parts, np.divide(fifths, 5)))
@@ -129,24 +130,25 @@ def searches():
 
     for language, halves in better.in_spanish(test).items():
         for name in ("text", better.OURS, better.USE):
-            search = search_by(scores[name], above=-1)
+            search = search_by(by_vectors.get(name, text), above=-1)
             results[f"{name}, {language}"] = measured(search, halves)
     path.write_text(json.dumps(results), encoding="utf-8")
 
 
-def score_functions(documents):
-    """BM25 with each title twice, and the vectors of each model: a dict by name."""
-    scores = {"text": scoring.bm25_scores(documents, heading=2)}
+def vector_scores(documents):
+    """Score functions by the vectors of each model: a dict by name."""
+    scores = {}
     texts = [corpus.heading_and_text(document) for document in documents]
     for model in (better.OURS, better.MPNET, better.USE, better.BGE):
         name = None if model == better.OURS else model
         vectors = embedding.embed(texts, name)
         scores[model] = scoring.vector_scores(vectors, documents, name)
+    of_bge = embedding.embed(texts, better.BGE)
 
     def without_prompt(queries):
         encoded = embedding.embed(queries["question"], better.BGE)  # as documents
         for rows, columns in utils.blocks_of(queries, documents):
-            yield rows, columns, encoded[rows] @ vectors[columns].T
+            yield rows, columns, encoded[rows] @ of_bge[columns].T
 
     return scores | {f"{better.BGE}, no prompt": without_prompt}
 

@@ -1,8 +1,8 @@
 """Answers that people graded, and what judges say of them.
 
 The answers are those of MTRAG (Katsis et al. 2025, IBM/mt-rag-benchmark): 159
-questions of conversations, each answered by GPT-4o, by Llama 3.1 405B and by a person,
-and graded by two or three people. The texts belong to others, so
+questions of conversations, each answered by GPT-4o, by Llama 3.1 405B and by a
+person, and graded by two or three people. The texts belong to others, so
 recorded-answers-graded.csv has figures only. scripts/record.py makes it."""
 
 import json
@@ -65,11 +65,11 @@ DRAWN = 50  # questions whose answers our model judged
 def recorded(folder):
     """recorded-answers-graded.csv as a DataFrame, a row for each answer.
 
-    question: its id. collection: a name of COLLECTIONS. system: a name of SYSTEMS.
-    passages: how many the system was given. graders: a letter for each person.
-    faithfulness, completeness: a digit for each of them, 1 to 4, in the same order;
-    "-" without a grade. Then a column for each judge; NaN where our model was not
-    asked."""
+    question: its id. collection: a name of COLLECTIONS. system: a name of
+    SYSTEMS. passages: how many the system was given. graders: a letter for
+    each person. faithfulness, completeness: a digit for each of them, 1 to 4,
+    in the same order; "-" without a grade. Then a column for each judge; NaN
+    where our model was not asked."""
     texts = dict.fromkeys(["graders", *QUALITIES], str)
     return pd.read_csv(folder / RECORDED, dtype=texts)
 
@@ -80,7 +80,8 @@ def recorded(folder):
 def judged(path, verdicts):
     """The table of `recorded`, from FILE at path.
 
-    Our model is asked as `llm.respond` does, recorded at verdicts; see `by_model`."""
+    Our model is asked as `llm.respond` does, recorded at verdicts; see
+    `by_model`."""
     answers = with_counts(read_answers(path))
     scores = by_model(drawn_answers(answers), verdicts)
     return answers.join(scores).drop(columns=TEXTS)
@@ -89,9 +90,10 @@ def judged(path, verdicts):
 def read_answers(path):
     """The answers of FILE with their texts: a DataFrame, a row for each answer.
 
-    Columns: those of `recorded` that the file has, and the TEXTS: conversation (the
-    user's turns so far, a line each), answer, reference (the person's answer) and
-    shown (a list of passages). KeyError for a file of another form."""
+    Columns: those of `recorded` that the file has, and the TEXTS: conversation
+    (the user's turns so far, a line each), answer, reference (the person's
+    answer) and shown (a list of passages). KeyError for a file of another
+    form."""
     content = json.loads(path.read_text(encoding="utf-8"))
     passages = {
         passage["document_id"]: f"{passage.get('title', '')} {passage['text']}".strip()
@@ -136,9 +138,9 @@ def with_counts(answers):
     """Answers of `read_answers` with the judges that count, a column each.
 
     words in passages: share of the answer's content words that a passage has.
-    words of reference: share of the reference's that the answer has. The cosines are
-    of all-MiniLM-L6-v2, to the nearest passage (0 without one) and to the reference;
-    it reads the first 256 tokens. length: in words."""
+    words of reference: share of the reference's that the answer has. The
+    cosines are of all-MiniLM-L6-v2, to the nearest passage (0 without one) and
+    to the reference; it reads the first 256 tokens. length: in words."""
     answer, reference = answers["answer"], answers["reference"]
     vectors = embedding.embed(answer)
     all_shown = answers["shown"].str.join(" ")
@@ -160,7 +162,8 @@ def with_counts(answers):
 def sentences(text):
     """The sentences of a text, a list, cut by code: after . ! or ?, and at lines.
 
-    Without a letter it is none, and the number of a list stays with its text."""
+    Without a letter it is none, and the number of a list stays with its
+    text."""
     text = re.sub(r"(?m)^\s*(?:[-*•]|\d+[.)])\s+", "", text)
     parts = re.split(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+", text)
     return [part.strip() for part in parts if part and re.search(r"[A-Za-z]", part)]
@@ -169,7 +172,8 @@ def sentences(text):
 def drawn_answers(answers, n=DRAWN, seed=1):
     """The models' answers to n questions, drawn with a seed among those with passages.
 
-    They come in the order in which they were drawn: more of them begin alike."""
+    They come in the order in which they were drawn: more of them begin
+    alike."""
     answers = answers[(answers["passages"] > 0) & (answers["system"] != "person")]
     drawn = answers["question"].drop_duplicates().sample(frac=1, random_state=seed)[:n]
     return pd.concat([answers[answers["question"] == question] for question in drawn])
@@ -179,8 +183,9 @@ def by_model(answers, path):
     """What our model says of answers of `read_answers`: columns BY_MODEL.
 
     fact by fact: the mean of P(the answer states it) over the sentences of the
-    reference, as `answering.fact_scores`. good or bad: P(1) for GOOD. It is asked
-    as `llm.respond` does, recorded at path. RuntimeError counts what has no reply."""
+    reference, as `answering.fact_scores`. good or bad: P(1) for GOOD. It is
+    asked as `llm.respond` does, recorded at path. RuntimeError counts what has
+    no reply."""
     model = answering.ANSWERED_BY
     facts = answers["reference"].map(sentences)
     scores = answering.fact_scores(answers["answer"], facts, path, model)
@@ -209,8 +214,8 @@ def grades_of(digits):
 def one_and_others(table, quality):
     """Each person's grade and the mean of the two others': a DataFrame.
 
-    Of the answers that three people graded, three rows each. Columns: answer (its
-    label in the table), question, person, one and others."""
+    Of the answers that three people graded, three rows each. Columns: answer
+    (its label in the table), question, person, one and others."""
     three = table[table[quality].str.fullmatch("[1-4]{3}")]
     rows = []
     for row in three[["question", "graders", quality]].itertuples(name=None):
@@ -226,19 +231,19 @@ def one_and_others(table, quality):
 def rhos(scores, truth, groups):
     """Spearman's ρ of each column with the truth: a DataFrame, value, low and high.
 
-    scores: a DataFrame, a row for each answer. truth: of the same rows. groups: what
-    is drawn, a label a row. The 95 % interval is from 2,000 draws of whole groups,
-    each ranked anew: their middle, and below 100 groups Student's t with their
-    spread."""
+    scores: a DataFrame, a row for each answer. truth: of the same rows.
+    groups: what is drawn, a label a row. The 95 % interval is from 2,000 draws
+    of whole groups, each ranked anew: their middle, and below 100 groups
+    Student's t with their spread."""
     return _with_interval(_drawn_rhos(scores, truth, groups), groups, "value")
 
 
 def rho_gains(scores, truth, groups, pairs):
     """ρ of one column minus that of another: difference, low, high and p, by pair.
 
-    pairs: names of two columns each. Arguments as for `rhos`. p: the standardised
-    ranks of the two are swapped, group by group; corrected for the number of pairs
-    (`intervals.holm`)."""
+    pairs: names of two columns each. Arguments as for `rhos`. p: the
+    standardised ranks of the two are swapped, group by group; corrected for
+    the number of pairs (`intervals.holm`)."""
     drawn = _drawn_rhos(scores, truth, groups)
     ranks = scores.rank().apply(stats.zscore)
     products = ranks.mul(stats.zscore(truth.rank()), axis=0)

@@ -1,13 +1,13 @@
 """Long pages of short records, ways of cutting them, and what each cut brings.
 
-Labels name words, and not chunks: a *span* is a range of tokens of a page, and a
-grade of a record is a grade of its span. So the same labels serve every way of
-cutting. Tokens are those of all-MiniLM-L6-v2, numbered through all pages.
+Labels name words, and not chunks: a *span* is a range of tokens of a page, and
+a grade of a record is a grade of its span. So the same labels serve every way
+of cutting. Tokens are those of all-MiniLM-L6-v2, numbered through all pages.
 
-A page is a dict of id, course, title and text. A *cut* is a DataFrame with a row
-for each chunk and the columns page (its number), first and last (tokens, last not
-included), prefix (a text that is put before the chunk's own, or "") and extra (how
-many tokens the prefix has)."""
+A page is a dict of id, course, title and text. A *cut* is a DataFrame with a
+row for each chunk and the columns page (its number), first and last (tokens,
+last not included), prefix (a text that is put before the chunk's own, or "")
+and extra (how many tokens the prefix has)."""
 
 import itertools
 import json
@@ -36,9 +36,10 @@ HEADING = re.compile(r"(?m)^##+ (.*)$")
 def build(documents, seed=1):
     """Pages of the records of a section each, and the span of each record.
 
-    The records of a section are shuffled with the seed; each has its title above its
-    text. Returns a list of pages, and a DataFrame of page (its number), record (its
-    id), start and end in characters: the record's title and text."""
+    The records of a section are shuffled with the seed; each has its title
+    above its text. Returns a list of pages, and a DataFrame of page (its
+    number), record (its id), start and end in characters: the record's title
+    and text."""
     records = pd.DataFrame(documents).sample(frac=1, random_state=seed)
     pages, spans = [], []
     for (course, section), of_section in records.groupby(["course", "section"]):
@@ -223,8 +224,8 @@ def ways_of(tokens):
 def vectors_of(cut, tokens):
     """Unit vectors of the chunks, (n, dimension).
 
-    Where the model cannot read a chunk with its prefix at once, it is the mean of the
-    vectors of equal parts, each with the prefix."""
+    Where the model cannot read a chunk with its prefix at once, it is the mean
+    of the vectors of equal parts, each with the prefix."""
     n_parts = np.ceil((cut["last"] - cut["first"]) / (READ - cut["extra"])).astype(int)
     chunk = np.repeat(np.arange(len(cut)), n_parts)
     parts = cut.iloc[chunk].copy()
@@ -243,12 +244,18 @@ def vectors_of(cut, tokens):
 def rankings_of(cut, tokens, queries, weight=0.8):
     """The numbers of the chunks, best first: (n_queries, DEEP). -1 is no chunk.
 
-    By BM25 with stems and vectors. weight: of the vectors; with 0 none are made."""
-    pages = [tokens.pages[number] for number in cut["page"]]
+    By BM25 with stems and vectors. weight: of the vectors; with 0 none are
+    made."""
+    texts = texts_of(cut, tokens)
     documents = [
-        {"id": str(n), "course": page["course"], "question": "", "section": ""}
-        | {"text": text}
-        for n, (page, text) in enumerate(zip(pages, texts_of(cut, tokens), strict=True))
+        {
+            "id": str(number),
+            "course": tokens.pages[page]["course"],
+            "question": "",
+            "section": "",
+            "text": text,
+        }
+        for number, page, text in zip(range(len(cut)), cut["page"], texts, strict=True)
     ]
     scores = scoring.bm25_scores(documents)
     if weight:
@@ -261,8 +268,8 @@ def rankings_of(cut, tokens, queries, weight=0.8):
 def shown(ranking, cut, budget):
     """The chunks of a ranking that fit into a budget of tokens: rows of the cut.
 
-    They are taken in their order until the budget is spent, and of the last one
-    its beginning."""
+    They are taken in their order until the budget is spent, and of the last
+    one its beginning."""
     chunks = cut.iloc[[number for number in ranking if number >= 0]]
     missing = (costs_of(chunks).cumsum() - budget).clip(lower=0)
     chunks = chunks.assign(last=chunks["last"] - missing)
@@ -272,8 +279,8 @@ def shown(ranking, cut, budget):
 def recalled(rankings, cut, relevant, budgets=BUDGETS):
     """The share of the relevant tokens that is shown: (n_queries, n_budgets).
 
-    Chunks are taken as by `shown`. What two of them share is paid twice and counts
-    once. relevant: see `relevant_tokens`."""
+    Chunks are taken as by `shown`. What two of them share is paid twice and
+    counts once. relevant: see `relevant_tokens`."""
     recall = []
     for ranking, tokens in zip(rankings, relevant, strict=True):
         chunks = cut.iloc[ranking[ranking >= 0]]
@@ -291,9 +298,10 @@ def recalled(rankings, cut, relevant, budgets=BUDGETS):
 def recorded(version):
     """What was measured for the searches of each way: a dict of search: dict of way.
 
-    version: "near" or "away", where the titles of a page are: arrays, (n_queries,
-    n_budgets), of `recalled`. "liveqa": arrays, (n_queries,), of nDCG@10 of
-    LiveQA-Med's long answers, each of which scores as its best chunk."""
+    version: "near" or "away", where the titles of a page are: arrays,
+    (n_queries, n_budgets), of `recalled`. "liveqa": arrays, (n_queries,), of
+    nDCG@10 of LiveQA-Med's long answers, each of which scores as its best
+    chunk."""
     by_search = {}
     for name, values in _record()[version].items():
         way, _, search = name.rpartition("|")
@@ -314,8 +322,8 @@ def _record():
 def load_answers(folder, tokens, ways):
     """What a model was shown of each way, from page-answers.csv: a row an answer.
 
-    tokens, ways: of the pages of `build`. Columns: query_id, way, chunks (numbers),
-    question, course, need and prompt."""
+    tokens, ways: of the pages of `build`. Columns: query_id, way, chunks
+    (numbers), question, course, need and prompt."""
     queries, _ = corpus.load_judged_queries(folder)
     table = pd.read_csv(folder / "page-answers.csv", dtype=str, keep_default_na=False)
     columns = ["query_id", "question", "course", "need"]

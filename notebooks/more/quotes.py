@@ -1,8 +1,8 @@
 """Labels that are quotes: which words of a page answer a query.
 
-A folder of Markdown pages has a file quotes.csv with the columns query, document (the
-name of a page's file) and quote: words of the page, copied. Another way of cutting
-leaves such labels as they are."""
+A folder of Markdown pages has a file quotes.csv with the columns query,
+document (the name of a page's file) and quote: words of the page, copied.
+Another way of cutting leaves such labels as they are."""
 
 import re
 
@@ -18,10 +18,11 @@ WAYS += ["254 tokens, headings", "512 tokens", "whole page"]
 def load(folder):
     """The Markdown pages of a folder, its queries, and the spans that they quote.
 
-    Returns a list of pages; a DataFrame of queries: question, course, and need, the
-    page that is quoted first; and a DataFrame of spans, see `pages.build`, whose record
-    is the question. White space of a quote may differ, as where a line breaks.
-    ValueError names the row of a quote that its page does not have, or has twice."""
+    Returns a list of pages; a DataFrame of queries: question, course, and
+    need, the page that is quoted first; and a DataFrame of spans, see
+    `pages.build`, whose record is the question. White space of a quote may
+    differ, as where a line breaks. ValueError names the row of a quote that
+    its page does not have, or has twice."""
     documents = []
     for path in sorted(folder.glob("*.md")):
         text = path.read_text("utf-8").strip()
