@@ -244,9 +244,13 @@ def test_each_query_that_is_answered_has_one_to_four_facts_and_its_contexts():
     assert {json.loads(line)["key"] for line in lines} == known
 
 
+def on_pages(folder):
+    tokens = pages.tokens_of(pages.build(corpus.load_documents(folder))[0])
+    return pages.load_answers(folder, tokens, pages.ways_of(tokens))
+
+
 @pytest.mark.parametrize(
-    ("of", "load"),
-    [("answer", answering.load_contexts), ("page-answer", pages.load_answers)],
+    ("of", "load"), [("answer", answering.load_contexts), ("page-answer", on_pages)]
 )
 def test_each_answer_has_two_readings_of_each_fact(of, load):
     facts = read("answer-facts.csv").groupby("query_id").size()
@@ -283,7 +287,6 @@ def key_of(prompt):
 
 def test_graded_answers_are_figures_of_three_systems_by_two_or_three_people():
     table = graded_answers.recorded(DATA)
-    assert table.columns.tolist() == graded_answers.COLUMNS
     assert len(table) == 477
     by_question = table.groupby("question")["system"].agg(set)
     assert len(by_question) == 159
