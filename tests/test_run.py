@@ -1,7 +1,6 @@
 """scripts/run.py: notebooks into a folder of results, or in place."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -88,9 +87,8 @@ def test_your_own_data_run_05_alone_without_our_figures(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     documents = pd.DataFrame(corpus.load_documents())[:50]
-    documents[["id", "question", "text"]].to_csv(data / "faq.csv", index=False)
-    shutil.copy(corpus.ROOT / "data" / "judged-queries.csv", data)
-    judged = pd.read_csv(data / "judged-queries.csv", dtype=str)
+    documents.to_json(data / "documents-with-ids.json", orient="records")
+    judged = pd.read_csv(corpus.ROOT / "data" / "judged-queries.csv", dtype=str)
     judged = judged[judged["document"].isin(documents["id"])]
     judged.to_csv(data / "judged-queries.csv", index=False)
     results = tmp_path / "results"
