@@ -12,7 +12,8 @@ from course import corpus, elastic, intervals, scoring
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
-MAPPING = {"properties": {"course": {"type": "keyword"}}}
+KEYWORDS = ["course", "id"]
+MAPPING = {"properties": {name: {"type": "keyword"} for name in KEYWORDS}}
 
 
 def row(what, goal, slow, fast, *arguments):
