@@ -1,4 +1,4 @@
-"""Fetch, unpack, serve and stop the open models that models.toml lists.
+"""Unpack, serve and stop the open models that models.toml lists.
 
 Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
@@ -54,17 +54,12 @@ def join(model, source, path, _=None):
     shutil.rmtree(parts)
 
 
-def fetch(name):
-    """Fetch a model, and print where its file is."""
-    print(file_of(name))
-
-
 def encoders(names):
     """Fetch and unpack models for searches, where embedding.embed finds them.
 
     They have the form of sentence-transformers. ValueError for another name."""
     if unknown := set(names) - {*ENCODERS}:
-        raise ValueError(f"{unknown}: there is {', '.join(ENCODERS)}")
+        raise ValueError(f"{', '.join(unknown)}: there is {', '.join(ENCODERS)}")
     for name in names or ENCODERS:
         model, folder, new = MODELS[name], MADE / name, MADE / f"{name}.new"
         shutil.rmtree(new, ignore_errors=True)
@@ -146,7 +141,6 @@ NAMES = {"nargs": "*", "metavar": "MODEL"}
 NAMES["help"] = f"{', '.join(ENCODERS)}; else all of these"
 ACTIONS = {
     serve: {"name": MODEL},
-    fetch: {"name": MODEL},
     encoders: {"names": NAMES},
     stop: {},
     host: {"path": {"help": "of a model's file"}, "port": {"help": "on 127.0.0.1"}},

@@ -40,7 +40,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 OURS = "our-figures"  # the tag of cells about the course's own documents
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
-CELL = 1_800  # seconds that a cell may take
+CELL = 1_800  # seconds that a cell of ours may take
 OPTIONS = {
     "--in-place": "refresh the committed notebooks",
     "--clean": "only clean the notebooks' metadata",
@@ -102,8 +102,8 @@ def lessons():
 
 def execute(notebook, folder):
     """Run a notebook in a kernel of its own, in a folder; the error, or None."""
-    client = NotebookClient(notebook, kernel_name="python3", timeout=CELL)
-    client.coalesce_streams = True
+    client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
+    client.timeout = None if is_own_data() else CELL
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
     try:
         client.execute(cwd=str(folder))

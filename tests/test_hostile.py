@@ -15,7 +15,6 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 import pytest
-import run as script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -479,7 +478,9 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
 def read_all(source, into):
     """Convert the source, and read all that `make run` reads before any notebook."""
     folder = read.convert(source, into)
-    script.check_tables(folder)
+    for name in (read.GENERATED, read.JUDGED, read.LOG):
+        if (folder / name).exists():
+            read.check_rows(folder / name)
     corpus.load_documents(folder)
     corpus.load_splits(folder)
 
