@@ -46,7 +46,7 @@ def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch, tmp_pat
     monkeypatch.setattr(scoring, "ten_searches", lambda _: ten)
     record_tables.record_queries(tmp_path)
     table = pd.read_csv(tmp_path / asking.RECORD)
-    assert list(table) == list(asking.recorded())
+    assert {*table} == {*asking.recorded()}
     assert table["collection"].unique().tolist() == asking.NAMES
     counts = table["kind"].value_counts().to_dict()
     assert counts == dict(zip(asking.KINDS, [4 * 1_000, 4 * 100], strict=True))

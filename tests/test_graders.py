@@ -154,7 +154,7 @@ def test_ranks_are_in_the_order_in_which_searches_find_them(monkeypatch):
 def test_a_grader_of_other_pairs_is_an_error(small):
     path = small / "dl19" / graders.FILES["baseline"]
     path.write_text(path.read_text().replace("d7 ", "d700 "))
-    with pytest.raises(ValueError, match="NaN|NA"):
+    with pytest.raises(ValueError, match="NaN"):
         graders.read_grades(small / "dl19")
 
 
