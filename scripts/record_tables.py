@@ -54,6 +54,7 @@ def record_grades(into, source):
     """recorded-dl19.csv and recorded-grades.csv: see `graders`.
 
     source: the folder of the files that were fetched, for graders of others."""
+    check_live()
     documents, queries = claims.collection("dl19")
     table = graders.read_grades(source / "dl19")
     drawn = drawn_pairs(table)
@@ -63,6 +64,12 @@ def record_grades(into, source):
     table.convert_dtypes().to_csv(into / graders.RECORD, index=False)
     tables = pd.concat(map(graded_anew, asking.NAMES))
     tables.to_csv(into / graders.OLD_RECORD, index=False)
+
+
+def check_live():
+    """RuntimeError where no language model may be asked."""
+    if not llm.is_live():
+        raise RuntimeError("nobody to ask: COURSE_LLM=live is not set")
 
 
 def graded_anew(name):
@@ -93,8 +100,9 @@ def ranks_of(documents, queries):
     ranks = {}
     for number, query in enumerate(queries["query_id"]):
         for name, of_queries in rankings.items():
-            for rank, id_ in enumerate(filter(None, of_queries[number]), start=1):
-                ranks.setdefault((query, id_), {})[name] = rank
+            for rank, id_ in enumerate(of_queries[number], start=1):
+                if id_:
+                    ranks.setdefault((query, id_), {})[name] = rank
     index = pd.MultiIndex.from_tuples(ranks, names=graders.PAIR)
     return pd.DataFrame(ranks.values(), index, columns=list(rankings))
 
@@ -115,12 +123,13 @@ def p_relevant(documents, questions, pairs):
 
 def record_queries(into):
     """recorded-places.csv: see `asking.recorded`. The prompt is notebook 14's."""
+    check_live()
     shown = {}
     for cell in nbformat.read(ASKING, as_version=4).cells:
         if {"imports", "prompt"} & {*cell.metadata.get("tags", [])}:
             exec(cell.source, shown)
-    two = list[str], Field(min_length=2, max_length=2)
-    questions, queries = asking.KINDS
+    text, (questions, queries) = shown["Text"], asking.KINDS
+    two = list[text], Field(min_length=2, max_length=2)
     kinds = {
         questions: (200, shown["PROMPT"], shown["Questions"]),
         queries: (50, asking.TYPED_PROMPT, create_model("TypedQueries", queries=two)),

@@ -7,6 +7,7 @@ import claims
 import graders
 import numpy as np
 import pandas as pd
+import pytest
 import record_tables
 
 from course import corpus, experiments, llm, scoring
@@ -37,11 +38,14 @@ def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch, tmp_pat
         return [schema.model_validate({field: n * [text]}) for text in texts]
 
     def second(queries):
-        rows = [["", text.split()[0].replace("word", "d")] for text in queries]
+        rows = [["none", text.split()[0].replace("word", "d")] for text in queries]
         return np.array([row + [""] * 8 for row in rows])
 
     ten = dict.fromkeys(graders.TEN, lambda queries: second(queries["question"]))
     monkeypatch.setattr(claims, "collection", lambda _: (DOCUMENTS, None))
+    with pytest.raises(RuntimeError, match="COURSE_LLM=live"):
+        record_tables.record_queries(tmp_path)
+    monkeypatch.setattr(record_tables, "check_live", lambda: None)
     monkeypatch.setattr(llm, "ask", ask)
     monkeypatch.setattr(scoring, "ten_searches", lambda _: ten)
     record_tables.record_queries(tmp_path)

@@ -114,6 +114,7 @@ def small(tmp_path, monkeypatch):
     ten = dict.fromkeys(graders.TEN, search)
     monkeypatch.setattr(claims, "collection", lambda _: (DOCUMENTS, queries))
     monkeypatch.setattr(scoring, "ten_searches", lambda _: ten)
+    monkeypatch.setattr(record_tables, "check_live", lambda: None)
     monkeypatch.setattr(llm, "respond", respond)
     monkeypatch.setattr(pd.DataFrame, "sample", lambda self, n, random_state: self)
     return tmp_path
