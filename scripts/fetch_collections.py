@@ -1,8 +1,9 @@
 """Fetch the collections that collections.toml lists, and write them in our own form.
 
-COLLECTIONS, in the environment, names a folder that has the files. Nothing is fetched
-then, and nothing is written into it. A collection is written, into the folder
-`prepare_collections.PREPARED`, if all of its files have the right SHA-256."""
+COLLECTIONS, in the environment, names a folder that has the files. Nothing is
+fetched then, and nothing is written into it. A collection is written, into the
+folder `prepare_collections.PREPARED`, if all of its files have the right
+SHA-256."""
 
 import os
 import sys

@@ -1,8 +1,8 @@
 """Write other people's collections in the course's own form: two plain files for each.
 
-A reader takes the files of one folder, whose SHA-256 was checked. It returns three
-DataFrames, and sentences: documents (DOCUMENT), queries (QUERY, and need and kind where
-there are any) and grades (GRADE)."""
+A reader takes the files of one folder, whose SHA-256 was checked. It returns
+three DataFrames, and sentences: documents (DOCUMENT), queries (QUERY, and need
+and kind where there are any) and grades (GRADE)."""
 
 import re
 import tarfile
@@ -35,8 +35,9 @@ MARK = "*"  # a paraphrase of StackFAQ that is this is a mark and no query
 def prepare(source, into):
     """Write documents-with-ids.json and judged-queries.csv of a collection.
 
-    source: its folder, which is only read; its name is one of READERS. into: a folder,
-    which is made. Returns sentences: what was counted, and what is left out."""
+    source: its folder, which is only read; its name is one of READERS. into: a
+    folder, which is made. Returns sentences: what was counted, and what is
+    left out."""
     documents, queries, grades, notes = READERS[source.name](source)
     into.mkdir(parents=True, exist_ok=True)
     documents = documents[DOCUMENT].assign(section="", course="all")
@@ -111,7 +112,8 @@ def _liveqa(folder):
     """LiveQA-Med: each question twice, as it was sent and as a summary.
 
     Sent: its subject and message. People judged answers as incorrect, related,
-    incomplete or excellent: 0, 0, 1 and 2 here, since a related text is no answer."""
+    incomplete or excellent: 0, 0, 1 and 2 here, since a related text is no
+    answer."""
     rows = []
     [path] = folder.glob("*.xml")
     for question in ET.parse(path).iter("NLM-QUESTION"):
@@ -140,8 +142,9 @@ def _liveqa(folder):
 def _dl19(folder):
     """TREC DL 2019: the passages that this copy has, and the judged queries.
 
-    It is a pool: passages that some search of the track found. So words that are
-    rare among all 8.8 million passages of MS MARCO need not be rare here."""
+    It is a pool: passages that some search of the track found. So words that
+    are rare among all 8.8 million passages of MS MARCO need not be rare
+    here."""
     documents = pd.read_json(folder / "dl2019_document.jsonl", lines=True, dtype=str)
     documents = documents.rename(columns={"docid": "id", "doc": "text"})
     queries = _lines(folder / "msmarco-test2019-queries.tsv", QUERY, "\t")

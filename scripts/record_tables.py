@@ -1,8 +1,8 @@
 """Make the tables of other people's collections that notebooks 06, 14 and 15 read.
 
-`make collections` prepares the collections. PYTHONPATH has notebooks/more. Claims need
-a node and `make models`; grades and queries need COURSE_LLM=live and `make local-llm`,
-for three hours. Copy the files into data/."""
+`make collections` prepares the collections. PYTHONPATH has notebooks/more.
+Claims need a node and `make models`; grades and queries need COURSE_LLM=live
+and `make local-llm`, for three hours. Copy the files into data/."""
 
 import json
 import sys
@@ -53,7 +53,8 @@ def record_sums(into):
 def record_grades(into, source):
     """recorded-dl19.csv and recorded-grades.csv: see `graders`.
 
-    source: the folder of the files that were fetched, for graders of others."""
+    source: the folder of the files that were fetched, for graders of
+    others."""
     check_live()
     documents, queries = claims.collection("dl19")
     table = graders.read_grades(source / "dl19")
@@ -92,7 +93,8 @@ def drawn_pairs(judged):
 def ranks_of(documents, queries):
     """The rank of each pair among the first ten of ten searches, else NaN: by pair.
 
-    Pairs are in the order of the queries, and then as the searches find them."""
+    Pairs are in the order of the queries, and then as the searches find
+    them."""
     rankings = {
         name: utils.run_search(queries, search, 10)
         for name, search in scoring.ten_searches(documents).items()
@@ -141,8 +143,8 @@ def record_queries(into):
 def asked_about(name, kinds):
     """What a model asks about a collection, as `asking.recorded` has it.
 
-    kinds: {kind: (number of documents, prompt, schema)}; a schema has one list of
-    texts. 200 documents are drawn; a kind takes the first of them."""
+    kinds: {kind: (number of documents, prompt, schema)}; a schema has one list
+    of texts. 200 documents are drawn; a kind takes the first of them."""
     documents, _ = claims.collection(name)
     chosen = pd.Series(documents).sample(200, random_state=1).tolist()
     rows, path = [], DATA / "recorded-questions.jsonl"

@@ -44,8 +44,9 @@ def asked_by(writer, prompt, documents):
 def ours(documents):
     """14 searches on the course's queries that report: {kind: a column for each}.
 
-    MRR@5 of generated questions, a row for each document; nDCG@10 of judged queries, a
-    row for each need. Five searches by text are run, and nine are recorded."""
+    MRR@5 of generated questions, a row for each document; nDCG@10 of judged
+    queries, a row for each need. Five searches by text are run, and nine are
+    recorded."""
     data = corpus.ROOT / "data"
     recorded_values = json.loads((data / "recorded-searches.json").read_text("utf-8"))
     scores = scoring.tf_idf_scores(documents)
@@ -65,9 +66,9 @@ def ours(documents):
 def recorded():
     """What a model asked about the collections of NAMES, a row for each text.
 
-    Columns: document, kind (one of KINDS), shared (how many of its content words are
-    the document's), collection, and for each of ten searches the rank of the document,
-    1 to 10, or 0."""
+    Columns: document, kind (one of KINDS), shared (how many of its content
+    words are the document's), collection, and for each of ten searches the
+    rank of the document, 1 to 10, or 0."""
     return pd.read_csv(corpus.ROOT / "data" / RECORD, dtype={"document": str})
 
 

@@ -1,9 +1,10 @@
 """Claims about searches, on our queries and on seven collections that people judged.
 
-A claim is a pair of names of searches: the first should have
-the higher nDCG@10. Values are a dict of collection: DataFrame, a row for each query and
-a column for each search; the index has the need of each query. The collection "ours"
-has our own typed queries. scripts/record_tables.py records the values."""
+A claim is a pair of names of searches: the first should have the higher
+nDCG@10. Values are a dict of collection: DataFrame, a row for each query and a
+column for each search; the index has the need of each query. The collection
+"ours" has our own typed queries. scripts/record_tables.py records the
+values."""
 
 import json
 
@@ -62,10 +63,10 @@ TITLED = ("fields", "best_fields", "combined_fields", "BM25, our setting, title 
 def collection(name):
     """The documents, and the queries with a relevant one, of one of NAMES or VERSIONS.
 
-    `make collections` has prepared it, else FileNotFoundError. document: in the
-    queries, a dict of id: grade. StackFAQ's answers come without their titles, which
-    the queries paraphrase, and LiveQA-Med's questions as they were sent, unless the
-    version says otherwise."""
+    `make collections` has prepared it, else FileNotFoundError. document: in
+    the queries, a dict of id: grade. StackFAQ's answers come without their
+    titles, which the queries paraphrase, and LiveQA-Med's questions as they
+    were sent, unless the version says otherwise."""
     name, _, version = name.partition(", ")
     documents = corpus.load_documents(PREPARED / name)
     queries, qrels = corpus.load_judged_queries(PREPARED / name)
@@ -88,10 +89,10 @@ def collection(name):
 def searches(documents, es=None, models=()):
     """The searches of the claims, by name; ten ids each.
 
-    `scoring.ten_scores`; minsearch's sum over fields with the title × 1 and × 3; our
-    setting of BM25 with the title once. models: names of MODELS whose vectors are
-    compared, too. es: a client of a node, which adds `elastic.title_searches` where
-    there are titles."""
+    `scoring.ten_scores`; minsearch's sum over fields with the title × 1 and ×
+    3; our setting of BM25 with the title once. models: names of MODELS whose
+    vectors are compared, too. es: a client of a node, which adds
+    `elastic.title_searches` where there are titles."""
     scores = scoring.ten_scores(documents)
     fields = Index(elastic.FIELDS, ["course"]).fit(documents)
     scores["fields"] = utils.minsearch_scores(fields)
@@ -113,7 +114,8 @@ def searches(documents, es=None, models=()):
 def values_of(name, searches, queries):
     """nDCG@10 of each query of a collection by each search: a DataFrame.
 
-    Its index is what an interval draws: labelled needs, or the queries themselves."""
+    Its index is what an interval draws: labelled needs, or the queries
+    themselves."""
     columns = {}
     for search_name, search in searches.items():
         rankings = utils.run_search(queries, search, 10)
@@ -137,8 +139,9 @@ def recorded(name):
 def gain(values, name, claim):
     """What the first search of a claim gains, by query; 0 where it is not tested.
 
-    values: see above. name: of the collection. A claim about titles is tested where
-    there are some: on StackFAQ in its version with titles. The index has the needs."""
+    values: see above. name: of the collection. A claim about titles is tested
+    where there are some: on StackFAQ in its version with titles. The index has
+    the needs."""
     first, second = claim
     is_of_titles = any(search.startswith(TITLED) for search in claim)
     titled = f"{name}, titles"
@@ -157,7 +160,8 @@ def gains_there(values, claim, names=NAMES):
 def parts(gains):
     """Mean, standard error and number of needs of each of several gains: lists.
 
-    The error draws whole needs: it is the spread of their sums of deviations."""
+    The error draws whole needs: it is the spread of their sums of
+    deviations."""
     means, errors, sizes = [], [], []
     for of_queries in gains:
         mean = of_queries.mean()
@@ -172,14 +176,14 @@ def parts(gains):
 def tested(claims, values):
     """Each claim on each collection, on means, and what to expect next: two DataFrames.
 
-    claims: dict of name: claim. values: see above. The first has the columns claim,
-    collection, n (needs), difference, low, high, p and verdict; its collections are
-    also each era of ERAS, which are means of collections. The second is
-    `intervals.random_effects` of each claim over all collections, with p corrected,
-    and the columns above (on how many of the k collections the gain is above 0) and
-    next (see `next_above_zero`). Holm's correction has a family for our queries, for
-    each of the means, for the mean of collections like these, and one for all single
-    collections together."""
+    claims: dict of name: claim. values: see above. The first has the columns
+    claim, collection, n (needs), difference, low, high, p and verdict; its
+    collections are also each era of ERAS, which are means of collections. The
+    second is `intervals.random_effects` of each claim over all collections,
+    with p corrected, and the columns above (on how many of the k collections
+    the gain is above 0) and next (see `next_above_zero`). Holm's correction
+    has a family for our queries, for each of the means, for the mean of
+    collections like these, and one for all single collections together."""
     rows, units = [], {}
     for name, claim in claims.items():
         for collection_name in [name for name in values if name not in VERSIONS]:
@@ -214,8 +218,9 @@ def tested(claims, values):
 def next_above_zero(unit):
     """P(the difference on one more collection is above 0), a number.
 
-    unit: of `intervals.random_effects`. It is the part above 0 of the curve whose
-    middle 95 % are the prediction interval: t with k - 2 degrees of freedom."""
+    unit: of `intervals.random_effects`. It is the part above 0 of the curve
+    whose middle 95 % are the prediction interval: t with k - 2 degrees of
+    freedom."""
     curve = stats.t(unit["k"] - 2)
     half = unit["predicted_high"] - unit["difference"]
     return float(curve.cdf(unit["difference"] / half * curve.ppf(0.975)))

@@ -1,9 +1,9 @@
 """Models' grades and people's of the same pairs of query and document.
 
-Of TREC Deep Learning 2019 they are by three graders of a public repository and by the
-course's open model, and of four older collections by the open model alone. A table has
-a row for each pair, and a column for each grader. scripts/record_tables.py records
-them."""
+Of TREC Deep Learning 2019 they are by three graders of a public repository and
+by the course's open model, and of four older collections by the open model
+alone. A table has a row for each pair, and a column for each grader.
+scripts/record_tables.py records them."""
 
 import numpy as np
 import pandas as pd
@@ -38,8 +38,8 @@ def recorded(name=RECORD):
 def read_grades(folder):
     """The grades of FILES, a column each, by pair, in the order of people's file.
 
-    folder: of the files of dl19, as they were fetched. ValueError where a grader has
-    not one grade for each pair."""
+    folder: of the files of dl19, as they were fetched. ValueError where a
+    grader has not one grade for each pair."""
     columns, grades = ["query", "run", "document", "grade"], {}
     for name, file in FILES.items():
         grades[name] = pd.read_csv(
@@ -51,8 +51,8 @@ def read_grades(folder):
 def ndcg_by(who, table):
     """nDCG@10 of each query by each search, by the grades of one grader: a DataFrame.
 
-    table: as `recorded` returns it. A pair without a grade counts as 0. The best
-    possible ranking is that grader's own."""
+    table: as `recorded` returns it. A pair without a grade counts as 0. The
+    best possible ranking is that grader's own."""
     discounts = 1 / np.log2(table[TEN] + 1)
     gains = discounts.fillna(0).mul(table[who].fillna(0), axis=0)
     grades = table[table[who].notna()].sort_values(who, ascending=False)
@@ -67,8 +67,8 @@ def ndcg_by(who, table):
 def order(boards, who, draws=2_000):
     """How far a grader orders the searches as people do: tau, low and high, a dict.
 
-    boards: dict of grader: `ndcg_by`, with "people". The range is the middle 95 % of
-    the draws of queries."""
+    boards: dict of grader: `ndcg_by`, with "people". The range is the middle
+    95 % of the draws of queries."""
     pair = [boards["people"], boards[who]]
     means = [board.mean().to_numpy()[None] for board in pair]
     drawn = experiments.drawn_boards(pair, np.random.default_rng(1), draws)
@@ -79,12 +79,12 @@ def order(boards, who, draws=2_000):
 def with_labels(verdicts, labels, groups, n=100, draws=200):
     """What n labels tell of a share of yes, with a grader's verdicts and without.
 
-    verdicts, labels: 1 or 0 of each pair, by the grader and by people. groups: one a
-    pair; the figure is the mean over groups of their shares. Each draw takes groups
-    anew, and n of their pairs at random, which have labels. A DataFrame, a row for each
-    way: the mean absolute error, and of the 95 % intervals of
-    `intervals.prediction_powered` the mean width and the share that covers the truth,
-    which is by the labels of all pairs."""
+    verdicts, labels: 1 or 0 of each pair, by the grader and by people. groups:
+    one a pair; the figure is the mean over groups of their shares. Each draw
+    takes groups anew, and n of their pairs at random, which have labels. A
+    DataFrame, a row for each way: the mean absolute error, and of the 95 %
+    intervals of `intervals.prediction_powered` the mean width and the share
+    that covers the truth, which is by the labels of all pairs."""
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
     places = list(table.groupby(np.asarray(groups)).indices.values())
     truth = np.mean([table["label"].to_numpy()[place].mean() for place in places])

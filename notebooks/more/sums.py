@@ -1,9 +1,10 @@
 """Which sum of text and vectors, and when? Rules, chosen on other collections.
 
-A rule sees of a query what nobody has to judge: FEATURES. words: how many content words
-it has. overlap: the share of them in the first result of BM25 with stems. agreement:
-the share of BM25's first ten that vectors have among theirs. Values and collections:
-see `claims`. scripts/record_tables.py records the features."""
+A rule sees of a query what nobody has to judge: FEATURES. words: how many
+content words it has. overlap: the share of them in the first result of BM25
+with stems. agreement: the share of BM25's first ten that vectors have among
+theirs. Values and collections: see `claims`. scripts/record_tables.py records
+the features."""
 
 from itertools import product
 
@@ -24,8 +25,8 @@ PARTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # where a rule may cut
 def recorded(name):
     """The recorded features of a collection's queries: a DataFrame.
 
-    Beside FEATURES it has, for a look behind, the column shared: the mean share of a
-    query's words that its relevant documents have."""
+    Beside FEATURES it has, for a look behind, the column shared: the mean
+    share of a query's words that its relevant documents have."""
     table = pd.read_csv(corpus.ROOT / "data" / RECORD)
     table = table[table["collection"] == name].reset_index(drop=True)
     return table.drop(columns="collection")
@@ -52,7 +53,8 @@ def features(documents, queries):
 def best_fixed(arrays):
     """The one of SUMS with the highest mean over collections: its place.
 
-    arrays: of each collection the values of SUMS, (n, 5), and FEATURES, (n, 3)."""
+    arrays: of each collection the values of SUMS, (n, 5), and FEATURES, (n,
+    3)."""
     means = [values.mean(axis=0) for values, _ in arrays.values()]
     return int(np.mean(means, axis=0).argmax())
 
@@ -60,9 +62,9 @@ def best_fixed(arrays):
 def best_rule(arrays, feature):
     """The cut of a feature, and two of SUMS, with the highest mean over collections.
 
-    arrays: as in `best_fixed`. Queries up to the cut take the first, all above it the
-    second. Cuts that are tried: the PARTS quantiles over all queries, each collection
-    counting the same. Returns (cut, place, place)."""
+    arrays: as in `best_fixed`. Queries up to the cut take the first, all above
+    it the second. Cuts that are tried: the PARTS quantiles over all queries,
+    each collection counting the same. Returns (cut, place, place)."""
     column = FEATURES.index(feature)
     quantiles = [np.quantile(f[:, column], PARTS) for _, f in arrays.values()]
     highest, rule = -1.0, None
@@ -89,9 +91,9 @@ def by_rule(values, features, rule, feature):
 def left_out(values, features, names=claims.NAMES):
     """Choose on all collections but one, and report on that one.
 
-    values, features: a DataFrame for each collection. Returns a dict of collection:
-    DataFrame with a column "fixed" and one for each feature's rule, a row for each
-    query, with the needs as index."""
+    values, features: a DataFrame for each collection. Returns a dict of
+    collection: DataFrame with a column "fixed" and one for each feature's
+    rule, a row for each query, with the needs as index."""
     arrays = {
         name: (values[name][SUMS].to_numpy(), features[name][FEATURES].to_numpy())
         for name in names
