@@ -57,7 +57,7 @@ def record_grades(into, source):
     others."""
     check_live()
     documents, queries = claims.collection("dl19")
-    table = graders.read_grades(source / "dl19")
+    table = read_grades(source / "dl19")
     drawn = drawn_pairs(table)
     p = p_relevant(documents, queries.set_index("query_id")["question"], drawn)
     table = table.join(pd.Series(p, drawn, name=graders.QWEN).round(4))
@@ -85,6 +85,19 @@ def graded_anew(name):
     return table.assign(collection=name).reset_index()
 
 
+def read_grades(folder):
+    """The grades of `graders.FILES` by pair, in the order of the file of people.
+
+    folder: of the files of dl19, as they were fetched. ValueError where a
+    grader has not one grade for each pair."""
+    columns, grades = ["query", "run", "document", "grade"], {}
+    for name, file in graders.FILES.items():
+        grades[name] = pd.read_csv(
+            folder / file, sep=r"\s+", names=columns, dtype=str, index_col=graders.PAIR
+        )["grade"]
+    return pd.DataFrame(grades).loc[grades["people"].index].astype(int)
+
+
 def drawn_pairs(judged):
     """Pairs of each query at random, of a table by pair."""
     return judged.groupby("query").sample(graders.DRAWN, random_state=1).index
@@ -110,17 +123,12 @@ def ranks_of(documents, queries):
 
 
 def p_relevant(documents, questions, pairs):
-    """P(1) of each pair by the language model, with the prompt of `pooling`; a list.
+    """P(1) of each pair by the language model, an array: see `pooling.graded`.
 
-    questions: by the query's id. pairs: (query, document) each."""
-    texts = asking.texts_by_id(documents)
-    prompts = [
-        pooling.PROMPT.format(document=texts[id_], query=questions[query])
-        for query, id_ in pairs
-    ]
-    path = DATA / "recorded-verdicts.jsonl"
-    call = llm.judge_call(timeout=600, among="01")
-    return list(map(llm.p_of, llm.respond(prompts, "digit", path, call)))
+    questions: by the query's id. pairs: an index of PAIR."""
+    table = pairs.to_frame(index=False)
+    table["query"] = table["query"].map(questions)
+    return pooling.graded(table, documents, DATA / "recorded-verdicts.jsonl")
 
 
 def record_queries(into):

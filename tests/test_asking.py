@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import record_tables
 
-from course import corpus, experiments, llm, scoring
+from course import experiments, llm, scoring
 
 DOCUMENTS = [
     {
@@ -22,8 +22,6 @@ DOCUMENTS = [
     }
     for n in range(250)
 ]
-QUERIES = pd.DataFrame({"question": ["word1 word9 banana", "apple"]})
-QUERIES["document"] = [{"d1", "d9"}, {"d3"}]
 
 
 def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch, tmp_path):
@@ -60,14 +58,6 @@ def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch, tmp_pat
     }
     assert (table["BM25"] == 2).all()
     assert set(table["shared"]) == {0.667}
-
-
-def test_the_share_of_a_query_is_the_mean_over_its_relevant_documents():
-    found = corpus.shared_with_relevant(DOCUMENTS, QUERIES)
-    assert found.tolist() == [0.333, 1.0]
-    graded = QUERIES.assign(document=[{"d1": 1, "d9": 2, "d2": 0}, {"d3": 1, "d4": 0}])
-    # not of what is judged not relevant
-    assert corpus.shared_with_relevant(DOCUMENTS, graded).tolist() == [0.333, 1.0]
 
 
 def test_tau_is_1_for_the_same_order_and_minus_1_for_the_opposite_one():

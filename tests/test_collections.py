@@ -13,7 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import claims
 import fetch_collections
-import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -326,44 +325,6 @@ def test_passages_keep_the_queries_that_are_judged(tmp_path, monkeypatch):
     assert queries["document"].tolist() == [{"5": 3, "6": 0}]
 
 
-@pytest.fixture
-def irds(tmp_path):
-    """Register a small collection under the name course/small.
-
-    ir_datasets reads it from disk."""
-    (tmp_path / "docs.tsv").write_text("d1\ta red lamp\nd2\ta green door\nd3\ta cat\n")
-    (tmp_path / "queries.tsv").write_text("1\twhich lamp\n2\tany door\n")
-    (tmp_path / "qrels.txt").write_text("1 0 d1 2\n1 0 d3 0\n2 0 d2 1\n")
-    files = [str(tmp_path / name) for name in ("docs.tsv", "queries.tsv", "qrels.txt")]
-    if "course/small" in ir_datasets.registry:
-        del ir_datasets.registry._registered["course/small"]
-    ir_datasets.registry.register("course/small", ir_datasets.create_dataset(*files))
-    return "irds:course/small"
-
-
-def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds, tmp_path, capsys):
-    from evaluate_retrieval import read
-
-    folder = read.convert(irds, tmp_path / "into")
-    texts = {
-        document["id"]: document["text"] for document in corpus.load_documents(folder)
-    }
-    assert texts == {"d1": "a red lamp", "d2": "a green door", "d3": "a cat"}
-    queries, qrels = corpus.load_judged_queries(folder)
-    assert queries["question"].tolist() == ["which lamp", "any door"]
-    assert qrels == [{"d1": 2, "d3": 0}, {"d2": 1}]
-    assert "3 documents" in capsys.readouterr().out
-
-
-def test_a_name_that_ir_datasets_does_not_know_is_an_error_that_names_it(tmp_path):
-    from evaluate_retrieval import read
-
-    with pytest.raises(
-        ValueError, match="irds:no/such: ir_datasets knows no collection"
-    ):
-        read.convert("irds:no/such", tmp_path / "into")
-
-
 # documents, judged queries, judgements; MAP as published, and ours at least
 PUBLISHED = {
     "med": (1_033, 30, 696, None, 0.50),
@@ -575,9 +536,9 @@ def test_features_are_known_before_anybody_judges():
     ]
     asked = ["red lamp unknown", "door"]
     queries = pd.DataFrame({"question": asked, "course": "x"})
-    queries["document"] = [{"a": 1, "b": 0}, {"b": 2}]
+    queries["document"] = [{"a": 1, "b": 0, "c": 1}, {"b": 2}]
     found = sums.features(documents, queries)
     assert found["words"].tolist() == [3, 1]
     assert found["overlap"].round(2).tolist() == [0.67, 1.0]
-    assert found["shared"].round(2).tolist() == [0.67, 1.0]
+    assert found["shared"].tolist() == [0.334, 1.0]
     assert found["agreement"].between(0, 1).all()

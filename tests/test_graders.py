@@ -156,12 +156,12 @@ def test_a_grader_of_other_pairs_is_an_error(small):
     path = small / "dl19" / graders.FILES["baseline"]
     path.write_text(path.read_text().replace("d7 ", "d700 "))
     with pytest.raises(ValueError, match="NaN"):
-        graders.read_grades(small / "dl19")
+        record_tables.read_grades(small / "dl19")
 
 
 @pytest.mark.skipif(not DL19, reason="no dl19 here; COLLECTIONS names a folder")
 def test_recorded_grades_are_those_of_the_files_and_the_drawn_pairs_have_a_p():
-    grades = graders.read_grades(DL19)
+    grades = record_tables.read_grades(DL19)
     recorded = graders.recorded().set_index(graders.PAIR)
     judged = recorded[recorded["people"].notna()]
     whole = judged.sort_index()[list(graders.FILES)].astype(int)

@@ -35,19 +35,6 @@ def recorded(name=RECORD):
     return pd.read_csv(corpus.ROOT / "data" / name, dtype=dict.fromkeys(PAIR, str))
 
 
-def read_grades(folder):
-    """The grades of FILES, a column each, by pair, in the order of people's file.
-
-    folder: of the files of dl19, as they were fetched. ValueError where a
-    grader has not one grade for each pair."""
-    columns, grades = ["query", "run", "document", "grade"], {}
-    for name, file in FILES.items():
-        grades[name] = pd.read_csv(
-            folder / file, sep=r"\s+", names=columns, dtype=str, index_col=PAIR
-        )["grade"]
-    return pd.DataFrame(grades).loc[grades["people"].index].astype(int)
-
-
 def ndcg_by(who, table):
     """nDCG@10 of each query by each search, by the grades of one grader: a DataFrame.
 
@@ -88,7 +75,7 @@ def with_labels(verdicts, labels, groups, n=100, draws=200):
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
     places = list(table.groupby(np.asarray(groups)).indices.values())
     truth = np.mean([table["label"].to_numpy()[place].mean() for place in places])
-    rows = {"verdicts alone": [], "labels alone": [], "corrected": []}
+    rows = []
     for seed in range(draws):
         rng = np.random.default_rng(seed)
         drawn = [places[i] for i in rng.integers(len(places), size=len(places))]
@@ -99,14 +86,15 @@ def with_labels(verdicts, labels, groups, n=100, draws=200):
         labelled = sample["label"].where(rng.permutation(len(sample)) < n)
         at_random = np.full(len(sample), "random")
         models = {"labels alone": 0 * sample["verdict"], "corrected": sample["verdict"]}
-        for name, model in models.items():
+        for way, model in models.items():
             estimate = intervals.prediction_powered(
                 weights, model, labelled, group, at_random
             )
             low, high = estimate["low"], estimate["high"]
-            error = abs(estimate["corrected"] - truth)
-            rows[name].append([error, high - low, low <= truth <= high])
-        rows["verdicts alone"].append([abs(estimate["model"] - truth), np.nan, np.nan])
-    columns = ["error", "width", "covers"]
-    means = {name: np.mean(values, axis=0) for name, values in rows.items()}
-    return pd.DataFrame.from_dict(means, orient="index", columns=columns)
+            row = {"way": way, "error": abs(estimate["corrected"] - truth)}
+            covers = float(low <= truth <= high)
+            rows.append(row | {"width": high - low, "covers": covers})
+        error = abs(estimate["model"] - truth)
+        rows.append({"way": "verdicts alone", "error": error})
+    means = pd.DataFrame(rows).groupby("way").mean().rename_axis(None)
+    return means.loc[["verdicts alone", *models]]

@@ -8,6 +8,7 @@ the features."""
 
 from itertools import product
 
+import asking
 import claims
 import numpy as np
 import pandas as pd
@@ -33,19 +34,26 @@ def recorded(name):
 
 
 def features(documents, queries):
-    """What `recorded` has of a collection's queries, a row for each."""
+    """What `recorded` has of a collection's queries, a row for each.
+
+    document: in the queries, a dict of id: grade."""
     questions = queries["question"]
-    texts = {row["id"]: corpus.heading_and_text(row) for row in documents}
+    texts = asking.texts_by_id(documents)
     ten = scoring.ten_searches(documents)
     by_text = utils.run_search(queries, ten["BM25, stems"], 10)
     by_vectors = utils.run_search(queries, ten["vectors"], 10)
     first = [texts.get(ids[0], "") for ids in by_text]
     pairs = zip(by_text, by_vectors, strict=True)
+    shared = []
+    for question, qrel in zip(questions, queries["document"], strict=True):
+        relevant = [texts[id_] for id_, grade in qrel.items() if grade > 0]
+        shares = corpus.shared_words([question] * len(relevant), relevant)
+        shared.append(shares.round(3).mean())
     table = {
         "words": questions.map(corpus.content_words).map(len),
         "overlap": corpus.shared_words(questions, first),
         "agreement": [len({*ids} & {*by_vector}) / 10 for ids, by_vector in pairs],
-        "shared": corpus.shared_with_relevant(documents, queries),
+        "shared": shared,
     }
     return pd.DataFrame(table).round(3)
 
