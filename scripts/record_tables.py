@@ -1,24 +1,26 @@
 """Make the tables of other people's collections that notebooks 06, 14 and 15 read.
 
-`make collections` prepares the collections. PYTHONPATH has notebooks/more.
-Claims need a node and `make models`; grades and queries need COURSE_LLM=live
-and `make local-llm`, for three hours. Copy the files into data/."""
+`make collections` prepares the collections. Claims need a node and `make
+models`; grades and queries need COURSE_LLM=live and `make local-llm`, for
+three hours. Copy the files into data/."""
 
 import json
 import sys
 from pathlib import Path
 
-import asking
-import claims
-import graders
 import machine
 import nbformat
 import pandas as pd
-import sums
 from pydantic import Field, create_model
 
 import utils
 from course import corpus, elastic, llm, pooling, scoring
+
+sys.path.append(str(machine.ROOT / "notebooks" / "more"))
+import asking
+import claims
+import graders
+import sums
 
 DATA = corpus.ROOT / "data"
 ASKING = corpus.ROOT / "notebooks" / "more" / "14-do-models-ask-as-people-do.ipynb"
