@@ -62,7 +62,7 @@ models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL
 	@$(call locked,--group models)
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
-collections: .venv/installed    ## fetch seven collections with judgements, and graded answers (16 MB; COLLECTIONS=folder checks one that you have)
+collections: .venv/installed    ## fetch and prepare seven collections with judgements, and graded answers (16 MB; COLLECTIONS=folder takes the files that you have)
 	@$(BIN)/python scripts/fetch_collections.py
 
 stop: .venv/installed           ## stop what `make elasticsearch` and `make local-llm` started

@@ -1,6 +1,9 @@
-"""Fetch the collections that collections.toml lists, or check those of COLLECTIONS.
+"""Fetch the collections that collections.toml lists, and write them in our own form.
 
-COLLECTIONS, in the environment, names a folder. Nothing is fetched into it."""
+COLLECTIONS, in the environment, names a folder that has the files. Nothing is
+fetched then, and nothing is written into it. A collection is written, into the
+folder `prepare_collections.PREPARED`, if all of its files have the right
+SHA-256."""
 
 import os
 import sys
@@ -8,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import machine
+import prepare_collections
 
 from course import corpus
 
@@ -16,7 +20,7 @@ SITE = "https://github.com"
 
 
 def fetch(path, file, site):
-    """Fetch one file; whether it came is said in words."""
+    """Fetch one file; what became of it, in words."""
     address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
     try:
         machine.download(address, path, file["sha256"])
@@ -25,20 +29,29 @@ def fetch(path, file, site):
     return "fetched"
 
 
-def main(files=FILES, site=SITE):
-    """Check the files and fetch what is missing; the number of those left."""
-    own, folder = os.environ.get("COLLECTIONS"), corpus.collections_folder()
-    n_right = 0
+def main(own=None, files=FILES, site=SITE):
+    """Check the files, fetch what is missing, prepare; the number of missing files.
+
+    own: a folder that has the files, else they are fetched."""
+    folder = Path(own or corpus.CACHE / "collections")
+    missing = []
     for name, file in files.items():
-        path, said = folder / name, "right"
+        path, state = folder / name, "right"
         if not machine.is_right(path, file["sha256"]):
-            said = "missing or changed" if own else fetch(path, file, site)
-        n_right += said in ("right", "fetched")
-        print(f"{name}: {said}")
-    print(f"{n_right} of {len(files)} files are in {folder}")
-    return len(files) - n_right
+            state = "missing or changed" if own else fetch(path, file, site)
+        print(f"{name}: {state}")
+        if state not in ("right", "fetched"):
+            missing.append(name)
+    print(f"{len(files) - len(missing)} of {len(files)} files are in {folder}")
+    for name in prepare_collections.READERS:
+        mine = [file for file in files if file.startswith(f"{name}/")]
+        if mine and not {*mine} & {*missing}:
+            into = prepare_collections.PREPARED / name
+            notes = prepare_collections.prepare(folder / name, into)
+            print(f"{name}: {'; '.join(notes)}")
+    return len(missing)
 
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    sys.exit(bool(main()))
+    sys.exit(bool(main(os.environ.get("COLLECTIONS"))))

@@ -1,55 +1,63 @@
 """What a model asks about a collection, and where searches find it. See notebook 14."""
 
-from pathlib import Path
-from types import SimpleNamespace
+import re
 
 import asking
+import claims
+import graders
 import numpy as np
 import pandas as pd
-import sums
+import pytest
+import record_tables
 
-from course import experiments
+from course import experiments, llm, scoring
 
 DOCUMENTS = [
-    {"id": f"d{n}", "course": "c", "question": "", "text": f"word{n} apple"}
+    {
+        "id": f"d{n}",
+        "course": "c",
+        "question": "",
+        "text": f"word{n} apple",
+        "section": "",
+    }
     for n in range(250)
 ]
-QUERIES = pd.DataFrame({"question": ["word1 word9 banana", "apple"]})
-QUERIES["document"] = [{"d1", "d9"}, {"d3"}]
 
 
-def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch):
+def test_what_is_asked_has_its_place_and_its_share_of_words(monkeypatch, tmp_path):
+    prompts_of = {}
+
     def ask(prompts, schema, path, **options):
-        asked = [SimpleNamespace(model_dump=lambda p=p: {"x": [p]}) for p in prompts]
-        return asked
+        prompts_of[schema.__name__] = prompts
+        [(field, info)] = schema.model_fields.items()
+        n = info.metadata[0].min_length
+        # two words of the document, and one that it has not
+        texts = [f"{re.search(r'word[0-9]+ apple', text)[0]} pear" for text in prompts]
+        return [schema.model_validate({field: n * [text]}) for text in texts]
 
     def second(queries):
-        found = [["none", text.split()[1]] for text in queries["question"]]
-        return np.array([row + [""] * 8 for row in found])
+        rows = [["none", text.split()[0].replace("word", "d")] for text in queries]
+        return np.array([row + [""] * 8 for row in rows])
 
-    monkeypatch.setattr(asking.read, "read_collection", lambda _: (DOCUMENTS, None))
-    monkeypatch.setattr(asking.llm, "ask", ask)
-    monkeypatch.setattr(asking.scoring, "ten_searches", lambda _: {"by id": second})
-    kinds = {
-        "questions": (200, "word {id}", None),
-        "queries": (50, "{text} {id}", None),
+    ten = dict.fromkeys(graders.TEN, lambda queries: second(queries["question"]))
+    monkeypatch.setattr(claims, "collection", lambda _: (DOCUMENTS, None))
+    with pytest.raises(RuntimeError, match="COURSE_LLM=live"):
+        record_tables.record_queries(tmp_path)
+    monkeypatch.setattr(record_tables, "check_live", lambda: None)
+    monkeypatch.setattr(llm, "ask", ask)
+    monkeypatch.setattr(scoring, "ten_searches", lambda _: ten)
+    record_tables.record_queries(tmp_path)
+    table = pd.read_csv(tmp_path / asking.RECORD)
+    assert {*table} == {*asking.recorded()}
+    assert table["collection"].unique().tolist() == asking.NAMES
+    counts = table["kind"].value_counts().to_dict()
+    assert counts == dict(zip(asking.KINDS, [4 * 1_000, 4 * 100], strict=True))
+    assert {name: len(prompts) for name, prompts in prompts_of.items()} == {
+        "Questions": 200,
+        "TypedQueries": 50,
     }
-    found = asking.asked_in(Path("med"), kinds, None)
-    assert found["kind"].value_counts().to_dict() == {"questions": 200, "queries": 50}
-    queries = found[found["kind"] == "queries"]
-    assert queries["document"].tolist() == found["document"][:50].tolist()
-    assert (found.loc[found["kind"] == "questions", "by id"] == 2).all()
-    assert (queries["by id"] == 0).all()
-    assert set(queries["shared"]) == {0.667}
-    assert set(found["collection"]) == {"med"}
-
-
-def test_the_share_of_a_query_is_the_mean_over_its_relevant_documents():
-    found = sums.shared_with_relevant(DOCUMENTS, QUERIES)
-    assert found.tolist() == [0.333, 1.0]
-    graded = QUERIES.assign(document=[{"d1": 1, "d9": 2, "d2": 0}, {"d3": 1, "d4": 0}])
-    # not of what is judged not relevant
-    assert sums.shared_with_relevant(DOCUMENTS, graded).tolist() == [0.333, 1.0]
+    assert (table["BM25"] == 2).all()
+    assert set(table["shared"]) == {0.667}
 
 
 def test_tau_is_1_for_the_same_order_and_minus_1_for_the_opposite_one():

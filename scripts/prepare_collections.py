@@ -1,0 +1,174 @@
+"""Write other people's collections in the course's own form: two plain files for each.
+
+A reader takes the files of one folder, whose SHA-256 was checked. It returns
+three DataFrames, and sentences: documents (DOCUMENT), queries (QUERY, and need
+and kind where there are any) and grades (GRADE)."""
+
+import re
+import tarfile
+import xml.etree.ElementTree as ET
+import zipfile
+
+import pandas as pd
+from bs4 import BeautifulSoup
+
+from course import corpus
+
+PREPARED = corpus.CACHE / "prepared"
+DOCUMENT, QUERY = ["id", "question", "text"], ["query_id", "query"]
+GRADE = ["query_id", "document", "grade"]
+TREC_QRELS = ["query_id", "run", "document", "grade"]
+CISI_QRELS = ["query_id", "document", "zero", "zeros"]
+# (?s): a dot is also a line break. (?m): ^ and $ are of a line.
+SMART = r"(?sm)^\.I (\d+)\s+(?:^\.T\s+(.*?))?(?:^\.A.*?)?^\.W\s+(.*?)(?=^\.[A-Z]\s|\Z)"
+TREC = r"(?s)<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>"
+TREC_TOPIC = r"(?s)<num>(\d+)</num><title>(.*?)</title>"
+CITATIONS = r"(?m)^[\d\s]+$"
+ANSWER = r"(?s)\s*Question:\s*(?P<question>.*?)\s*URL:.*?Answer:\s*(?P<text>.*)"
+LIVEQA = "QA-TestSet-LiveQA-Med-Qrels-2479-Answers"
+ANSWERS = "All-2479-Answers-retrieved-from-MedQuAD.csv"
+ANSWERS_QRELS = "All-qrels_LiveQAMed2017-TestQuestions_2479_Judged-Answers.txt"
+GRADES = {"1-Incorrect": 0, "2-Related": 0, "3-Incomplete": 1, "4-Excellent": 2}
+MARK = "*"  # a paraphrase of StackFAQ that is this is a mark and no query
+
+
+def prepare(source, into):
+    """Write documents-with-ids.json and judged-queries.csv of a collection.
+
+    source: its folder, which is only read; its name is one of READERS. into: a
+    folder, which is made. Returns sentences: what was counted, and what is
+    left out."""
+    documents, queries, grades, notes = READERS[source.name](source)
+    into.mkdir(parents=True, exist_ok=True)
+    documents = documents[DOCUMENT].assign(section="", course="all")
+    documents.to_json(into / "documents-with-ids.json", orient="records", indent=1)
+    defaults = {"course": "all", "kind": "typed", "need": ""}
+    queries = queries.assign(**defaults | dict(queries))
+    judged = grades[GRADE].astype({"grade": int}).merge(queries, on="query_id")
+    judged.to_csv(into / "judged-queries.csv", index=False)
+    best = judged.groupby("query_id")["grade"].max()
+    count = f"{len(documents):,} documents, {len(judged):,} grades; of {len(queries):,}"
+    count += f" queries {len(best):,} are judged, and {(best == 0).sum()} of these have"
+    return [f"{count} no relevant document", *notes]
+
+
+def _smart(folder):
+    """MED and CISI, in SMART's form: what is listed is relevant.
+
+    Authors and references are left out. A query is title and text."""
+    [path] = folder.glob("*.ALL")
+    queries = _records(path.with_suffix(".QRY"), SMART, ["query_id", "title", "query"])
+    queries["query"] = (queries.pop("title") + " " + queries["query"]).str.strip()
+    columns = CISI_QRELS if path.stem == "CISI" else TREC_QRELS
+    grades = _lines(path.with_suffix(".REL"), columns).assign(grade=1)
+    return _records(path, SMART, DOCUMENT), queries, grades, []
+
+
+def _cacm(folder):
+    """CACM: a page for each document, whose first paragraph is the title.
+
+    Tags go, and the lines of citations at the end."""
+    rows = []
+    with tarfile.open(folder / "cacm.tar.gz") as archive:
+        for member in archive:
+            page = archive.extractfile(member).read().decode("latin-1")
+            page = BeautifulSoup(page, "html.parser").get_text().strip()
+            title, _, text = page.partition("\n\n")
+            id_ = re.sub("-0+", "-", member.name.removesuffix(".html"))
+            rows.append((id_, title, re.sub(CITATIONS, "", text)))
+    queries = _records(folder / "topics.cacm.txt", TREC, QUERY)
+    grades = _lines(folder / "qrels.cacm.txt", TREC_QRELS)
+    return _table(rows, DOCUMENT), queries, grades, []
+
+
+def _vaswani(folder):
+    """Vaswani, in TREC's form, without titles."""
+    documents = _records(folder / "doc-text.trec", TREC, ["id", "text"])
+    queries = _records(folder / "query-text.trec", TREC_TOPIC, QUERY)
+    grades = _lines(folder / "qrels", TREC_QRELS)
+    return documents.assign(question=""), queries, grades, []
+
+
+def _stackfaq(folder):
+    """StackFAQ: the answers of a thread are what its paraphrases look for."""
+    documents, queries = [], []
+    threads = ET.parse(folder / "stackExchange-FAQ.xml").iter("qapair")
+    for number, thread in enumerate(threads, start=1):
+        need, title = f"t{number:03}", thread.findtext("question")
+        for place, answer in enumerate(thread.iter("answer"), start=1):
+            documents.append((f"{need}-a{place}", title, answer.text, need))
+        for place, paraphrase in enumerate(thread.iter("rephr"), start=1):
+            queries.append((f"{need}-q{place:02}", paraphrase.text, need))
+    documents = _table(documents, [*DOCUMENT, "need"])
+    queries = _table(queries, [*QUERY, "need"])
+    is_blank, is_mark = queries["query"] == "", queries["query"] == MARK
+    note = f"paraphrases left out: {is_blank.sum()} blank, {is_mark.sum()} only {MARK}"
+    queries = queries[~is_blank & ~is_mark]
+    grades = queries.merge(documents.assign(document=documents["id"]), on="need")
+    return documents, queries, grades.assign(grade=1), [note]
+
+
+def _liveqa(folder):
+    """LiveQA-Med: each question twice, as it was sent and as a summary.
+
+    Sent: its subject and message. People judged answers as incorrect, related,
+    incomplete or excellent: 0, 0, 1 and 2 here, since a related text is no
+    answer."""
+    rows = []
+    [path] = folder.glob("*.xml")
+    for question in ET.parse(path).iter("NLM-QUESTION"):
+        need = question.get("qid").removeprefix("TQ")
+        sent = question.find("Original-Question")
+        message = f"{sent.findtext('SUBJECT') or ''} {sent.findtext('MESSAGE') or ''}"
+        rows.append((f"{need}-message", message, need, "message"))
+        summary = question.findtext("NLM-Summary")
+        rows.append((f"{need}-summary", summary, need, "summary"))
+    queries = _table(rows, [*QUERY, "need", "kind"])
+
+    with zipfile.ZipFile(folder / f"{LIVEQA}.zip") as archive:
+        answers = pd.read_csv(archive.open(f"{LIVEQA}/{ANSWERS}"), dtype=str)
+        columns = ["need", "grade", "document"]
+        graded = _lines(archive.open(f"{LIVEQA}/{ANSWERS_QRELS}"), columns)
+    answers = answers.drop_duplicates("AnswerID")
+    documents = answers["Answer"].str.extract(ANSWER).map(_on_one_line)
+    graded["grade"] = graded["grade"].map(GRADES)
+    pairs = graded.groupby(["need", "document"], sort=False)["grade"]
+    grades, n_twice = pairs.max().reset_index(), (pairs.size() > 1).sum()
+    note = f"{n_twice} of {len(grades):,} pairs have two grades; the higher one counts"
+    documents = documents.assign(id=answers["AnswerID"])
+    return documents, queries, grades.merge(queries, on="need"), [note]
+
+
+def _dl19(folder):
+    """TREC DL 2019: the passages that this copy has, and the judged queries.
+
+    It is a pool: passages that some search of the track found. So words that
+    are rare among all 8.8 million passages of MS MARCO need not be rare
+    here."""
+    documents = pd.read_json(folder / "dl2019_document.jsonl", lines=True, dtype=str)
+    documents = documents.rename(columns={"docid": "id", "doc": "text"})
+    queries = _lines(folder / "msmarco-test2019-queries.tsv", QUERY, "\t")
+    grades = _lines(folder / "2019qrels-pass.txt", TREC_QRELS)
+    return documents.assign(question=""), queries, grades, []
+
+
+def _records(path, form, columns):
+    """What the groups of a regular expression match in a file, a row for each match."""
+    return _table(re.findall(form, path.read_text("utf-8")), columns)
+
+
+def _lines(file, columns, separator=r"\s+"):
+    return pd.read_csv(file, sep=separator, names=columns, dtype=str)
+
+
+def _table(rows, columns):
+    """A DataFrame whose texts are on one line each."""
+    return pd.DataFrame(rows, columns=columns).map(_on_one_line)
+
+
+def _on_one_line(text):
+    return " ".join((text or "").split())
+
+
+READERS = {"med": _smart, "cisi": _smart, "cacm": _cacm, "vaswani": _vaswani}
+READERS |= {"stackfaq": _stackfaq, "liveqa": _liveqa, "dl19": _dl19}
