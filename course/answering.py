@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from minsearch import Index
-from sklearn.metrics import cohen_kappa_score
 
 import utils
 from course import corpus, embedding, intervals, llm, scoring
@@ -17,12 +16,6 @@ STATES = """Say whether the context states the fact. Answer with one digit alone
 context: {context}
 
 fact: {fact}"""
-NEEDED = """Which facts does a good answer to the question state? List one to four of them, from
-the record alone. Write each as one short sentence.
-
-record: {record}
-
-question: {question}"""  # noqa: E501
 # Where an answer can be lost, from the corpus to the last word
 STAGES = [
     "right",
@@ -221,21 +214,6 @@ def ratio(part, whole, groups):
     return {"ratio": part.mean() / whole.mean(), "low": low, "high": high}
 
 
-def needed_facts(questions, records, path):
-    """What an answer to each question needs, by a model: a list of lists of facts.
-
-    records: a text for each question that answers it. It asks as `llm.ask` does."""
-    from pydantic import BaseModel, Field
-
-    class NeededFacts(BaseModel):
-        facts: list[str] = Field(min_length=1, max_length=4)
-
-    both = zip(questions, records, strict=True)
-    prompts = [NEEDED.format(question=asked, record=text) for asked, text in both]
-    found = llm.ask(prompts, NeededFacts, path, timeout=600)
-    return [needed.facts for needed in _all_of(found, "questions have no facts", path)]
-
-
 def fact_scores(answers, facts, path, by=llm.RECORDED):
     """P(the answer states the fact) by a model: an array for each answer.
 
@@ -258,52 +236,6 @@ def digit_scores(prompts, path, by=llm.RECORDED, problem="prompts are not judged
     return np.array([llm.p_of(response) for response in _all_of(found, problem, path)])
 
 
-def drawn_aucs(scores, right, groups):
-    """The AUC of each judge in 10,000 draws of whole groups: a column for each judge.
-
-    scores: a DataFrame, a row for each answer and a column for each judge. right:
-    whether the answer is right, an array of booleans. A draw counts the pairs of a
-    right answer and another in which the right one has the higher score."""
-    drawn, group = draws(groups)
-    is_of_group = np.eye(group.max() + 1)[group]
-    ours, others = is_of_group[right], is_of_group[~right]
-    pairs = np.outer(ours.sum(axis=0), others.sum(axis=0))
-    n_pairs = ((drawn @ pairs) * drawn).sum(axis=1)
-    aucs = {}
-    for name, score in scores.items():
-        by_pair = np.subtract.outer(score[right].to_numpy(), score[~right].to_numpy())
-        wins = ours.T @ ((np.sign(by_pair) + 1) / 2) @ others
-        aucs[name] = ((drawn @ wins) * drawn).sum(axis=1) / n_pairs
-    return pd.DataFrame(aucs)
-
-
-def chosen_verdicts(scores, right, groups):
-    """Each judge's yes or no, by a threshold chosen on other groups: booleans.
-
-    Each half of the groups uses the threshold with the best κ on the other half.
-    Arguments as for `drawn_aucs`; a column for each judge."""
-    half = pd.factorize(np.asarray(groups))[0] % 2
-    cuts = np.linspace(0.02, 0.98, 49)
-    yes = pd.DataFrame(False, scores.index, scores.columns)
-    for name, score in scores.items():
-        for number in range(2):
-            given, known = score[half != number], right[half != number]
-            kappas = [cohen_kappa_score(known, given >= cut) for cut in cuts]
-            ours = half == number
-            yes.loc[ours, name] = score[ours] >= cuts[np.argmax(kappas)]
-    return yes
-
-
-def corrected(score, label, places, read):
-    """Values whose mean is the estimate, one an answer: scores corrected by labels.
-
-    score, label: Series, one an answer. places: the answers that need a judge. read:
-    those of them that were read. Each counts for len(places) / len(read) answers."""
-    values = score.copy()
-    values[read] += (label - score)[read] * len(places) / len(read)
-    return values
-
-
 def draws(groups, n_draws=10_000):
     """How often each draw has each group, (n_draws, n_groups), and each row's group."""
     group, _ = pd.factorize(np.asarray(groups))
@@ -323,39 +255,6 @@ def _all_of(found, problem, path):
 def refuses(answer):
     """Whether an answer says that it does not know."""
     return REFUSAL in answer.replace("’", "'")
-
-
-def outcomes(queries, rankings, documents, path, k=5, facts=None):
-    """What becomes of each query if a model answers it from its first k results.
-
-    queries, rankings: as for `funnel`. facts: a dict of query_id: what its answer
-    has to state; the model lists those of other queries, from the first of their best
-    records. Everything is asked as `llm.respond` does, live or as recorded at path.
-    Returns a DataFrame: answer; facts; p, the mean of `fact_scores`, NaN where no
-    record answers the query or the answer refuses; and outcome, as `funnel` takes
-    it. This judge sees no contradictions: where a record answers the query an
-    outcome is "right", from a p of 0.5 on, or "nothing"."""
-    record_of = {document["id"]: document for document in documents}
-    shown = [[record_of[id_] for id_ in ids[:k] if id_] for ids in rankings.tolist()]
-    table = queries[["query_id", "question"]].copy()
-    both = zip(table["question"], queries["course"], shown, strict=True)
-    table["answer"] = answers_to([prompt_of(*row) for row in both], path)
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    table["best"] = [_best_record(qrel) for qrel in qrels]
-    table["said"] = ~table["answer"].map(refuses)
-    judged = table[table["said"] & table["best"].notna()]
-    needed = dict(facts or {})
-    lacks = judged[~judged["query_id"].isin(needed)]
-    texts = [corpus.heading_and_text(record_of[id_]) for id_ in lacks["best"]]
-    found = needed_facts(lacks["question"], texts, path)
-    needed |= zip(lacks["query_id"], found, strict=True)
-    scores = fact_scores(judged["answer"], judged["query_id"].map(needed), path)
-    table["facts"] = table["query_id"].map(needed)
-    table["p"] = np.nan
-    table.loc[judged.index, "p"] = [score.mean() for score in scores]
-    wrong, right = table["said"] & table["best"].isna(), table["p"] >= 0.5
-    table["outcome"] = np.select([wrong, right], ["wrong", "right"], "nothing")
-    return table.drop(columns=["best", "said"])
 
 
 def funnel(queries, rankings, k=5, became=None):
@@ -393,12 +292,6 @@ def cases(stages, questions, answers, n=3, seed=1):
     table = table.sample(frac=1, random_state=seed)
     table = table.groupby("stage", observed=True).head(n).sort_values("stage")
     return table.set_index("stage")
-
-
-def _best_record(qrel):
-    """The first record with the best grade, or None where no grade is above 0."""
-    best = max(qrel.values(), default=0)
-    return next((id_ for id_, grade in qrel.items() if grade == best > 0), None)
 
 
 def _stage(qrel, ids, k, outcome):

@@ -8,6 +8,7 @@ import math
 import os
 from unittest.mock import patch
 
+import agreement
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from chat_server import answer, chat_server
 from notebook_cells import namespace_of
 from sklearn import metrics
 
-from course import answering, corpus, embedding, essays, exercises, intervals, llm
+from course import answering, corpus, embedding, essays, exercises, llm
 
 
 def test_notebook_15_judges_with_the_prompt_of_lesson_04():
@@ -164,19 +165,19 @@ def test_auc_and_its_differences_are_those_of_scikit_learn_drawn_by_group():
     good = rng.random(60) + 0.5 * true
     scores = pd.DataFrame({"good": good, "poor": rng.random(60).round(1)})
     groups = np.repeat(range(20), 3)
-    table = intervals.aucs(scores, true, groups)
+    table = agreement.aucs(scores, true, groups)
     for name in scores:
         auc = metrics.roc_auc_score(true, scores[name])
         assert table.loc[name, "AUC"] == pytest.approx(auc)
         assert table.loc[name, "low"] < auc < table.loc[name, "high"]
-    minus = intervals.auc_differences(scores, true, groups, "good")
+    minus = agreement.auc_differences(scores, true, groups, "good")
     assert list(minus.index) == ["poor"]
     gain = table.loc["good", "AUC"] - table.loc["poor", "AUC"]
     assert minus.loc["poor", "difference"] == pytest.approx(gain)
     assert minus.loc["poor", "low"] > 0
     # a group as often again says nothing new
     twice = pd.concat([scores, scores], ignore_index=True)
-    again = intervals.aucs(twice, np.tile(true, 2), np.tile(groups, 2))
+    again = agreement.aucs(twice, np.tile(true, 2), np.tile(groups, 2))
     pd.testing.assert_frame_equal(again, table)
 
 

@@ -4,11 +4,12 @@ This module makes them: of TREC Deep Learning 2019 by three graders of a public
 repository and by the course's open model, and of four older collections by the open
 model alone. A table has a row for each pair, and a column for each grader."""
 
+import agreement
 import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, experiments, intervals, llm, pooling, scoring
+from course import corpus, experiments, llm, pooling, scoring
 from evaluate_retrieval import read
 
 PAIR = ["query", "document"]
@@ -161,7 +162,7 @@ def with_labels(verdicts, labels, groups, n=100, draws=200):
     pair; the figure is the mean over groups of their shares. Each draw takes groups
     anew, and n of their pairs at random, which have labels. A DataFrame, a row for each
     way: the mean absolute error, and of the 95 % intervals of
-    `intervals.prediction_powered` the mean width and the share that covers the truth,
+    `agreement.prediction_powered` the mean width and the share that covers the truth,
     which is by the labels of all pairs."""
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
     places = list(table.groupby(np.asarray(groups)).indices.values())
@@ -177,8 +178,7 @@ def with_labels(verdicts, labels, groups, n=100, draws=200):
         labelled = sample["label"].where(rng.permutation(len(sample)) < n)
         models = {"labels alone": 0 * sample["verdict"], "corrected": sample["verdict"]}
         for name, model in models.items():
-            by = weights, model, labelled, group, np.full(len(sample), "random")
-            estimate = intervals.prediction_powered(*by)
+            estimate = agreement.prediction_powered(weights, model, labelled, group)
             low, high = estimate["low"], estimate["high"]
             error = abs(estimate["corrected"] - truth)
             rows[name].append([error, high - low, low <= truth <= high])
