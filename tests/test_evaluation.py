@@ -310,16 +310,18 @@ def test_the_old_search_is_yours_or_tuned_text_or_the_next_best():
 def test_slices_are_corrected_together_and_small_ones_left_out():
     queries = asked("judged").assign(kind=["x"] * 30 + ["y"] * 25 + ["few"] * 5)
     old = ranked((NEVER, 30), (FIRST, 15), (SECOND, 15))
-    gain = experiments.gain_of(queries, ranked((FIRST, N)), old, "judged")
-    found = experiments.by_slice(gain, queries)
-    assert found.index.tolist() == ["x", "y"]
-    assert found["n"].tolist() == [30, 25]
+    gain = experiments.values_of(queries, ranked((FIRST, N)), "judged")
+    gain -= experiments.values_of(queries, old, "judged")
+    slices = queries[["kind", "course"]]
+    found = experiments.by_slice(gain, slices, queries["need"], fewest=6)
+    assert found.loc["kind", "n"].to_dict() == {"x": 30, "y": 25, "few": 5}
+    assert found["p"].count() == 3
+    assert found.loc["course"].index.tolist() == ["tv"]
+    found = experiments.by_slice(gain, slices[["kind"]], queries["need"], fewest=6)
+    found = found.loc["kind"]
     raw = intervals.difference(gain[30:55], queries["need"][30:55])
     assert found.loc["y", "low"] == pytest.approx(raw["low"])
     assert found.loc["y", "p"] == pytest.approx(raw["p"])  # the larger of two
-    assert list(experiments.by_slice(gain, queries.drop(columns="kind")).index) == [
-        "tv"
-    ]
 
 
 def test_failures_name_the_best_record_and_what_came_first():
@@ -485,7 +487,9 @@ def test_searches_are_written_with_their_boards_and_runs(tmp_path):
     values = experiments.values_of_all(searches, test)
     assert values["generated"].mean().to_dict() == {"text": 0.5, "vectors": 1}
     path = tmp_path / "leaderboard.csv"
-    boards = experiments.write_searches(path, searches, test, None, chosen="text")
+    boards = experiments.write_searches(
+        path, searches, test, None, chosen="text", with_vectors=["vectors"]
+    )
     assert boards[experiments.LABELS["judged"]]["value"]["vectors"] == 1
     board = pd.read_csv(path)
     assert board[board["chosen"]]["search"].tolist() == ["text"] * 2
