@@ -72,7 +72,7 @@ def four_searches(documents):
     bm25 = scoring.bm25_scores(documents, k1=1.6, b=0.25, heading=3)
     vectors = embedding.embed(map(corpus.whole_text, documents))
     vectors = scoring.vector_scores(vectors, documents)
-    both = [scoring.bm25_scores(documents), vectors]
+    parts = [scoring.bm25_scores(documents), vectors]
 
     def by(scores, **options):
         return utils.search_by_scores(scores, documents, k=100, **options)
@@ -82,7 +82,7 @@ def four_searches(documents):
         "copied title boost": utils.minsearch_search(copied, boost, k=100),
         "BM25 with stems, tuned": by(bm25, above=0),
         "vectors": by(vectors),
-        "hybrid": by(scoring.weighted_sum(both, [0.3, 0.7])),
+        "hybrid": by(scoring.weighted_sum(parts, [0.3, 0.7])),
     }
 
 
@@ -146,18 +146,18 @@ def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer
     Answers of a live model have none: a model says 1 or 0 (`fact_scores`). live:
     False where the rows have recorded answers in any case. of: as in `with_answers`."""
     folder = corpus.data_folder(folder)
-    some = rows[rows["query_id"].isin(needed.index)]
-    facts = some["query_id"].map(needed)
+    needing = rows[rows["query_id"].isin(needed.index)]
+    facts = needing["query_id"].map(needed)
     if live and llm.is_live():
         path = folder / "recorded-verdicts.jsonl"
-        scores = fact_scores(some["answer"], facts, path)
+        scores = fact_scores(needing["answer"], facts, path)
         stated = ["".join("01"[int(p >= 0.5)] for p in row) for row in scores]
-        return pd.Series(stated, some.index).reindex(rows.index)
+        return pd.Series(stated, needing.index).reindex(rows.index)
     readings = pd.read_csv(folder / f"{of}-readings.csv", dtype=str)
     readings = readings.set_index("key")[reading]
     stated = facts.map(lambda row: "0" * len(row))
-    said = some.loc[some["answer"] != f"{REFUSAL}.", "prompt"]
-    stated[said.index] = readings.loc[keys_of(said)].to_numpy()
+    prompts = needing.loc[needing["answer"] != f"{REFUSAL}.", "prompt"]
+    stated[prompts.index] = readings.loc[keys_of(prompts)].to_numpy()
     return stated.reindex(rows.index)
 
 
@@ -195,12 +195,12 @@ def gains(table, pairs, groups):
     groups: one label a query, a Series with the table's index. Columns: difference,
     low, high (95 %) and p, corrected for the number of pairs (`intervals.holm`)."""
     rows = {}
-    for one, other in pairs:
-        gain = (table[one] - table[other]).dropna()
-        name = f"{one} minus {other}"
+    for first, second in pairs:
+        gain = (table[first] - table[second]).dropna()
+        name = f"{first} minus {second}"
         rows[name] = intervals.difference(gain, groups[gain.index])
-    found = pd.DataFrame.from_dict(rows, orient="index")
-    return found.assign(p=intervals.holm(found["p"]))
+    differences = pd.DataFrame.from_dict(rows, orient="index")
+    return differences.assign(p=intervals.holm(differences["p"]))
 
 
 def ratio(part, whole, groups):
@@ -220,10 +220,12 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     facts: a list for each answer. It asks as `llm.respond` does. Notebook 17
     measures this judge."""
     facts = list(facts)
-    both = zip(answers, facts, strict=True)
-    prompts = [STATES.format(context=a, fact=fact) for a, some in both for fact in some]
+    pairs = zip(answers, facts, strict=True)
+    prompts = []
+    for answer, of_answer in pairs:
+        prompts += [STATES.format(context=answer, fact=fact) for fact in of_answer]
     p = digit_scores(prompts, path, by, "facts are not judged")
-    ends = np.cumsum([len(some) for some in facts])
+    ends = np.cumsum([len(of_answer) for of_answer in facts])
     return np.split(p, ends)[: len(facts)]
 
 
@@ -232,8 +234,8 @@ def digit_scores(prompts, path, by=llm.RECORDED, problem="prompts are not judged
 
     It asks as `llm.respond` does. RuntimeError counts the prompts without one."""
     call = llm.judge_call(among="01", timeout=600)
-    found = llm.respond(prompts, "digit", path, call, by=by)
-    return np.array([llm.p_of(response) for response in _all_of(found, problem, path)])
+    responses = llm.respond(prompts, "digit", path, call, by=by)
+    return np.array([*map(llm.p_of, _all_of(responses, problem, path))])
 
 
 def draws(groups, n_draws=10_000):
@@ -244,12 +246,12 @@ def draws(groups, n_draws=10_000):
     return rng.multinomial(n, np.full(n, 1 / n), size=n_draws), group
 
 
-def _all_of(found, problem, path):
+def _all_of(responses, problem, path):
     """The responses; RuntimeError counts those that are missing."""
-    if None in found:
-        count = f"{found.count(None)} of {len(found)} {problem}"
+    if None in responses:
+        count = f"{responses.count(None)} of {len(responses)} {problem}"
         raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
-    return found
+    return responses
 
 
 def refuses(answer):
@@ -268,8 +270,8 @@ def funnel(queries, rankings, k=5, became=None):
     rankings = np.asarray(rankings, dtype=object)
     if became is None:
         became = [None] * len(queries)
-    known = {None, "right", "wrong", "nothing"}
-    if unknown := sorted(set(became) - known, key=str):
+    outcomes = {None, "right", "wrong", "nothing"}
+    if unknown := sorted(set(became) - outcomes, key=str):
         expected = "expected right, wrong, nothing"
         raise ValueError(f"funnel: outcome {unknown[0]!r}; {expected}")
     qrels = utils.qrels_of(utils.right_answers(queries))
@@ -277,8 +279,8 @@ def funnel(queries, rankings, k=5, became=None):
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
     depth = rankings.shape[1]
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
-    found = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
-    return pd.Series(found, index=queries.index)
+    lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
+    return pd.Series(lost_at, index=queries.index)
 
 
 def cases(stages, questions, answers, n=3, seed=1):
@@ -287,8 +289,8 @@ def cases(stages, questions, answers, n=3, seed=1):
     stages: as by `funnel`. questions, answers: of the same queries; both are cut."""
     texts = {"question": (questions, 60), "answer": (answers, 80)}
     table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
-    for name, (some, length) in texts.items():
-        table[name] = [" ".join(text.split())[:length] for text in some]
+    for name, (shown, length) in texts.items():
+        table[name] = [" ".join(text.split())[:length] for text in shown]
     table = table.sample(frac=1, random_state=seed)
     table = table.groupby("stage", observed=True).head(n).sort_values("stage")
     return table.set_index("stage")
@@ -301,10 +303,10 @@ def _stage(qrel, ids, k, outcome):
         return by_outcome.get(outcome, "answered, though no record does")
     if outcome == "right":
         return "right"
-    wanted = {id_ for id_, grade in qrel.items() if grade == best}
-    if wanted.isdisjoint(ids):
+    best_records = {id_ for id_, grade in qrel.items() if grade == best}
+    if best_records.isdisjoint(ids):
         return "not among {depth}"
-    if wanted.isdisjoint(ids[:k]):
+    if best_records.isdisjoint(ids[:k]):
         return "below the first {k}"
     shown = {None: "shown", "wrong": "stated wrongly", "nothing": "shown, not used"}
     return shown[outcome]

@@ -32,7 +32,7 @@ def recorded_facts(prompt, answers, schema="Facts"):
     prompt: with {answer}. No model is ever called: readers annotated these facts."""
     responses = llm.load_responses(FACTS)
     prompts = [prompt.format(answer=answer) for answer in answers]
-    return [responses[llm.request_key(llm.RECORDED, one, schema)] for one in prompts]
+    return [responses[llm.request_key(llm.RECORDED, text, schema)] for text in prompts]
 
 
 def fact_lists(io, cot, answers):
@@ -44,12 +44,12 @@ def fact_lists(io, cot, answers):
     for name, (prompt, schema) in prompts.items():
         lists[f"large, {name}"] = recorded_facts(prompt, answers, schema)
     for name, (prompt, schema) in prompts.items():
-        asked = [prompt.format(answer=answer) for answer in answers]
+        texts = [prompt.format(answer=answer) for answer in answers]
         if llm.is_live():
-            live = llm.ask(asked, _schema(schema), FACTS)
-            lists[f"small, {name}"] = [one.model_dump() for one in live]
+            live = llm.ask(texts, _schema(schema), FACTS)
+            lists[f"small, {name}"] = [facts.model_dump() for facts in live]
         else:
-            lists[f"small, {name}"] = llm.recorded(asked, schema, FACTS, QWEN)
+            lists[f"small, {name}"] = llm.recorded(texts, schema, FACTS, QWEN)
     return lists
 
 
@@ -73,8 +73,8 @@ def judged(prompt, pairs):
     """The judge's score, p(1), of each row of pairs with a text and a fact: an array.
 
     prompt: with {context} and {fact}."""
-    both = zip(pairs["text"], pairs["fact"], strict=True)
-    prompts = [prompt.format(context=text, fact=fact) for text, fact in both]
+    rows = zip(pairs["text"], pairs["fact"], strict=True)
+    prompts = [prompt.format(context=text, fact=fact) for text, fact in rows]
     return np.array([llm.p_of(response) for response in digits(prompts)])
 
 
@@ -88,7 +88,7 @@ def direct_scores(prompt, contexts, answers):
     for names, answer in zip(contexts, answers, strict=True):
         shown = "\n\n".join(texts[name] for name in names)
         prompts.append(prompt.format(contexts=shown, answer=answer))
-    p = np.array([llm.digit_probabilities(one) for one in digits(prompts)])
+    p = np.array([llm.digit_probabilities(response) for response in digits(prompts)])
     return p @ np.arange(10) / p.sum(axis=1) / 9
 
 
@@ -107,8 +107,8 @@ def fact_pairs(folder):
     rows = []
     for entry, facts in zip(sets, lists, strict=True):
         own = entry["golden"] + entry["others"]
-        others = [name for name in contexts if name not in own]
-        for fact, name in itertools.product(facts, own + others):
+        elsewhere = [name for name in contexts if name not in own]
+        for fact, name in itertools.product(facts, own + elsewhere):
             row = {
                 "essay": entry["essay"],
                 "fact": fact,

@@ -177,11 +177,11 @@ def _swapped_at_random(sums):
         turned = rng.integers(2, size=SIGNS, dtype=np.uint32)
         drawn += SIGNS
         signs = np.concatenate([signs[-longest:], 2.0 * turned - 1])
-        for name, some in sums.items():
-            start = done[name] * len(some) - (drawn - len(signs))
-            n = min((len(signs) - start) // len(some), SWAPS - done[name])
-            block = signs[start : start + n * len(some)].reshape(n, len(some))
-            totals[name][done[name] : done[name] + n] = block @ some
+        for name, of_groups in sums.items():
+            start = done[name] * len(of_groups) - (drawn - len(signs))
+            n = min((len(signs) - start) // len(of_groups), SWAPS - done[name])
+            block = signs[start : start + n * len(of_groups)].reshape(n, len(of_groups))
+            totals[name][done[name] : done[name] + n] = block @ of_groups
             done[name] += n
     return totals
 

@@ -137,7 +137,7 @@ def _legend_below(figure):
     )
 
 
-def _said(values, form="{:.3f}"):
+def _listed(values, form="{:.3f}"):
     """A Series as text: label value, label value."""
     return ", ".join(f"{label} {form.format(value)}" for label, value in values.items())
 
@@ -176,7 +176,7 @@ def forest(tables, title, xlabel, grey=True):
     labels = next(iter(tables.values())).index
     figure, axis = _panel(title, 0.5 * len(labels) + 1.9, xlabel)
     axis.axvline(0, color=GREY, lw=1)
-    said = []
+    texts = []
     for number, (place, name) in enumerate(zip(_places(tables), tables, strict=True)):
         table = tables[name]
         y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
@@ -189,12 +189,12 @@ def forest(tables, title, xlabel, grey=True):
         ends = table[["difference", "low", "high"]].itertuples()
         for label, difference, low, high in ends:
             interval = f"{difference:+.3f} ({low:.3f} to {high:.3f})"
-            said.append(f"{name} {label}: {interval}".strip())
+            texts.append(f"{name} {label}: {interval}".strip())
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.5, -0.5)  # the first label on top
     if len(tables) > 1:
         _legend_below(figure)
-    show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
+    show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
 
 def scatter(tables, title, xlabel, ylabel):
@@ -206,7 +206,7 @@ def scatter(tables, title, xlabel, ylabel):
     """
     figure, panels = _panels(tables, title, sharey=True)
     marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
-    said = []
+    texts = []
     for axis, (name, table) in panels:
         x, y = table.columns[:2]
         has_verdicts = "verdict" in table
@@ -221,10 +221,10 @@ def scatter(tables, title, xlabel, ylabel):
                 group[x], group[y], s=60, color=colour, marker=marker, label=verdict
             )
         axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel=ylabel)
-        said.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
+        texts.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
     if has_verdicts:
         _legend_below(figure)
-    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
+    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(texts)}.")
 
 
 def histograms(tables, title, xlabel, mark=None):
@@ -234,18 +234,18 @@ def histograms(tables, title, xlabel, mark=None):
     """
     figure, panels = _panels(tables, title)
     bins = np.linspace(0, 1, 11)
-    said = []
+    texts = []
     for axis, (name, groups) in panels:
         for colour, (label, values) in zip(COLOURS, groups.items(), strict=False):
             shares = np.histogram(values, bins)[0] / len(values)
             axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
             axis.stairs(shares, bins, color=colour, lw=2, label=label)
-            said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
+            texts.append(f"{name}, {label}: mean {np.mean(values):.2f}")
         axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel="share")
         if mark is not None:
             axis.axvline(mark, color="black", ls="--", lw=2)
     _legend_below(figure)
-    show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
+    show(figure, f"{title}. {xlabel}. {'; '.join(texts)}.")
 
 
 def searches(boards, title, baseline=None, file=None):
@@ -260,8 +260,8 @@ def searches(boards, title, baseline=None, file=None):
         save_searches(file, boards, title, baseline)
     order = next(iter(boards.values())).sort_values("value").index
     boards = {label: board.reindex(order) for label, board in boards.items()}
-    said = [f"{label}: {_said(b['value'][::-1])}" for label, b in boards.items()]
-    show(_searches(boards, title, baseline), f"{title}. {'; '.join(said)}.")
+    texts = [f"{label}: {_listed(b['value'][::-1])}" for label, b in boards.items()]
+    show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
 
 
 def save_searches(file, boards, title, baseline=None):
@@ -296,7 +296,7 @@ def _searches(boards, title, baseline, width=None, columns=2):
 def label_of(name, longest=50):
     """A name for a figure: cut if it is long, and a $ in it is no formula."""
     short = name if len(name) <= longest else f"{name[: longest - 1]}…"
-    return "".join(one for one in short if one.isprintable()).replace("$", r"\$")
+    return "".join(filter(str.isprintable, short)).replace("$", r"\$")
 
 
 def bars(values, title, xlabel, strong=()):
@@ -311,7 +311,7 @@ def bars(values, title, xlabel, strong=()):
     form = "{:,.0f}" if (values % 1 == 0).all() else "{:.3f}"
     axis.bar_label(drawn, fmt=form, padding=4)
     axis.invert_yaxis()
-    show(figure, f"{title}. {xlabel}: {_said(values, form)}.")
+    show(figure, f"{title}. {xlabel}: {_listed(values, form)}.")
 
 
 # How a stage of the funnel is drawn, by how its name begins: colour and hatching
@@ -349,7 +349,7 @@ def funnel(table, title):
     axis.invert_yaxis()
     _legend_below(figure)
     said = "; ".join(
-        f"{name}: {_said(row, '{:.2f}')}" for name, row in table.iterrows()
+        f"{name}: {_listed(row, '{:.2f}')}" for name, row in table.iterrows()
     )
     show(figure, f"{title}. {said}.")
 
@@ -361,7 +361,7 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     each line is marked. label_at: beside which point the name stands, 0 for
     the first."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
-    said = []
+    texts = []
     for place, (name, line) in zip(_places(lines), lines.items(), strict=True):
         colour, marker = COLOURS[place], "os^"[place]
         axis.plot(line, color=colour, marker=marker, ms=5)
@@ -372,12 +372,12 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
         height = "center" if label_at else "bottom"
         axis.text(*place, f"  {name}", color=colour, va=height)
         ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
-        said.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
+        texts.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:
         axis.set_xscale("log")
         axis.set_xticks(line.index, map("{:,g}".format, line.index))
         axis.minorticks_off()
-    show(figure, f"{title}. {'; '.join(said)}.")
+    show(figure, f"{title}. {'; '.join(texts)}.")
 
 
 def histogram(values, title, xlabel, marks=None):
@@ -385,12 +385,12 @@ def histogram(values, title, xlabel, marks=None):
     figure, axis = _panel(title, 4.2, xlabel, "how many")
     axis.hist(values, bins=40, color=COLOURS[0], alpha=0.6)
     top = axis.get_ylim()[1]
-    said = f"{np.min(values):.3g} to {np.max(values):.3g}"
+    text = f"{np.min(values):.3g} to {np.max(values):.3g}"
     for label, value in (marks or {}).items():
         axis.axvline(value, color=COLOURS[1], lw=2)
         axis.text(value, top, f" {label}", color=COLOURS[1], va="top")
-        said += f", {label} {value:.3g}"
-    show(figure, f"{title}. {xlabel}: {said}.")
+        text += f", {label} {value:.3g}"
+    show(figure, f"{title}. {xlabel}: {text}.")
 
 
 def heat_map(table, title, number="{:.2f}", low=None, high=None):
@@ -407,8 +407,8 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
         colour = _readable_on(image.cmap(image.norm(value)))
         axis.text(x, y, text, ha="center", va="center", color=colour)
     rows = table.iterrows()
-    said = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
-    show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(said)}.")
+    texts = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
+    show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
 
 
 def _readable_on(colour):

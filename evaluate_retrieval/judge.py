@@ -32,6 +32,8 @@ def judge(source, out, who="me", draw=None):
     if gone.any():
         print(f"{gone.sum()} of {len(gone)} pairs are of no document, and left out")
     session = judging.Judging(pairs[~gone], source / f"judgements-{who}.csv")
+    if session.note:
+        print(session.note)
     keys = ", ".join(session.keys.values())
     print(f"{session}. Keys: {keys}; u goes back, q ends")
     try:

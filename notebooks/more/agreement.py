@@ -24,8 +24,8 @@ def auc_differences(scores, true, groups, name, n_resamples=2_000, seed=0):
 
     Columns: difference, low, high. All columns are scored in the same draws."""
     drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
-    others = drawn.drop(columns=name)
-    return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
+    compared = drawn.drop(columns=name)
+    return _with_interval(-compared.sub(drawn[name], axis=0), groups, "difference")
 
 
 def _times_drawn(groups, n_resamples, seed):
@@ -65,8 +65,8 @@ def kappas(verdicts, true, groups, n_resamples=2_000, seed=0):
 def kappa_differences(verdicts, true, groups, name, n_resamples=2_000, seed=0):
     """The kappa of one column minus that of each other, as by `kappas`: a DataFrame."""
     drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
-    others = drawn.drop(columns=name)
-    return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
+    compared = drawn.drop(columns=name)
+    return _with_interval(-compared.sub(drawn[name], axis=0), groups, "difference")
 
 
 def _drawn_kappas(verdicts, true, groups, n_resamples, seed):

@@ -15,13 +15,13 @@ def drawn_aucs(scores, right, groups):
     right answer and another in which the right one has the higher score."""
     drawn, group = answering.draws(groups)
     is_of_group = np.eye(group.max() + 1)[group]
-    ours, others = is_of_group[right], is_of_group[~right]
-    pairs = np.outer(ours.sum(axis=0), others.sum(axis=0))
+    of_right, of_wrong = is_of_group[right], is_of_group[~right]
+    pairs = np.outer(of_right.sum(axis=0), of_wrong.sum(axis=0))
     n_pairs = ((drawn @ pairs) * drawn).sum(axis=1)
     aucs = {}
     for name, score in scores.items():
         by_pair = np.subtract.outer(score[right].to_numpy(), score[~right].to_numpy())
-        wins = ours.T @ ((np.sign(by_pair) + 1) / 2) @ others
+        wins = of_right.T @ ((np.sign(by_pair) + 1) / 2) @ of_wrong
         aucs[name] = ((drawn @ wins) * drawn).sum(axis=1) / n_pairs
     return pd.DataFrame(aucs)
 
@@ -36,8 +36,8 @@ def chosen_verdicts(scores, right, groups):
     yes = pd.DataFrame(False, scores.index, scores.columns)
     for name, score in scores.items():
         for number in range(2):
-            given, known = score[half != number], right[half != number]
-            kappas = [cohen_kappa_score(known, given >= cut) for cut in cuts]
+            given, is_right = score[half != number], right[half != number]
+            kappas = [cohen_kappa_score(is_right, given >= cut) for cut in cuts]
             ours = half == number
             yes.loc[ours, name] = score[ours] >= cuts[np.argmax(kappas)]
     return yes
