@@ -178,14 +178,6 @@ def test_a_file_that_is_not_ours_is_refused_and_stays(encoded, cache):
         with pytest.raises(ValueError, match="not a file of the course's vectors"):
             embedding.embed(MANY)
         assert cache.read_bytes() == other
-    with closing(sqlite3.connect(cache)) as older:  # versions without the mark
-        older.execute("PRAGMA application_id = 0")
-    embedding.embed(MANY)
-    with closing(sqlite3.connect(cache)) as older:
-        older.execute("PRAGMA application_id = 0")
-        older.execute("CREATE TABLE accounts (name)")
-    with pytest.raises(ValueError, match="not a file of the course's vectors"):
-        embedding.embed(MANY)
     assert encoded == []
 
 
