@@ -37,7 +37,7 @@ DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-def settings():
+def environment():
     """What the environment says of the model, its device, and the file of vectors.
 
     A dict; model and device are None where it says nothing."""
@@ -120,7 +120,7 @@ def embedding_model(name=None):
 
 def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
-    name = str(name or settings()["model"] or bundled_model())
+    name = str(name or environment()["model"] or bundled_model())
     return MODELS / name if (MODELS / name).exists() else corpus.locate(name)
 
 
@@ -153,7 +153,7 @@ def _load_model(folder, _):
         model = SentenceTransformer(
             folder.as_posix(),
             trust_remote_code=_has_our_code(folder),
-            device=settings()["device"],
+            device=environment()["device"],
         )
     except OSError as error:
         raise RuntimeError(
@@ -349,7 +349,7 @@ def _exchange(keys, new):
     If the file is damaged, a warning says so, and it gets another name: nothing is
     kept in the new one. If there is no room for it, a warning says so. ValueError
     for a file that is not ours."""
-    path = settings()["store"]
+    path = environment()["store"]
     path.parent.mkdir(parents=True, exist_ok=True)
     if path != STORE:
         _check_ours(path)

@@ -36,7 +36,7 @@ class UnusableError(ValueError):
         self.reply = reply
 
 
-def settings():
+def environment():
     """What the environment says now: a dict.
 
     live: whether calls are switched on. retry: whether unusable replies are asked
@@ -53,19 +53,19 @@ def settings():
 
 def is_live():
     """Whether calls are switched on, by COURSE_LLM=live."""
-    return settings()["live"]
+    return environment()["live"]
 
 
 def model():
     """The model's name: what OPENAI_MODEL says now, or gpt-4o-mini."""
-    return settings()["model"]
+    return environment()["model"]
 
 
 def client(**options):
     """An openai client and the model's name, as the environment says."""
     from openai import OpenAI
 
-    defaults = {"max_retries": 5, "timeout": 60, "api_key": settings()["key"]}
+    defaults = {"max_retries": 5, "timeout": 60, "api_key": environment()["key"]}
     return OpenAI(**defaults | options), model()
 
 
@@ -185,7 +185,7 @@ def _ask_all(prompts, schema, path, call, workers):
 
     Prompts whose reply could not be used are among them, without a call."""
     live, apart, name = path.with_name(LIVE), path.with_name(UNUSABLE), model()
-    rejected = {} if settings()["retry"] else load_responses(apart)
+    rejected = {} if environment()["retry"] else load_responses(apart)
     failures, full = [], Event()
 
     def ask_one(prompt):

@@ -142,28 +142,28 @@ def _listed(values, form="{:.3f}"):
     return ", ".join(f"{label} {form.format(value)}" for label, value in values.items())
 
 
-def slopes(boards, left, right, title):
+def slopes(boards, first, second, title):
     """How two measures order the same searches: a panel for each board, best on top.
 
     boards: dict of name: DataFrame, a row for each search, with the columns
-    left and right. A search that moves by three places or more is drawn
+    first and second name. A search that moves by three places or more is drawn
     strongly.
     """
     figure, panels = _panels(boards, title, height=4.5, width=13)
     firsts = []
     for axis, (name, board) in panels:
-        places = board[[left, right]].rank(ascending=False)
+        places = board[[first, second]].rank(ascending=False)
         for search, (a, b) in places.iterrows():
             moved = abs(a - b) >= 3
             colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
             axis.plot([0, 1], [a, b], color=colour, lw=width)
             axis.text(-0.04, a, search, ha="right", va="center")
             axis.text(1.04, b, search, ha="left", va="center")
-        axis.set_title(f"{COLLECTIONS.get(name, name)}: {left} | {right}")
+        axis.set_title(f"{COLLECTIONS.get(name, name)}: {first} | {second}")
         axis.invert_yaxis()
         axis.set_axis_off()
-        firsts.append(f"{name}: {board[left].idxmax()} and {board[right].idxmax()}")
-    show(figure, f"{title}. First by {left} and by {right}: {'; '.join(firsts)}.")
+        firsts.append(f"{name}: {board[first].idxmax()} and {board[second].idxmax()}")
+    show(figure, f"{title}. First by {first} and by {second}: {'; '.join(firsts)}.")
 
 
 def forest(tables, title, xlabel, grey=True):
@@ -334,24 +334,31 @@ def funnel(table, title):
     table: DataFrame of shares, the columns as `answering.funnel` names them."""
     figure, axis = _panel(title, 0.6 * len(table) + 2.2, "share of the queries")
     table = table.loc[:, table.max() > 0]
-    left = 0
+    start = 0
     for stage, shares in table.items():
         begins = next(name for name in STAGES if stage.startswith(name))
         colour, hatch = STAGES[begins]
-        how = {"color": colour, "hatch": hatch, "edgecolor": "white", "label": stage}
-        drawn = axis.barh(table.index.astype(str), shares, left=left, **how)
+        drawn = axis.barh(
+            table.index.astype(str),
+            shares,
+            left=start,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            label=stage,
+        )
         texts = [f"{share:.2f}" if share >= 0.07 else "" for share in shares]
-        on = {"color": "white", "weight": "bold"}
-        for text in axis.bar_label(drawn, texts, label_type="center", **on):
+        labels = axis.bar_label(
+            drawn, texts, label_type="center", color="white", weight="bold"
+        )
+        for label in labels:
             box = {"facecolor": colour, "edgecolor": "none", "pad": 1}
-            text.set_bbox(box if hatch and text.get_text() else None)
-        left = left + shares
+            label.set_bbox(box if hatch and label.get_text() else None)
+        start = start + shares
     axis.invert_yaxis()
     _legend_below(figure)
-    said = "; ".join(
-        f"{name}: {_listed(row, '{:.2f}')}" for name, row in table.iterrows()
-    )
-    show(figure, f"{title}. {said}.")
+    rows = [f"{name}: {_listed(row, '{:.2f}')}" for name, row in table.iterrows()]
+    show(figure, f"{title}. {'; '.join(rows)}.")
 
 
 def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):

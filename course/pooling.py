@@ -25,15 +25,6 @@ PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
 # --- Queries of a log, and a pool of their results -----------------------------------
 
 
-def made_up_log(queries, n=600, steepness=1, seed=1):
-    """A log of n lines, a Series, drawn from queries, an array of texts.
-
-    The r-th query is 1 / r ** steepness times as likely as the first (Zipf)."""
-    weights = 1 / np.arange(1, len(queries) + 1) ** steepness
-    rng = np.random.default_rng(seed)
-    return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
-
-
 def strata(lines):
     """The different queries of a log, most frequent first, as they were typed first.
 
@@ -71,11 +62,10 @@ def pool(queries, searches, k=10, seed=1):
 
     searches: a dict of name: search function. A DataFrame with the columns
     corpus.TO_JUDGE: without ranks, and without the name of a search."""
-    found = [utils.run_search(queries, search, k) for search in searches.values()]
+    rankings = [utils.run_search(queries, search, k) for search in searches.values()]
     pools = []
-    for rankings in zip(*found, strict=True):
-        ids = set().union(*rankings) - {""}
-        pools.append(sorted(ids))
+    for of_query in zip(*rankings, strict=True):
+        pools.append(sorted(set().union(*of_query) - {""}))
     pairs = queries.rename(columns={"question": "query"}).assign(document=pools)
     pairs = pairs.explode("document").dropna(subset="document")
     pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]
@@ -102,13 +92,13 @@ def pairs_of(rankings, queries, k=10):
                     rows.setdefault((number, id_), {}).setdefault(name, discount)
     pairs = pd.DataFrame(rows.values(), columns=list(rankings)).fillna(0.0)
     numbers = [number for number, _ in rows]
-    asked = queries.iloc[numbers].reset_index(drop=True)
+    shown = queries.iloc[numbers].reset_index(drop=True)
     documents = [id_ for _, id_ in rows]
-    both = zip(asked["document"], documents, strict=True)
-    grades = [qrel.get(id_) for qrel, id_ in both]
-    asked = asked.rename(columns={"question": "query"})
-    asked = asked.assign(document=documents, grade=pd.Series(grades, dtype=float))
-    return pd.concat([asked[PAIR], pairs], axis=1)
+    qrels = zip(shown["document"], documents, strict=True)
+    grades = [qrel.get(id_) for qrel, id_ in qrels]
+    shown = shown.rename(columns={"question": "query"})
+    shown = shown.assign(document=documents, grade=pd.Series(grades, dtype=float))
+    return pd.concat([shown[PAIR], pairs], axis=1)
 
 
 def judge_next(pairs, leaders, n=100):
@@ -121,8 +111,8 @@ def judge_next(pairs, leaders, n=100):
     spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
     useful = pairs[pairs["grade"].isna() & (spread > 0)]
     order = spread[useful.index].sort_values(ascending=False, kind="stable")
-    found = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
-    return found.assign(drawn="next")
+    first = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
+    return first.assign(drawn="next")
 
 
 def judge_random(pairs, n=100):
@@ -131,8 +121,8 @@ def judge_random(pairs, n=100):
     pairs: see `how_drawn`. A hash gives their order, so when a pair is new the others
     keep their places. Judge them in this order, and stop where you like."""
     drawn = pairs.loc[_in_order(pairs)].head(n)
-    left = drawn[drawn["drawn"] != "random"]
-    return left[corpus.JUDGED_COLUMNS].assign(drawn="random")
+    drawn = drawn[drawn["drawn"] != "random"]
+    return drawn[corpus.JUDGED_COLUMNS].assign(drawn="random")
 
 
 def how_drawn(pairs, folder):
@@ -150,9 +140,9 @@ def how_drawn(pairs, folder):
     key = ["query_id", "document"]
     at_random = table[table["drawn"] == "random"].drop_duplicates(key, keep="last")
     grades = at_random.set_index(key)["grade"].astype(float)
-    found = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
-    pairs["grade"] = pairs["grade"].where(np.isnan(found), found)
-    so_far = pd.Series(~np.isnan(found), pairs.index)[_in_order(pairs)].cummin()
+    drawn = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
+    pairs["grade"] = pairs["grade"].where(np.isnan(drawn), drawn)
+    so_far = pd.Series(~np.isnan(drawn), pairs.index)[_in_order(pairs)].cummin()
     return pairs.assign(drawn=so_far.map({True: "random", False: ""}))
 
 
@@ -204,12 +194,12 @@ def two_estimates(ground_truth, rankings, k=10):
     rankings = np.asarray(rankings, dtype=object)
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
     rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
-    known = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
+    judged = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
     refilled = condensed(rankings, qrels)
     return pd.DataFrame(
         {
             "ndcg": utils.score(ground_truth, rankings, k)["ndcg"],
             "condensed": utils.score(ground_truth, refilled, k)["ndcg"],
-            "judged_at_k": [np.mean(row) if row else np.nan for row in known],
+            "judged_at_k": [np.mean(row) if row else np.nan for row in judged],
         }
     )

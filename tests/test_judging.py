@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-import annotators
 import pandas as pd
+import practice
 import pytest
 
 from course import corpus, judging
@@ -72,11 +72,11 @@ def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path)
 
 def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(tmp_path):
     paths = [judged(tmp_path / f"{keys}.csv", keys).path for keys in ("0121", "021")]
-    table = annotators.side_by_side(*paths)
+    table = practice.side_by_side(*paths)
     differ = table.dropna().query("pass_1 != pass_2")[corpus.JUDGED_COLUMNS]
     adjudicated = judged(tmp_path / "3.csv", "1", differ).path
     judged(adjudicated, "2", PAIRS[3:])  # which only one person had judged
-    merged, text = annotators.merge(table, adjudicated)
+    merged, text = practice.merge(table, adjudicated)
     counts = [int(word) for word in text.split() if word.isdigit()]
     assert counts == [2, 1, 1]  # merged, by one person only, not adjudicated
     merged.to_csv(tmp_path / "judged-queries.csv", index=False)
@@ -94,9 +94,9 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     ann = judging.last_grades(tmp_path / "ann")
     assert ann["drawn"].tolist() == ["pool", "random", "random", "random"]
     assert ann["grade"].tolist() == ["0", "1", "2", "1"]  # the last of each pair
-    table = annotators.side_by_side(tmp_path / "ann", tmp_path / "ben")
+    table = practice.side_by_side(tmp_path / "ann", tmp_path / "ben")
     judged(tmp_path / "third", "", PAIRS)
-    merged, _ = annotators.merge(table, tmp_path / "third")
+    merged, _ = practice.merge(table, tmp_path / "third")
     assert merged["drawn"].tolist() == ["pool", "random", "random"]
     judged(tmp_path / "eve", "0", draw[:1])
     judged(tmp_path / "eve", "2", pool[1:2])  # read again, and still a random draw
@@ -104,7 +104,7 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     assert again.to_numpy().tolist() == [["random", "2"]]
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
     assert set(judging.last_grades(old)["drawn"]) == {""}
-    assert set(annotators.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
+    assert set(practice.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
 
 
 def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
@@ -114,10 +114,10 @@ def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
     pairs = PAIRS.assign(drawn="pool")
     for name, upto in {"one": 2, "two": None}.items():
         judging = Judging(pairs, tmp_path / name)
-        annotators.judge_as(judging, grades, upto)
+        practice.judge_as(judging, grades, upto)
         assert [*judging.done.values()] == [*"0121"][:upto]
-    both = annotators.side_by_side(tmp_path / "one", tmp_path / "two").dropna()
-    matrix = annotators.crossed(both, "Ann", "Ben")
+    both = practice.side_by_side(tmp_path / "one", tmp_path / "two").dropna()
+    matrix = practice.crossed(both, "Ann", "Ben")
     assert matrix.to_numpy().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
     assert [matrix.index[0], matrix.columns[2]] == ["Ann: 0", "Ben: 2"]
 

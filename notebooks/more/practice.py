@@ -1,8 +1,18 @@
-"""Two annotators in notebook 08: what they judge, and what becomes of it."""
+"""What notebook 08 practises on: a made-up log, and two annotators."""
 
+import numpy as np
 import pandas as pd
 
 from course import corpus, judging
+
+
+def made_up_log(queries, n=600, steepness=1, seed=1):
+    """A log of n lines, a Series, drawn from queries, an array of texts.
+
+    The r-th query is 1 / r ** steepness times as likely as the first (Zipf)."""
+    weights = 1 / np.arange(1, len(queries) + 1) ** steepness
+    rng = np.random.default_rng(seed)
+    return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
 
 
 def judge_as(session, grades, upto=None):
