@@ -2,10 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from minsearch import Index
 
 import utils
-from course import corpus, embedding, intervals, llm, scoring
+from course import corpus, intervals, llm
 
 LONGEST = 160  # tokens of an answer
 ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers
@@ -64,26 +63,6 @@ def load_contexts(folder=None):
         shown = [records[id_] for id_ in row.records.split()]
         prompts.append(prompt_of(row.question, row.course, shown))
     return table.assign(prompt=prompts)
-
-
-def four_searches(documents):
-    """The searches of notebook 07, {name: function of queries}, of 100 results each."""
-    copied = Index(["question", "text", "section"], ["course"]).fit(documents)
-    bm25 = scoring.bm25_scores(documents, k1=1.6, b=0.25, heading=3)
-    vectors = embedding.embed(map(corpus.whole_text, documents))
-    vectors = scoring.vector_scores(vectors, documents)
-    parts = [scoring.bm25_scores(documents), vectors]
-
-    def by(scores, **options):
-        return utils.search_by_scores(scores, documents, k=100, **options)
-
-    boost = {"question": 3, "section": 0.5}
-    return {
-        "copied title boost": utils.minsearch_search(copied, boost, k=100),
-        "BM25 with stems, tuned": by(bm25, above=0),
-        "vectors": by(vectors),
-        "hybrid": by(scoring.weighted_sum(parts, [0.3, 0.7])),
-    }
 
 
 def answer_call():
@@ -161,21 +140,6 @@ def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer
     return stated.reindex(rows.index)
 
 
-def facts_shown(rows, folder=None):
-    """The share of a query's facts that the shown records state: a Series (coverage).
-
-    rows: of `load_contexts`. NaN where answer-coverage.csv has no facts of a query."""
-    stating = pd.read_csv(corpus.data_folder(folder) / "answer-coverage.csv")
-    stating = stating["records"].str.split().groupby(stating["query_id"]).agg(list)
-    shares = []
-    for query, shown in zip(rows["query_id"], rows["records"], strict=True):
-        by_fact = stating.get(query, [])
-        shown = set(shown.split())
-        covered = [not shown.isdisjoint(records) for records in by_fact]
-        shares.append(np.mean(covered) if covered else np.nan)
-    return pd.Series(shares, rows.index)
-
-
 def means(table, groups):
     """The mean of each column, with a 95 % interval: difference, low and high.
 
@@ -201,17 +165,6 @@ def gains(table, pairs, groups):
         rows[name] = intervals.difference(gain, groups[gain.index])
     differences = pd.DataFrame.from_dict(rows, orient="index")
     return differences.assign(p=intervals.holm(differences["p"]))
-
-
-def ratio(part, whole, groups):
-    """The ratio of two means over the same queries, with a 95 % interval: a dict.
-
-    The interval is the middle of 10,000 draws of whole groups."""
-    drawn, group = draws(groups)
-    drawn = drawn[:, group]
-    ratios = (drawn @ part.to_numpy()) / (drawn @ whole.to_numpy())
-    low, high = np.quantile(ratios, [0.025, 0.975])
-    return {"ratio": part.mean() / whole.mean(), "low": low, "high": high}
 
 
 def fact_scores(answers, facts, path, by=llm.RECORDED):
@@ -281,19 +234,6 @@ def funnel(queries, rankings, k=5, became=None):
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
     lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
     return pd.Series(lost_at, index=queries.index)
-
-
-def cases(stages, questions, answers, n=3, seed=1):
-    """n queries of each stage, drawn with a seed: question and answer, by stage.
-
-    stages: as by `funnel`. questions, answers: of the same queries; both are cut."""
-    texts = {"question": (questions, 60), "answer": (answers, 80)}
-    table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
-    for name, (shown, length) in texts.items():
-        table[name] = [" ".join(text.split())[:length] for text in shown]
-    table = table.sample(frac=1, random_state=seed)
-    table = table.groupby("stage", observed=True).head(n).sort_values("stage")
-    return table.set_index("stage")
 
 
 def _stage(qrel, ids, k, outcome):

@@ -7,6 +7,7 @@ import os
 from types import SimpleNamespace
 from unittest.mock import patch
 
+import hits
 import judges
 import numpy as np
 import pandas as pd
@@ -159,7 +160,7 @@ def test_coverage_is_the_share_of_facts_that_a_shown_record_states(tmp_path):
     (tmp_path / "answer-coverage.csv").write_text(lines)
     rows = pd.DataFrame({"query_id": ["q1", "q1", "q2", "q3"]}, [4, 2, 7, 1])
     rows["records"] = ["r2 r5", "r3 r1", "", "r1"]
-    found = answering.facts_shown(rows, tmp_path)
+    found = hits.facts_shown(rows, tmp_path)
     assert found.drop(1).to_dict() == {4: 0.5, 2: 1.0, 7: 0.0}
     assert pd.isna(found[1])
 
@@ -184,10 +185,10 @@ def test_gains_leave_out_queries_without_both_and_correct_their_p_values():
 
 def test_the_interval_of_a_ratio_draws_whole_groups():
     whole = pd.Series([1.0, 3.0, 2.0, 2.0])
-    found = answering.ratio(whole / 2, whole, ["a", "b", "b", "c"])
+    found = hits.ratio(whole / 2, whole, ["a", "b", "b", "c"])
     assert list(found.values()) == pytest.approx([0.5, 0.5, 0.5])
     part = pd.Series([1.0, 0.0, 0.0, 1.0])
-    found = answering.ratio(part, whole, ["a", "b", "b", "c"])
+    found = hits.ratio(part, whole, ["a", "b", "b", "c"])
     assert found["ratio"] == 0.25
     assert (found["low"], found["high"]) == (0, 1)
 
@@ -196,7 +197,7 @@ def test_cases_are_some_of_each_stage():
     names = ["right", "shown, not used"]
     stages = pd.Series(pd.Categorical(names * 5, names, ordered=True), range(10, 20))
     questions = pd.Series([f"why \n {n}?" for n in range(10)])
-    found = answering.cases(stages, questions, ["a" * 200] * 10, n=2)
+    found = hits.cases(stages, questions, ["a" * 200] * 10, n=2)
     assert found.index.tolist() == ["right"] * 2 + ["shown, not used"] * 2
     assert set(found["question"]) <= {f"why {n}?" for n in range(10)}
     assert found["answer"].str.len().max() == 80
