@@ -199,11 +199,11 @@ def embed(texts, model=None, role="document"):
     keys = _keys(texts, model, role)
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
-    lengths = _lengths(new, embedding_model(model)) if new else {}
+    lengths = _lengths(new, model)
     with _bar(
         total=sum(lengths.values()),
         desc=f"encode {len(new):,} texts",
-        unit=" word pieces",
+        unit=" characters",
         unit_scale=True,
         disable=len(new) <= SAMPLE,
     ) as bar:
@@ -318,29 +318,23 @@ def _encode(texts, lengths, name, role):
 def _batches(texts, lengths):
     """Lists of texts of like length, the longest first.
 
-    A batch has about 1,000 word pieces: more do not fit into the cache of a
-    processor."""
+    A batch has about 4,000 characters, or 1,000 word pieces: more do not fit into the
+    cache of a processor."""
     batches, size = [], 0
     for text in sorted(texts, key=lengths.get, reverse=True):
         if not batches or len(batches[-1]) == size:
             batches.append([])
-            size = max(1, min(64, 1_000 // max(1, lengths[text])))
+            size = max(1, min(64, 4_000 // max(1, lengths[text])))
         batches[-1].append(text)
     return batches
 
 
 def _lengths(texts, model):
-    """About how many word pieces the model reads of each text, {text: number}."""
-    tokenizer = getattr(model, "tokenizer", None)
-    if not callable(tokenizer):
-        return {text: 1 + len(text) // 4 for text in texts}
-    lengths = {}
-    starts = range(0, len(texts), 1_000)  # what it returns takes much memory
-    for start in _bar(starts, desc="count word pieces", disable=len(starts) < 20):
-        batch = texts[start : start + 1_000]
-        pieces = tokenizer(batch, truncation=True, max_length=model.max_seq_length)
-        lengths |= dict(zip(batch, map(len, pieces["input_ids"]), strict=True))
-    return lengths
+    """About how many characters the model reads of each text, {text: number}."""
+    if not texts:
+        return {}  # without loading the model
+    longest = 4 * (getattr(embedding_model(model), "max_seq_length", None) or 1_000)
+    return {text: min(len(text), longest) for text in texts}
 
 
 def _exchange(keys, new):

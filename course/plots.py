@@ -92,19 +92,6 @@ def _panel(title, height, xlabel="", ylabel="", width=11):
     return figure, axis
 
 
-def _grid(title, height, width, rows, columns, middle=0):
-    """A figure with one panel for a table of cells, its columns' names on top.
-
-    middle: where the middle of the first cell is."""
-    figure, axis = _panel(title, height, width=width)
-    axis.set_xticks(np.arange(len(columns)) + middle, columns)
-    axis.set_yticks(np.arange(len(rows)) + middle, rows)
-    axis.xaxis.tick_top()
-    axis.tick_params(length=0)
-    axis.set_frame_on(False)
-    return figure, axis
-
-
 def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
     """A figure with a panel for each table.
 
@@ -406,7 +393,12 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     low, high: which values are the lightest and the darkest; else those of the
     table."""
     height, width = 0.5 * len(table) + 1.8, 1.3 * len(table.columns) + 4
-    figure, axis = _grid(title, height, width, table.index, table.columns)
+    figure, axis = _panel(title, height, width=width)
+    axis.set_xticks(range(len(table.columns)), table.columns)
+    axis.set_yticks(range(len(table)), table.index)
+    axis.xaxis.tick_top()
+    axis.tick_params(length=0)
+    axis.set_frame_on(False)
     values = table.to_numpy(dtype=float)
     image = axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
     for (y, x), value in np.ndenumerate(values):

@@ -125,7 +125,7 @@ def test_where_no_bar_can_be_drawn_there_are_lines_with_the_time_left(
     lines = [line.strip() for line in said if line.strip()]
     assert len(lines) >= 3
     assert all(line.startswith("encode 200 texts: ") for line in lines)
-    left = r" 96%.*192k/200k \[[\d:]+<[\d:]+, .* word pieces/s"
+    left = r" 96%.*768k/800k \[[\d:]+<[\d:]+, .* characters/s"
     assert any(re.search(left, line) for line in lines)
     embedding.embed([f"few {n}" for n in range(embedding.SAMPLE)])
     assert not capsys.readouterr().err
