@@ -51,7 +51,8 @@ def prompt_of(question, course, records):
 def load_contexts(folder=None):
     """What a model was shown, from answer-contexts.csv: a DataFrame, a row an answer.
 
-    Columns: query_id, search, records (their ids), question, course, need, prompt."""
+    Columns: query_id, search, records (their ids), question, course, need,
+    prompt."""
     folder = corpus.data_folder(folder)
     records = {d["id"]: d for d in corpus.load_documents(folder)}
     queries, _ = corpus.load_judged_queries(folder)
@@ -99,9 +100,10 @@ def answers_to(prompts, path, by=llm.RECORDED):
 def with_answers(rows, folder=None, live=True, of="answer"):
     """Rows of `load_contexts` with what the model said: columns answer and refuses.
 
-    It asks as `llm.respond` does, live or as recorded in the folder. live: False
-    for the recorded answers in any case; KeyError for a prompt without one.
-    of: "answer", or "page-answer" for the rows of `pages.load_answers`."""
+    It asks as `llm.respond` does, live or as recorded in the folder. live:
+    False for the recorded answers in any case; KeyError for a prompt without
+    one. of: "answer", or "page-answer" for the rows of
+    `pages.load_answers`."""
     path = corpus.data_folder(folder) / f"recorded-{of}s.jsonl"
     if live:
         answers = answers_to(rows["prompt"].tolist(), path, by=ANSWERED_BY)
@@ -119,11 +121,12 @@ def keys_of(prompts):
 def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer"):
     """Which facts each answer states: a Series of texts, a character for each fact.
 
-    1 stated, x the contrary stated, 0 neither; NaN where a query needs no facts.
-    rows: of `with_answers`. needed: lists of facts, a Series by query_id. reading:
-    "first" or "second" of the recorded answers; KeyError for an answer without it.
-    Answers of a live model have none: a model says 1 or 0 (`fact_scores`). live:
-    False where the rows have recorded answers in any case. of: as in `with_answers`."""
+    1 stated, x the contrary stated, 0 neither; NaN where a query needs no
+    facts. rows: of `with_answers`. needed: lists of facts, a Series by
+    query_id. reading: "first" or "second" of the recorded answers; KeyError
+    for an answer without it. Answers of a live model have none: a model says 1
+    or 0 (`fact_scores`). live: False where the rows have recorded answers in
+    any case. of: as in `with_answers`."""
     folder = corpus.data_folder(folder)
     needing = rows[rows["query_id"].isin(needed.index)]
     facts = needing["query_id"].map(needed)
@@ -143,8 +146,9 @@ def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer
 def means(table, groups):
     """The mean of each column, with a 95 % interval: difference, low and high.
 
-    table: a row for each query. groups: one label a query (`intervals.groups_of`).
-    The columns are those that `plots.forest` takes."""
+    table: a row for each query. groups: one label a query
+    (`intervals.groups_of`). The columns are those that `plots.forest`
+    takes."""
     rows = {}
     for name, values in table.items():
         low, high = intervals.confidence_interval(values, groups)
@@ -155,9 +159,10 @@ def means(table, groups):
 def gains(table, pairs, groups):
     """One column of a table minus another: a row for each pair of names.
 
-    table: a row for each query; those where one of the two is NaN are left out.
-    groups: one label a query, a Series with the table's index. Columns: difference,
-    low, high (95 %) and p, corrected for the number of pairs (`intervals.holm`)."""
+    table: a row for each query; those where one of the two is NaN are left
+    out. groups: one label a query, a Series with the table's index. Columns:
+    difference, low, high (95 %) and p, corrected for the number of pairs
+    (`intervals.holm`)."""
     rows = {}
     for first, second in pairs:
         gain = (table[first] - table[second]).dropna()
@@ -185,7 +190,8 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
 def digit_scores(prompts, path, by=llm.RECORDED, problem="prompts are not judged"):
     """P(1) / (P(0) + P(1)) of the model's digit for each prompt, an array.
 
-    It asks as `llm.respond` does. RuntimeError counts the prompts without one."""
+    It asks as `llm.respond` does. RuntimeError counts the prompts without
+    one."""
     call = llm.judge_call(among="01", timeout=600)
     responses = llm.respond(prompts, "digit", path, call, by=by)
     return np.array([*map(llm.p_of, _all_of(responses, problem, path))])
@@ -216,10 +222,10 @@ def funnel(queries, rankings, k=5, became=None):
     """Where the answer to each query was lost: a Series of stages, in their order.
 
     queries: a ground truth. The records with a query's best grade answer it;
-    without a grade above 0 no record does. rankings: ids,
-    (n_queries, depth). The first k are shown to a model. became: the outcome of
-    each query's answer, "right", "wrong", or "nothing" where it states nothing that
-    is needed or refuses; None without a model. ValueError for another outcome."""
+    without a grade above 0 no record does. rankings: ids, (n_queries, depth).
+    The first k are shown to a model. became: the outcome of each query's
+    answer, "right", "wrong", or "nothing" where it states nothing that is
+    needed or refuses; None without a model. ValueError for another outcome."""
     rankings = np.asarray(rankings, dtype=object)
     if became is None:
         became = [None] * len(queries)

@@ -29,9 +29,9 @@ PATIENT = {"retry_on_timeout": True, "max_retries": 5}
 def environment():
     """What the environment says: a dict. docs/settings.md describes it.
 
-    addresses: of the nodes, with commas between them; None without one. required:
-    whether a node has to answer. record: the file that keeps what it answers. run:
-    the name of a run, which deletes its own indexes."""
+    addresses: of the nodes, with commas between them; None without one.
+    required: whether a node has to answer. record: the file that keeps what it
+    answers. run: the name of a run, which deletes its own indexes."""
     return {
         "addresses": os.getenv("ELASTICSEARCH_URL") or None,
         "key": os.getenv("ELASTICSEARCH_API_KEY") or None,
@@ -56,8 +56,9 @@ def without_password(url):
 def find_node():
     """A client for the nodes that the settings name, or for one on this machine.
 
-    Returns also the problem, a sentence: where no healthy node answers, the client is
-    None, else the problem. Without the package elasticsearch both are None."""
+    Returns also the problem, a sentence: where no healthy node answers, the
+    client is None, else the problem. Without the package elasticsearch both
+    are None."""
     try:
         import elasticsearch  # noqa: F401
     except ImportError:  # who needs only the command has no client
@@ -72,8 +73,8 @@ def find_node():
 def connect_elasticsearch():
     """The client of `find_node`, or None: then a warning is logged.
 
-    RuntimeError where REQUIRE_ELASTICSEARCH is set and there is none. A key that may
-    not ask for the node's health is enough."""
+    RuntimeError where REQUIRE_ELASTICSEARCH is set and there is none. A key
+    that may not ask for the node's health is enough."""
     es, problem = find_node()
     if es is None and environment()["required"]:
         raise RuntimeError(problem or "Elasticsearch: its package is not installed")
@@ -86,10 +87,10 @@ def connect_elasticsearch():
 def node_or_record(client=None):
     """A client of a node, or one that replays what a node once answered; which it is.
 
-    client: one that asks a node; ELASTICSEARCH_URL goes before it. The text has the
-    version. With ELASTICSEARCH_RECORD what the node answers is added to that file when
-    Python ends. RuntimeError as of `connect_elasticsearch`, and later for a request
-    that is not on the record."""
+    client: one that asks a node; ELASTICSEARCH_URL goes before it. The text
+    has the version. With ELASTICSEARCH_RECORD what the node answers is added
+    to that file when Python ends. RuntimeError as of `connect_elasticsearch`,
+    and later for a request that is not on the record."""
     from elasticsearch import Elasticsearch
 
     if environment()["required"]:
@@ -182,10 +183,10 @@ def _no_index(error, name):
 def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
-    mappings: with a keyword `id`. settings: more of the index, or others.
-    What this checkout and user left on the node a day ago is deleted, and logged.
-    BulkIndexError, which leaves no index, names documents. RuntimeError
-    where the node is read-only, or the key lacks a right."""
+    mappings: with a keyword `id`. settings: more of the index, or others. What
+    this checkout and user left on the node a day ago is deleted, and logged.
+    BulkIndexError, which leaves no index, names documents. RuntimeError where
+    the node is read-only, or the key lacks a right."""
     from elasticsearch import ApiError, helpers
 
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
@@ -228,9 +229,9 @@ def _made(es, index):
 def delete_indexes(es, older_than=0, run=None, now=None):
     """Delete indexes that `index_documents` made for this checkout and user.
 
-    older_than: milliseconds before now, by the node's clock. run: only what it made
-    in that run (COURSE_RUN). One that has an alias stays: somebody uses it. Which
-    are deleted because of their age is logged."""
+    older_than: milliseconds before now, by the node's clock. run: only what it
+    made in that run (COURSE_RUN). One that has an alias stays: somebody uses
+    it. Which are deleted because of their age is logged."""
     ours = es.indices.get(
         index=f"*-course-{owner()}-*", features=["aliases", "mappings", "settings"]
     )
@@ -361,8 +362,9 @@ def match_query(fields, kind="best_fields"):
 def knn_query(field, vectors, **options):
     """A query for `elasticsearch_search`: the records with the nearest vectors.
 
-    field: of the type dense_vector. vectors: a dict of question: vector. Filtered on
-    the course, inside the clause. options: they replace parts of the clause."""
+    field: of the type dense_vector. vectors: a dict of question: vector.
+    Filtered on the course, inside the clause. options: they replace parts of
+    the clause."""
 
     def query(question, course):
         clause = {

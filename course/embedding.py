@@ -52,9 +52,9 @@ def environment():
 def bundled_model():
     """The folder of all-MiniLM-L6-v2; the weights are checked.
 
-    It comes from a package, or where that is gone from the hub, at a fixed revision.
-    RuntimeError where neither can be had, or the weights are others. Where only
-    vectors are that were made before, it is the model's name."""
+    It comes from a package, or where that is gone from the hub, at a fixed
+    revision. RuntimeError where neither can be had, or the weights are others.
+    Where only vectors are that were made before, it is the model's name."""
     if find_spec(MADE_BEFORE):
         return Path(NAME)
     import pooch
@@ -111,8 +111,8 @@ def _check_files(folder):
 def embedding_model(name=None):
     """Return the sentence-transformers model of a folder or name.
 
-    Without a name it is EMBEDDING_MODEL, or else ours. In a browser it only knows
-    the texts whose vectors were made before."""
+    Without a name it is EMBEDDING_MODEL, or else ours. In a browser it only
+    knows the texts whose vectors were made before."""
     if find_spec(MADE_BEFORE):
         return SimpleNamespace(encode=_look_up, prompts={})
     return _load_model(*_model_files(name))
@@ -187,10 +187,10 @@ def embed(texts, model=None, role="document"):
     """Return unit vectors of the texts, float32, (n_texts, dimension).
 
     Each text is encoded once. The vectors are kept by model, role and text in
-    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite. They are kept as they are
-    made: who begins again after an interrupt goes on from there.
-    model: a folder or name, see `embedding_model`.
-    role: document, or query, for which a model may have a prompt."""
+    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite. They are kept as
+    they are made: who begins again after an interrupt goes on from there.
+    model: a folder or name, see `embedding_model`. role: document, or query,
+    for which a model may have a prompt."""
     texts = [corpus.encodable(text) for text in texts]
     if find_spec(MADE_BEFORE):
         return _look_up(texts)
@@ -224,8 +224,8 @@ def short_key(text):
 def _made_before():
     """The vectors that were made before: {short key: vector}, and their dimension.
 
-    They are kept in half precision by scripts/site/browser.py; here they get their
-    length of 1 back."""
+    They are kept in half precision by scripts/site/browser.py; here they get
+    their length of 1 back."""
     with np.load(Path(find_spec(MADE_BEFORE).origin).with_name("vectors.npz")) as kept:
         keys, vectors = kept["keys"], kept["vectors"].astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -250,8 +250,9 @@ def _look_up(texts, **_):
 def work_left(texts, model=None):
     """How many of the texts have no vectors yet, and about how long they take.
 
-    Returns a number and seconds, which leave out what is already done. To measure
-    them SAMPLE of the texts, evenly drawn, are encoded; their vectors are kept."""
+    Returns a number and seconds, which leave out what is already done. To
+    measure them SAMPLE of the texts, evenly drawn, are encoded; their vectors
+    are kept."""
     keys = _keys(map(corpus.encodable, texts), model, "document")
     kept = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in kept]
@@ -267,7 +268,8 @@ def work_left(texts, model=None):
 def on_processor(model=None):
     """Whether a model runs on a processor, and not on what EMBEDDING_DEVICE names.
 
-    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is one."""
+    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is
+    one."""
     return str(embedding_model(model).device) == "cpu"
 
 
@@ -283,7 +285,8 @@ def _keys(texts, model, role):
 def _bar(items=None, **options):
     """A bar of tqdm, with the time left.
 
-    Where no terminal or notebook can redraw it, it is a line every LINE seconds."""
+    Where no terminal or notebook can redraw it, it is a line every LINE
+    seconds."""
     if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         options |= {"mininterval": LINE, "bar_format": "{l_bar}{bar:20}{r_bar}\n"}
     return tqdm(items, **options)
@@ -318,8 +321,8 @@ def _encode(texts, lengths, name, role):
 def _batches(texts, lengths):
     """Lists of texts of like length, the longest first.
 
-    A batch has about 4,000 characters, or 1,000 word pieces: more do not fit into the
-    cache of a processor."""
+    A batch has about 4,000 characters, or 1,000 word pieces: more do not fit
+    into the cache of a processor."""
     batches, size = [], 0
     for text in sorted(texts, key=lengths.get, reverse=True):
         if not batches or len(batches[-1]) == size:
@@ -340,9 +343,9 @@ def _lengths(texts, model):
 def _exchange(keys, new):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
-    If the file is damaged, a warning says so, and it gets another name: nothing is
-    kept in the new one. If there is no room for it, a warning says so. ValueError
-    for a file that is not ours."""
+    If the file is damaged, a warning says so, and it gets another name:
+    nothing is kept in the new one. If there is no room for it, a warning says
+    so. ValueError for a file that is not ours."""
     path = environment()["store"]
     path.parent.mkdir(parents=True, exist_ok=True)
     if path != STORE:

@@ -29,7 +29,8 @@ def essay_contexts(folder):
 def recorded_facts(prompt, answers, schema="Facts"):
     """What the large writer listed for each answer: dicts with facts.
 
-    prompt: with {answer}. No model is ever called: readers annotated these facts."""
+    prompt: with {answer}. No model is ever called: readers annotated these
+    facts."""
     responses = llm.load_responses(FACTS)
     prompts = [prompt.format(answer=answer) for answer in answers]
     return [responses[llm.request_key(llm.RECORDED, text, schema)] for text in prompts]
@@ -38,8 +39,9 @@ def recorded_facts(prompt, answers, schema="Facts"):
 def fact_lists(io, cot, answers):
     """The facts of each answer by two models and two prompts: dict of name: dicts.
 
-    io, cot: prompts with {answer}; replies to cot have their reasoning, too. The
-    small model's lists are recorded; if calls are live, your model's come instead."""
+    io, cot: prompts with {answer}; replies to cot have their reasoning, too.
+    The small model's lists are recorded; if calls are live, your model's come
+    instead."""
     lists, prompts = {}, {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
     for name, (prompt, schema) in prompts.items():
         lists[f"large, {name}"] = recorded_facts(prompt, answers, schema)
@@ -81,8 +83,8 @@ def judged(prompt, pairs):
 def direct_scores(prompt, contexts, answers):
     """The model's mean digit / 9, weighted by probability, for each set of contexts.
 
-    prompt: with {contexts} and {answer}. contexts: names of each set's contexts.
-    answers: the golden answer of each, or one text for all."""
+    prompt: with {contexts} and {answer}. contexts: names of each set's
+    contexts. answers: the golden answer of each, or one text for all."""
     texts, prompts = essay_contexts(DATA), []
     answers = [answers] * len(contexts) if isinstance(answers, str) else answers
     for names, answer in zip(contexts, answers, strict=True):
@@ -96,7 +98,8 @@ def fact_pairs(folder):
     """Each fact of the golden answers with each context: a row for each pair.
 
     Columns: essay, fact, context, text; own, whether the context is one of the
-    seven of its essay; stated, whether the readers say that it states the fact."""
+    seven of its essay; stated, whether the readers say that it states the
+    fact."""
     contexts = essay_contexts(folder)
     sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))
     records = pd.read_json(folder / "recorded-facts.jsonl", lines=True)
@@ -148,8 +151,9 @@ def combinations(n_contexts, smallest=2, most=2**16):
 def point_pairs(points, lists, contexts):
     """Each fact of a point with each of its two contexts: a row for each pair.
 
-    points: DataFrame with point, context_a and context_b. lists: dicts with facts, one
-    a point. contexts: dict of name: text. Columns: point, fact, context, text."""
+    points: DataFrame with point, context_a and context_b. lists: dicts with
+    facts, one a point. contexts: dict of name: text. Columns: point, fact,
+    context, text."""
     facts = [listed["facts"] for listed in lists]
     pairs = points[["point", "context_a", "context_b"]].assign(fact=facts)
     pairs = pairs.explode("fact").melt(["point", "fact"], value_name="context")

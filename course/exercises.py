@@ -1,7 +1,7 @@
 """Check the answers of exercises: with the published solution, on inputs of many kinds.
 
-An example alone accepts answers that are right by luck. So a check also asks the
-solution, and compares."""
+An example alone accepts answers that are right by luck. So a check also asks
+the solution, and compares."""
 
 import copy
 
@@ -30,8 +30,8 @@ def cells(path):
 def solution(stem, number, names):
     """What the solution of an exercise defines: a dict of names.
 
-    stem: of the notebook's file. names: those of the notebook, its `globals()`; they
-    stay as they are."""
+    stem: of the notebook's file. names: those of the notebook, its
+    `globals()`; they stay as they are."""
     space = dict(names)
     [code] = [
         code
@@ -45,8 +45,9 @@ def solution(stem, number, names):
 def check(mine, right, inputs, hint="", message=MESSAGE):
     """AssertionError for the first input for which two functions differ.
 
-    mine, right: functions. inputs: lists of arguments; each function gets copies.
-    message: what the error says of it, and hint: what it says besides."""
+    mine, right: functions. inputs: lists of arguments; each function gets
+    copies. message: what the error says of it, and hint: what it says
+    besides."""
     inputs = list(inputs)
     if not inputs:
         raise ValueError("check: no inputs, so nothing would be checked")

@@ -67,11 +67,10 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     build(setting) is a search function; with a depth it has to take another k.
     development and test: ground truths with a column fold, see
     `corpus.divide`: ten folds of one table, or two halves. With fewer than FEW
-    queries, or with all in one fold, nothing is tuned: the first setting is taken,
-    and a warning says so.
-    Returns the rankings of test, (n_queries, depth or k); each fold's setting,
-    a Series; and the setting that is best on all of development: the one to
-    ship."""
+    queries, or with all in one fold, nothing is tuned: the first setting is
+    taken, and a warning says so. Returns the rankings of test, (n_queries,
+    depth or k); each fold's setting, a Series; and the setting that is best on
+    all of development: the one to ship."""
     settings = list(settings)
     if not settings:
         raise ValueError("cross_fit: no setting is given")
@@ -126,10 +125,11 @@ def values_of_all(searches, test):
 def pair_differences(values, pairs, test):
     """Search a minus search b, query by query: a dict of label: DataFrame.
 
-    values: by kind, a DataFrame with a row for each query and a column for each search.
-    pairs: a dict of label: (a, b), names of columns. test: by kind, the queries in the
-    order of the rows. Columns: see `intervals.difference`. The p values of all kinds
-    are one family for Holm."""
+    values: by kind, a DataFrame with a row for each query and a column for
+    each search. pairs: a dict of label: (a, b), names of columns. test: by
+    kind, the queries in the order of the rows. Columns: see
+    `intervals.difference`. The p values of all kinds are one family for
+    Holm."""
     tables = {}
     for kind, title in LABELS.items():
         if kind in test:
@@ -154,19 +154,20 @@ def as_one_family(tables):
 def by_slice(gain, slices, groups, fewest=2):
     """What a search gains in each slice: a DataFrame with the index column, label.
 
-    gain, groups: one a query, see `intervals.groups_of`. slices: a DataFrame with the
-    labels of each query, a column for each way to cut. Columns: n, the number of
-    queries; groups; difference, low and high; p, corrected by Holm for all slices of
-    all columns; and smallest, the difference that such a slice can show. Of a slice
-    with fewer than `fewest` groups only n and groups are told."""
+    gain, groups: one a query, see `intervals.groups_of`. slices: a DataFrame
+    with the labels of each query, a column for each way to cut. Columns: n,
+    the number of queries; groups; difference, low and high; p, corrected by
+    Holm for all slices of all columns; and smallest, the difference that such
+    a slice can show. Of a slice with fewer than `fewest` groups only n and
+    groups are told."""
     gain, groups, rows = np.asarray(gain, dtype=float), pd.Series(list(groups)), {}
     for column, labels in slices.reset_index(drop=True).items():
         for label, places in labels.groupby(labels, sort=False).groups.items():
             row = {"n": len(places), "groups": groups[places].nunique()}
             if row["groups"] >= fewest:
-                sample = gain[places], groups[places]
-                row |= intervals.difference(*sample)
-                row["smallest"] = intervals.smallest_difference(*sample)
+                gains, groups_here = gain[places], groups[places]
+                row |= intervals.difference(gains, groups_here)
+                row["smallest"] = intervals.smallest_difference(gains, groups_here)
             rows[column, label] = row
     columns = ["n", "groups", "difference", "low", "high", "p", "smallest"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
@@ -230,10 +231,10 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
 def write_searches(path, searches, test, documents, chosen, with_vectors=()):
     """Rank with each search, and write the leaderboard, rankings and judgements.
 
-    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen: the name
-    of the search to ship. with_vectors: the names of those that encode the query; they
-    get the time for this on top, since the vectors of our queries are kept. Returns
-    the boards as `plots.searches` takes them."""
+    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen:
+    the name of the search to ship. with_vectors: the names of those that
+    encode the query; they get the time for this on top, since the vectors of
+    our queries are kept. Returns the boards as `plots.searches` takes them."""
     questions = next(iter(test.values()))["question"].head(256)
     encoding = embedding.milliseconds_to_encode(questions) if with_vectors else 0
     boards, tables = {}, []
@@ -278,7 +279,8 @@ def refused(answerable, unanswerable, share=0.05):
 def tau(boards, other_boards):
     """Kendall's tau of boards, arrays (n_boards, n_searches): a value for each.
 
-    The share of pairs of searches in the same order, minus those in opposite orders."""
+    The share of pairs of searches in the same order, minus those in opposite
+    orders."""
     first, second = np.triu_indices(boards.shape[1], 1)
     order = np.sign(boards[:, first] - boards[:, second])
     other_order = np.sign(other_boards[:, first] - other_boards[:, second])
@@ -288,8 +290,8 @@ def tau(boards, other_boards):
 def drawn_boards(tables, rng, times=2_000):
     """Boards (times, n_searches) of each table, by rows drawn with replacement.
 
-    tables: DataFrames with the same rows, a column for each search. All use the same
-    draws. Rows with NaN are left out of a table's means."""
+    tables: DataFrames with the same rows, a column for each search. All use
+    the same draws. Rows with NaN are left out of a table's means."""
     n = len(tables[0])
     counts = rng.multinomial(n, np.full(n, 1 / n), size=times)
     boards = []

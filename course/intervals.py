@@ -1,7 +1,7 @@
 """Intervals and tests of figures that are means over queries.
 
-What they rest on is in the notebook *How sure is a figure?* The command's gate uses
-`confidence_sequence`.
+What they rest on is in the notebook *How sure is a figure?* The command's gate
+uses `confidence_sequence`.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -87,16 +87,16 @@ BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weigh
 def confidence_sequence(values, groups, error=0.05):
     """Interval (low, high) of the mean over groups, which holds at every look at once.
 
-    values: one a query, each in [-1, 1]; each group counts once, with the mean of its
-    queries. You may look after every group and stop when it decides: the error over all
-    looks together is at most `error`, for any number of groups. `confidence_interval`
-    holds for one look.
+    values: one a query, each in [-1, 1]; each group counts once, with the mean
+    of its queries. You may look after every group and stop when it decides:
+    the error over all looks together is at most `error`, for any number of
+    groups. `confidence_interval` holds for one look.
 
-    Which group comes next must not depend on the values, as in the order of a hash of
-    their ids. The interval is the same in each order, so groups may come in batches; a
-    group has all its queries when it comes.
-    The method is betting (Waudby-Smith and Ramdas 2023) with constant bets: of the
-    shares 0 to 1 of the capital, all with the same weight, as in Cover's universal
+    Which group comes next must not depend on the values, as in the order of a
+    hash of their ids. The interval is the same in each order, so groups may
+    come in batches; a group has all its queries when it comes. The method is
+    betting (Waudby-Smith and Ramdas 2023) with constant bets: of the shares 0
+    to 1 of the capital, all with the same weight, as in Cover's universal
     portfolio (Orabona and Jun 2021). ValueError for values beyond 1."""
     sums, sizes = _by_group(values, groups)
     if np.abs(values).max() > 1:
@@ -120,8 +120,8 @@ def _lowest_mean(means, error):
 def log_gains(means, mean):
     """The logarithm of what each bet gains with each group, (n_groups, n_bets).
 
-    A bet is a share of the capital on groups' mean being above `mean`. If the truth
-    is `mean` or less, the capital is expected to shrink, or to stay."""
+    A bet is a share of the capital on groups' mean being above `mean`. If the
+    truth is `mean` or less, the capital is expected to shrink, or to stay."""
     shares = (1 + BETS[0]) / 2
     return np.log1p(np.outer((1 + np.asarray(means)) / (1 + mean) - 1, shares))
 
@@ -142,9 +142,9 @@ def permutation_p_value(a, b, groups):
 def permutation_p_values(gains, groups):
     """The p value of each comparison of a table, {name: p}.
 
-    gains: {name: one gain a query}. Swapping the values of two searches turns the
-    sign of a gain. It is turned at random, group by group, SWAPS times; or in every
-    possible way where these are fewer."""
+    gains: {name: one gain a query}. Swapping the values of two searches turns
+    the sign of a gain. It is turned at random, group by group, SWAPS times; or
+    in every possible way where these are fewer."""
     p_values, at_random = {}, {}
     for name, gain in gains.items():
         sums, _ = _by_group(gain, groups)
@@ -166,8 +166,8 @@ def permutation_p_values(gains, groups):
 def _swapped_at_random(sums):
     """The total of each array of sums, {name: array}, with SWAPS random signs.
 
-    All read the same signs, drawn once. An array of n sums takes n of them for each
-    total. So a comparison has the same p value alone and in any table."""
+    All read the same signs, drawn once. An array of n sums takes n of them for
+    each total. So a comparison has the same p value alone and in any table."""
     totals = {name: np.empty(SWAPS) for name in sums}
     done = dict.fromkeys(sums, 0)
     longest = max(map(len, sums.values()), default=0)
@@ -240,8 +240,9 @@ FEW_COLLECTIONS = 4  # below it nothing is said about another collection
 def mean_of_these(means, errors, sizes):
     """The mean of several collections, each with the same weight, as by `difference`.
 
-    means, errors: the mean gain of each collection and its standard error. sizes: its
-    number of queries. By Welch's t. It speaks of these collections only."""
+    means, errors: the mean gain of each collection and its standard error.
+    sizes: its number of queries. By Welch's t. It speaks of these collections
+    only."""
     variances = np.square(errors) / len(errors) ** 2
     mean, error = float(np.mean(means)), float(np.sqrt(variances.sum()))
     degrees = variances.sum() ** 2 / (variances**2 / (np.asarray(sizes) - 1)).sum()
@@ -252,12 +253,13 @@ def random_effects(means, errors):
     """The mean gain of collections like these, and what to expect on one more: a dict.
 
     means, errors: the mean gain of each collection and its standard error.
-    difference, low, high and p: the mean, by Hartung and Knapp (2001), with t of k - 1
-    degrees of freedom. tau: how far collections truly differ, a standard deviation, by
-    Paule and Mandel (1982). q, p_q: Cochran's Q, and its p value that none differs.
-    predicted_low, predicted_high: 95 % interval of another collection, with t of k - 2
-    (Higgins et al. 2009); NaN below FEW_COLLECTIONS. smallest: the mean gain that
-    so many collections show four times in five."""
+    difference, low, high and p: the mean, by Hartung and Knapp (2001), with t
+    of k - 1 degrees of freedom. tau: how far collections truly differ, a
+    standard deviation, by Paule and Mandel (1982). q, p_q: Cochran's Q, and
+    its p value that none differs. predicted_low, predicted_high: 95 % interval
+    of another collection, with t of k - 2 (Higgins et al. 2009); NaN below
+    FEW_COLLECTIONS. smallest: the mean gain that so many collections show four
+    times in five."""
     means, variances = np.asarray(means, dtype=float), np.square(errors)
     k = len(means)
 

@@ -42,7 +42,8 @@ def _whole_lines(path):
 def _append_row(path, columns, values):
     """Add a row to a CSV file, and wait until it is on disk.
 
-    A new file gets its header. Sessions that share a file write one at a time."""
+    A new file gets its header. Sessions that share a file write one at a
+    time."""
     with (
         open(path, "a", newline="", encoding="utf-8") as file,
         FileLock(f"{path}.lock"),
@@ -64,8 +65,8 @@ def _one_line(text):
 def read_judgements(path, columns):
     """The rows of a file of judgements as texts, oldest first, and a note.
 
-    The note says what was cut off in the writing, or is "". ValueError for another
-    file."""
+    The note says what was cut off in the writing, or is "". ValueError for
+    another file."""
     whole, half = _whole_lines(path)
     note = ""
     if half:
@@ -86,7 +87,8 @@ class Judging:
 
     items: a DataFrame, a row for each item. path: the file, which may exist;
     then it goes on with the first item that has no row in it. column: grade or
-    decision. note: what was cut off in the file, or "". It knows no widgets."""
+    decision. note: what was cut off in the file, or "". It knows no
+    widgets."""
 
     def __init__(self, items, path, column="grade"):
         self.path = Path(path)
@@ -253,8 +255,8 @@ def panel(judging, documents):
 def last_grades(path):
     """The grade that counts of each pair, the last one in the file, and its `drawn`.
 
-    A DataFrame by pair. What was also drawn at random is "random". A file without the
-    column has ""."""
+    A DataFrame by pair. What was also drawn at random is "random". A file
+    without the column has ""."""
     path = Path(path)
     header, _, _ = _whole_lines(path)[0].partition(b"\n")
     columns = corpus.TO_JUDGE if b",drawn," in header else corpus.JUDGED_COLUMNS
@@ -272,8 +274,9 @@ def last_grades(path):
 def add(older, new, to):
     """Write judged-queries.csv of older judgements and those of a new file.
 
-    known: the older table, which may be missing; to: the file to write. Of a pair that
-    both have, the new grade counts. Returns how many judgements there are."""
+    known: the older table, which may be missing; to: the file to write. Of a
+    pair that both have, the new grade counts. Returns how many judgements
+    there are."""
     tables = [corpus.read_table(older)] if Path(older).exists() else []
     tables.append(last_grades(new).reset_index())
     table = pd.concat(tables, ignore_index=True).fillna("")

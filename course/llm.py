@@ -1,8 +1,8 @@
 """One way to ask a language model: recorded responses are replayed.
 
-A model is called only if the environment says COURSE_LLM=live. A reply is checked
-before it is recorded. One that cannot be used is kept apart, and its prompt is asked
-again only with COURSE_LLM_RETRY=1: it was paid for.
+A model is called only if the environment says COURSE_LLM=live. A reply is
+checked before it is recorded. One that cannot be used is kept apart, and its
+prompt is asked again only with COURSE_LLM_RETRY=1: it was paid for.
 """
 
 import hashlib
@@ -39,9 +39,9 @@ class UnusableError(ValueError):
 def environment():
     """What the environment says now: a dict.
 
-    live: whether calls are switched on. retry: whether unusable replies are asked
-    again. model: its name. key: of the API, where one is needed: a server that
-    OPENAI_BASE_URL names may need none."""
+    live: whether calls are switched on. retry: whether unusable replies are
+    asked again. model: its name. key: of the API, where one is needed: a
+    server that OPENAI_BASE_URL names may need none."""
     server = os.getenv("OPENAI_BASE_URL")
     return {
         "live": os.getenv("COURSE_LLM") == "live",
@@ -153,8 +153,8 @@ def recorded(prompts, schema, path, by=RECORDED):
 def _asking(live):
     """Only one process asks at a time: another would pay for the same prompts.
 
-    Yields a file that takes up space: without it the last replies fit on a full
-    disk."""
+    Yields a file that takes up space: without it the last replies fit on a
+    full disk."""
     lock, reserve = FileLock(f"{live}.asking.lock"), live.with_name(f"{live.name}.room")
     try:
         lock.acquire(timeout=0.5)
@@ -228,8 +228,8 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
 
     Each response is on the disk before it is used. RuntimeError says how many
-    calls failed; after MAX_FAILURES no more are made. OSError if the disk is full:
-    then no more calls are made, and all replies are kept.
+    calls failed; after MAX_FAILURES no more are made. OSError if the disk is
+    full: then no more calls are made, and all replies are kept.
     """
     responses = recorded(prompts, schema, path, by)
     pairs = zip(prompts, responses, strict=True)
@@ -285,8 +285,9 @@ def _why_unusable(error):
 def text_of(completion, is_one_token=False, may_be_cut=False):
     """The text of a completion; UnusableError says why it has none.
 
-    is_one_token: asked for one token only, so that it is always cut off. may_be_cut: a
-    text that ends at the limit is still one, as a long answer is."""
+    is_one_token: asked for one token only, so that it is always cut off.
+    may_be_cut: a text that ends at the limit is still one, as a long answer
+    is."""
     choices = completion.choices or []
     text, refusal, finish = "", None, None
     if choices:
@@ -314,7 +315,8 @@ def unusable(why, completion):
 def tokens_of(completion):
     """How many tokens were read and written, two numbers.
 
-    A server that does not count them gives two None: the answer itself is good."""
+    A server that does not count them gives two None: the answer itself is
+    good."""
     usage = completion.usage
     return [usage.prompt_tokens, usage.completion_tokens] if usage else [None, None]
 
@@ -342,8 +344,8 @@ def p_of(response):
 def judge_call(among=string.digits, **options):
     """A function for `respond` that asks for one digit; None unless calls are live.
 
-    The response has log probabilities of digits. among: at least one of these must
-    be there. options: of the client."""
+    The response has log probabilities of digits. among: at least one of these
+    must be there. options: of the client."""
     if not is_live():
         return None
     openai, name = client(**options)

@@ -51,8 +51,8 @@ def play(draw, **sliders):
     """Show a picture or a table, and above it a slider for each of its numbers.
 
     draw: a function that shows it, called with a number for each slider.
-    sliders: name=(lowest, highest, step, start). Where no widgets can be shown,
-    for example on a web page, the picture of the start stays."""
+    sliders: name=(lowest, highest, step, start). Where no widgets can be
+    shown, for example on a web page, the picture of the start stays."""
     import ipywidgets as widgets
     from IPython.display import display
     from IPython.utils.capture import capture_output
@@ -95,8 +95,8 @@ def _panel(title, height, xlabel="", ylabel="", width=11):
 def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
     """A figure with a panel for each table.
 
-    height: of each row. columns: how many panels a row has at most. Returns also
-    an iterator of (panel, (name, table))."""
+    height: of each row. columns: how many panels a row has at most. Returns
+    also an iterator of (panel, (name, table))."""
     columns = min(columns, len(tables))
     rows = math.ceil(len(tables) / columns)
     figure, axes = plt.subplots(
@@ -318,7 +318,8 @@ STAGES = {
 def funnel(table, title):
     """Where answers are lost: a bar for each row, a part of it for each stage.
 
-    table: DataFrame of shares, the columns as `answering.funnel` names them."""
+    table: DataFrame of shares, the columns as `answering.funnel` names
+    them."""
     figure, axis = _panel(title, 0.6 * len(table) + 2.2, "share of the queries")
     table = table.loc[:, table.max() > 0]
     start = 0

@@ -1,9 +1,9 @@
 """What to judge: queries of a log, a pool of results, and what comes next. And what
 nobody judged: two estimates without it, and a model's grades.
 
-A column `drawn` says why a
-pair was judged: "pool", "next", or "random". Only grades of a random draw can correct
-a model. What a pair adds is linear in its grade: DCG@k, and not nDCG."""
+A column `drawn` says why a pair was judged: "pool", "next", or "random". Only
+grades of a random draw can correct a model. What a pair adds is linear in its
+grade: DCG@k, and not nDCG."""
 
 import warnings
 
@@ -28,9 +28,10 @@ PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
 def strata(lines):
     """The different queries of a log, most frequent first, as they were typed first.
 
-    Columns: question, lines (how often it was typed) and kind. The *tail* was typed
-    once; the *head* are the most frequent ones, with about half of the other lines;
-    the *middle* is the rest. Upper and lower case are the same query."""
+    Columns: question, lines (how often it was typed) and kind. The *tail* was
+    typed once; the *head* are the most frequent ones, with about half of the
+    other lines; the *middle* is the rest. Upper and lower case are the same
+    query."""
     typed = pd.Series(lines, dtype=str).str.strip()
     typed = typed[typed != ""]
     spellings = typed.groupby(typed.str.lower())  # "Exit 137" is "exit 137"
@@ -50,7 +51,8 @@ def strata(lines):
 def sample_log(table, n_each, course, seed=1):
     """Up to n_each queries of each stratum, in random order, with an id.
 
-    table: see `strata`. The order is random, so it does not give the stratum away."""
+    table: see `strata`. The order is random, so it does not give the stratum
+    away."""
     shuffled = table.sample(frac=1, random_state=seed)
     sample = shuffled.groupby("kind").head(n_each)
     ids = [f"log{number:03d}" for number in range(len(sample))]
@@ -79,10 +81,10 @@ def pool(queries, searches, k=10, seed=1):
 def pairs_of(rankings, queries, k=10):
     """Every query with each document that a search has among its first k.
 
-    rankings: a dict of name: ids, (n_queries, k or more). queries: with query_id,
-    question, course, kind, and document, a dict of id: grade. Returns a DataFrame:
-    the pair, its grade or NaN, and for each search what a grade of 1 adds to its
-    DCG@k, 1 / log2(1 + rank), or 0."""
+    rankings: a dict of name: ids, (n_queries, k or more). queries: with
+    query_id, question, course, kind, and document, a dict of id: grade.
+    Returns a DataFrame: the pair, its grade or NaN, and for each search what a
+    grade of 1 adds to its DCG@k, 1 / log2(1 + rank), or 0."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
     rows = {}
     for name, ranking in rankings.items():
@@ -104,10 +106,10 @@ def pairs_of(rankings, queries, k=10):
 def judge_next(pairs, leaders, n=100):
     """The n pairs without a grade that tell the leaders apart soonest.
 
-    pairs: see `pairs_of`. leaders: names of searches. A grade moves the difference
-    of two searches by the difference of what it adds to each. A result that all
-    leaders show at the same rank changes nothing and is left out (Carterette, Allan
-    and Sitaraman 2006)."""
+    pairs: see `pairs_of`. leaders: names of searches. A grade moves the
+    difference of two searches by the difference of what it adds to each. A
+    result that all leaders show at the same rank changes nothing and is left
+    out (Carterette, Allan and Sitaraman 2006)."""
     spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
     useful = pairs[pairs["grade"].isna() & (spread > 0)]
     order = spread[useful.index].sort_values(ascending=False, kind="stable")
@@ -118,8 +120,9 @@ def judge_next(pairs, leaders, n=100):
 def judge_random(pairs, n=100):
     """A random draw of n pairs, without those that were judged in one before.
 
-    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the others
-    keep their places. Judge them in this order, and stop where you like."""
+    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the
+    others keep their places. Judge them in this order, and stop where you
+    like."""
     drawn = pairs.loc[_in_order(pairs)].head(n)
     drawn = drawn[drawn["drawn"] != "random"]
     return drawn[corpus.JUDGED_COLUMNS].assign(drawn="random")
@@ -128,10 +131,11 @@ def judge_random(pairs, n=100):
 def how_drawn(pairs, folder):
     """The pairs with a column drawn, which says how each grade was drawn, or "".
 
-    The column of that name in the folder's judged-queries.csv says it. Grades of a
-    random draw become the pairs' grades. They are "random" up to the first pair of
-    the draw that nobody judged. Those behind it are no random draw of *these*
-    pairs: others have come, since another search leads, for example."""
+    The column of that name in the folder's judged-queries.csv says it. Grades
+    of a random draw become the pairs' grades. They are "random" up to the
+    first pair of the draw that nobody judged. Those behind it are no random
+    draw of *these* pairs: others have come, since another search leads, for
+    example."""
     pairs = pairs.assign(drawn="")
     path = folder / "judged-queries.csv"
     table = corpus.read_table(path) if path.exists() else pd.DataFrame()
@@ -155,8 +159,9 @@ def _in_order(pairs):
 def graded(pairs, documents, path):
     """P(relevant) of each pair by a language model, an array; NaN where none is known.
 
-    It asks as `llm.respond` does: live, or as recorded beside path. A warning says
-    for how many the model named no digit; RuntimeError if they are over 5 %."""
+    It asks as `llm.respond` does: live, or as recorded beside path. A warning
+    says for how many the model named no digit; RuntimeError if they are over 5
+    %."""
     texts = {d["id"]: corpus.heading_and_text(d) for d in documents}
     prompts = []
     for id_, query in zip(pairs["document"], pairs["query"], strict=True):
@@ -189,8 +194,8 @@ def two_estimates(ground_truth, rankings, k=10):
     ndcg: as it is; it usually underrates a search that brings documents that
     nobody judged. condensed: without them, refilled from below; it usually
     overrates such a search. So the rankings should be deeper than k, 100 say.
-    With all documents judged, the figure may lie outside the two (notebook 13).
-    A DataFrame, a row for each query."""
+    With all documents judged, the figure may lie outside the two (notebook
+    13). A DataFrame, a row for each query."""
     rankings = np.asarray(rankings, dtype=object)
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
     rows = zip(rankings[:, :k].tolist(), qrels, strict=True)

@@ -1,13 +1,13 @@
 """Answers of a real Elasticsearch node: recorded once, replayed where none answers.
 
-The client is Elastic's own. Only what carries its requests differs: `Replaying` answers
-from a record, `Recording` asks a node and keeps what it answers. So a cell is the same
-with and without a node, down to each request.
+The client is Elastic's own. Only what carries its requests differs:
+`Replaying` answers from a record, `Recording` asks a node and keeps what it
+answers. So a cell is the same with and without a node, down to each request.
 
-The record has no texts: both read along when an index is made, and hits are positions
-of its documents. A search is known by its body and by what is in the index. The last
-digits of a vector differ between processors, so a vector is known by a sketch, sixteen
-small numbers, to which it has to be near."""
+The record has no texts: both read along when an index is made, and hits are
+positions of its documents. A search is known by its body and by what is in the
+index. The last digits of a vector differ between processors, so a vector is
+known by a sketch, sixteen small numbers, to which it has to be near."""
 
 import hashlib
 import json
@@ -70,8 +70,9 @@ class Index:
 class Record:
     """What a node answered: positions and scores of documents, by the search's key.
 
-    Scores are kept of single searches and of first hits alone: those of batches would
-    make the record three times as large, and a ranking does without them."""
+    Scores are kept of single searches and of first hits alone: those of
+    batches would make the record three times as large, and a ranking does
+    without them."""
 
     def __init__(self, path):
         self.path, self.version = path, ""

@@ -101,8 +101,9 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="engli
 def words_of(texts, stem=True, language="english"):
     """The words of each text in lower case, without common ones: a list of lists.
 
-    stem: cut to their stems, by Snowball. language: a name of Snowball's; its common
-    words are left out if bm25s lists them. ValueError for one without a stemmer."""
+    stem: cut to their stems, by Snowball. language: a name of Snowball's; its
+    common words are left out if bm25s lists them. ValueError for one without a
+    stemmer."""
     languages = snowballstemmer.algorithms()
     if language not in languages:
         choices = ", ".join(languages)

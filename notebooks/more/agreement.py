@@ -1,7 +1,7 @@
 """What grades by a model are worth beside people's, for notebook 15.
 
-How well they agree (AUC, kappa), and a figure by a model's grades that labels correct.
-All intervals draw whole groups."""
+How well they agree (AUC, kappa), and a figure by a model's grades that labels
+correct. All intervals draw whole groups."""
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,11 @@ from scipy import stats
 def aucs(scores, true, groups, n_resamples=2_000, seed=0):
     """The AUC of each column of scores, with a 95 % interval: a DataFrame.
 
-    scores: DataFrame, a row for each pair. true: whether a pair is one to be found,
-    and groups: what is drawn, one label a pair. Columns: AUC, low, high. The interval
-    is Student's t with the spread of the draws, because groups may be few. A draw
-    without true pairs, or without others, has no AUC, so each group needs some."""
+    scores: DataFrame, a row for each pair. true: whether a pair is one to be
+    found, and groups: what is drawn, one label a pair. Columns: AUC, low,
+    high. The interval is Student's t with the spread of the draws, because
+    groups may be few. A draw without true pairs, or without others, has no
+    AUC, so each group needs some."""
     drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
     return _with_interval(drawn, groups, "AUC")
 
@@ -22,7 +23,8 @@ def aucs(scores, true, groups, n_resamples=2_000, seed=0):
 def auc_differences(scores, true, groups, name, n_resamples=2_000, seed=0):
     """The AUC of one column minus that of each other, as by `aucs`: a DataFrame.
 
-    Columns: difference, low, high. All columns are scored in the same draws."""
+    Columns: difference, low, high. All columns are scored in the same
+    draws."""
     drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
     compared = drawn.drop(columns=name)
     return _with_interval(-compared.sub(drawn[name], axis=0), groups, "difference")
@@ -55,9 +57,9 @@ def _drawn_aucs(scores, true, groups, n_resamples, seed):
 def kappas(verdicts, true, groups, n_resamples=2_000, seed=0):
     """Cohen's kappa of each column of verdicts, with a 95 % interval: a DataFrame.
 
-    verdicts: DataFrame of yes and no, a row for each pair. true: people's yes, and
-    groups: what is drawn, one label a pair. Columns: difference, low, high. The
-    interval is Student's t, as that of `aucs`."""
+    verdicts: DataFrame of yes and no, a row for each pair. true: people's yes,
+    and groups: what is drawn, one label a pair. Columns: difference, low,
+    high. The interval is Student's t, as that of `aucs`."""
     drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
     return _with_interval(drawn, groups, "difference")
 
@@ -92,15 +94,16 @@ def _with_interval(drawn, groups, title):
 def prediction_powered(weights, model, labels, groups):
     """A metric by a model's grades, corrected by labels (prediction-powered).
 
-    The metric is a mean over groups (queries) of a sum of weight × grade. One entry
-    a pair: weights, above 0; the model's grade; the label, or NaN; and the group. The
-    model's mean error on the labelled pairs is taken off all pairs (Angelopoulos et al.
-    2023). So the labels have to be a random draw of the pairs, or of the queries.
+    The metric is a mean over groups (queries) of a sum of weight × grade. One
+    entry a pair: weights, above 0; the model's grade; the label, or NaN; and
+    the group. The model's mean error on the labelled pairs is taken off all
+    pairs (Angelopoulos et al. 2023). So the labels have to be a random draw of
+    the pairs, or of the queries.
 
-    Returns a dict: corrected, with low and high, a 95 % interval that draws whole
-    groups; and model, the figure without the correction. The interval is Student's t
-    by the jackknife where fewer than 100 groups have a label, else the bootstrap.
-    ValueError without labels in two groups."""
+    Returns a dict: corrected, with low and high, a 95 % interval that draws
+    whole groups; and model, the figure without the correction. The interval is
+    Student's t by the jackknife where fewer than 100 groups have a label, else
+    the bootstrap. ValueError without labels in two groups."""
     table = pd.DataFrame({"weight": weights, "model": model, "label": labels})
     labelled = table["weight"].where(table["label"].notna(), 0.0)
     parts = pd.DataFrame(

@@ -31,7 +31,8 @@ def four_searches(documents):
 def facts_shown(rows, folder=None):
     """The share of a query's facts that the shown records state: a Series (coverage).
 
-    rows: of `load_contexts`. NaN where answer-coverage.csv has no facts of a query."""
+    rows: of `load_contexts`. NaN where answer-coverage.csv has no facts of a
+    query."""
     stating = pd.read_csv(corpus.data_folder(folder) / "answer-coverage.csv")
     stating = stating["records"].str.split().groupby(stating["query_id"]).agg(list)
     shares = []
@@ -57,7 +58,8 @@ def ratio(part, whole, groups):
 def cases(stages, questions, answers, n=3, seed=1):
     """n queries of each stage, drawn with a seed: question and answer, by stage.
 
-    stages: as by `funnel`. questions, answers: of the same queries; both are cut."""
+    stages: as by `funnel`. questions, answers: of the same queries; both are
+    cut."""
     texts = {"question": (questions, 60), "answer": (answers, 80)}
     table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
     for name, (shown, length) in texts.items():

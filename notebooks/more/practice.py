@@ -9,7 +9,8 @@ from course import corpus, judging
 def made_up_log(queries, n=600, steepness=1, seed=1):
     """A log of n lines, a Series, drawn from queries, an array of texts.
 
-    The r-th query is 1 / r ** steepness times as likely as the first (Zipf)."""
+    The r-th query is 1 / r ** steepness times as likely as the first
+    (Zipf)."""
     weights = 1 / np.arange(1, len(queries) + 1) ** steepness
     rng = np.random.default_rng(seed)
     return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
@@ -18,7 +19,8 @@ def made_up_log(queries, n=600, steepness=1, seed=1):
 def judge_as(session, grades, upto=None):
     """Judge by grades, a Series by (query_id, document), as somebody would click.
 
-    session: a Judging. upto: how many items are judged when it stops; None: all."""
+    session: a Judging. upto: how many items are judged when it stops; None:
+    all."""
     while session.at and len(session.done) != upto:
         item = dict(zip(session.fields, session.at, strict=True))
         judging.judge(session, grades[item["query_id"], item["document"]])
@@ -27,8 +29,8 @@ def judge_as(session, grades, upto=None):
 def side_by_side(first, second):
     """The grades of two files, in the columns pass_1 and pass_2.
 
-    A grade is NaN where only the other one has judged the pair. `drawn` is "" where
-    the two files name another draw."""
+    A grade is NaN where only the other one has judged the pair. `drawn` is ""
+    where the two files name another draw."""
     passes = {"pass_1": judging.last_grades(first)}
     passes["pass_2"] = judging.last_grades(second)
     grades = {name: table["grade"] for name, table in passes.items()}
@@ -43,8 +45,8 @@ def side_by_side(first, second):
 def merge(table, adjudicated):
     """Judgements in the columns of judged-queries.csv, of a table `side_by_side`.
 
-    The grade is the one that both gave, or that of the file `adjudicated`. What has
-    neither is left out. Returns also a text that counts it."""
+    The grade is the one that both gave, or that of the file `adjudicated`.
+    What has neither is left out. Returns also a text that counts it."""
     grades = judging.last_grades(adjudicated)["grade"]
     table = table.join(grades, on=corpus.JUDGED_COLUMNS)
     agreed = table["pass_1"] == table["pass_2"]
@@ -62,7 +64,8 @@ def merge(table, adjudicated):
 def crossed(table, first, second):
     """How often which two grades were given, (3, 3): rows pass_1, columns pass_2.
 
-    table: see `side_by_side`. first, second: the names of the two annotators."""
+    table: see `side_by_side`. first, second: the names of the two
+    annotators."""
     grades = [*judging.GRADES]
     matrix = pd.crosstab(table["pass_1"], table["pass_2"])
     matrix = matrix.reindex(index=grades, columns=grades, fill_value=0)
