@@ -164,40 +164,6 @@ def test_below_a_hundred_labelled_groups_the_interval_is_by_the_jackknife(n_labe
         agreement.prediction_powered(weights, model, alone, groups)
 
 
-def test_with_our_queries_only_a_random_draw_corrects_a_generous_model(real):
-    """Grades that were pooled from the text search, or that tell the two searches
-    apart soonest, make the gain of the vectors several times too large."""
-    names = ["text", "vectors"]
-    truth = real["grade"] / 2
-    noise = np.random.default_rng(1).normal(0, 0.15, len(real))
-    model = np.clip(0.3 + 0.4 * truth + noise, 0, 1)
-    groups = real["query_id"]
-
-    def correct(rows):
-        labels = truth.where(real.index.isin(rows))
-        return [
-            agreement.prediction_powered(real[name], model, labels, groups)
-            for name in names
-        ]
-
-    def gain(found):
-        return found[1]["corrected"] - found[0]["corrected"]
-
-    true = [(real[name] * truth).groupby(groups).sum().mean() for name in names]
-    pooled = real.index[real["text"] > 0]
-    unjudged = real.assign(grade=real["grade"].where(real["text"] > 0))
-    soonest = pooling.judge_next(unjudged, names, n=100).index
-    at_random = pooling.judge_random(real.assign(drawn=""), n=100).index
-    true_gain = true[1] - true[0]
-    assert 0 < true_gain < 0.1
-    for rows in (pooled, pooled.union(soonest)):
-        assert gain(correct(rows)) > true_gain + 0.3  # taken for a random draw
-    found = correct(at_random)
-    assert abs(gain(found) - true_gain) < 0.15
-    for one, value in zip(found, true, strict=True):
-        assert one["low"] < value < one["high"]
-
-
 def test_a_model_grades_each_pair_once_and_its_grades_are_kept(tmp_path, monkeypatch):
     documents = [{"id": id_, "question": id_, "text": "Text."} for id_ in "abcdx"]
     pairs = pooling.pairs_of(RANKINGS, QUERIES, k=2)
