@@ -160,8 +160,8 @@ def graded(pairs, documents, path):
     """P(relevant) of each pair by a language model, an array; NaN where none is known.
 
     It asks as `llm.respond` does: live, or as recorded beside path. A warning
-    says for how many the model named no digit; RuntimeError if they are over 5
-    %."""
+    counts those for which the model named no digit; over 5 % of all they are a
+    RuntimeError."""
     texts = {d["id"]: corpus.heading_and_text(d) for d in documents}
     prompts = []
     for id_, query in zip(pairs["document"], pairs["query"], strict=True):
