@@ -165,7 +165,7 @@ def test_auc_and_its_differences_are_those_of_scikit_learn_drawn_by_group():
         auc = metrics.roc_auc_score(true, scores[name])
         assert table.loc[name, "AUC"] == pytest.approx(auc)
         assert table.loc[name, "low"] < auc < table.loc[name, "high"]
-    minus = agreement.auc_differences(scores, true, groups, "good")
+    minus = agreement.aucs(scores, true, groups, "good")
     assert list(minus.index) == ["poor"]
     gain = table.loc["good", "AUC"] - table.loc["poor", "AUC"]
     assert minus.loc["poor", "difference"] == pytest.approx(gain)

@@ -48,7 +48,7 @@ def test_kappas_are_those_of_scikit_learn_and_their_intervals_hold_them():
         wanted = cohen_kappa_score(truly, verdicts[name])
         assert row["difference"] == pytest.approx(wanted)
         assert row["low"] < wanted < row["high"]
-    gap = agreement.kappa_differences(verdicts, truly, queries, "b").loc["a"]
+    gap = agreement.kappas(verdicts, truly, queries, "b").loc["a"]
     assert gap["difference"] == pytest.approx(found["difference"].diff().iloc[1])
     assert gap["low"] > 0
 

@@ -7,42 +7,19 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+DRAWS = 2_000  # of groups, for an interval
 
-def aucs(scores, true, groups, n_resamples=2_000, seed=0):
+
+def aucs(scores, true, groups, over=None):
     """The AUC of each column of scores, with a 95 % interval: a DataFrame.
 
     scores: DataFrame, a row for each pair. true: whether a pair is one to be
     found, and groups: what is drawn, one label a pair. Columns: AUC, low,
     high. The interval is Student's t with the spread of the draws, because
     groups may be few. A draw without true pairs, or without others, has no
-    AUC, so each group needs some."""
-    drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
-    return _with_interval(drawn, groups, "AUC")
-
-
-def auc_differences(scores, true, groups, name, n_resamples=2_000, seed=0):
-    """The AUC of one column minus that of each other, as by `aucs`: a DataFrame.
-
-    Columns: difference, low, high. All columns are scored in the same
-    draws."""
-    drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
-    compared = drawn.drop(columns=name)
-    return _with_interval(-compared.sub(drawn[name], axis=0), groups, "difference")
-
-
-def _times_drawn(groups, n_resamples, seed):
-    """How often each draw has each group, (draws, groups), and a row's group.
-
-    The first draw has each group once."""
-    names, number = np.unique(groups, return_inverse=True)
-    n = len(names)
-    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
-    return np.vstack([np.ones(n, dtype=int), times]), number
-
-
-def _drawn_aucs(scores, true, groups, n_resamples, seed):
-    """Each column's AUC in each draw of groups. The first draw has each group once."""
-    times, number = _times_drawn(groups, n_resamples, seed)
+    AUC, so each group needs some. over: a column; then it is this column's AUC
+    minus that of each other, in the same draws: difference, low, high."""
+    times, number = _times_drawn(groups)
     times, true = times[:, number], np.asarray(true)
     yes, no = times[:, true], times[:, ~true]
     drawn = {}
@@ -51,29 +28,15 @@ def _drawn_aucs(scores, true, groups, n_resamples, seed):
         wins = (np.sign(values[true][:, None] - values[~true]) + 1) / 2
         pairs = yes.sum(axis=1) * no.sum(axis=1)
         drawn[name] = ((yes @ wins) * no).sum(axis=1) / pairs
-    return pd.DataFrame(drawn)
+    return _with_interval(drawn, groups, over, "AUC")
 
 
-def kappas(verdicts, true, groups, n_resamples=2_000, seed=0):
+def kappas(verdicts, true, groups, over=None):
     """Cohen's kappa of each column of verdicts, with a 95 % interval: a DataFrame.
 
-    verdicts: DataFrame of yes and no, a row for each pair. true: people's yes,
-    and groups: what is drawn, one label a pair. Columns: difference, low,
-    high. The interval is Student's t, as that of `aucs`."""
-    drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
-    return _with_interval(drawn, groups, "difference")
-
-
-def kappa_differences(verdicts, true, groups, name, n_resamples=2_000, seed=0):
-    """The kappa of one column minus that of each other, as by `kappas`: a DataFrame."""
-    drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
-    compared = drawn.drop(columns=name)
-    return _with_interval(-compared.sub(drawn[name], axis=0), groups, "difference")
-
-
-def _drawn_kappas(verdicts, true, groups, n_resamples, seed):
-    """Each column's kappa in each draw of groups. The first has each group once."""
-    times, number = _times_drawn(groups, n_resamples, seed)
+    verdicts: DataFrame of yes and no, a row for each pair. true: people's yes.
+    Columns: difference, low, high. groups, over, the interval: as for `aucs`."""
+    times, number = _times_drawn(groups)
     size = times @ np.bincount(number)
     drawn = {}
     for name, values in verdicts.items():
@@ -81,11 +44,25 @@ def _drawn_kappas(verdicts, true, groups, n_resamples, seed):
         yes, truly, same = (times @ np.bincount(number, part) / size for part in parts)
         chance = yes * truly + (1 - yes) * (1 - truly)
         drawn[name] = (same - chance) / (1 - chance)
-    return pd.DataFrame(drawn)
+    return _with_interval(drawn, groups, over, "difference")
 
 
-def _with_interval(drawn, groups, title):
-    """The first row, and its 95 % interval by Student's t from the other rows."""
+def _times_drawn(groups):
+    """How often each draw has each group, (draws, groups), and a row's group.
+
+    The first draw has each group once."""
+    names, number = np.unique(groups, return_inverse=True)
+    n = len(names)
+    times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), DRAWS)
+    return np.vstack([np.ones(n, dtype=int), times]), number
+
+
+def _with_interval(drawn, groups, over, title):
+    """The first draw, and its 95 % interval by Student's t from the others."""
+    drawn = pd.DataFrame(drawn)
+    if over:
+        compared = drawn.drop(columns=over)
+        drawn, title = -compared.sub(drawn[over], axis=0), "difference"
     half = stats.t.ppf(0.975, len(set(groups)) - 1) * drawn[1:].std(ddof=0)
     value = drawn.iloc[0]
     return pd.DataFrame({title: value, "low": value - half, "high": value + half})
