@@ -3,9 +3,7 @@
 It also sees that nothing is left behind. It lies here, and not in tests/, for
 `pytest --nbval notebooks` alone reads it here."""
 
-import contextlib
 import copy
-import io
 import os
 import re
 import tempfile
@@ -78,24 +76,17 @@ def pytest_unconfigure(config):
         not hasattr(config, "workerinput")
         and elasticsearch_problem.cache_info().currsize
     ):
-        with (
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.suppress(RuntimeError),
-        ):
-            if es := elastic.connect_elasticsearch():
-                elastic.delete_indexes(es, run=os.environ["COURSE_RUN"])
+        es, _ = elastic.find_node()
+        elastic.forget(es)
 
 
 @cache
 def elasticsearch_problem():
     """Why no healthy node answers the client that the notebooks use, or None."""
-    said = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said):
-            elastic.connect_elasticsearch()
-    except RuntimeError as error:  # REQUIRE_ELASTICSEARCH is set, as in CI
-        raise pytest.UsageError(str(error)) from error
-    return said.getvalue().strip() or None
+    _, problem = elastic.find_node()
+    if problem and elastic.environment()["required"]:  # as in CI
+        raise pytest.UsageError(problem)
+    return problem
 
 
 def pytest_collection_modifyitems(items):

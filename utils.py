@@ -7,6 +7,7 @@ queries, with the columns question and course. It returns document ids,
 The package course/ has what comes on top.
 """
 
+import sys
 import warnings
 from collections.abc import Iterable
 from itertools import chain
@@ -216,6 +217,8 @@ def _ideal(grades, judged):
     return ideal
 
 
+# --- Checks, and what counts as right ----------------------------------------
+
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 
 
@@ -243,8 +246,8 @@ def check_table(table, columns, name):
     table = pd.DataFrame(table)
     missing = [column for column in columns if column not in table]
     if missing:
-        found = ", ".join(map(str, table.columns))
-        raise ValueError(f"{name}: no column {', '.join(missing)}; found {found}")
+        present = ", ".join(map(str, table.columns))
+        raise ValueError(f"{name}: no column {', '.join(missing)}; found {present}")
     if table.empty:
         raise ValueError(f"{name}: no rows")
     for column in columns:
@@ -293,17 +296,19 @@ def qrels_of(documents):
     [{'a': 1}, {'a': 1, 'b': 1}, {'a': 2, 'b': 0}]
     """
     qrels = []
-    for wanted in documents:
-        if isinstance(wanted, set | list | tuple):
-            wanted = dict.fromkeys(sorted(wanted, key=str), 1)  # the same in every run
-        elif not isinstance(wanted, dict):
-            wanted = {wanted: 1}
-        check_texts(wanted)
-        for id_, grade in wanted.items():
+    for document in documents:
+        if isinstance(document, set | list | tuple):
+            document = dict.fromkeys(
+                sorted(document, key=str), 1
+            )  # the same in every run
+        elif not isinstance(document, dict):
+            document = {document: 1}
+        check_texts(document)
+        for id_, grade in document.items():
             if isinstance(grade, str) or not 0 <= grade < np.inf:
                 problem = f"the grade {grade!r} of {id_!r} is not a number from 0"
                 raise ValueError(problem)
-        qrels.append({id_: grade for id_, grade in wanted.items() if id_})
+        qrels.append({id_: grade for id_, grade in document.items() if id_})
     return qrels
 
 
@@ -328,27 +333,18 @@ def right_answers(queries):
 
 
 def relevance(rankings, documents):
-    """Which of the retrieved ids, (n_queries, k), are relevant.
+    """The grade of each retrieved id, floats, (n_queries, k); 0 is not relevant.
 
-    documents: for each query an id, a set or list of ids, or a dict of id:
-    grade; with dicts grades come back, as floats. Ids are texts. An id that a
-    ranking repeats counts once, where it first stands, and a warning says how
-    many there are.
+    documents: for each query a dict of id: grade; or an id, a set or list of
+    ids, which have grade 1. Ids are texts. An id that a ranking repeats counts
+    once, where it first stands, and a warning says how many there are.
 
     >>> relevance([["a", "b"], ["c", ""]], ["b", {"c": 2, "d": 1}])
     array([[0., 1.],
            [2., 0.]])
     """
-    documents = [*documents]  # an iterator can be read once only
     qrels = qrels_of(documents)
     rankings = checked_rankings(rankings, len(qrels))
-    grades = _grades_of(rankings, qrels)
-    graded = any(isinstance(wanted, dict) for wanted in documents)
-    return grades if graded else grades > 0
-
-
-def _grades_of(rankings, qrels):
-    """The grade of each id of checked rankings, floats; 0 for what is not judged."""
     pairs = zip(rankings.tolist(), qrels, strict=True)
     rows = [[qrel.get(id_, 0) for id_ in row] for row, qrel in pairs]
     return np.array(rows, dtype=float).reshape(rankings.shape)
@@ -372,7 +368,7 @@ def checked_rankings(rankings, n_queries):
     repeats = (once != rankings).sum(axis=1)
     if repeats.any():
         where = f"{repeats.sum()} repeated ids in {(repeats > 0).sum()} rankings"
-        warnings.warn(f"{where}: each counts where it first stands", stacklevel=3)
+        _warn(f"{where}: each counts where it first stands")
     return once
 
 
@@ -383,6 +379,14 @@ def _once(row):
         id_ if first.setdefault(id_, rank) == rank else ""
         for rank, id_ in enumerate(row)
     ]
+
+
+def _warn(message):
+    """A warning that points at the line outside this file which led to it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_code.co_filename == __file__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 def run_search(queries, search, k=5, documents=None):
@@ -403,10 +407,10 @@ def run_search(queries, search, k=5, documents=None):
     rankings = checked_rankings(search(queries), len(queries))
     width = rankings.shape[1]
     if width < k and (rankings != "").all():
-        warnings.warn(f"search returned {width} documents, not {k}", stacklevel=3)
+        _warn(f"search returned {width} documents, not {k}")
     if documents is not None:
-        known = {document["id"] for document in documents}
-        unknown = sorted(set(rankings.flat) - known - {""})
+        ids = {document["id"] for document in documents}
+        unknown = sorted(set(rankings.flat) - ids - {""})
         if unknown:
             problem = f"{len(unknown)} ids are of no document of the corpus"
             raise ValueError(f"{problem}: {', '.join(unknown[:3])}")
@@ -421,13 +425,13 @@ def score(ground_truth, rankings, k=None):
     """
     qrels = qrels_of(right_answers(ground_truth))
     rankings = pad(np.asarray(rankings, dtype=object).tolist(), k)
-    found = _grades_of(checked_rankings(rankings, len(qrels)), qrels)
+    grades = relevance(rankings, qrels)
     judged = [list(qrel.values()) for qrel in qrels]
     return pd.DataFrame(
         {
-            "hit_rate": hit_rate(found, per_query=True),
-            "mrr": mrr(found, per_query=True),
-            "ndcg": ndcg(found, judged, per_query=True),
+            "hit_rate": hit_rate(grades, per_query=True),
+            "mrr": mrr(grades, per_query=True),
+            "ndcg": ndcg(grades, judged, per_query=True),
         }
     )
 
@@ -446,12 +450,12 @@ def evaluate(ground_truth, search, k=5, documents=None):
     """
     ground_truth = check_table(ground_truth, GROUND_TRUTH_COLUMNS, "ground truth")
     rankings = run_search(ground_truth, search, k, documents)
-    known = set().union(*qrels_of(right_answers(ground_truth)))
-    found = set(rankings.flat) - {""}
-    if found and documents is None and not found & known:
-        some = ", ".join(sorted(found)[:3])
-        problem = f"no id found is in the ground truth: {some}; other ids?"
-        warnings.warn(problem, stacklevel=2)
+    judged = set().union(*qrels_of(right_answers(ground_truth)))
+    retrieved = set(rankings.flat) - {""}
+    if retrieved and documents is None and not retrieved & judged:
+        first = ", ".join(sorted(retrieved)[:3])
+        problem = f"no id found is in the ground truth: {first}; other ids?"
+        _warn(problem)
     return score(ground_truth, rankings).mean().to_dict()
 
 
@@ -587,12 +591,12 @@ def field_similarities(index, queries):
     ...     print(fields["text"].round(2))  # (n_rows, n_columns)
     [[1. 0.]]
     """
-    n, texts, asked = len(index.docs), {}, {}
+    n, texts, questions = len(index.docs), {}, {}
     for field, matrix in index.text_matrices.items():
         if matrix.shape[0] != n:  # one row, where no document has a word in the field
             matrix = sparse.csr_matrix((n, matrix.shape[1]))
         texts[field] = normalize(matrix)
-        asked[field] = normalize(
+        questions[field] = normalize(
             index.vectorizers[field].transform(queries["question"])
         )
     for rows, columns in blocks_of(queries, index.docs):
@@ -600,8 +604,8 @@ def field_similarities(index, queries):
             rows,
             columns,
             {
-                field: (asked[field][rows] @ texts[field][columns].T).toarray()
-                for field in asked
+                field: (questions[field][rows] @ texts[field][columns].T).toarray()
+                for field in questions
             },
         )
 
@@ -622,8 +626,8 @@ def minsearch_scores(index, boost=None, kept=None):
     """
     boost = boost or {}
     if unknown := sorted(set(boost) - set(index.text_fields)):
-        known = f"not among the index's fields {index.text_fields}"
-        raise ValueError(f"boost: {unknown[0]} {known}")
+        problem = f"not among the index's fields {index.text_fields}"
+        raise ValueError(f"boost: {unknown[0]} {problem}")
 
     def scores(queries):
         for rows, columns, fields in kept or field_similarities(index, queries):
@@ -645,6 +649,3 @@ def minsearch_search(index, boost=None, k=5, kept=None):
     return search_by_scores(
         minsearch_scores(index, boost, kept), index.docs, k, above=0
     )
-
-
-# --- Vectors, and sums of scores ---------------------------------------------

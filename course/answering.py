@@ -2,11 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from minsearch import Index
-from sklearn.metrics import cohen_kappa_score
 
 import utils
-from course import corpus, embedding, intervals, llm, scoring
+from course import corpus, intervals, llm
 
 LONGEST = 160  # tokens of an answer
 ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers
@@ -17,12 +15,6 @@ STATES = """Say whether the context states the fact. Answer with one digit alone
 context: {context}
 
 fact: {fact}"""
-NEEDED = """Which facts does a good answer to the question state? List one to four of them, from
-the record alone. Write each as one short sentence.
-
-record: {record}
-
-question: {question}"""  # noqa: E501
 # Where an answer can be lost, from the corpus to the last word
 STAGES = [
     "right",
@@ -59,7 +51,8 @@ def prompt_of(question, course, records):
 def load_contexts(folder=None):
     """What a model was shown, from answer-contexts.csv: a DataFrame, a row an answer.
 
-    Columns: query_id, search, records (their ids), question, course, need, prompt."""
+    Columns: query_id, search, records (their ids), question, course, need,
+    prompt."""
     folder = corpus.data_folder(folder)
     records = {d["id"]: d for d in corpus.load_documents(folder)}
     queries, _ = corpus.load_judged_queries(folder)
@@ -71,26 +64,6 @@ def load_contexts(folder=None):
         shown = [records[id_] for id_ in row.records.split()]
         prompts.append(prompt_of(row.question, row.course, shown))
     return table.assign(prompt=prompts)
-
-
-def four_searches(documents):
-    """The searches of notebook 07, {name: function of queries}, of 100 results each."""
-    copied = Index(["question", "text", "section"], ["course"]).fit(documents)
-    bm25 = scoring.bm25_scores(documents, k1=1.6, b=0.25, heading=3)
-    vectors = embedding.embed(map(corpus.whole_text, documents))
-    vectors = scoring.vector_scores(vectors, documents)
-    both = [scoring.bm25_scores(documents), vectors]
-
-    def by(scores, **options):
-        return utils.search_by_scores(scores, documents, k=100, **options)
-
-    boost = {"question": 3, "section": 0.5}
-    return {
-        "copied title boost": utils.minsearch_search(copied, boost, k=100),
-        "BM25 with stems, tuned": by(bm25, above=0),
-        "vectors": by(vectors),
-        "hybrid": by(scoring.weighted_sum(both, [0.3, 0.7])),
-    }
 
 
 def answer_call():
@@ -127,9 +100,10 @@ def answers_to(prompts, path, by=llm.RECORDED):
 def with_answers(rows, folder=None, live=True, of="answer"):
     """Rows of `load_contexts` with what the model said: columns answer and refuses.
 
-    It asks as `llm.respond` does, live or as recorded in the folder. live: False
-    for the recorded answers in any case; KeyError for a prompt without one.
-    of: "answer", or "page-answer" for the rows of `pages.load_answers`."""
+    It asks as `llm.respond` does, live or as recorded in the folder. live:
+    False for the recorded answers in any case; KeyError for a prompt without
+    one. of: "answer", or "page-answer" for the rows of
+    `pages.load_answers`."""
     path = corpus.data_folder(folder) / f"recorded-{of}s.jsonl"
     if live:
         answers = answers_to(rows["prompt"].tolist(), path, by=ANSWERED_BY)
@@ -147,47 +121,34 @@ def keys_of(prompts):
 def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer"):
     """Which facts each answer states: a Series of texts, a character for each fact.
 
-    1 stated, x the contrary stated, 0 neither; NaN where a query needs no facts.
-    rows: of `with_answers`. needed: lists of facts, a Series by query_id. reading:
-    "first" or "second" of the recorded answers; KeyError for an answer without it.
-    Answers of a live model have none: a model says 1 or 0 (`fact_scores`). live:
-    False where the rows have recorded answers in any case. of: as in `with_answers`."""
+    1 stated, x the contrary stated, 0 neither; NaN where a query needs no
+    facts. rows: of `with_answers`. needed: lists of facts, a Series by
+    query_id. reading: "first" or "second" of the recorded answers; KeyError
+    for an answer without it. Answers of a live model have none: a model says 1
+    or 0 (`fact_scores`). live: False where the rows have recorded answers in
+    any case. of: as in `with_answers`."""
     folder = corpus.data_folder(folder)
-    some = rows[rows["query_id"].isin(needed.index)]
-    facts = some["query_id"].map(needed)
+    needing = rows[rows["query_id"].isin(needed.index)]
+    facts = needing["query_id"].map(needed)
     if live and llm.is_live():
         path = folder / "recorded-verdicts.jsonl"
-        scores = fact_scores(some["answer"], facts, path)
+        scores = fact_scores(needing["answer"], facts, path)
         stated = ["".join("01"[int(p >= 0.5)] for p in row) for row in scores]
-        return pd.Series(stated, some.index).reindex(rows.index)
+        return pd.Series(stated, needing.index).reindex(rows.index)
     readings = pd.read_csv(folder / f"{of}-readings.csv", dtype=str)
     readings = readings.set_index("key")[reading]
     stated = facts.map(lambda row: "0" * len(row))
-    said = some.loc[some["answer"] != f"{REFUSAL}.", "prompt"]
-    stated[said.index] = readings.loc[keys_of(said)].to_numpy()
+    prompts = needing.loc[needing["answer"] != f"{REFUSAL}.", "prompt"]
+    stated[prompts.index] = readings.loc[keys_of(prompts)].to_numpy()
     return stated.reindex(rows.index)
-
-
-def facts_shown(rows, folder=None):
-    """The share of a query's facts that the shown records state: a Series (coverage).
-
-    rows: of `load_contexts`. NaN where answer-coverage.csv has no facts of a query."""
-    stating = pd.read_csv(corpus.data_folder(folder) / "answer-coverage.csv")
-    stating = stating["records"].str.split().groupby(stating["query_id"]).agg(list)
-    shares = []
-    for query, shown in zip(rows["query_id"], rows["records"], strict=True):
-        by_fact = stating.get(query, [])
-        shown = set(shown.split())
-        covered = [not shown.isdisjoint(records) for records in by_fact]
-        shares.append(np.mean(covered) if covered else np.nan)
-    return pd.Series(shares, rows.index)
 
 
 def means(table, groups):
     """The mean of each column, with a 95 % interval: difference, low and high.
 
-    table: a row for each query. groups: one label a query (`intervals.groups_of`).
-    The columns are those that `plots.forest` takes."""
+    table: a row for each query. groups: one label a query
+    (`intervals.groups_of`). The columns are those that `plots.forest`
+    takes."""
     rows = {}
     for name, values in table.items():
         low, high = intervals.confidence_interval(values, groups)
@@ -198,42 +159,17 @@ def means(table, groups):
 def gains(table, pairs, groups):
     """One column of a table minus another: a row for each pair of names.
 
-    table: a row for each query; those where one of the two is NaN are left out.
-    groups: one label a query, a Series with the table's index. Columns: difference,
-    low, high (95 %) and p, corrected for the number of pairs (`intervals.holm`)."""
+    table: a row for each query; those where one of the two is NaN are left
+    out. groups: one label a query, a Series with the table's index. Columns:
+    difference, low, high (95 %) and p, corrected for the number of pairs
+    (`intervals.holm`)."""
     rows = {}
-    for one, other in pairs:
-        gain = (table[one] - table[other]).dropna()
-        name = f"{one} minus {other}"
+    for first, second in pairs:
+        gain = (table[first] - table[second]).dropna()
+        name = f"{first} minus {second}"
         rows[name] = intervals.difference(gain, groups[gain.index])
-    found = pd.DataFrame.from_dict(rows, orient="index")
-    return found.assign(p=intervals.holm(found["p"]))
-
-
-def ratio(part, whole, groups):
-    """The ratio of two means over the same queries, with a 95 % interval: a dict.
-
-    The interval is the middle of 10,000 draws of whole groups."""
-    drawn, group = draws(groups)
-    drawn = drawn[:, group]
-    ratios = (drawn @ part.to_numpy()) / (drawn @ whole.to_numpy())
-    low, high = np.quantile(ratios, [0.025, 0.975])
-    return {"ratio": part.mean() / whole.mean(), "low": low, "high": high}
-
-
-def needed_facts(questions, records, path):
-    """What an answer to each question needs, by a model: a list of lists of facts.
-
-    records: a text for each question that answers it. It asks as `llm.ask` does."""
-    from pydantic import BaseModel, Field
-
-    class NeededFacts(BaseModel):
-        facts: list[str] = Field(min_length=1, max_length=4)
-
-    both = zip(questions, records, strict=True)
-    prompts = [NEEDED.format(question=asked, record=text) for asked, text in both]
-    found = llm.ask(prompts, NeededFacts, path, timeout=600)
-    return [needed.facts for needed in _all_of(found, "questions have no facts", path)]
+    differences = pd.DataFrame.from_dict(rows, orient="index")
+    return differences.assign(p=intervals.holm(differences["p"]))
 
 
 def fact_scores(answers, facts, path, by=llm.RECORDED):
@@ -242,66 +178,23 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     facts: a list for each answer. It asks as `llm.respond` does. Notebook 17
     measures this judge."""
     facts = list(facts)
-    both = zip(answers, facts, strict=True)
-    prompts = [STATES.format(context=a, fact=fact) for a, some in both for fact in some]
+    pairs = zip(answers, facts, strict=True)
+    prompts = []
+    for answer, of_answer in pairs:
+        prompts += [STATES.format(context=answer, fact=fact) for fact in of_answer]
     p = digit_scores(prompts, path, by, "facts are not judged")
-    ends = np.cumsum([len(some) for some in facts])
+    ends = np.cumsum([len(of_answer) for of_answer in facts])
     return np.split(p, ends)[: len(facts)]
 
 
 def digit_scores(prompts, path, by=llm.RECORDED, problem="prompts are not judged"):
     """P(1) / (P(0) + P(1)) of the model's digit for each prompt, an array.
 
-    It asks as `llm.respond` does. RuntimeError counts the prompts without one."""
+    It asks as `llm.respond` does. RuntimeError counts the prompts without
+    one."""
     call = llm.judge_call(among="01", timeout=600)
-    found = llm.respond(prompts, "digit", path, call, by=by)
-    return np.array([llm.p_of(response) for response in _all_of(found, problem, path)])
-
-
-def drawn_aucs(scores, right, groups):
-    """The AUC of each judge in 10,000 draws of whole groups: a column for each judge.
-
-    scores: a DataFrame, a row for each answer and a column for each judge. right:
-    whether the answer is right, an array of booleans. A draw counts the pairs of a
-    right answer and another in which the right one has the higher score."""
-    drawn, group = draws(groups)
-    is_of_group = np.eye(group.max() + 1)[group]
-    ours, others = is_of_group[right], is_of_group[~right]
-    pairs = np.outer(ours.sum(axis=0), others.sum(axis=0))
-    n_pairs = ((drawn @ pairs) * drawn).sum(axis=1)
-    aucs = {}
-    for name, score in scores.items():
-        by_pair = np.subtract.outer(score[right].to_numpy(), score[~right].to_numpy())
-        wins = ours.T @ ((np.sign(by_pair) + 1) / 2) @ others
-        aucs[name] = ((drawn @ wins) * drawn).sum(axis=1) / n_pairs
-    return pd.DataFrame(aucs)
-
-
-def chosen_verdicts(scores, right, groups):
-    """Each judge's yes or no, by a threshold chosen on other groups: booleans.
-
-    Each half of the groups uses the threshold with the best κ on the other half.
-    Arguments as for `drawn_aucs`; a column for each judge."""
-    half = pd.factorize(np.asarray(groups))[0] % 2
-    cuts = np.linspace(0.02, 0.98, 49)
-    yes = pd.DataFrame(False, scores.index, scores.columns)
-    for name, score in scores.items():
-        for number in range(2):
-            given, known = score[half != number], right[half != number]
-            kappas = [cohen_kappa_score(known, given >= cut) for cut in cuts]
-            ours = half == number
-            yes.loc[ours, name] = score[ours] >= cuts[np.argmax(kappas)]
-    return yes
-
-
-def corrected(score, label, places, read):
-    """Values whose mean is the estimate, one an answer: scores corrected by labels.
-
-    score, label: Series, one an answer. places: the answers that need a judge. read:
-    those of them that were read. Each counts for len(places) / len(read) answers."""
-    values = score.copy()
-    values[read] += (label - score)[read] * len(places) / len(read)
-    return values
+    responses = llm.respond(prompts, "digit", path, call, by=by)
+    return np.array([*map(llm.p_of, _all_of(responses, problem, path))])
 
 
 def draws(groups, n_draws=10_000):
@@ -312,12 +205,12 @@ def draws(groups, n_draws=10_000):
     return rng.multinomial(n, np.full(n, 1 / n), size=n_draws), group
 
 
-def _all_of(found, problem, path):
+def _all_of(responses, problem, path):
     """The responses; RuntimeError counts those that are missing."""
-    if None in found:
-        count = f"{found.count(None)} of {len(found)} {problem}"
+    if None in responses:
+        count = f"{responses.count(None)} of {len(responses)} {problem}"
         raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
-    return found
+    return responses
 
 
 def refuses(answer):
@@ -325,52 +218,19 @@ def refuses(answer):
     return REFUSAL in answer.replace("’", "'")
 
 
-def outcomes(queries, rankings, documents, path, k=5, facts=None):
-    """What becomes of each query if a model answers it from its first k results.
-
-    queries, rankings: as for `funnel`. facts: a dict of query_id: what its answer
-    has to state; the model lists those of other queries, from the first of their best
-    records. Everything is asked as `llm.respond` does, live or as recorded at path.
-    Returns a DataFrame: answer; facts; p, the mean of `fact_scores`, NaN where no
-    record answers the query or the answer refuses; and outcome, as `funnel` takes
-    it. This judge sees no contradictions: where a record answers the query an
-    outcome is "right", from a p of 0.5 on, or "nothing"."""
-    record_of = {document["id"]: document for document in documents}
-    shown = [[record_of[id_] for id_ in ids[:k] if id_] for ids in rankings.tolist()]
-    table = queries[["query_id", "question"]].copy()
-    both = zip(table["question"], queries["course"], shown, strict=True)
-    table["answer"] = answers_to([prompt_of(*row) for row in both], path)
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    table["best"] = [_best_record(qrel) for qrel in qrels]
-    table["said"] = ~table["answer"].map(refuses)
-    judged = table[table["said"] & table["best"].notna()]
-    needed = dict(facts or {})
-    lacks = judged[~judged["query_id"].isin(needed)]
-    texts = [corpus.heading_and_text(record_of[id_]) for id_ in lacks["best"]]
-    found = needed_facts(lacks["question"], texts, path)
-    needed |= zip(lacks["query_id"], found, strict=True)
-    scores = fact_scores(judged["answer"], judged["query_id"].map(needed), path)
-    table["facts"] = table["query_id"].map(needed)
-    table["p"] = np.nan
-    table.loc[judged.index, "p"] = [score.mean() for score in scores]
-    wrong, right = table["said"] & table["best"].isna(), table["p"] >= 0.5
-    table["outcome"] = np.select([wrong, right], ["wrong", "right"], "nothing")
-    return table.drop(columns=["best", "said"])
-
-
 def funnel(queries, rankings, k=5, became=None):
     """Where the answer to each query was lost: a Series of stages, in their order.
 
     queries: a ground truth. The records with a query's best grade answer it;
-    without a grade above 0 no record does. rankings: ids,
-    (n_queries, depth). The first k are shown to a model. became: the outcome of
-    each query's answer, "right", "wrong", or "nothing" where it states nothing that
-    is needed or refuses; None without a model. ValueError for another outcome."""
+    without a grade above 0 no record does. rankings: ids, (n_queries, depth).
+    The first k are shown to a model. became: the outcome of each query's
+    answer, "right", "wrong", or "nothing" where it states nothing that is
+    needed or refuses; None without a model. ValueError for another outcome."""
     rankings = np.asarray(rankings, dtype=object)
     if became is None:
         became = [None] * len(queries)
-    known = {None, "right", "wrong", "nothing"}
-    if unknown := sorted(set(became) - known, key=str):
+    outcomes = {None, "right", "wrong", "nothing"}
+    if unknown := sorted(set(became) - outcomes, key=str):
         expected = "expected right, wrong, nothing"
         raise ValueError(f"funnel: outcome {unknown[0]!r}; {expected}")
     qrels = utils.qrels_of(utils.right_answers(queries))
@@ -378,27 +238,8 @@ def funnel(queries, rankings, k=5, became=None):
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
     depth = rankings.shape[1]
     names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
-    found = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
-    return pd.Series(found, index=queries.index)
-
-
-def cases(stages, questions, answers, n=3, seed=1):
-    """n queries of each stage, drawn with a seed: question and answer, by stage.
-
-    stages: as by `funnel`. questions, answers: of the same queries; both are cut."""
-    texts = {"question": (questions, 60), "answer": (answers, 80)}
-    table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
-    for name, (some, length) in texts.items():
-        table[name] = [" ".join(text.split())[:length] for text in some]
-    table = table.sample(frac=1, random_state=seed)
-    table = table.groupby("stage", observed=True).head(n).sort_values("stage")
-    return table.set_index("stage")
-
-
-def _best_record(qrel):
-    """The first record with the best grade, or None where no grade is above 0."""
-    best = max(qrel.values(), default=0)
-    return next((id_ for id_, grade in qrel.items() if grade == best > 0), None)
+    lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
+    return pd.Series(lost_at, index=queries.index)
 
 
 def _stage(qrel, ids, k, outcome):
@@ -408,10 +249,10 @@ def _stage(qrel, ids, k, outcome):
         return by_outcome.get(outcome, "answered, though no record does")
     if outcome == "right":
         return "right"
-    wanted = {id_ for id_, grade in qrel.items() if grade == best}
-    if wanted.isdisjoint(ids):
+    best_records = {id_ for id_, grade in qrel.items() if grade == best}
+    if best_records.isdisjoint(ids):
         return "not among {depth}"
-    if wanted.isdisjoint(ids[:k]):
+    if best_records.isdisjoint(ids[:k]):
         return "below the first {k}"
     shown = {None: "shown", "wrong": "stated wrongly", "nothing": "shown, not used"}
     return shown[outcome]

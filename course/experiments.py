@@ -1,6 +1,7 @@
 """Compare searches, tune settings without flattering, and build leaderboards."""
 
 import time
+import warnings
 from functools import partial
 
 import numpy as np
@@ -17,147 +18,9 @@ BY = {"generated": "mrr", "judged": "ndcg"}
 LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated questions"}
 LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
-
-
-# --- The choice --------------------------------------------------------------
-
-
-def values_of(queries, ranking, kind):
-    """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
-    return utils.score(queries, ranking, K[kind])[BY[kind]]
-
-
-def values_of_all(searches, test):
-    """The metric of each query: by kind, a DataFrame with a column for each search."""
-    return {
-        kind: pd.DataFrame(
-            {
-                name: values_of(
-                    queries, utils.run_search(queries, search, K[kind]), kind
-                )
-                for name, search in searches.items()
-            }
-        )
-        for kind, queries in test.items()
-    }
-
-
-def rank_all(search, test, documents):
-    """The rankings of a search, and its milliseconds a query: two dicts by kind."""
-    rankings, milliseconds = {}, {}
-    for kind, queries in test.items():
-        deep = {kind: partial(search, k=DEPTH[kind])}
-        new, times = timed_rankings(deep, queries, DEPTH[kind], documents)
-        rankings |= new
-        milliseconds |= times
-    return rankings, milliseconds
-
-
-def cross_fitted(build, settings, development, test, kind):
-    """`experiments.cross_fit` on the queries of a kind, as its boards count them."""
-    halves = development[kind], test[kind]
-    return cross_fit(build, settings, *halves, K[kind], BY[kind], DEPTH[kind])
-
-
-def pair_differences(values, pairs, test):
-    """Search a minus search b, query by query: a dict of label: DataFrame.
-
-    values: by kind, a DataFrame with a row for each query and a column for each search.
-    pairs: a dict of label: (a, b), names of columns. test: by kind, the queries in the
-    order of the rows. Columns: see `intervals.difference`. The p values of all kinds
-    are one family for Holm."""
-    tables = {}
-    for kind in LABELS:
-        if kind in test:
-            of = values[kind]
-            gains = {label: of[a] - of[b] for label, (a, b) in pairs.items()}
-            groups = intervals.groups_of(test[kind])
-            tables[LABELS[kind]] = intervals.differences(gains, groups)
-    return as_one_family(tables)
-
-
-def as_one_family(tables):
-    """A dict of tables, with all their p values corrected together by Holm."""
-    if not tables:
-        return {}
-    corrected = intervals.holm(pd.concat(tables)["p"])
-    return {
-        label: table.assign(p=[corrected[label, name] for name in table.index])
-        for label, table in tables.items()
-    }
-
-
-def by_label(gain, queries):
-    """`by_slice` with every label, however few its queries, and the lowest first."""
-    return by_slice(gain, queries, fewest=1)[::-1]
-
-
-def whole_board(boards, chosen, milliseconds, test):
-    """The leaderboards of all kinds as one table: that of `results/leaderboard.csv`.
-
-    boards: by kind, see `experiments.leaderboard`. chosen: split and search, by kind.
-    milliseconds: of a query, a dict of search: dict of kind, see `rank_all`. There the
-    vectors are kept, so searches with vectors get the time to encode a query on top."""
-    questions = next(iter(test.values()))["question"].head(256)
-    encoding = embedding.milliseconds_to_encode(questions)
-    tables = []
-    for kind, board in boards.items():
-        split, best = chosen.loc[kind, ["split", "search"]]
-        times = np.array([milliseconds[name][kind] for name in board.index])
-        times += encoding * board.index.str.contains("vectors|kNN|hybrid")
-        own = {"ms_per_query": times, "chosen": board.index == best}
-        tables.append(board.assign(queries=kind, split=split, **own))
-    return pd.concat(tables)[LEADERBOARD_COLUMNS]
-
-
-def write_searches(path, searches, test, documents, chosen):
-    """Rank with each search, and write the leaderboard, rankings and judgements.
-
-    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen: the name
-    of the search to ship. Returns the boards as `plots.searches` takes them."""
-    found, times, boards = {kind: {} for kind in test}, {}, {}
-    for name, search in searches.items():
-        rankings, times[name] = rank_all(search, test, documents)
-        for kind, ranking in rankings.items():
-            found[kind][name] = ranking
-    for kind, queries in test.items():
-        boards[kind] = leaderboard(found[kind], queries, K[kind], BY[kind])
-        trec.write_trec(path.parent, kind, queries, found[kind])
-    shipped = pd.DataFrame({"split": "test", "search": chosen}, [*test])
-    whole_board(boards, shipped, times, test).to_csv(path)
-    return {
-        LABELS[kind]: boards[kind].rename(columns={BY[kind]: "value"})
-        for kind in LABELS
-        if kind in boards
-    }
-
-
-def gain_of(queries, new, old, kind):
-    """What the rankings `new` gain over `old`, one value a query: a Series."""
-    return values_of(queries, new, kind) - values_of(queries, old, kind)
-
-
-def by_slice(gain, queries, fewest=10):
-    """The mean gain in each kind of judged query, or else each course: a DataFrame.
-
-    gain: one a query. Columns as of `intervals.difference`; n, the number of queries;
-    p is corrected by Holm. Slices of fewer than `fewest` groups are left out."""
-    groups = intervals.groups_of(queries)
-    by = "kind" if "kind" in queries else "course"
-    rows = {}
-    for name, places in queries.reset_index(drop=True).groupby(by).groups.items():
-        if groups[places].nunique() >= fewest:
-            row = intervals.difference(np.asarray(gain)[places], groups[places])
-            rows[name] = {**row, "n": len(places)}
-    columns = ["difference", "low", "high", "p", "n"]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    table["p"] = intervals.holm(table["p"])
-    return table.sort_values("difference", ascending=False)
-
-
+BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
 DELAY = 10  # seconds before a bar is shown
 FEW = 50  # queries; on fewer nothing is tuned
-BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
 # The settings that notebooks try. The first of BM25 is its default.
 BOOSTS = [
     {"question": question, "text": 1, "section": section}
@@ -172,6 +35,9 @@ BM25 = [
 ]
 
 
+# --- Settings, and the choice ------------------------------------------------
+
+
 def compare(searches, ground_truth, k=5, by="mrr"):
     """`evaluate` for each search of a dict of name: search function, best first."""
     if not searches:
@@ -181,23 +47,18 @@ def compare(searches, ground_truth, k=5, by="mrr"):
     return table.sort_values([by, "hit_rate"], ascending=False, kind="stable")
 
 
-def tune(build, settings, development, k=5, by="mrr"):
-    """`compare` for build(setting), a search function, of each setting, best first."""
-    settings = list(settings)
-    searches = dict(enumerate(map(build, settings)))
-    table = compare(searches, development, k, by)
-    table.insert(0, "setting", [settings[number] for number in table.index])
-    return table.reset_index(drop=True)
-
-
 def tune_boosts(index, boosts, development, k=5, by="mrr"):
-    """`tune` for boosts of a minsearch Index; similarities are computed only once."""
+    """`compare` for boosts of a minsearch Index, with a column setting, best first.
+
+    Similarities are computed only once."""
     kept = list(utils.field_similarities(index, development))
-
-    def build(boost):
-        return utils.minsearch_search(index, boost, k, kept)
-
-    return tune(build, boosts, development, k, by)
+    searches = {
+        number: utils.minsearch_search(index, boost, k, kept)
+        for number, boost in enumerate(boosts)
+    }
+    table = compare(searches, development, k, by)
+    table.insert(0, "setting", [boosts[number] for number in table.index])
+    return table.reset_index(drop=True)
 
 
 def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
@@ -206,30 +67,30 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     build(setting) is a search function; with a depth it has to take another k.
     development and test: ground truths with a column fold, see
     `corpus.divide`: ten folds of one table, or two halves. With fewer than FEW
-    queries, or with all in one fold, nothing is tuned: the first setting is taken,
-    and a line says so.
-    Returns the rankings of test, (n_queries, depth or k); each fold's setting,
-    a Series; and the setting that is best on all of development: the one to
-    ship."""
+    queries, or with all in one fold, nothing is tuned: the first setting is
+    taken, and a warning says so. Returns the rankings of test, (n_queries,
+    depth or k); each fold's setting, a Series; and the setting that is best on
+    all of development: the one to ship."""
     settings = list(settings)
     if not settings:
         raise ValueError("cross_fit: no setting is given")
     if len(development) < FEW:
-        said = "are too few to tune on: the first setting is taken"
-        print(f"{len(development)} queries {said}")
+        problem = f"{len(development)} queries are too few to tune on"
+        warnings.warn(f"{problem}: the first setting is taken", stacklevel=2)
         settings = settings[:1]
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
-        found = utils.run_search(development, build(setting), k)
-        values[number] = utils.score(development, found)[by].to_numpy()
+        ranking = utils.run_search(development, build(setting), k)
+        values[number] = utils.score(development, ranking)[by].to_numpy()
     values = pd.DataFrame(values)
     best = {}
     for fold in sorted(test["fold"].unique()):
-        others = (development["fold"] != fold).to_numpy()
-        best[fold] = values[others].mean().idxmax() if others.any() else 0
-        if not others.any() and len(settings) > 1:
-            said = "no others can tune: the first setting is taken"
-            print(f"all {len(development)} queries are in one fold, and {said}")
+        elsewhere = (development["fold"] != fold).to_numpy()
+        best[fold] = values[elsewhere].mean().idxmax() if elsewhere.any() else 0
+        if not elsewhere.any() and len(settings) > 1:
+            problem = f"all {len(development)} queries are in one fold"
+            problem += ", and no others can tune: the first setting is taken"
+            warnings.warn(problem, stacklevel=2)
     best = pd.Series(best)
     rankings = np.full((len(test), depth or k), "", dtype=object)
     for number in best.unique():
@@ -240,6 +101,87 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         rankings[rows] = utils.run_search(test, search, depth or k)[rows]
     by_fold = best.map(lambda number: settings[number])
     return rankings, by_fold, settings[values.mean().idxmax()]
+
+
+# --- Differences, query by query ---------------------------------------------
+
+
+def values_of(queries, ranking, kind):
+    """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
+    return utils.score(queries, ranking, K[kind])[BY[kind]]
+
+
+def values_of_all(searches, test):
+    """The metric of each query: by kind, a DataFrame with a column for each search."""
+    values = {}
+    for kind, queries in test.items():
+        values[kind] = pd.DataFrame()
+        for name, search in searches.items():
+            ranking = utils.run_search(queries, search, K[kind])
+            values[kind][name] = values_of(queries, ranking, kind)
+    return values
+
+
+def pair_differences(values, pairs, test):
+    """Search a minus search b, query by query: a dict of label: DataFrame.
+
+    values: by kind, a DataFrame with a row for each query and a column for
+    each search. pairs: a dict of label: (a, b), names of columns. test: by
+    kind, the queries in the order of the rows. Columns: see
+    `intervals.difference`. The p values of all kinds are one family for
+    Holm."""
+    tables = {}
+    for kind, title in LABELS.items():
+        if kind in test:
+            columns = values[kind]
+            gains = {label: columns[a] - columns[b] for label, (a, b) in pairs.items()}
+            groups = intervals.groups_of(test[kind])
+            tables[title] = intervals.differences(gains, groups)
+    return as_one_family(tables)
+
+
+def as_one_family(tables):
+    """A dict of tables, with all their p values corrected together by Holm."""
+    if not tables:
+        return {}
+    corrected = intervals.holm(pd.concat(tables)["p"])
+    return {
+        label: table.assign(p=[corrected[label, name] for name in table.index])
+        for label, table in tables.items()
+    }
+
+
+def by_slice(gain, slices, groups, fewest=2):
+    """What a search gains in each slice: a DataFrame with the index column, label.
+
+    gain, groups: one a query, see `intervals.groups_of`. slices: a DataFrame
+    with the labels of each query, a column for each way to cut. Columns: n,
+    the number of queries; groups; difference, low and high; p, corrected by
+    Holm for all slices of all columns; and smallest, the difference that such
+    a slice can show. Of a slice with fewer than `fewest` groups only n and
+    groups are told."""
+    gain, groups, rows = np.asarray(gain, dtype=float), pd.Series(list(groups)), {}
+    for column, labels in slices.reset_index(drop=True).items():
+        for label, places in labels.groupby(labels, sort=False).groups.items():
+            row = {"n": len(places), "groups": groups[places].nunique()}
+            if row["groups"] >= fewest:
+                gains, groups_here = gain[places], groups[places]
+                row |= intervals.difference(gains, groups_here)
+                row["smallest"] = intervals.smallest_difference(gains, groups_here)
+            rows[column, label] = row
+    columns = ["n", "groups", "difference", "low", "high", "p", "smallest"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
+    table["p"] = intervals.holm(table["p"])
+    return table.astype({"n": int, "groups": int})
+
+
+def by_label(gain, queries):
+    """`by_slice` by the queries' column kind, the lowest difference first."""
+    table = by_slice(gain, queries[["kind"]], intervals.groups_of(queries))
+    return table.loc["kind"].sort_values("difference")
+
+
+# --- Leaderboards ------------------------------------------------------------
 
 
 def timed_rankings(searches, queries, k=10, documents=None):
@@ -275,18 +217,43 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
         low, high = intervals.confidence_interval(values[name], groups)
         rows[name] = {**scores.mean(), "low": low, "high": high}
         if graded:
-            both = pooling.two_estimates(ground_truth, ranking, k).mean()
-            rows[name] |= both[["condensed", "judged_at_k"]].to_dict()
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    table = table.reindex(columns=BOARD_COLUMNS)
+            estimates = pooling.two_estimates(ground_truth, ranking, k).mean()
+            rows[name] |= estimates[["condensed", "judged_at_k"]].to_dict()
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=BOARD_COLUMNS)
     table = table.sort_values(by, ascending=False, kind="stable")
-    best, *others = table.index
-    behind = {name: values[name] - values[best] for name in others}
-    p = intervals.holm(
-        pd.Series(intervals.permutation_p_values(behind, groups), dtype=float)
-    )
-    table["p_best"] = pd.Series({best: 1.0, **p})
+    best, *behind = table.index
+    gains = {name: values[name] - values[best] for name in behind}
+    p_values = pd.Series(intervals.permutation_p_values(gains, groups), dtype=float)
+    table["p_best"] = intervals.holm(p_values).reindex(table.index, fill_value=1.0)
     return table.rename_axis("search")
+
+
+def write_searches(path, searches, test, documents, chosen, with_vectors=()):
+    """Rank with each search, and write the leaderboard, rankings and judgements.
+
+    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen:
+    the name of the search to ship. with_vectors: the names of those that
+    encode the query; they get the time for this on top, since the vectors of
+    our queries are kept. Returns the boards as `plots.searches` takes them."""
+    questions = next(iter(test.values()))["question"].head(256)
+    encoding = embedding.milliseconds_to_encode(questions) if with_vectors else 0
+    boards, tables = {}, []
+    for kind, queries in test.items():
+        depth = DEPTH[kind]
+        deep = {name: partial(search, k=depth) for name, search in searches.items()}
+        rankings, times = timed_rankings(deep, queries, depth, documents)
+        times[list(with_vectors)] += encoding
+        trec.write_trec(path.parent, kind, queries, rankings)
+        board = leaderboard(rankings, queries, K[kind], BY[kind])
+        board = board.assign(queries=kind, split="test", ms_per_query=times)
+        board["chosen"] = board.index == chosen
+        tables.append(board[LEADERBOARD_COLUMNS])
+        boards[LABELS[kind]] = board.rename(columns={BY[kind]: "value"})
+    pd.concat(tables).to_csv(path)
+    return {label: boards[label] for label in LABELS.values() if label in boards}
+
+
+# --- Refusing queries --------------------------------------------------------
 
 
 def best_scores(scores, queries):
@@ -306,32 +273,33 @@ def refused(answerable, unanswerable, share=0.05):
     return float(np.mean(np.asarray(unanswerable) < threshold))
 
 
-# --- Orders of searches, by two groups of queries ------------------------------------
+# --- Orders of searches, by two groups of queries ----------------------------
 
 
-def tau(boards, others):
+def tau(boards, other_boards):
     """Kendall's tau of boards, arrays (n_boards, n_searches): a value for each.
 
-    The share of pairs of searches in the same order, minus those in opposite orders."""
+    The share of pairs of searches in the same order, minus those in opposite
+    orders."""
     first, second = np.triu_indices(boards.shape[1], 1)
     order = np.sign(boards[:, first] - boards[:, second])
-    other_order = np.sign(others[:, first] - others[:, second])
+    other_order = np.sign(other_boards[:, first] - other_boards[:, second])
     return (order * other_order).mean(axis=1)
 
 
 def drawn_boards(tables, rng, times=2_000):
     """Boards (times, n_searches) of each table, by rows drawn with replacement.
 
-    tables: DataFrames with the same rows, a column for each search. All use the same
-    draws. Rows with NaN are left out of a table's means."""
+    tables: DataFrames with the same rows, a column for each search. All use
+    the same draws. Rows with NaN are left out of a table's means."""
     n = len(tables[0])
     counts = rng.multinomial(n, np.full(n, 1 / n), size=times)
     boards = []
     for table in tables:
-        known = table.notna().all(axis=1).to_numpy()
-        drawn = counts[:, known]
+        complete = table.notna().all(axis=1).to_numpy()
+        drawn = counts[:, complete]
         total = drawn.sum(axis=1, keepdims=True)
-        boards.append(drawn @ table[known].to_numpy() / total)
+        boards.append(drawn @ table[complete].to_numpy() / total)
     return boards
 
 

@@ -1,7 +1,7 @@
 """Intervals and tests of figures that are means over queries.
 
-The module evaluation uses `prediction_powered`, and gate `confidence_sequence`.
-What they rest on is in the notebook *How sure is a figure?*
+What they rest on is in the notebook *How sure is a figure?* The command's gate
+uses `confidence_sequence`.
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -87,16 +87,16 @@ BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weigh
 def confidence_sequence(values, groups, error=0.05):
     """Interval (low, high) of the mean over groups, which holds at every look at once.
 
-    values: one a query, each in [-1, 1]; each group counts once, with the mean of its
-    queries. You may look after every group and stop when it decides: the error over all
-    looks together is at most `error`, for any number of groups. `confidence_interval`
-    holds for one look.
+    values: one a query, each in [-1, 1]; each group counts once, with the mean
+    of its queries. You may look after every group and stop when it decides:
+    the error over all looks together is at most `error`, for any number of
+    groups. `confidence_interval` holds for one look.
 
-    Which group comes next must not depend on the values, as in the order of a hash of
-    their ids. The interval is the same in each order, so groups may come in batches; a
-    group has all its queries when it comes.
-    The method is betting (Waudby-Smith and Ramdas 2023) with constant bets: of the
-    shares 0 to 1 of the capital, all with the same weight, as in Cover's universal
+    Which group comes next must not depend on the values, as in the order of a
+    hash of their ids. The interval is the same in each order, so groups may
+    come in batches; a group has all its queries when it comes. The method is
+    betting (Waudby-Smith and Ramdas 2023) with constant bets: of the shares 0
+    to 1 of the capital, all with the same weight, as in Cover's universal
     portfolio (Orabona and Jun 2021). ValueError for values beyond 1."""
     sums, sizes = _by_group(values, groups)
     if np.abs(values).max() > 1:
@@ -120,8 +120,8 @@ def _lowest_mean(means, error):
 def log_gains(means, mean):
     """The logarithm of what each bet gains with each group, (n_groups, n_bets).
 
-    A bet is a share of the capital on groups' mean being above `mean`. If the truth
-    is `mean` or less, the capital is expected to shrink, or to stay."""
+    A bet is a share of the capital on groups' mean being above `mean`. If the
+    truth is `mean` or less, the capital is expected to shrink, or to stay."""
     shares = (1 + BETS[0]) / 2
     return np.log1p(np.outer((1 + np.asarray(means)) / (1 + mean) - 1, shares))
 
@@ -142,9 +142,9 @@ def permutation_p_value(a, b, groups):
 def permutation_p_values(gains, groups):
     """The p value of each comparison of a table, {name: p}.
 
-    gains: {name: one gain a query}. Swapping the values of two searches turns the
-    sign of a gain. It is turned at random, group by group, SWAPS times; or in every
-    possible way where these are fewer."""
+    gains: {name: one gain a query}. Swapping the values of two searches turns
+    the sign of a gain. It is turned at random, group by group, SWAPS times; or
+    in every possible way where these are fewer."""
     p_values, at_random = {}, {}
     for name, gain in gains.items():
         sums, _ = _by_group(gain, groups)
@@ -166,8 +166,8 @@ def permutation_p_values(gains, groups):
 def _swapped_at_random(sums):
     """The total of each array of sums, {name: array}, with SWAPS random signs.
 
-    All read the same signs, drawn once. An array of n sums takes n of them for each
-    total. So a comparison has the same p value alone and in any table."""
+    All read the same signs, drawn once. An array of n sums takes n of them for
+    each total. So a comparison has the same p value alone and in any table."""
     totals = {name: np.empty(SWAPS) for name in sums}
     done = dict.fromkeys(sums, 0)
     longest = max(map(len, sums.values()), default=0)
@@ -177,11 +177,11 @@ def _swapped_at_random(sums):
         turned = rng.integers(2, size=SIGNS, dtype=np.uint32)
         drawn += SIGNS
         signs = np.concatenate([signs[-longest:], 2.0 * turned - 1])
-        for name, some in sums.items():
-            start = done[name] * len(some) - (drawn - len(signs))
-            n = min((len(signs) - start) // len(some), SWAPS - done[name])
-            block = signs[start : start + n * len(some)].reshape(n, len(some))
-            totals[name][done[name] : done[name] + n] = block @ some
+        for name, of_groups in sums.items():
+            start = done[name] * len(of_groups) - (drawn - len(signs))
+            n = min((len(signs) - start) // len(of_groups), SWAPS - done[name])
+            block = signs[start : start + n * len(of_groups)].reshape(n, len(of_groups))
+            totals[name][done[name] : done[name] + n] = block @ of_groups
             done[name] += n
     return totals
 
@@ -205,87 +205,6 @@ def difference(gains, groups):
     return differences({"": gains}, groups).loc[""].to_dict()
 
 
-def aucs(scores, true, groups, n_resamples=2_000, seed=0):
-    """The AUC of each column of scores, with a 95 % interval: a DataFrame.
-
-    scores: DataFrame, a row for each pair. true: whether a pair is one to be found,
-    and groups: what is drawn, one label a pair. Columns: AUC, low, high. The interval
-    is Student's t with the spread of the draws, because groups may be few. A draw
-    without true pairs, or without others, has no AUC, so each group needs some."""
-    drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
-    return _with_interval(drawn, groups, "AUC")
-
-
-def auc_differences(scores, true, groups, name, n_resamples=2_000, seed=0):
-    """The AUC of one column minus that of each other, as by `aucs`: a DataFrame.
-
-    Columns: difference, low, high. All columns are scored in the same draws."""
-    drawn = _drawn_aucs(scores, true, groups, n_resamples, seed)
-    others = drawn.drop(columns=name)
-    return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
-
-
-def _times_drawn(groups, n_resamples, seed):
-    """How often each draw has each group, (draws, groups), and a row's group.
-
-    The first draw has each group once."""
-    names, number = np.unique(groups, return_inverse=True)
-    n = len(names)
-    times = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), n_resamples)
-    return np.vstack([np.ones(n, dtype=int), times]), number
-
-
-def _drawn_aucs(scores, true, groups, n_resamples, seed):
-    """Each column's AUC in each draw of groups. The first draw has each group once."""
-    times, number = _times_drawn(groups, n_resamples, seed)
-    times, true = times[:, number], np.asarray(true)
-    yes, no = times[:, true], times[:, ~true]
-    drawn = {}
-    for name, values in scores.items():
-        values = values.to_numpy()
-        wins = (np.sign(values[true][:, None] - values[~true]) + 1) / 2
-        pairs = yes.sum(axis=1) * no.sum(axis=1)
-        drawn[name] = ((yes @ wins) * no).sum(axis=1) / pairs
-    return pd.DataFrame(drawn)
-
-
-def kappas(verdicts, true, groups, n_resamples=2_000, seed=0):
-    """Cohen's kappa of each column of verdicts, with a 95 % interval: a DataFrame.
-
-    verdicts: DataFrame of yes and no, a row for each pair. true: people's yes, and
-    groups: what is drawn, one label a pair. Columns: difference, low, high. The
-    interval is Student's t, as that of `aucs`."""
-    drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
-    return _with_interval(drawn, groups, "difference")
-
-
-def kappa_differences(verdicts, true, groups, name, n_resamples=2_000, seed=0):
-    """The kappa of one column minus that of each other, as by `kappas`: a DataFrame."""
-    drawn = _drawn_kappas(verdicts, true, groups, n_resamples, seed)
-    others = drawn.drop(columns=name)
-    return _with_interval(-others.sub(drawn[name], axis=0), groups, "difference")
-
-
-def _drawn_kappas(verdicts, true, groups, n_resamples, seed):
-    """Each column's kappa in each draw of groups. The first has each group once."""
-    times, number = _times_drawn(groups, n_resamples, seed)
-    size = times @ np.bincount(number)
-    drawn = {}
-    for name, values in verdicts.items():
-        parts = [values, true, np.equal(values, true)]
-        yes, truly, same = (times @ np.bincount(number, part) / size for part in parts)
-        chance = yes * truly + (1 - yes) * (1 - truly)
-        drawn[name] = (same - chance) / (1 - chance)
-    return pd.DataFrame(drawn)
-
-
-def _with_interval(drawn, groups, title):
-    """The first row, and its 95 % interval by Student's t from the other rows."""
-    half = stats.t.ppf(0.975, len(set(groups)) - 1) * drawn[1:].std(ddof=0)
-    value = drawn.iloc[0]
-    return pd.DataFrame({title: value, "low": value - half, "high": value + half})
-
-
 def holm(p_values):
     """p values, a Series, corrected for how many they are (Holm 1979); NaN stay.
 
@@ -294,80 +213,6 @@ def holm(p_values):
     still_to_test = np.arange(p.count(), p.count() - len(p), -1)
     corrected = (p * still_to_test).cummax().clip(upper=1)
     return corrected.reindex(p_values.index)
-
-
-def prediction_powered(weights, model, labels, groups, drawn=None):
-    """A metric by a model's grades, corrected by labels (prediction-powered).
-
-    The metric is a mean over groups (queries) of a sum of weight × grade. One entry
-    a pair: weights; the model's grade; the label, or NaN; the group; and how the
-    label was drawn. The model's mean error on the labelled pairs is taken off all
-    pairs (Angelopoulos et al. 2023). So only labels with drawn "random" count: they
-    are a random draw of the pairs, or of the queries. Others are left out.
-
-    Returns a dict: corrected, with low and high, a 95 % interval that draws whole
-    groups; model, the figure without the correction; labels and left_out, how many
-    count and how many do not; interval, which one it is: Student's t by the jackknife
-    where fewer than 100 groups have a label, else the bootstrap. ValueError without
-    labels drawn at random in two groups."""
-    table = pd.DataFrame({"weight": weights, "model": model, "label": labels})
-    table["label"] = table["label"].where(table["weight"] > 0)
-    known = table["label"].notna().sum()
-    at_random = np.full(len(table), False)
-    if drawn is not None:
-        at_random = np.asarray(drawn) == "random"
-    labelled = table["weight"].where(table["label"].notna() & at_random, 0.0)
-    parts = pd.DataFrame(
-        {
-            "by_model": table["weight"] * table["model"],
-            "error": labelled * (table["label"].fillna(0) - table["model"]),
-            "labelled": labelled,
-            "weight": table["weight"],
-        }
-    )
-    sums = parts.groupby(np.asarray(groups)).sum().to_numpy()
-    n_labels, n_labelled = (labelled > 0).sum(), (sums[:, 2] > 0).sum()
-    if n_labelled < 2:
-        raise ValueError(
-            f"prediction_powered: {n_labels} labels drawn at random, in {n_labelled} "
-            f"groups; 2 are needed. {known - n_labels} "
-            "other labels cannot correct a model"
-        )
-    whole = sums.sum(axis=0, keepdims=True)
-    corrected = _corrected(whole, len(sums)).item()
-    low, high = _interval_of_corrected(sums, whole, n_labelled)
-    return {
-        "corrected": corrected,
-        "low": low,
-        "high": high,
-        "model": whole[0, 0] / len(sums),
-        "labels": n_labels,
-        "left_out": known - n_labels,
-        "interval": "bootstrap" if n_labelled >= 100 else "Student's t",
-    }
-
-
-def _interval_of_corrected(sums, whole, n_labelled, n_resamples=10_000, seed=1):
-    """The 95 % interval of a corrected figure: see `prediction_powered`.
-
-    sums: of each group, see `_corrected`. whole: of all."""
-    n_groups = len(sums)
-    if n_labelled < 100:
-        without = _corrected(whole - sums, n_groups - 1)  # one group after the other
-        away = without - without.mean()
-        error = np.sqrt((n_groups - 1) / n_groups * (away**2).sum())
-        half = stats.t.ppf(0.975, n_labelled - 1) * error
-        corrected = _corrected(whole, n_groups).item()
-        return corrected - half, corrected + half
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_resamples)
-    return tuple(np.quantile(_corrected(drawn @ sums, n_groups), [0.025, 0.975]))
-
-
-def _corrected(sums, n_groups):
-    """The model's mean, plus its mean error on labelled pairs times the mean weight."""
-    by_model, error, labelled, weight = sums.T
-    return (by_model + error / labelled * weight) / n_groups
 
 
 POWER = 2.8  # standard errors that a test at 5 % finds four times in five: 1.96 + 0.84
@@ -395,8 +240,9 @@ FEW_COLLECTIONS = 4  # below it nothing is said about another collection
 def mean_of_these(means, errors, sizes):
     """The mean of several collections, each with the same weight, as by `difference`.
 
-    means, errors: the mean gain of each collection and its standard error. sizes: its
-    number of queries. By Welch's t. It speaks of these collections only."""
+    means, errors: the mean gain of each collection and its standard error.
+    sizes: its number of queries. By Welch's t. It speaks of these collections
+    only."""
     variances = np.square(errors) / len(errors) ** 2
     mean, error = float(np.mean(means)), float(np.sqrt(variances.sum()))
     degrees = variances.sum() ** 2 / (variances**2 / (np.asarray(sizes) - 1)).sum()
@@ -407,12 +253,13 @@ def random_effects(means, errors):
     """The mean gain of collections like these, and what to expect on one more: a dict.
 
     means, errors: the mean gain of each collection and its standard error.
-    difference, low, high and p: the mean, by Hartung and Knapp (2001), with t of k - 1
-    degrees of freedom. tau: how far collections truly differ, a standard deviation, by
-    Paule and Mandel (1982). q, p_q: Cochran's Q, and its p value that none differs.
-    predicted_low, predicted_high: 95 % interval of another collection, with t of k - 2
-    (Higgins et al. 2009); NaN below FEW_COLLECTIONS. smallest: the mean gain that
-    so many collections show four times in five."""
+    difference, low, high and p: the mean, by Hartung and Knapp (2001), with t
+    of k - 1 degrees of freedom. tau: how far collections truly differ, a
+    standard deviation, by Paule and Mandel (1982). q, p_q: Cochran's Q, and
+    its p value that none differs. predicted_low, predicted_high: 95 % interval
+    of another collection, with t of k - 2 (Higgins et al. 2009); NaN below
+    FEW_COLLECTIONS. smallest: the mean gain that so many collections show four
+    times in five."""
     means, variances = np.asarray(means, dtype=float), np.square(errors)
     k = len(means)
 

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import time
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -21,8 +22,8 @@ GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 DECISIONS = {"k": "keep (k)", "m": "mend (m)", "d": "drop (d)"}
 KEYS = {"grade": GRADES, "decision": DECISIONS}
 TOO_SOON = 0.3  # seconds; a key that comes sooner is held down, and not meant
-PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{said}</div>
-<div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{asked}</b></div>
+PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{status}</div>
+<div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{query}</b></div>
 <div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
   overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
 <p><b>{question}</b></p>{text}</div></div>"""
@@ -41,7 +42,8 @@ def _whole_lines(path):
 def _append_row(path, columns, values):
     """Add a row to a CSV file, and wait until it is on disk.
 
-    A new file gets its header. Sessions that share a file write one at a time."""
+    A new file gets its header. Sessions that share a file write one at a
+    time."""
     with (
         open(path, "a", newline="", encoding="utf-8") as file,
         FileLock(f"{path}.lock"),
@@ -61,19 +63,20 @@ def _one_line(text):
 
 
 def read_judgements(path, columns):
-    """The rows of a file of judgements as texts, oldest first.
+    """The rows of a file of judgements as texts, oldest first, and a note.
 
-    A line says what was cut off in the writing. ValueError for another
-    file."""
+    The note says what was cut off in the writing, or is "". ValueError for
+    another file."""
     whole, half = _whole_lines(path)
+    note = ""
     if half:
-        said = f"{path.name}: its last row is cut off ({half!r})"
-        print(f"{said}, so that one is asked again")
+        problem = f"{path.name}: its last row is cut off ({half!r})"
+        note = f"{problem}, so that one is asked again"
     content = io.BytesIO(whole or ",".join(columns).encode())
     table = pd.read_csv(content, dtype=str, keep_default_na=False)
     if list(table.columns) != columns or table.isna().any(axis=None):
         raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
-    return table.map(corpus.plain_cell)
+    return table.map(corpus.plain_cell), note
 
 
 # --- What is judged, and what comes next -------------------------------------
@@ -84,7 +87,8 @@ class Judging:
 
     items: a DataFrame, a row for each item. path: the file, which may exist;
     then it goes on with the first item that has no row in it. column: grade or
-    decision. It knows no widgets."""
+    decision. note: what was cut off in the file, or "". It knows no
+    widgets."""
 
     def __init__(self, items, path, column="grade"):
         self.path = Path(path)
@@ -95,7 +99,7 @@ class Judging:
             self.columns.append("mended")
         texts = items.map(_one_line)
         self.items = list(dict.fromkeys(texts.itertuples(index=False, name=None)))
-        rows = read_judgements(self.path, self.columns)
+        rows, self.note = read_judgements(self.path, self.columns)
         self.done = {}  # item: its latest judgement, the latest last
         for row in rows.itertuples(index=False, name=None):
             item, judgement = row[: len(self.fields)], row[len(self.fields)]
@@ -105,8 +109,8 @@ class Judging:
         self.at = self._next()
 
     def _next(self):
-        left = [item for item in self.items if item not in self.done]
-        return left[0] if left else None
+        unjudged = [item for item in self.items if item not in self.done]
+        return unjudged[0] if unjudged else None
 
     def store(self, judgement, typed=""):
         """Write a judgement of the item at hand, and go on to the next."""
@@ -138,15 +142,6 @@ def judge(judging, key, typed=""):
         judging.store(judging.keys[key].split()[0], typed)
 
 
-def judge_as(judging, grades, upto=None):
-    """Judge by grades, a Series by (query_id, document), as somebody would click.
-
-    upto: how many items are judged when it stops; None: all."""
-    while judging.at and len(judging.done) != upto:
-        item = dict(zip(judging.fields, judging.at, strict=True))
-        judge(judging, grades[item["query_id"], item["document"]])
-
-
 # --- The panel ---------------------------------------------------------------
 
 
@@ -165,7 +160,7 @@ def _markdown():
     return mistune.create_markdown(escape=True, hard_wrap=True, renderer=renderer)
 
 
-def _asked(judging):
+def _query(judging):
     """The query of the item at hand, or its generated question."""
     item = dict(zip(judging.fields, judging.at, strict=True))
     return item.get("query") or item["question"]
@@ -176,11 +171,11 @@ def page(judging, records):
     if not judging.at:
         return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
     item = dict(zip(judging.fields, judging.at, strict=True))
-    said = str(judging)
+    status = str(judging)
     if judging.at in judging.done:
-        said += f"; here: {judging.done[judging.at]}"
+        status += f"; here: {judging.done[judging.at]}"
     record = records[item["document"]]
-    texts = {"question": record["question"], "asked": _asked(judging), "said": said}
+    texts = {"question": record["question"], "query": _query(judging), "status": status}
     escaped = {name: html.escape(text) for name, text in texts.items()}
     return PAGE.format(**escaped, text=_markdown()(record["text"]))
 
@@ -206,7 +201,7 @@ def _press(view, key, typed=""):
     The page says when a judgement cannot be stored, and asks again."""
     asks_for_text = key == "m" and key in view.judging.keys and not typed
     if asks_for_text and view.judging.at:
-        view.typed.value = _asked(view.judging)
+        view.typed.value = _query(view.judging)
         view.typed.layout.display = None
         view.typed.focus()
         return
@@ -240,90 +235,51 @@ def panel(judging, documents):
             _take(view, change.new.lower())
 
     def typed_text(change):
-        if change.new != _asked(judging):
+        if change.new != _query(judging):
             _press(view, "m", change.new)
 
     view.key.observe(typed_key, "value")
     view.typed.observe(typed_text, "value")
     wrapped = {"flex_flow": "row wrap"}
     row = widgets.HBox([view.key, *view.buttons.values()], layout=wrapped)
-    path = html.escape(str(judging.path.absolute()))
-    where = widgets.HTML(f"<small>Judgements go to {path}</small>")
+    where = html.escape(f"{judging.path.absolute()} {judging.note}")
+    where = widgets.HTML(f"<small>Judgements go to {where}</small>")
     view.children = [view.page, view.typed, row, where]
     _show(view)
     return view
 
 
-# --- Two annotators ----------------------------------------------------------
+# --- The grades of a file ----------------------------------------------------------
 
 
 def last_grades(path):
     """The grade that counts of each pair, the last one in the file, and its `drawn`.
 
-    A DataFrame by pair. What was also drawn at random is "random". A file without the
-    column has ""."""
+    A DataFrame by pair. What was also drawn at random is "random". A file
+    without the column has ""."""
     path = Path(path)
     header, _, _ = _whole_lines(path)[0].partition(b"\n")
     columns = corpus.TO_JUDGE if b",drawn," in header else corpus.JUDGED_COLUMNS
-    table = read_judgements(path, [*columns, "grade"])
+    table, note = read_judgements(path, [*columns, "grade"])
+    if note:
+        warnings.warn(note, stacklevel=2)
     if "drawn" not in table:
         table["drawn"] = ""
-    found = table.groupby(corpus.JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
+    last = table.groupby(corpus.JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
     at_random = table[table["drawn"] == "random"].set_index(corpus.JUDGED_COLUMNS).index
-    found["drawn"] = found["drawn"].mask(found.index.isin(at_random), "random")
-    return found
+    last["drawn"] = last["drawn"].mask(last.index.isin(at_random), "random")
+    return last
 
 
-def add(known, new, to):
+def add(older, new, to):
     """Write judged-queries.csv of older judgements and those of a new file.
 
-    known: the older table, which may be missing; to: the file to write. Of a pair that
-    both have, the new grade counts. Returns how many judgements there are."""
-    tables = [corpus.read_table(known)] if Path(known).exists() else []
+    known: the older table, which may be missing; to: the file to write. Of a
+    pair that both have, the new grade counts. Returns how many judgements
+    there are."""
+    tables = [corpus.read_table(older)] if Path(older).exists() else []
     tables.append(last_grades(new).reset_index())
     table = pd.concat(tables, ignore_index=True).fillna("")
     table = table.drop_duplicates(["query_id", "document"], keep="last")
     corpus.write_table(table, to)
     return len(table)
-
-
-def side_by_side(one, other):
-    """The grades of two files, in the columns pass_1 and pass_2.
-
-    A grade is NaN where only the other one has judged the pair. `drawn` is "" where
-    the two files name another draw."""
-    both = {"pass_1": last_grades(one), "pass_2": last_grades(other)}
-    grades = {name: table["grade"] for name, table in both.items()}
-    table = pd.concat(grades, axis=1).sort_index()
-    ones, others = (both[name]["drawn"].reindex(table.index) for name in both)
-    ones, others = ones.fillna(others), others.fillna(ones)
-    table.insert(0, "drawn", ones.where(ones == others, ""))
-    return table.reset_index()
-
-
-def merge(table, adjudicated):
-    """Judgements in the columns of judged-queries.csv, of a table `side_by_side`.
-
-    The grade is the one that both gave, or that of the file `adjudicated`.
-    What has neither is counted and left out."""
-    table = table.join(last_grades(adjudicated)["grade"], on=corpus.JUDGED_COLUMNS)
-    agreed = table["pass_1"] == table["pass_2"]
-    table["grade"] = table["grade"].mask(agreed, table["pass_1"])
-    alone = table[["pass_1", "pass_2"]].isna().any(axis=1)
-    ready = table["grade"].notna() & ~alone
-    by_one = f"{alone.sum()} that only one person judged"
-    print(f"{ready.sum()} pairs are merged. Left out: {by_one},")
-    print(f"and {(~ready & ~alone).sum()} disagreements that are not adjudicated.")
-    return table[ready][[*corpus.TO_JUDGE, "grade", "pass_1", "pass_2"]]
-
-
-def crossed(table, one, other):
-    """How often which two grades were given, (3, 3): rows pass_1, columns pass_2.
-
-    table: see `side_by_side`. one, other: the names of the two annotators."""
-    matrix = pd.crosstab(table["pass_1"], table["pass_2"])
-    matrix = matrix.reindex(index=[*GRADES], columns=[*GRADES], fill_value=0)
-    rows = [f"{one}: {grade}" for grade in GRADES]
-    return matrix.set_axis(rows).set_axis(
-        [f"{other}: {grade}" for grade in GRADES], axis="columns"
-    )

@@ -1,12 +1,13 @@
 """One way to ask a language model: recorded responses are replayed.
 
-A model is called only if the environment says COURSE_LLM=live. A reply is checked
-before it is recorded. One that cannot be used is kept apart, and its prompt is asked
-again only with COURSE_LLM_RETRY=1: it was paid for.
+A model is called only if the environment says COURSE_LLM=live. A reply is
+checked before it is recorded. One that cannot be used is kept apart, and its
+prompt is asked again only with COURSE_LLM_RETRY=1: it was paid for.
 """
 
 import hashlib
 import json
+import logging
 import os
 import string
 import warnings
@@ -18,6 +19,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
+LOGGER = logging.getLogger(__name__)
 LIVE = "live-responses.jsonl"
 UNUSABLE = "unusable-replies.jsonl"
 RESERVE = 1 << 20  # bytes that are set aside before the first call
@@ -34,26 +36,36 @@ class UnusableError(ValueError):
         self.reply = reply
 
 
+def environment():
+    """What the environment says now: a dict.
+
+    live: whether calls are switched on. retry: whether unusable replies are
+    asked again. model: its name. key: of the API, where one is needed: a
+    server that OPENAI_BASE_URL names may need none."""
+    server = os.getenv("OPENAI_BASE_URL")
+    return {
+        "live": os.getenv("COURSE_LLM") == "live",
+        "retry": os.getenv("COURSE_LLM_RETRY") == "1",
+        "model": os.getenv("OPENAI_MODEL") or "gpt-4o-mini",
+        "key": os.getenv("OPENAI_API_KEY") or ("not needed" if server else None),
+    }
+
+
 def is_live():
     """Whether calls are switched on, by COURSE_LLM=live."""
-    return os.getenv("COURSE_LLM") == "live"
+    return environment()["live"]
 
 
 def model():
     """The model's name: what OPENAI_MODEL says now, or gpt-4o-mini."""
-    return os.getenv("OPENAI_MODEL") or "gpt-4o-mini"
+    return environment()["model"]
 
 
 def client(**options):
-    """An openai client and the model's name, as the environment says.
-
-    OPENAI_API_KEY is the key. A server named by OPENAI_BASE_URL may need none.
-    """
+    """An openai client and the model's name, as the environment says."""
     from openai import OpenAI
 
-    defaults = {"max_retries": 5, "timeout": 60}
-    if os.getenv("OPENAI_BASE_URL") and not os.getenv("OPENAI_API_KEY"):
-        defaults["api_key"] = "not needed"
+    defaults = {"max_retries": 5, "timeout": 60, "api_key": environment()["key"]}
     return OpenAI(**defaults | options), model()
 
 
@@ -128,26 +140,26 @@ def recorded(prompts, schema, path, by=RECORDED):
     count.
     """
     responses = load_responses(path) | load_responses(path.with_name(LIVE))
-    found = []
+    of_prompts = []
     for prompt in prompts:
         response = responses.get(request_key(model(), prompt, schema))
         if response is None and not is_live():
             response = responses.get(request_key(by, prompt, schema))
-        found.append(response)
-    return found
+        of_prompts.append(response)
+    return of_prompts
 
 
 @contextmanager
 def _asking(live):
     """Only one process asks at a time: another would pay for the same prompts.
 
-    Yields a file that takes up space: without it the last replies fit on a full
-    disk."""
+    Yields a file that takes up space: without it the last replies fit on a
+    full disk."""
     lock, reserve = FileLock(f"{live}.asking.lock"), live.with_name(f"{live.name}.room")
     try:
         lock.acquire(timeout=0.5)
     except Timeout:
-        print(f"{live}: another process is asking; this one waits for it")
+        LOGGER.warning("%s: another process is asking; this one waits for it", live)
         lock.acquire()
     try:
         open(live, "ab").close()  # where this fails, no call has been made
@@ -173,8 +185,7 @@ def _ask_all(prompts, schema, path, call, workers):
 
     Prompts whose reply could not be used are among them, without a call."""
     live, apart, name = path.with_name(LIVE), path.with_name(UNUSABLE), model()
-    asks_again = os.getenv("COURSE_LLM_RETRY") == "1"
-    rejected = {} if asks_again else load_responses(apart)
+    rejected = {} if environment()["retry"] else load_responses(apart)
     failures, full = [], Event()
 
     def ask_one(prompt):
@@ -198,11 +209,12 @@ def _ask_all(prompts, schema, path, call, workers):
         _keep(record | {"response": response}, place, reserve, full)
 
     with _asking(live) as reserve:
-        known = recorded(prompts, schema, path)  # another process may have asked
-        asked = [p for p, found in zip(prompts, known, strict=True) if found is None]
+        # another process may have asked meanwhile
+        pairs = zip(prompts, recorded(prompts, schema, path), strict=True)
+        missing = [prompt for prompt, response in pairs if response is None]
         pool = ThreadPoolExecutor(workers)
         try:
-            list(tqdm(pool.map(ask_one, asked), total=len(asked), desc="calls"))
+            list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
         finally:  # when interrupted, too: calls under way are recorded, no more made
             pool.shutdown(cancel_futures=True)
     if full.is_set():
@@ -216,15 +228,15 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
 
     Each response is on the disk before it is used. RuntimeError says how many
-    calls failed; after MAX_FAILURES no more are made. OSError if the disk is full:
-    then no more calls are made, and all replies are kept.
+    calls failed; after MAX_FAILURES no more are made. OSError if the disk is
+    full: then no more calls are made, and all replies are kept.
     """
-    known = recorded(prompts, schema, path, by)
-    pairs = zip(prompts, known, strict=True)
+    responses = recorded(prompts, schema, path, by)
+    pairs = zip(prompts, responses, strict=True)
     # a dict: a prompt given twice is asked once
     missing = dict.fromkeys(prompt for prompt, response in pairs if response is None)
     if not missing or not is_live():
-        return known
+        return responses
     failures = _ask_all(list(missing), schema, path, call, workers)
     if failures:
         raise RuntimeError(
@@ -262,19 +274,20 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
 def _why_unusable(error):
     """One sentence for each reason why a reply cannot be read by a schema."""
     kind = type(error).__name__
-    known = {
+    reasons = {
         "LengthFinishReasonError": "the reply is cut off: it reached the limit",
         "ContentFilterFinishReasonError": "the provider filtered the reply",
         "ValidationError": "the reply does not fit the schema",
     }
-    return f"{known.get(kind, 'the reply is not readable')} ({kind})"
+    return f"{reasons.get(kind, 'the reply is not readable')} ({kind})"
 
 
 def text_of(completion, is_one_token=False, may_be_cut=False):
     """The text of a completion; UnusableError says why it has none.
 
-    is_one_token: asked for one token only, so that it is always cut off. may_be_cut: a
-    text that ends at the limit is still one, as a long answer is."""
+    is_one_token: asked for one token only, so that it is always cut off.
+    may_be_cut: a text that ends at the limit is still one, as a long answer
+    is."""
     choices = completion.choices or []
     text, refusal, finish = "", None, None
     if choices:
@@ -302,7 +315,8 @@ def unusable(why, completion):
 def tokens_of(completion):
     """How many tokens were read and written, two numbers.
 
-    A server that does not count them gives two None: the answer itself is good."""
+    A server that does not count them gives two None: the answer itself is
+    good."""
     usage = completion.usage
     return [usage.prompt_tokens, usage.completion_tokens] if usage else [None, None]
 
@@ -311,13 +325,14 @@ def tokens_of(completion):
 
 
 def digit_probabilities(response):
-    """P of each digit, (10,): of the likeliest tokens, or shares of the samples."""
+    """P of each digit, (10,): of the likeliest tokens."""
     if response is None:
         raise RuntimeError("no answer is recorded for this prompt: set COURSE_LLM=live")
-    found = [(token, np.exp(p)) for token, p in response.get("logprobs", {}).items()]
-    found += [(text, 1 / response["asked"]) for text in response.get("samples", [])]
-    digits = string.digits
-    return np.array([sum(p for text, p in found if text.strip() == d) for d in digits])
+    p = np.zeros(10)
+    for token, logprob in response["logprobs"].items():
+        if _is_digit(token):
+            p[int(token)] += np.exp(logprob)
+    return p
 
 
 def p_of(response):
@@ -326,30 +341,26 @@ def p_of(response):
     return p1 / (p0 + p1)
 
 
-def judge_call(samples=None, among=string.digits, **options):
+def judge_call(among=string.digits, **options):
     """A function for `respond` that asks for one digit; None unless calls are live.
 
-    The response has log probabilities of digits, or the digits of so many
-    samples. among: at least one of these must be there. options: of the client."""
+    The response has log probabilities of digits. among: at least one of these
+    must be there. options: of the client."""
     if not is_live():
         return None
     openai, name = client(**options)
-    how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
-    if samples:
-        how = {"n": samples, "temperature": 1}
 
     def call(prompt):
-        messages = [{"role": "user", "content": prompt}]
         completion = openai.chat.completions.create(
-            model=name, messages=messages, max_tokens=1, **how
+            model=name,
+            messages=[{"role": "user", "content": prompt}],
+            max_tokens=1,
+            logprobs=True,
+            top_logprobs=20,
+            temperature=0,
         )
         text_of(completion, is_one_token=True)
-        if not samples:
-            return _from_logprobs(completion, name, among)
-        texts = [str(choice.message.content) for choice in completion.choices]
-        if not any(text.strip() in set(among) for text in texts):
-            raise unusable(f"no sample is a digit of {among}", completion)
-        return {"samples": list(filter(_is_digit, texts)), "asked": samples}
+        return _from_logprobs(completion, name, among)
 
     return call
 
@@ -362,9 +373,7 @@ def _from_logprobs(completion, name, among):
     """The log probabilities of the digits among the likeliest tokens."""
     logprobs = completion.choices[0].logprobs
     if not logprobs or not logprobs.content:
-        raise ValueError(
-            f"{name} returned no log probabilities: take another, or samples=20"
-        )
+        raise ValueError(f"{name} returned no log probabilities: take another model")
     top = logprobs.content[0].top_logprobs
     if not any(t.token.strip() in set(among) for t in top):
         likeliest = [t.token for t in top][:5]

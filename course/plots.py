@@ -51,8 +51,8 @@ def play(draw, **sliders):
     """Show a picture or a table, and above it a slider for each of its numbers.
 
     draw: a function that shows it, called with a number for each slider.
-    sliders: name=(lowest, highest, step, start). Where no widgets can be shown,
-    for example on a web page, the picture of the start stays."""
+    sliders: name=(lowest, highest, step, start). Where no widgets can be
+    shown, for example on a web page, the picture of the start stays."""
     import ipywidgets as widgets
     from IPython.display import display
     from IPython.utils.capture import capture_output
@@ -92,24 +92,11 @@ def _panel(title, height, xlabel="", ylabel="", width=11):
     return figure, axis
 
 
-def _grid(title, height, width, rows, columns, middle=0):
-    """A figure with one panel for a table of cells, its columns' names on top.
-
-    middle: where the middle of the first cell is."""
-    figure, axis = _panel(title, height, width=width)
-    axis.set_xticks(np.arange(len(columns)) + middle, columns)
-    axis.set_yticks(np.arange(len(rows)) + middle, rows)
-    axis.xaxis.tick_top()
-    axis.tick_params(length=0)
-    axis.set_frame_on(False)
-    return figure, axis
-
-
 def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
     """A figure with a panel for each table.
 
-    height: of each row. columns: how many panels a row has at most. Returns also
-    an iterator of (panel, (name, table))."""
+    height: of each row. columns: how many panels a row has at most. Returns
+    also an iterator of (panel, (name, table))."""
     columns = min(columns, len(tables))
     rows = math.ceil(len(tables) / columns)
     figure, axes = plt.subplots(
@@ -137,33 +124,33 @@ def _legend_below(figure):
     )
 
 
-def _said(values, form="{:.3f}"):
+def _listed(values, form="{:.3f}"):
     """A Series as text: label value, label value."""
     return ", ".join(f"{label} {form.format(value)}" for label, value in values.items())
 
 
-def slopes(boards, left, right, title):
+def slopes(boards, first, second, title):
     """How two measures order the same searches: a panel for each board, best on top.
 
     boards: dict of name: DataFrame, a row for each search, with the columns
-    left and right. A search that moves by three places or more is drawn
+    first and second name. A search that moves by three places or more is drawn
     strongly.
     """
     figure, panels = _panels(boards, title, height=4.5, width=13)
     firsts = []
     for axis, (name, board) in panels:
-        places = board[[left, right]].rank(ascending=False)
+        places = board[[first, second]].rank(ascending=False)
         for search, (a, b) in places.iterrows():
             moved = abs(a - b) >= 3
             colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
             axis.plot([0, 1], [a, b], color=colour, lw=width)
             axis.text(-0.04, a, search, ha="right", va="center")
             axis.text(1.04, b, search, ha="left", va="center")
-        axis.set_title(f"{COLLECTIONS.get(name, name)}: {left} | {right}")
+        axis.set_title(f"{COLLECTIONS.get(name, name)}: {first} | {second}")
         axis.invert_yaxis()
         axis.set_axis_off()
-        firsts.append(f"{name}: {board[left].idxmax()} and {board[right].idxmax()}")
-    show(figure, f"{title}. First by {left} and by {right}: {'; '.join(firsts)}.")
+        firsts.append(f"{name}: {board[first].idxmax()} and {board[second].idxmax()}")
+    show(figure, f"{title}. First by {first} and by {second}: {'; '.join(firsts)}.")
 
 
 def forest(tables, title, xlabel, grey=True):
@@ -176,7 +163,7 @@ def forest(tables, title, xlabel, grey=True):
     labels = next(iter(tables.values())).index
     figure, axis = _panel(title, 0.5 * len(labels) + 1.9, xlabel)
     axis.axvline(0, color=GREY, lw=1)
-    said = []
+    texts = []
     for number, (place, name) in enumerate(zip(_places(tables), tables, strict=True)):
         table = tables[name]
         y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
@@ -189,12 +176,12 @@ def forest(tables, title, xlabel, grey=True):
         ends = table[["difference", "low", "high"]].itertuples()
         for label, difference, low, high in ends:
             interval = f"{difference:+.3f} ({low:.3f} to {high:.3f})"
-            said.append(f"{name} {label}: {interval}".strip())
+            texts.append(f"{name} {label}: {interval}".strip())
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.5, -0.5)  # the first label on top
     if len(tables) > 1:
         _legend_below(figure)
-    show(figure, f"{title}. {xlabel}: {'; '.join(said)}.")
+    show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
 
 def scatter(tables, title, xlabel, ylabel):
@@ -206,7 +193,7 @@ def scatter(tables, title, xlabel, ylabel):
     """
     figure, panels = _panels(tables, title, sharey=True)
     marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
-    said = []
+    texts = []
     for axis, (name, table) in panels:
         x, y = table.columns[:2]
         has_verdicts = "verdict" in table
@@ -221,10 +208,10 @@ def scatter(tables, title, xlabel, ylabel):
                 group[x], group[y], s=60, color=colour, marker=marker, label=verdict
             )
         axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel=ylabel)
-        said.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
+        texts.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
     if has_verdicts:
         _legend_below(figure)
-    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(said)}.")
+    show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(texts)}.")
 
 
 def histograms(tables, title, xlabel, mark=None):
@@ -234,18 +221,18 @@ def histograms(tables, title, xlabel, mark=None):
     """
     figure, panels = _panels(tables, title)
     bins = np.linspace(0, 1, 11)
-    said = []
+    texts = []
     for axis, (name, groups) in panels:
         for colour, (label, values) in zip(COLOURS, groups.items(), strict=False):
             shares = np.histogram(values, bins)[0] / len(values)
             axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
             axis.stairs(shares, bins, color=colour, lw=2, label=label)
-            said.append(f"{name}, {label}: mean {np.mean(values):.2f}")
+            texts.append(f"{name}, {label}: mean {np.mean(values):.2f}")
         axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel="share")
         if mark is not None:
             axis.axvline(mark, color="black", ls="--", lw=2)
     _legend_below(figure)
-    show(figure, f"{title}. {xlabel}. {'; '.join(said)}.")
+    show(figure, f"{title}. {xlabel}. {'; '.join(texts)}.")
 
 
 def searches(boards, title, baseline=None, file=None):
@@ -260,8 +247,8 @@ def searches(boards, title, baseline=None, file=None):
         save_searches(file, boards, title, baseline)
     order = next(iter(boards.values())).sort_values("value").index
     boards = {label: board.reindex(order) for label, board in boards.items()}
-    said = [f"{label}: {_said(b['value'][::-1])}" for label, b in boards.items()]
-    show(_searches(boards, title, baseline), f"{title}. {'; '.join(said)}.")
+    texts = [f"{label}: {_listed(b['value'][::-1])}" for label, b in boards.items()]
+    show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
 
 
 def save_searches(file, boards, title, baseline=None):
@@ -296,7 +283,7 @@ def _searches(boards, title, baseline, width=None, columns=2):
 def label_of(name, longest=50):
     """A name for a figure: cut if it is long, and a $ in it is no formula."""
     short = name if len(name) <= longest else f"{name[: longest - 1]}…"
-    return "".join(one for one in short if one.isprintable()).replace("$", r"\$")
+    return "".join(filter(str.isprintable, short)).replace("$", r"\$")
 
 
 def bars(values, title, xlabel, strong=()):
@@ -311,7 +298,7 @@ def bars(values, title, xlabel, strong=()):
     form = "{:,.0f}" if (values % 1 == 0).all() else "{:.3f}"
     axis.bar_label(drawn, fmt=form, padding=4)
     axis.invert_yaxis()
-    show(figure, f"{title}. {xlabel}: {_said(values, form)}.")
+    show(figure, f"{title}. {xlabel}: {_listed(values, form)}.")
 
 
 # How a stage of the funnel is drawn, by how its name begins: colour and hatching
@@ -331,27 +318,35 @@ STAGES = {
 def funnel(table, title):
     """Where answers are lost: a bar for each row, a part of it for each stage.
 
-    table: DataFrame of shares, the columns as `answering.funnel` names them."""
+    table: DataFrame of shares, the columns as `answering.funnel` names
+    them."""
     figure, axis = _panel(title, 0.6 * len(table) + 2.2, "share of the queries")
     table = table.loc[:, table.max() > 0]
-    left = 0
+    start = 0
     for stage, shares in table.items():
         begins = next(name for name in STAGES if stage.startswith(name))
         colour, hatch = STAGES[begins]
-        how = {"color": colour, "hatch": hatch, "edgecolor": "white", "label": stage}
-        drawn = axis.barh(table.index.astype(str), shares, left=left, **how)
+        drawn = axis.barh(
+            table.index.astype(str),
+            shares,
+            left=start,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            label=stage,
+        )
         texts = [f"{share:.2f}" if share >= 0.07 else "" for share in shares]
-        on = {"color": "white", "weight": "bold"}
-        for text in axis.bar_label(drawn, texts, label_type="center", **on):
+        labels = axis.bar_label(
+            drawn, texts, label_type="center", color="white", weight="bold"
+        )
+        for label in labels:
             box = {"facecolor": colour, "edgecolor": "none", "pad": 1}
-            text.set_bbox(box if hatch and text.get_text() else None)
-        left = left + shares
+            label.set_bbox(box if hatch and label.get_text() else None)
+        start = start + shares
     axis.invert_yaxis()
     _legend_below(figure)
-    said = "; ".join(
-        f"{name}: {_said(row, '{:.2f}')}" for name, row in table.iterrows()
-    )
-    show(figure, f"{title}. {said}.")
+    rows = [f"{name}: {_listed(row, '{:.2f}')}" for name, row in table.iterrows()]
+    show(figure, f"{title}. {'; '.join(rows)}.")
 
 
 def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
@@ -361,7 +356,7 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     each line is marked. label_at: beside which point the name stands, 0 for
     the first."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
-    said = []
+    texts = []
     for place, (name, line) in zip(_places(lines), lines.items(), strict=True):
         colour, marker = COLOURS[place], "os^"[place]
         axis.plot(line, color=colour, marker=marker, ms=5)
@@ -372,12 +367,12 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
         height = "center" if label_at else "bottom"
         axis.text(*place, f"  {name}", color=colour, va=height)
         ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
-        said.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
+        texts.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:
         axis.set_xscale("log")
         axis.set_xticks(line.index, map("{:,g}".format, line.index))
         axis.minorticks_off()
-    show(figure, f"{title}. {'; '.join(said)}.")
+    show(figure, f"{title}. {'; '.join(texts)}.")
 
 
 def histogram(values, title, xlabel, marks=None):
@@ -385,12 +380,12 @@ def histogram(values, title, xlabel, marks=None):
     figure, axis = _panel(title, 4.2, xlabel, "how many")
     axis.hist(values, bins=40, color=COLOURS[0], alpha=0.6)
     top = axis.get_ylim()[1]
-    said = f"{np.min(values):.3g} to {np.max(values):.3g}"
+    text = f"{np.min(values):.3g} to {np.max(values):.3g}"
     for label, value in (marks or {}).items():
         axis.axvline(value, color=COLOURS[1], lw=2)
         axis.text(value, top, f" {label}", color=COLOURS[1], va="top")
-        said += f", {label} {value:.3g}"
-    show(figure, f"{title}. {xlabel}: {said}.")
+        text += f", {label} {value:.3g}"
+    show(figure, f"{title}. {xlabel}: {text}.")
 
 
 def heat_map(table, title, number="{:.2f}", low=None, high=None):
@@ -399,7 +394,12 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     low, high: which values are the lightest and the darkest; else those of the
     table."""
     height, width = 0.5 * len(table) + 1.8, 1.3 * len(table.columns) + 4
-    figure, axis = _grid(title, height, width, table.index, table.columns)
+    figure, axis = _panel(title, height, width=width)
+    axis.set_xticks(range(len(table.columns)), table.columns)
+    axis.set_yticks(range(len(table)), table.index)
+    axis.xaxis.tick_top()
+    axis.tick_params(length=0)
+    axis.set_frame_on(False)
     values = table.to_numpy(dtype=float)
     image = axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
     for (y, x), value in np.ndenumerate(values):
@@ -407,8 +407,8 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
         colour = _readable_on(image.cmap(image.norm(value)))
         axis.text(x, y, text, ha="center", va="center", color=colour)
     rows = table.iterrows()
-    said = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
-    show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(said)}.")
+    texts = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
+    show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
 
 
 def _readable_on(colour):

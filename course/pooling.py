@@ -1,9 +1,9 @@
 """What to judge: queries of a log, a pool of results, and what comes next. And what
 nobody judged: two estimates without it, and a model's grades.
 
-A column `drawn` says why a
-pair was judged: "pool", "next", or "random". Only grades of a random draw can correct
-a model. What a pair adds is linear in its grade: DCG@k, and not nDCG."""
+A column `drawn` says why a pair was judged: "pool", "next", or "random". Only
+grades of a random draw can correct a model. What a pair adds is linear in its
+grade: DCG@k, and not nDCG."""
 
 import warnings
 
@@ -25,21 +25,13 @@ PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
 # --- Queries of a log, and a pool of their results -----------------------------------
 
 
-def made_up_log(queries, n=600, steepness=1, seed=1):
-    """A log of n lines, a Series, drawn from queries, an array of texts.
-
-    The r-th query is 1 / r ** steepness times as likely as the first (Zipf)."""
-    weights = 1 / np.arange(1, len(queries) + 1) ** steepness
-    rng = np.random.default_rng(seed)
-    return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
-
-
 def strata(lines):
     """The different queries of a log, most frequent first, as they were typed first.
 
-    Columns: question, lines (how often it was typed) and kind. The *tail* was typed
-    once; the *head* are the most frequent ones, with about half of the other lines;
-    the *middle* is the rest. Upper and lower case are the same query."""
+    Columns: question, lines (how often it was typed) and kind. The *tail* was
+    typed once; the *head* are the most frequent ones, with about half of the
+    other lines; the *middle* is the rest. Upper and lower case are the same
+    query."""
     typed = pd.Series(lines, dtype=str).str.strip()
     typed = typed[typed != ""]
     spellings = typed.groupby(typed.str.lower())  # "Exit 137" is "exit 137"
@@ -59,7 +51,8 @@ def strata(lines):
 def sample_log(table, n_each, course, seed=1):
     """Up to n_each queries of each stratum, in random order, with an id.
 
-    table: see `strata`. The order is random, so it does not give the stratum away."""
+    table: see `strata`. The order is random, so it does not give the stratum
+    away."""
     shuffled = table.sample(frac=1, random_state=seed)
     sample = shuffled.groupby("kind").head(n_each)
     ids = [f"log{number:03d}" for number in range(len(sample))]
@@ -71,11 +64,10 @@ def pool(queries, searches, k=10, seed=1):
 
     searches: a dict of name: search function. A DataFrame with the columns
     corpus.TO_JUDGE: without ranks, and without the name of a search."""
-    found = [utils.run_search(queries, search, k) for search in searches.values()]
+    rankings = [utils.run_search(queries, search, k) for search in searches.values()]
     pools = []
-    for rankings in zip(*found, strict=True):
-        ids = set().union(*rankings) - {""}
-        pools.append(sorted(ids))
+    for of_query in zip(*rankings, strict=True):
+        pools.append(sorted(set().union(*of_query) - {""}))
     pairs = queries.rename(columns={"question": "query"}).assign(document=pools)
     pairs = pairs.explode("document").dropna(subset="document")
     pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]
@@ -89,10 +81,10 @@ def pool(queries, searches, k=10, seed=1):
 def pairs_of(rankings, queries, k=10):
     """Every query with each document that a search has among its first k.
 
-    rankings: a dict of name: ids, (n_queries, k or more). queries: with query_id,
-    question, course, kind, and document, a dict of id: grade. Returns a DataFrame:
-    the pair, its grade or NaN, and for each search what a grade of 1 adds to its
-    DCG@k, 1 / log2(1 + rank), or 0."""
+    rankings: a dict of name: ids, (n_queries, k or more). queries: with
+    query_id, question, course, kind, and document, a dict of id: grade.
+    Returns a DataFrame: the pair, its grade or NaN, and for each search what a
+    grade of 1 adds to its DCG@k, 1 / log2(1 + rank), or 0."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
     rows = {}
     for name, ranking in rankings.items():
@@ -102,46 +94,48 @@ def pairs_of(rankings, queries, k=10):
                     rows.setdefault((number, id_), {}).setdefault(name, discount)
     pairs = pd.DataFrame(rows.values(), columns=list(rankings)).fillna(0.0)
     numbers = [number for number, _ in rows]
-    asked = queries.iloc[numbers].reset_index(drop=True)
+    shown = queries.iloc[numbers].reset_index(drop=True)
     documents = [id_ for _, id_ in rows]
-    both = zip(asked["document"], documents, strict=True)
-    grades = [qrel.get(id_) for qrel, id_ in both]
-    asked = asked.rename(columns={"question": "query"})
-    asked = asked.assign(document=documents, grade=pd.Series(grades, dtype=float))
-    return pd.concat([asked[PAIR], pairs], axis=1)
+    qrels = zip(shown["document"], documents, strict=True)
+    grades = [qrel.get(id_) for qrel, id_ in qrels]
+    shown = shown.rename(columns={"question": "query"})
+    shown = shown.assign(document=documents, grade=pd.Series(grades, dtype=float))
+    return pd.concat([shown[PAIR], pairs], axis=1)
 
 
 def judge_next(pairs, leaders, n=100):
     """The n pairs without a grade that tell the leaders apart soonest.
 
-    pairs: see `pairs_of`. leaders: names of searches. A grade moves the difference
-    of two searches by the difference of what it adds to each. A result that all
-    leaders show at the same rank changes nothing and is left out (Carterette, Allan
-    and Sitaraman 2006)."""
+    pairs: see `pairs_of`. leaders: names of searches. A grade moves the
+    difference of two searches by the difference of what it adds to each. A
+    result that all leaders show at the same rank changes nothing and is left
+    out (Carterette, Allan and Sitaraman 2006)."""
     spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
     useful = pairs[pairs["grade"].isna() & (spread > 0)]
     order = spread[useful.index].sort_values(ascending=False, kind="stable")
-    found = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
-    return found.assign(drawn="next")
+    first = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
+    return first.assign(drawn="next")
 
 
 def judge_random(pairs, n=100):
     """A random draw of n pairs, without those that were judged in one before.
 
-    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the others
-    keep their places. Judge them in this order, and stop where you like."""
+    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the
+    others keep their places. Judge them in this order, and stop where you
+    like."""
     drawn = pairs.loc[_in_order(pairs)].head(n)
-    left = drawn[drawn["drawn"] != "random"]
-    return left[corpus.JUDGED_COLUMNS].assign(drawn="random")
+    drawn = drawn[drawn["drawn"] != "random"]
+    return drawn[corpus.JUDGED_COLUMNS].assign(drawn="random")
 
 
 def how_drawn(pairs, folder):
     """The pairs with a column drawn, which says how each grade was drawn, or "".
 
-    The column of that name in the folder's judged-queries.csv says it. Grades of a
-    random draw become the pairs' grades. They are "random" up to the first pair of
-    the draw that nobody judged. Those behind it are no random draw of *these*
-    pairs: others have come, since another search leads, for example."""
+    The column of that name in the folder's judged-queries.csv says it. Grades
+    of a random draw become the pairs' grades. They are "random" up to the
+    first pair of the draw that nobody judged. Those behind it are no random
+    draw of *these* pairs: others have come, since another search leads, for
+    example."""
     pairs = pairs.assign(drawn="")
     path = folder / "judged-queries.csv"
     table = corpus.read_table(path) if path.exists() else pd.DataFrame()
@@ -150,9 +144,9 @@ def how_drawn(pairs, folder):
     key = ["query_id", "document"]
     at_random = table[table["drawn"] == "random"].drop_duplicates(key, keep="last")
     grades = at_random.set_index(key)["grade"].astype(float)
-    found = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
-    pairs["grade"] = pairs["grade"].where(np.isnan(found), found)
-    so_far = pd.Series(~np.isnan(found), pairs.index)[_in_order(pairs)].cummin()
+    drawn = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
+    pairs["grade"] = pairs["grade"].where(np.isnan(drawn), drawn)
+    so_far = pd.Series(~np.isnan(drawn), pairs.index)[_in_order(pairs)].cummin()
     return pairs.assign(drawn=so_far.map({True: "random", False: ""}))
 
 
@@ -165,8 +159,9 @@ def _in_order(pairs):
 def graded(pairs, documents, path):
     """P(relevant) of each pair by a language model, an array; NaN where none is known.
 
-    It asks as `llm.respond` does: live, or as recorded beside path. A warning says
-    for how many the model named no digit; RuntimeError if they are over 5 %."""
+    It asks as `llm.respond` does: live, or as recorded beside path. A warning
+    counts those for which the model named no digit; over 5 % of all they are a
+    RuntimeError."""
     texts = {d["id"]: corpus.heading_and_text(d) for d in documents}
     prompts = []
     for id_, query in zip(pairs["document"], pairs["query"], strict=True):
@@ -199,17 +194,17 @@ def two_estimates(ground_truth, rankings, k=10):
     ndcg: as it is; it usually underrates a search that brings documents that
     nobody judged. condensed: without them, refilled from below; it usually
     overrates such a search. So the rankings should be deeper than k, 100 say.
-    With all documents judged, the figure may lie outside the two (notebook 13).
-    A DataFrame, a row for each query."""
+    With all documents judged, the figure may lie outside the two (notebook
+    13). A DataFrame, a row for each query."""
     rankings = np.asarray(rankings, dtype=object)
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
     rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
-    known = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
+    judged = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
     refilled = condensed(rankings, qrels)
     return pd.DataFrame(
         {
             "ndcg": utils.score(ground_truth, rankings, k)["ndcg"],
             "condensed": utils.score(ground_truth, refilled, k)["ndcg"],
-            "judged_at_k": [np.mean(row) if row else np.nan for row in known],
+            "judged_at_k": [np.mean(row) if row else np.nan for row in judged],
         }
     )

@@ -1,13 +1,13 @@
 """Answers of a real Elasticsearch node: recorded once, replayed where none answers.
 
-The client is Elastic's own. Only what carries its requests differs: `Replaying` answers
-from a record, `Recording` asks a node and keeps what it answers. So a cell is the same
-with and without a node, down to each request.
+The client is Elastic's own. Only what carries its requests differs:
+`Replaying` answers from a record, `Recording` asks a node and keeps what it
+answers. So a cell is the same with and without a node, down to each request.
 
-The record has no texts: both read along when an index is made, and hits are positions
-of its documents. A search is known by its body and by what is in the index. The last
-digits of a vector differ between processors, so a vector is known by a sketch, sixteen
-small numbers, to which it has to be near."""
+The record has no texts: both read along when an index is made, and hits are
+positions of its documents. A search is known by its body and by what is in the
+index. The last digits of a vector differ between processors, so a vector is
+known by a sketch, sixteen small numbers, to which it has to be near."""
 
 import hashlib
 import json
@@ -70,8 +70,9 @@ class Index:
 class Record:
     """What a node answered: positions and scores of documents, by the search's key.
 
-    Scores are kept of single searches and of first hits alone: those of batches would
-    make the record three times as large, and a ranking does without them."""
+    Scores are kept of single searches and of first hits alone: those of
+    batches would make the record three times as large, and a ranking does
+    without them."""
 
     def __init__(self, path):
         self.path, self.version = path, ""
@@ -200,17 +201,17 @@ class Replaying(BaseNode):
         return NodeApiResponse(meta, content)
 
     def answer(self, method, target, body):
-        found = [self.hits(*search) for search in searches_of(target, body)]
-        if found:
-            return {"responses": found} if "_msearch" in target else found[0]
+        responses = [self.hits(*search) for search in searches_of(target, body)]
+        if responses:
+            return {"responses": responses} if "_msearch" in target else responses[0]
         ids = follow(self.record.indexes, method, target, body)
         if "_bulk" in target:
             return {"errors": False, "items": [{"index": {"status": 201}} for _ in ids]}
         if ids:
             return {"_id": ids[0], "result": "created"}
         if "_settings" in target:
-            about = {"settings": {"index": {"creation_date": "0"}}}
-            return {name: about for name in self.record.indexes if name in target}
+            state = {"settings": {"index": {"creation_date": "0"}}}
+            return {name: state for name in self.record.indexes if name in target}
         if method == "GET" and "-course-" in target:  # no older index of the course
             return {}
         nodes = {"recorded": {"version": self.record.version}}
@@ -223,14 +224,12 @@ class Replaying(BaseNode):
             raise RuntimeError(MISSING.format(self.record.version))
         places, scores = self.record.answers[key]
         documents = [self.record.indexes[index].documents[place] for place in places]
-        names, wanted = body.get("docvalue_fields", []), body.get("_source", True)
-        hits = []
-        for place, document, score in zip(
-            places, documents, scores or [None] * len(places), strict=True
-        ):
+        names, source = body.get("docvalue_fields", []), body.get("_source", True)
+        scores, hits = scores or [None] * len(places), []
+        for place, document, score in zip(places, documents, scores, strict=True):
             hit = {"_index": index, "_id": str(place), "_score": score}
             if "stored_fields" not in body:
-                fields = document if wanted is True else wanted
+                fields = document if source is True else source
                 hit["_source"] = {name: document[name] for name in fields}
             if names:
                 hit["fields"] = {name: [document[name]] for name in names}

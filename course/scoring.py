@@ -55,11 +55,11 @@ def ten_scores(documents):
     vectors = embedding.embed(map(corpus.heading_and_text, documents))
     scores["vectors"] = vector_scores(vectors, documents)
 
-    both = [scores["BM25, stems"], scores["vectors"]]
-    scores["sum, 0.8"] = weighted_sum(both, [0.2, 0.8])
-    scores["sum, 0.5"] = weighted_sum(both, [0.5, 0.5])
-    scores["RRF, 60"] = rrf_scores(both, 60)
-    scores["RRF, 1"] = rrf_scores(both, 1)
+    parts = [scores["BM25, stems"], scores["vectors"]]
+    scores["sum, 0.8"] = weighted_sum(parts, [0.2, 0.8])
+    scores["sum, 0.5"] = weighted_sum(parts, [0.5, 0.5])
+    scores["RRF, 60"] = rrf_scores(parts, 60)
+    scores["RRF, 1"] = rrf_scores(parts, 1)
     return scores
 
 
@@ -71,14 +71,13 @@ def ten_searches(documents):
     }
 
 
-def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
+def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="english"):
     """Score function of BM25, by bm25s, over heading, answer and section as one text.
 
     k1: from where on a repeated word adds little. b: how far long texts are
-    held back, 0 to 1. heading: how many times its words count. stem: cut words
-    to their stems, by Snowball for the language of COURSE_LANGUAGE. That
-    language's common words are left out if bm25s lists them."""
-    words = partial(words_of, stem=stem)
+    held back, 0 to 1. heading: how many times its words count. stem, language:
+    see `words_of`."""
+    words = partial(words_of, stem=stem, language=language)
     headings = words(document["question"] for document in documents)
     wholes = words(corpus.whole_text(document) for document in documents)
     repeated = zip(headings, wholes, strict=True)
@@ -92,28 +91,33 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True):
     counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
 
     def scores(queries):
-        asked = counter.transform(words(queries["question"]))
+        counts = counter.transform(words(queries["question"]))
         for rows, columns in utils.blocks_of(queries, documents):
-            yield rows, columns, (asked[rows] @ weights[columns].T).toarray()
+            yield rows, columns, (counts[rows] @ weights[columns].T).toarray()
 
     return scores
 
 
-def words_of(texts, stem=True):
+def words_of(texts, stem=True, language="english"):
     """The words of each text in lower case, without common ones: a list of lists.
 
-    stem: cut to their stems. Both in the language of COURSE_LANGUAGE."""
-    return _words(tuple(texts), corpus.course_language(), stem)
+    stem: cut to their stems, by Snowball. language: a name of Snowball's; its
+    common words are left out if bm25s lists them. ValueError for one without a
+    stemmer."""
+    languages = snowballstemmer.algorithms()
+    if language not in languages:
+        choices = ", ".join(languages)
+        raise ValueError(f"no stemmer for {language!r}; there is {choices}")
+    return _words(tuple(texts), language, stem)
 
 
-def stems_of(text):
+def stems_of(text, language="english"):
     """The stems of a text with blanks between, without common words."""
-    return " ".join(words_of([text])[0])
+    return " ".join(words_of([text], language=language)[0])
 
 
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
 def _words(texts, language, stem):
-    """The words of each text in lower case, without the language's common ones."""
     stemmer = snowballstemmer.stemmer(language) if stem else None
     options = {"stopwords": stopwords_of(language), "stemmer": stemmer}
     return bm25s.tokenize(texts, return_ids=False, show_progress=False, **options)
@@ -121,8 +125,8 @@ def _words(texts, language, stem):
 
 def stopwords_of(language):
     """The name of a language's common words in bm25s; [] where it lists none."""
-    known = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
-    return language if known or language == "english" else []
+    is_listed = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    return language if is_listed or language == "english" else []
 
 
 def vector_scores(vectors, documents, model=None):
@@ -133,9 +137,9 @@ def vector_scores(vectors, documents, model=None):
     def scores(queries):
         encoded = embedding.embed(queries["question"], model, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
-            wanted = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
+            expected = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
             given = f"vectors of shape {vectors.shape}"
-            raise ValueError(f"{given} for {wanted}: of another model?")
+            raise ValueError(f"{given} for {expected}: of another model?")
         for rows, columns in utils.blocks_of(queries, documents):
             yield rows, columns, encoded[rows] @ vectors[columns].T
 

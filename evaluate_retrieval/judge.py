@@ -46,6 +46,8 @@ def judge(folder, pairs, name, read, write):
     judged. read, write: functions that ask for a line, and show one."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
+    if session.note:
+        write(session.note)
     keys = ", ".join(session.keys.values())
     write(f"{session}. Keys: {keys}; u goes back, q ends")
     try:

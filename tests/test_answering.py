@@ -7,6 +7,8 @@ import os
 from types import SimpleNamespace
 from unittest.mock import patch
 
+import hits
+import judges
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,34 +88,6 @@ def test_a_refusal_is_told_from_an_answer():
     assert not answering.refuses("You should know SQL.")
 
 
-def test_half_of_the_facts_make_an_answer_right(monkeypatch, tmp_path):
-    p = [np.array([1.0, 0.0]), np.array([0.49])]
-    monkeypatch.setattr(answering, "answers_to", lambda prompts, path: ["Yes."] * 2)
-    monkeypatch.setattr(answering, "fact_scores", lambda *_: p)
-    queries = pd.DataFrame({"query_id": ["q1", "q2"], "question": "why?", "course": ""})
-    queries["document"] = [{"r0": 1}] * 2
-    given = queries, np.array([["r0"]] * 2), [RECORDS[0] | {"id": "r0"}]
-    facts = {"q1": ["a", "b"], "q2": ["c"]}
-    found = answering.outcomes(*given, tmp_path / "none.jsonl", facts=facts)
-    assert found["outcome"].tolist() == ["right", "nothing"]
-
-
-def test_where_no_record_answers_a_refusal_states_nothing(monkeypatch, tmp_path):
-    said = ["Yes.", "I don't know."]
-    monkeypatch.setattr(answering, "answers_to", lambda prompts, path: said)
-    queries = pd.DataFrame({"query_id": ["q1", "q2"], "question": "why?", "course": ""})
-    queries["document"] = [{"r0": 0}] * 2
-    given = queries, np.array([["r0"]] * 2), [RECORDS[0] | {"id": "r0"}]
-    found = answering.outcomes(*given, tmp_path / "none.jsonl")
-    assert found["outcome"].tolist() == ["wrong", "nothing"]
-    assert found["p"].isna().all()
-
-
-def test_facts_are_those_of_the_first_of_the_best_records():
-    assert answering._best_record({"a": 1, "b": 2, "c": 2}) == "b"
-    assert answering._best_record({"a": 0}) is None
-
-
 # --- Notebook 07 -------------------------------------------------------------
 
 
@@ -137,64 +111,10 @@ def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish):
     assert (request.body["temperature"], request.body["max_tokens"]) == (0, 160)
 
 
-def reply_to(content):
-    """A reply with the number of tokens."""
-    body = json.loads(answer(content).body)
-    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
-    return raw(json.dumps(body | {"usage": usage}))
-
-
-def test_a_model_answers_queries_and_judges_what_it_said(tmp_path):
-    """Two are answered from a record, one is refused, and one has no record."""
-
-    def reply(body):
-        text = prompt_of(body)
-        if text.startswith("You answer questions.\n\nUse only these records:"):
-            return reply_to("I don't know." if "refuse?" in text else "Yes.")
-        if text.startswith("Which facts"):
-            record = "Title 2 Text 2" if "question: bad?" in text else "Title 1 Text 1"
-            assert f"record: {record}\n\nquestion:" in text
-            return reply_to('{"facts": ["c"]}')
-        assert "context: Yes." in text
-        p = {"fact: a": 0.9, "fact: b": 0.2}.get(text.split("\n")[-1], 0.4)
-        return answer("", top_logprobs={"1": math.log(p), "0": math.log(1 - p)})
-
-    documents = [record | {"id": f"r{n}"} for n, record in enumerate(RECORDS)]
-    questions = ["good?", "bad?", "refuse?", "nothing?"]
-    qrels = [{"r0": 1, "r1": 2}, {"r2": 1}, {"r0": 1}, {"r0": 0}]
-    queries = pd.DataFrame({"question": questions, "document": qrels, "course": ""})
-    queries = queries.assign(query_id=["q1", "q2", "q3", "q4"]).set_index(
-        pd.Index([4, 2, 9, 1])
-    )
-    rankings = np.array([["r1", "r0", "r2", ""]] * 4, dtype=object)
-    given = queries, rankings, documents, tmp_path / "answers.jsonl", 2
-    with chat_server(reply) as server, live(server):
-        found = answering.outcomes(*given, facts={"q1": ["a", "b"]})
-        n_calls = len(server.requests)
-        again = answering.outcomes(*given, facts={"q1": ["a", "b"]})
-        assert len(server.requests) == n_calls == 4 + 1 + 3
-    assert found.equals(again)
-    with chat_server(reply) as other, live(other):
-        by_model = answering.outcomes(*given[:3], tmp_path / "new.jsonl")
-    assert by_model["facts"].tolist()[0] == by_model["facts"].tolist()[1] == ["c"]
-    became = {4: "right", 2: "nothing", 9: "nothing", 1: "wrong"}
-    assert found["outcome"].to_dict() == became
-    assert found["p"].round(2).tolist()[:2] == [0.55, 0.4]
-    assert found["p"].isna().tolist() == [False, False, True, True]
-    asked = [prompt_of(sent.body) for sent in server.requests[:4]]
-    assert all("Record 2: Title 0\nText 0" in text for text in asked)
-    assert not any("Text 2" in text for text in asked)
-    stages = answering.funnel(queries, rankings, 2, found["outcome"])
-    expected = ["right", "below the first 2", "shown, not used"]
-    assert stages.tolist() == [*expected, "answered, though no record does"]
-
-
 def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_LLM", raising=False)
     with pytest.raises(RuntimeError, match="2 of 2 facts are not judged"):
         answering.fact_scores(["yes"], [["a", "b"]], tmp_path / "verdicts.jsonl")
-    with pytest.raises(RuntimeError, match="1 of 1 questions have no facts"):
-        answering.needed_facts(["why?"], ["record"], tmp_path / "facts.jsonl")
 
 
 OF_07 = namespace_of("07-from-hit-to-answer", "outcome")
@@ -240,7 +160,7 @@ def test_coverage_is_the_share_of_facts_that_a_shown_record_states(tmp_path):
     (tmp_path / "answer-coverage.csv").write_text(lines)
     rows = pd.DataFrame({"query_id": ["q1", "q1", "q2", "q3"]}, [4, 2, 7, 1])
     rows["records"] = ["r2 r5", "r3 r1", "", "r1"]
-    found = answering.facts_shown(rows, tmp_path)
+    found = hits.facts_shown(rows, tmp_path)
     assert found.drop(1).to_dict() == {4: 0.5, 2: 1.0, 7: 0.0}
     assert pd.isna(found[1])
 
@@ -265,10 +185,10 @@ def test_gains_leave_out_queries_without_both_and_correct_their_p_values():
 
 def test_the_interval_of_a_ratio_draws_whole_groups():
     whole = pd.Series([1.0, 3.0, 2.0, 2.0])
-    found = answering.ratio(whole / 2, whole, ["a", "b", "b", "c"])
+    found = hits.ratio(whole / 2, whole, ["a", "b", "b", "c"])
     assert list(found.values()) == pytest.approx([0.5, 0.5, 0.5])
     part = pd.Series([1.0, 0.0, 0.0, 1.0])
-    found = answering.ratio(part, whole, ["a", "b", "b", "c"])
+    found = hits.ratio(part, whole, ["a", "b", "b", "c"])
     assert found["ratio"] == 0.25
     assert (found["low"], found["high"]) == (0, 1)
 
@@ -277,7 +197,7 @@ def test_cases_are_some_of_each_stage():
     names = ["right", "shown, not used"]
     stages = pd.Series(pd.Categorical(names * 5, names, ordered=True), range(10, 20))
     questions = pd.Series([f"why \n {n}?" for n in range(10)])
-    found = answering.cases(stages, questions, ["a" * 200] * 10, n=2)
+    found = hits.cases(stages, questions, ["a" * 200] * 10, n=2)
     assert found.index.tolist() == ["right"] * 2 + ["shown, not used"] * 2
     assert set(found["question"]) <= {f"why {n}?" for n in range(10)}
     assert found["answer"].str.len().max() == 80
@@ -326,7 +246,7 @@ def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():
     right = rng.random(60) < 0.4
     drawn, group = answering.draws(need)
     scores = pd.DataFrame({"one": score, "other": 1 - score})
-    found = answering.drawn_aucs(scores, right, need)
+    found = judges.drawn_aucs(scores, right, need)
     for auc, times in zip(found["one"][:20], drawn, strict=False):
         expected = roc_auc_score(right, score, sample_weight=times[group])
         assert auc == pytest.approx(expected)
@@ -336,7 +256,7 @@ def test_the_auc_of_a_draw_is_that_of_the_drawn_answers():
 def test_a_threshold_is_chosen_on_the_other_half_of_the_groups():
     right = np.array([True, False] * 4)
     score = pd.DataFrame({"a": [0.6, 0.5, 0.9, 0.8] * 2})  # halves differ in scale
-    found = answering.chosen_verdicts(score, right, [0, 0, 1, 1] * 2)
+    found = judges.chosen_verdicts(score, right, [0, 0, 1, 1] * 2)
     assert found["a"].tolist() == [False, False, True, True] * 2
 
 
@@ -347,6 +267,6 @@ def test_a_corrected_figure_is_right_on_average():
     places = np.array([0, 1, 3, 4])
     means = []
     for read in itertools.combinations(places, 2):
-        means.append(answering.corrected(score, label, places, list(read)).mean())
+        means.append(judges.corrected(score, label, places, list(read)).mean())
     assert np.mean(means) == pytest.approx(label.mean())
     assert score.tolist() == [0.9, 0.8, 0.0, 0.7, 0.1]

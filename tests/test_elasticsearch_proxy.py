@@ -144,15 +144,14 @@ def test_a_node_that_is_not_healthy_has_its_sentence(proxy, status, body, said):
         elastic.connect_elasticsearch()
 
 
-def test_a_password_in_the_address_is_not_printed(proxy, monkeypatch, capsys):
+def test_a_password_in_the_address_is_not_printed(proxy, monkeypatch, caplog):
     address = os.environ["ELASTICSEARCH_URL"].replace("//", "//elastic:secret@")
     monkeypatch.setenv("ELASTICSEARCH_URL", address)
     monkeypatch.delenv("ELASTICSEARCH_API_KEY")
     monkeypatch.setenv("REQUIRE_ELASTICSEARCH", "")
     assert elastic.connect_elasticsearch() is None
-    said = capsys.readouterr().out
-    assert f"127.0.0.1:{proxy.server_port}" in said
-    assert "secret" not in said
+    assert f"127.0.0.1:{proxy.server_port}" in caplog.text
+    assert "secret" not in caplog.text
 
 
 @pytest.mark.parametrize("path", ["PUT .*proxy-", "_bulk", "_msearch", "_forcemerge"])

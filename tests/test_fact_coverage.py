@@ -8,6 +8,7 @@ import math
 import os
 from unittest.mock import patch
 
+import agreement
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from chat_server import answer, chat_server
 from notebook_cells import namespace_of
 from sklearn import metrics
 
-from course import answering, corpus, embedding, essays, exercises, intervals, llm
+from course import answering, corpus, embedding, essays, exercises, llm
 
 
 def test_notebook_15_judges_with_the_prompt_of_lesson_04():
@@ -23,11 +24,11 @@ def test_notebook_15_judges_with_the_prompt_of_lesson_04():
     assert of_04 == answering.STATES
 
 
-def judge(folder, reply, samples=None):
+def judge(folder, reply):
     """The response of the judge to a prompt, and the body of the request."""
     with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
         os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
-        call = llm.judge_call(samples, max_retries=0)
+        call = llm.judge_call(max_retries=0)
         (response,) = llm.respond(["prompt"], "digit", folder / "v.jsonl", call)
     return response, server.requests[0].body
 
@@ -39,26 +40,21 @@ def digit(top):
 
 
 P_AND_MASS = [
-    (digit({"1": 0.5, " 1": 0.3, "0": 0.1, " 0": 0.1}), None, 0.8, 1),
-    (digit({"Yes": 0.6, "1": 0.3, "0": 0.1}), None, 0.75, 0.4),
-    (digit({"1": 0.6, "2": 0.3, "11": 0.1}), None, 1, 0.9),
-    (answer("1", " 1", "0", "maybe"), 4, 2 / 3, 0.75),
+    (digit({"1": 0.5, " 1": 0.3, "0": 0.1, " 0": 0.1}), 0.8, 1),
+    (digit({"Yes": 0.6, "1": 0.3, "0": 0.1}), 0.75, 0.4),
+    (digit({"1": 0.6, "2": 0.3, "11": 0.1}), 1, 0.9),
 ]
 NO_VERDICT = [
-    (answer("1"), None, f"{llm.model()} returned no log probabilities.*samples=20"),
-    (digit({"Yes": 0.9, "No": 0.1}), None, "no digit among the likeliest tokens"),
-    (answer(None, refusal="No!", top_logprobs={"1": -0.1}), None, "refused: No!"),
-    (answer("yes", "no"), 2, "no sample is a digit"),
+    (answer("1"), f"{llm.model()} returned no log probabilities: take another"),
+    (digit({"Yes": 0.9, "No": 0.1}), "no digit among the likeliest tokens"),
+    (answer(None, refusal="No!", top_logprobs={"1": -0.1}), "refused: No!"),
 ]
 
 
-@pytest.mark.parametrize(("reply", "samples", "p", "mass"), P_AND_MASS)
-def test_p_is_that_of_the_digits_among_the_top_tokens_or_samples(
-    tmp_path, reply, samples, p, mass
-):
-    response, body = judge(tmp_path, reply, samples)
+@pytest.mark.parametrize(("reply", "p", "mass"), P_AND_MASS)
+def test_p_is_that_of_the_digits_among_the_top_tokens(tmp_path, reply, p, mass):
+    response, body = judge(tmp_path, reply)
     how = {"logprobs": True, "top_logprobs": 20, "temperature": 0}
-    how = {"n": 4, "temperature": 1} if samples else how
     assert llm.p_of(response) == pytest.approx(p, abs=1e-4)
     found = llm.digit_probabilities(response)
     assert found.sum() == pytest.approx(mass, abs=1e-4)
@@ -77,10 +73,10 @@ def test_the_call_that_lesson_04_shows_is_the_judges_call(tmp_path):
     assert llm.p_of(response) == pytest.approx(llm.p_of(by_course), abs=1e-4)
 
 
-@pytest.mark.parametrize(("reply", "samples", "message"), NO_VERDICT)
-def test_no_verdict_is_made_up(tmp_path, reply, samples, message):
+@pytest.mark.parametrize(("reply", "message"), NO_VERDICT)
+def test_no_verdict_is_made_up(tmp_path, reply, message):
     with pytest.raises(RuntimeError, match=message):
-        judge(tmp_path, reply, samples)
+        judge(tmp_path, reply)
     assert (tmp_path / llm.LIVE).read_bytes() == b""
 
 
@@ -164,19 +160,19 @@ def test_auc_and_its_differences_are_those_of_scikit_learn_drawn_by_group():
     good = rng.random(60) + 0.5 * true
     scores = pd.DataFrame({"good": good, "poor": rng.random(60).round(1)})
     groups = np.repeat(range(20), 3)
-    table = intervals.aucs(scores, true, groups)
+    table = agreement.aucs(scores, true, groups)
     for name in scores:
         auc = metrics.roc_auc_score(true, scores[name])
         assert table.loc[name, "AUC"] == pytest.approx(auc)
         assert table.loc[name, "low"] < auc < table.loc[name, "high"]
-    minus = intervals.auc_differences(scores, true, groups, "good")
+    minus = agreement.aucs(scores, true, groups, "good")
     assert list(minus.index) == ["poor"]
     gain = table.loc["good", "AUC"] - table.loc["poor", "AUC"]
     assert minus.loc["poor", "difference"] == pytest.approx(gain)
     assert minus.loc["poor", "low"] > 0
     # a group as often again says nothing new
     twice = pd.concat([scores, scores], ignore_index=True)
-    again = intervals.aucs(twice, np.tile(true, 2), np.tile(groups, 2))
+    again = agreement.aucs(twice, np.tile(true, 2), np.tile(groups, 2))
     pd.testing.assert_frame_equal(again, table)
 
 

@@ -1,5 +1,6 @@
 """Test what notebook 15 asks of models' grades, on small tables by hand."""
 
+import agreement
 import asking
 import claims
 import graders
@@ -11,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from their_collections import folder
 
 import utils
-from course import intervals, llm, scoring
+from course import llm, scoring
 
 DL19 = folder("dl19")
 LONG = {"people": [3, 0, 1, 0], "baseline": [0, 2, 1, 3]}
@@ -45,12 +46,12 @@ def test_kappas_are_those_of_scikit_learn_and_their_intervals_hold_them():
     truly, queries = rng.random(400) < 0.3, np.repeat(np.arange(20), 20)
     verdicts = pd.DataFrame({"a": truly ^ (rng.random(400) < 0.2)})
     verdicts["b"] = truly ^ (rng.random(400) < 0.1)
-    found = intervals.kappas(verdicts, truly, queries)
+    found = agreement.kappas(verdicts, truly, queries)
     for name, row in found.iterrows():
         wanted = cohen_kappa_score(truly, verdicts[name])
         assert row["difference"] == pytest.approx(wanted)
         assert row["low"] < wanted < row["high"]
-    gap = intervals.kappa_differences(verdicts, truly, queries, "b").loc["a"]
+    gap = agreement.kappas(verdicts, truly, queries, "b").loc["a"]
     assert gap["difference"] == pytest.approx(found["difference"].diff().iloc[1])
     assert gap["low"] > 0
 

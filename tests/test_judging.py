@@ -4,10 +4,11 @@ import subprocess
 import sys
 
 import pandas as pd
+import practice
 import pytest
 
 from course import corpus, judging
-from course.judging import Judging, crossed, judge, judge_as, side_by_side
+from course.judging import Judging, judge
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -28,7 +29,7 @@ def judged(path, keys="", pairs=PAIRS):
     return judging
 
 
-def test_a_file_cut_at_any_byte_is_resumed_and_no_whole_row_is_lost(tmp_path, capsys):
+def test_a_file_cut_at_any_byte_is_resumed_and_no_whole_row_is_lost(tmp_path):
     content = judged(tmp_path / "all.csv", "0120").path.read_bytes()
     assert content.endswith(b"\n")
     assert b"\r" not in content  # the same bytes on every system
@@ -36,11 +37,10 @@ def test_a_file_cut_at_any_byte_is_resumed_and_no_whole_row_is_lost(tmp_path, ca
     for size in range(len(content)):
         path.write_bytes(content[:size])
         whole = max(0, content[:size].count(b"\n") - 1)
-        assert repr(judged(path)) == f"cut.csv: {whole} of 4 judged"
-        said = capsys.readouterr().out
-        assert ("is cut off" in said) == (content[:size][-1:] not in b"\n")
+        session = judged(path)
+        assert repr(session) == f"cut.csv: {whole} of 4 judged"
+        assert ("is cut off" in session.note) == (content[:size][-1:] not in b"\n")
         assert judged(path, "0120"[whole:]).path.read_bytes() == content
-        capsys.readouterr()
 
 
 def test_u_goes_back_and_the_later_row_counts(tmp_path):
@@ -70,16 +70,14 @@ def test_the_panel_says_what_is_not_stored_and_stores_mended_questions(tmp_path)
     assert rows == ["d0,<b>,keep,", "d1,b,mend,better", "d2,c,drop,"]
 
 
-def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(
-    tmp_path, capsys
-):
+def test_merge_holds_agreed_and_adjudicated_grades_and_counts_the_rest(tmp_path):
     paths = [judged(tmp_path / f"{keys}.csv", keys).path for keys in ("0121", "021")]
-    table = judging.side_by_side(*paths)
+    table = practice.side_by_side(*paths)
     differ = table.dropna().query("pass_1 != pass_2")[corpus.JUDGED_COLUMNS]
     adjudicated = judged(tmp_path / "3.csv", "1", differ).path
     judged(adjudicated, "2", PAIRS[3:])  # which only one person had judged
-    merged = judging.merge(table, adjudicated)
-    counts = [int(word) for word in capsys.readouterr().out.split() if word.isdigit()]
+    merged, text = practice.merge(table, adjudicated)
+    counts = [int(word) for word in text.split() if word.isdigit()]
     assert counts == [2, 1, 1]  # merged, by one person only, not adjudicated
     merged.to_csv(tmp_path / "judged-queries.csv", index=False)
     assert corpus.load_judged_queries(tmp_path)[1] == [{"d0": 0, "d1": 1}]
@@ -96,9 +94,9 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     ann = judging.last_grades(tmp_path / "ann")
     assert ann["drawn"].tolist() == ["pool", "random", "random", "random"]
     assert ann["grade"].tolist() == ["0", "1", "2", "1"]  # the last of each pair
-    table = judging.side_by_side(tmp_path / "ann", tmp_path / "ben")
+    table = practice.side_by_side(tmp_path / "ann", tmp_path / "ben")
     judged(tmp_path / "third", "", PAIRS)
-    merged = judging.merge(table, tmp_path / "third")
+    merged, _ = practice.merge(table, tmp_path / "third")
     assert merged["drawn"].tolist() == ["pool", "random", "random"]
     judged(tmp_path / "eve", "0", draw[:1])
     judged(tmp_path / "eve", "2", pool[1:2])  # read again, and still a random draw
@@ -106,7 +104,7 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     assert again.to_numpy().tolist() == [["random", "2"]]
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
     assert set(judging.last_grades(old)["drawn"]) == {""}
-    assert set(judging.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
+    assert set(practice.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
 
 
 def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
@@ -116,10 +114,10 @@ def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
     pairs = PAIRS.assign(drawn="pool")
     for name, upto in {"one": 2, "two": None}.items():
         judging = Judging(pairs, tmp_path / name)
-        judge_as(judging, grades, upto)
+        practice.judge_as(judging, grades, upto)
         assert [*judging.done.values()] == [*"0121"][:upto]
-    both = side_by_side(tmp_path / "one", tmp_path / "two").dropna()
-    matrix = crossed(both, "Ann", "Ben")
+    both = practice.side_by_side(tmp_path / "one", tmp_path / "two").dropna()
+    matrix = practice.crossed(both, "Ann", "Ben")
     assert matrix.to_numpy().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
     assert [matrix.index[0], matrix.columns[2]] == ["Ann: 0", "Ben: 2"]
 
@@ -134,7 +132,7 @@ def test_two_sessions_in_one_file_lose_no_judgement(tmp_path):
     command = [sys.executable, "-c", code, str(path)]
     both = [subprocess.Popen([*command, name]) for name in ("one", "other")]
     assert [process.wait(timeout=60) for process in both] == [0, 0]
-    table = judging.read_judgements(path, ["a", "b"])
+    table, _ = judging.read_judgements(path, ["a", "b"])
     assert table["a"].value_counts().to_dict() == {"one": 200, "other": 200}
     assert not table.duplicated().any()
 
@@ -151,7 +149,8 @@ def test_a_query_that_begins_like_a_formula_is_text_in_the_file_and_found_again(
     path, row = tmp_path / "judgements.csv", ["=HYPERLINK(1)", "2"]
     judging._append_row(path, ["query", "grade"], row)
     assert path.read_text().splitlines()[1] == "'=HYPERLINK(1),2"
-    assert judging.read_judgements(path, ["query", "grade"]).iloc[0].tolist() == row
+    table, _ = judging.read_judgements(path, ["query", "grade"])
+    assert table.iloc[0].tolist() == row
 
 
 def test_judgements_are_as_they_were_where_the_disk_is_full_or_the_process_is_killed(

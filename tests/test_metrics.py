@@ -147,10 +147,11 @@ RANKINGS = [["a", "b", "c"], ["c", "a", ""]]
 def test_an_id_is_relevant_in_any_form_and_padding_never():
     ids = pd.Series(["b", ""], index=[5, 6])
     found = utils.relevance(RANKINGS, ids)
-    assert found.tolist() == [[False, True, False], [False] * 3]
-    assert found.dtype == bool
+    assert found.tolist() == [[0, 1, 0], [0, 0, 0]]
+    assert found.dtype == float
     grades = [{"a": 3, "b": 2}, {"c": 0.5}]
     listed, once = utils.relevance(RANKINGS, grades), iter(grades)
+    assert listed.dtype == float
     assert utils.relevance(RANKINGS, once).tolist() == listed.tolist()
     assert listed.max() > 1
     found = utils.relevance(RANKINGS, [{"a": 3, "b": 0, "c": 0.5}, ("c", "d", "")])
@@ -185,6 +186,9 @@ def test_repeated_and_foreign_ids_and_courses_that_are_no_texts_are_never_silent
     twice = [["a", "a", "c"], ["b", "b", "b"]]
     with pytest.warns(UserWarning, match="3 repeated ids in 2 rankings: each"):
         assert utils.relevance(twice, ["c", "b"]).tolist() == [[0, 0, 1], [1, 0, 0]]
+    with pytest.warns(UserWarning, match="3 repeated ids") as repeated:
+        utils.evaluate(queries, lambda _: twice, 3)
+    assert {warning.filename for warning in repeated} == {__file__}  # not utils.py
 
     def foreign(queries):
         return [["a", "x"], ["y", "a"]]

@@ -1,5 +1,6 @@
 """Test which pairs to judge next, and a model's grades that labels correct."""
 
+import agreement
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +8,7 @@ from chat_server import answer, chat_server, prompt_of
 from scipy import stats
 
 import utils
-from course import corpus, embedding, intervals, pooling, scoring
+from course import corpus, embedding, pooling, scoring
 
 QUERIES = pd.DataFrame(
     {
@@ -126,8 +127,8 @@ def test_labels_correct_a_generous_model_and_the_interval_holds_the_truth(n_labe
         truth = rng.random(len(groups)) < rate
         model = np.clip(0.4 * truth + 0.2 * rate + 0.3, 0, 1)
         at_random = np.isin(groups, rng.choice(150, n_labelled, replace=False))
-        drawn = np.where(at_random, "random", "pool")
-        found = intervals.prediction_powered(weights, model, truth, groups, drawn)
+        labels = np.where(at_random, truth, np.nan)
+        found = agreement.prediction_powered(weights, model, labels, groups)
         expected = weights[:8].sum() / 3  # of all queries that could have been drawn
         held.append(found["low"] <= expected <= found["high"])
         errors.append([found["corrected"] - expected, found["model"] - expected])
@@ -135,20 +136,16 @@ def test_labels_correct_a_generous_model_and_the_interval_holds_the_truth(n_labe
     corrected, by_model = np.mean(errors, axis=0)
     assert abs(corrected) < 0.05
     assert by_model > 0.3
-    assert found["labels"] == 8 * n_labelled
-    assert found["left_out"] == 8 * (150 - n_labelled)
-    assert found["interval"] == ("Student's t" if n_labelled < 100 else "bootstrap")
 
 
 @pytest.mark.parametrize("n_labelled", [99, 100])
 def test_below_a_hundred_labelled_groups_the_interval_is_by_the_jackknife(n_labelled):
-    """Groups are of many sizes, and a pair of weight 0 does not count."""
+    """Groups are of many sizes."""
     rng = np.random.default_rng(4)
     groups = np.repeat(range(120), rng.integers(3, 9, 120))
     weights, model = rng.choice([1, 0.5], len(groups)), rng.random(len(groups))
-    weights[0] = 0
     truth = rng.random(len(groups)) < model**2
-    drawn = np.where(groups < n_labelled, "random", "pool")
+    labels = np.where(groups < n_labelled, truth, np.nan)
 
     def corrected(kept):
         w = weights * kept
@@ -158,56 +155,13 @@ def test_below_a_hundred_labelled_groups_the_interval_is_by_the_jackknife(n_labe
     whole = corrected(groups >= 0)
     without = [corrected(groups != group) for group in range(120)]
     half = stats.t.ppf(0.975, n_labelled - 1) * np.std(without) * np.sqrt(119)
-    found = intervals.prediction_powered(weights, model, truth, groups, drawn)
+    found = agreement.prediction_powered(weights, model, labels, groups)
     by_t = found["low"], found["high"]
     assert found["corrected"] == pytest.approx(whole)
     assert (by_t == pytest.approx((whole - half, whole + half))) == (n_labelled < 100)
-    assert found["labels"] + found["left_out"] == (weights > 0).sum()
-
-
-def test_labels_that_are_not_drawn_at_random_are_refused():
-    groups, ones = np.repeat(range(9), 2), np.ones(18)
-    for drawn in (None, [""] * 18, ["next"] * 18, ["random"] * 2 + ["pool"] * 16):
-        with pytest.raises(ValueError, match="other labels cannot correct a model"):
-            intervals.prediction_powered(ones, ones, ones, groups, drawn)
-    at_random = ["random"] * 18
-    with pytest.raises(ValueError, match="0 labels drawn at random, in 0 groups"):
-        intervals.prediction_powered(ones, ones, np.nan * ones, groups, at_random)
-
-
-def test_with_our_queries_only_a_random_draw_corrects_a_generous_model(real):
-    """Grades that were pooled from the text search, or that tell the two searches
-    apart soonest, make the gain of the vectors several times too large."""
-    names = ["text", "vectors"]
-    truth = real["grade"] / 2
-    noise = np.random.default_rng(1).normal(0, 0.15, len(real))
-    model = np.clip(0.3 + 0.4 * truth + noise, 0, 1)
-    groups = real["query_id"]
-
-    def correct(rows, drawn="random"):
-        labels = truth.where(real.index.isin(rows))
-        how = np.full(len(real), drawn)
-        given = [(real[name], model, labels, groups, how) for name in names]
-        return [intervals.prediction_powered(*some) for some in given]
-
-    def gain(found):
-        return found[1]["corrected"] - found[0]["corrected"]
-
-    true = [(real[name] * truth).groupby(groups).sum().mean() for name in names]
-    pooled = real.index[real["text"] > 0]
-    unjudged = real.assign(grade=real["grade"].where(real["text"] > 0))
-    soonest = pooling.judge_next(unjudged, names, n=100).index
-    at_random = pooling.judge_random(real.assign(drawn=""), n=100).index
-    true_gain = true[1] - true[0]
-    assert 0 < true_gain < 0.1
-    for rows, drawn in [(pooled, "pool"), (pooled.union(soonest), "next")]:
-        assert gain(correct(rows)) > true_gain + 0.3  # taken for a random draw
-        with pytest.raises(ValueError, match="cannot correct"):
-            correct(rows, drawn)
-    found = correct(at_random)
-    assert abs(gain(found) - true_gain) < 0.15
-    for one, value in zip(found, true, strict=True):
-        assert one["low"] < value < one["high"]
+    alone = np.where(groups < 1, truth, np.nan)
+    with pytest.raises(ValueError, match="labels in 1 groups; 2 are needed"):
+        agreement.prediction_powered(weights, model, alone, groups)
 
 
 def test_a_model_grades_each_pair_once_and_its_grades_are_kept(tmp_path, monkeypatch):

@@ -5,10 +5,11 @@ by the course's open model, and of four older collections by the open model
 alone. A table has a row for each pair, and a column for each grader.
 scripts/record_tables.py records them."""
 
+import agreement
 import numpy as np
 import pandas as pd
 
-from course import corpus, experiments, intervals
+from course import corpus, experiments
 
 PAIR = ["query", "document"]
 FILES = {  # of the collection dl19, see scripts/collections.toml
@@ -70,7 +71,7 @@ def with_labels(verdicts, labels, groups, n=100, draws=200):
     one a pair; the figure is the mean over groups of their shares. Each draw
     takes groups anew, and n of their pairs at random, which have labels. A
     DataFrame, a row for each way: the mean absolute error, and of the 95 %
-    intervals of `intervals.prediction_powered` the mean width and the share
+    intervals of `agreement.prediction_powered` the mean width and the share
     that covers the truth, which is by the labels of all pairs."""
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
     places = list(table.groupby(np.asarray(groups)).indices.values())
@@ -84,12 +85,9 @@ def with_labels(verdicts, labels, groups, n=100, draws=200):
         weights = 1 / np.repeat(sizes, sizes)
         sample = table.iloc[np.concatenate(drawn)].reset_index(drop=True)
         labelled = sample["label"].where(rng.permutation(len(sample)) < n)
-        at_random = np.full(len(sample), "random")
         models = {"labels alone": 0 * sample["verdict"], "corrected": sample["verdict"]}
         for way, model in models.items():
-            estimate = intervals.prediction_powered(
-                weights, model, labelled, group, at_random
-            )
+            estimate = agreement.prediction_powered(weights, model, labelled, group)
             low, high = estimate["low"], estimate["high"]
             row = {"way": way, "error": abs(estimate["corrected"] - truth)}
             covers = float(low <= truth <= high)
