@@ -82,7 +82,7 @@ def searches(documents, recorded_or_here, es=None):
     setting of BM25 with the title once; vectors of two other models; and, where there
     are titles, `elastic.title_searches`. recorded_or_here: see `places`."""
     scores = scoring.ten_scores(documents)
-    fields = Index(elastic.FIELDS, ["course"]).fit(documents)
+    fields = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     scores["fields"] = utils.minsearch_scores(fields)
     scores["fields, title × 3"] = utils.minsearch_scores(fields, {"question": 3})
     once = {**scoring.OUR_SETTING, "heading": 1}
