@@ -331,7 +331,8 @@ def pair_page(queries, rankings, pair, kind, documents, failed=None):
     a table of failures, see `pairs.failures`."""
     about = pairs.summary(queries, rankings, pair, kind)
     a, b = (rankings[name] for name in pair)
-    gain = experiments.gain_of(queries, a, b, kind)
+    gain = experiments.values_of(queries, a, kind)
+    gain -= experiments.values_of(queries, b, kind)
     won, lost = pairs.largest(queries, rankings, pair, kind, documents)
     slices = pairs.by_slices(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
