@@ -20,13 +20,13 @@ LOGGER = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
 RECORD = corpus.ROOT / "data" / "elasticsearch-record.npz"
-FIELDS = ["question", "text", "section"]
-DAY = 86_400_000  # milliseconds
+TEXT_FIELDS = ["question", "text", "section"]
+A_DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
 PATIENT = {"retry_on_timeout": True, "max_retries": 5}
 
 
-def environment():
+def node_settings():
     """What the environment says: a dict. docs/settings.md describes it.
 
     addresses: of the nodes, with commas between them; None without one.
@@ -65,7 +65,7 @@ def find_node():
         return None, None
     es = _client()
     if problem := _problem(es):
-        addresses = without_password(environment()["addresses"] or NODE)
+        addresses = without_password(node_settings()["addresses"] or NODE)
         return None, f"Elasticsearch: no healthy node at {addresses} ({problem})"
     return es, None
 
@@ -76,7 +76,7 @@ def connect_elasticsearch():
     RuntimeError where REQUIRE_ELASTICSEARCH is set and there is none. A key
     that may not ask for the node's health is enough."""
     es, problem = find_node()
-    if es is None and environment()["required"]:
+    if es is None and node_settings()["required"]:
         raise RuntimeError(problem or "Elasticsearch: its package is not installed")
     if problem:
         advice = "start one with `make elasticsearch`"
@@ -93,14 +93,14 @@ def node_or_record(client=None):
     and later for a request that is not on the record."""
     from elasticsearch import Elasticsearch
 
-    if environment()["required"]:
+    if node_settings()["required"]:
         connect_elasticsearch()  # raises where it has to
-    es = client if client and not environment()["addresses"] else _client()
+    es = client if client and not node_settings()["addresses"] else _client()
     if sys.platform == "emscripten" or _problem(es):  # a browser asks no node
         recorded_node.Replaying.record = recorded_node.Record(RECORD)
         es = Elasticsearch(NODE, node_class=recorded_node.Replaying)
         return es, f"recorded on Elasticsearch {_version(es)}"
-    if path := environment()["record"]:
+    if path := node_settings()["record"]:
         recorded_node.Recording.record = record = recorded_node.Record(Path(path))
         record.version = _version(es)
         es = _client(node_class=recorded_node.Recording)
@@ -122,10 +122,10 @@ def _client(**options):
     """A client for the nodes that the settings name, or for one on this machine."""
     from elasticsearch import Elasticsearch
 
-    urls = re.findall(r"[^,\s]+", environment()["addresses"] or NODE)
-    if certificates := environment()["certificates"]:
+    urls = re.findall(r"[^,\s]+", node_settings()["addresses"] or NODE)
+    if certificates := node_settings()["certificates"]:
         options["ca_certs"] = certificates
-    key = environment()["key"]
+    key = node_settings()["key"]
     return Elasticsearch(urls, api_key=key, request_timeout=60, **PATIENT, **options)
 
 
@@ -191,7 +191,7 @@ def index_documents(es, name, documents, mappings, settings=None):
 
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
     # at: for older versions of the course on the same node, which ask for it
-    origin = {"by": MADE_BY, "run": environment()["run"], "at": time.time()}
+    origin = {"by": MADE_BY, "run": node_settings()["run"], "at": time.time()}
     # sorted: equal scores come in the same order from every copy
     options = {"sort.field": "id", "number_of_replicas": 0}
     try:
@@ -204,7 +204,7 @@ def index_documents(es, name, documents, mappings, settings=None):
     except ApiError as error:
         raise _no_index(error, new) from error
     try:
-        delete_indexes(es, older_than=DAY, now=_made(es, new))
+        delete_indexes(es, older_than=A_DAY, now=_made(es, new))
         # the position as _id: a request sent again overwrites, and documents
         # that share an id stay
         rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
@@ -255,7 +255,7 @@ def forget(es):
 
     es: a client, or None. The run is COURSE_RUN."""
     try:
-        if es and (run := environment()["run"]):
+        if es and (run := node_settings()["run"]):
             delete_indexes(es, run=run)
     except Exception as error:
         reason = type(error).__name__
@@ -382,14 +382,14 @@ def knn_query(field, vectors, **options):
 def title_searches(es, documents):
     """Searches by Elasticsearch with a title × 1 and × 3, by name; ten ids each."""
     of_stems = [
-        document | {field: scoring.stems_of(document[field]) for field in FIELDS}
+        document | {field: scoring.stems_of(document[field]) for field in TEXT_FIELDS}
         for document in documents
     ]
-    plain = index_fields(es, "transfer", documents, FIELDS)
-    stemmed = index_fields(es, "transfer", of_stems, FIELDS, "whitespace")
+    plain = index_fields(es, "transfer", documents, TEXT_FIELDS)
+    stemmed = index_fields(es, "transfer", of_stems, TEXT_FIELDS, "whitespace")
     searches = {}
     for title, boost in {"": "", ", title × 3": "^3"}.items():
-        fields = [f"question{boost}", *FIELDS[1:]]
+        fields = [f"question{boost}", *TEXT_FIELDS[1:]]
         for kind in "best_fields", "combined_fields":
             query = match_query(fields, kind)
             search = elasticsearch_search(es, plain, query, k=10)

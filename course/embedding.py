@@ -28,16 +28,16 @@ HUB_FILES = ["*.json", "*.txt", "model.safetensors"]
 MODELS = corpus.CACHE / "models"  # what `make models` fetches
 ENCODER = corpus.ROOT / "scripts/encoder"  # the only code that comes with a model
 APPLICATION = 0x52455643  # in the head of a file of vectors
-SUMS = "sha256.json"  # in the folder of a fetched model
+CHECKSUMS = "sha256.json"  # in the folder of a fetched model
 MADE_BEFORE = "course_vectors"  # in the edition for browsers, where no model runs
 SAMPLE = 128  # texts that are encoded to measure how long more of them take
-LINE = 30  # seconds between two lines, where no bar can be drawn
+LINE_SECONDS = 30  # seconds between two lines, where no bar can be drawn
 STORE = corpus.CACHE / "vectors.sqlite"
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-def environment():
+def vector_settings():
     """What the environment says of the model, its device, and the file of vectors.
 
     A dict; model and device are None where it says nothing."""
@@ -95,7 +95,7 @@ def _is_fetched(folder):
 
 def _check_files(folder):
     """RuntimeError where a file of a fetched model is not the one that was unpacked."""
-    sums, advice = folder / SUMS, "`make models` fetches it again"
+    sums, advice = folder / CHECKSUMS, "`make models` fetches it again"
     if not sums.exists():
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
     for name, expected in json.loads(sums.read_text(encoding="utf-8")).items():
@@ -116,7 +116,7 @@ def embedding_model(name=None):
 
 def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
-    name = str(name or environment()["model"] or bundled_model())
+    name = str(name or vector_settings()["model"] or bundled_model())
     return MODELS / name if (MODELS / name).exists() else corpus.locate(name)
 
 
@@ -149,7 +149,7 @@ def _load_model(folder, _):
         model = SentenceTransformer(
             folder.as_posix(),
             trust_remote_code=_has_our_code(folder),
-            device=environment()["device"],
+            device=vector_settings()["device"],
         )
     except OSError as error:
         raise RuntimeError(
@@ -281,10 +281,13 @@ def _keys(texts, model, role):
 def _bar(items=None, **options):
     """A bar of tqdm, with the time left.
 
-    Where no terminal or notebook can redraw it, it is a line every LINE
+    Where no terminal or notebook can redraw it, it is a line every LINE_SECONDS
     seconds."""
     if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        options |= {"mininterval": LINE, "bar_format": "{l_bar}{bar:20}{r_bar}\n"}
+        options |= {
+            "mininterval": LINE_SECONDS,
+            "bar_format": "{l_bar}{bar:20}{r_bar}\n",
+        }
     return tqdm(items, **options)
 
 
@@ -342,7 +345,7 @@ def _exchange(keys, new):
     If the file is damaged, a warning says so, and it gets another name:
     nothing is kept in the new one. If there is no room for it, a warning says
     so. ValueError for a file that is not ours."""
-    path = environment()["store"]
+    path = vector_settings()["store"]
     path.parent.mkdir(parents=True, exist_ok=True)
     if path != STORE:
         _check_ours(path)

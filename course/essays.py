@@ -12,7 +12,7 @@ import pandas as pd
 from course import corpus, llm
 
 DATA = corpus.ROOT / "data"
-FACTS = DATA / "recorded-facts.jsonl"
+FACTS_FILE = DATA / "recorded-facts.jsonl"
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 
 
@@ -31,7 +31,7 @@ def recorded_facts(prompt, answers, schema="Facts"):
 
     prompt: with {answer}. No model is ever called: readers annotated these
     facts."""
-    responses = llm.load_responses(FACTS)
+    responses = llm.load_responses(FACTS_FILE)
     prompts = [prompt.format(answer=answer) for answer in answers]
     return [responses[llm.request_key(llm.RECORDED, text, schema)] for text in prompts]
 
@@ -48,10 +48,10 @@ def fact_lists(io, cot, answers):
     for name, (prompt, schema) in prompts.items():
         texts = [prompt.format(answer=answer) for answer in answers]
         if llm.is_live():
-            live = llm.ask(texts, _schema(schema), FACTS)
+            live = llm.ask(texts, _schema(schema), FACTS_FILE)
             lists[f"small, {name}"] = [facts.model_dump() for facts in live]
         else:
-            lists[f"small, {name}"] = llm.recorded(texts, schema, FACTS, QWEN)
+            lists[f"small, {name}"] = llm.recorded(texts, schema, FACTS_FILE, QWEN)
     return lists
 
 

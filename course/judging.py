@@ -22,7 +22,7 @@ GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 DECISIONS = {"k": "keep (k)", "m": "mend (m)", "d": "drop (d)"}
 KEYS = {"grade": GRADES, "decision": DECISIONS}
 TOO_SOON = 0.3  # seconds; a key that comes sooner is held down, and not meant
-PAGE = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{status}</div>
+PAGE_HTML = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{status}</div>
 <div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{query}</b></div>
 <div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
   overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
@@ -177,7 +177,7 @@ def page(judging, records):
     record = records[item["document"]]
     texts = {"question": record["question"], "query": _query(judging), "status": status}
     escaped = {name: html.escape(text) for name, text in texts.items()}
-    return PAGE.format(**escaped, text=_markdown()(record["text"]))
+    return PAGE_HTML.format(**escaped, text=_markdown()(record["text"]))
 
 
 def _show(view):

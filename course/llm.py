@@ -36,7 +36,7 @@ class UnusableError(ValueError):
         self.reply = reply
 
 
-def environment():
+def model_settings():
     """What the environment says now: a dict.
 
     live: whether calls are switched on. retry: whether unusable replies are
@@ -53,19 +53,19 @@ def environment():
 
 def is_live():
     """Whether calls are switched on, by COURSE_LLM=live."""
-    return environment()["live"]
+    return model_settings()["live"]
 
 
 def model():
     """The model's name: what OPENAI_MODEL says now, or gpt-4o-mini."""
-    return environment()["model"]
+    return model_settings()["model"]
 
 
 def client(**options):
     """An openai client and the model's name, as the environment says."""
     from openai import OpenAI
 
-    defaults = {"max_retries": 5, "timeout": 60, "api_key": environment()["key"]}
+    defaults = {"max_retries": 5, "timeout": 60, "api_key": model_settings()["key"]}
     return OpenAI(**defaults | options), model()
 
 
@@ -185,7 +185,7 @@ def _ask_all(prompts, schema, path, call, workers):
 
     Prompts whose reply could not be used are among them, without a call."""
     live, apart, name = path.with_name(LIVE), path.with_name(UNUSABLE), model()
-    rejected = {} if environment()["retry"] else load_responses(apart)
+    rejected = {} if model_settings()["retry"] else load_responses(apart)
     failures, full = [], Event()
 
     def ask_one(prompt):

@@ -6,11 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
-LARGEST = (14, 7.8)  # inches, of a figure
+LARGEST_FIGURE = (14, 7.8)  # inches, of a figure
 COLOURS = ["#1f6fb5", "#c24a00", "#333333"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
 # what the label of a kind of queries says, in English and in Spanish; and its mark
-KINDS = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
+KIND_PLACES = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
 COLLECTIONS = {"med": "MED", "cisi": "CISI", "cacm": "CACM", "vaswani": "Vaswani"}
 COLLECTIONS |= {"stackfaq": "StackFAQ", "liveqa": "LiveQA-Med", "dl19": "DL 2019"}
 COLLECTIONS |= {"liveqa, summaries": "summaries"}
@@ -25,7 +25,9 @@ def use_style():
 def _places(names):
     """Which colour and mark each line has: of its kind of queries, if it names one."""
     places = [
-        next((place for word, place in KINDS.items() if word in str(name)), number)
+        next(
+            (place for word, place in KIND_PLACES.items() if word in str(name)), number
+        )
         for number, name in enumerate(names)
     ]
     return places if len({*places}) == len(places) else range(len(places))
@@ -81,7 +83,7 @@ def play(draw, **sliders):
 
 def _size(width, height):
     """A figure's size in inches, so that its text has 14 pixels on a slide."""
-    return min(width, LARGEST[0]), min(height, LARGEST[1])
+    return min(width, LARGEST_FIGURE[0]), min(height, LARGEST_FIGURE[1])
 
 
 def _panel(title, height, xlabel="", ylabel="", width=11):
@@ -302,7 +304,7 @@ def bars(values, title, xlabel, strong=()):
 
 
 # How a stage of the funnel is drawn, by how its name begins: colour and hatching
-STAGES = {
+STAGE_STYLES = {
     "right": (COLOURS[0], ""),
     "shown, not used": ("#4a1fb8", ""),
     "shown": (COLOURS[0], ""),
@@ -324,8 +326,8 @@ def funnel(table, title):
     table = table.loc[:, table.max() > 0]
     start = 0
     for stage, shares in table.items():
-        begins = next(name for name in STAGES if stage.startswith(name))
-        colour, hatch = STAGES[begins]
+        begins = next(name for name in STAGE_STYLES if stage.startswith(name))
+        colour, hatch = STAGE_STYLES[begins]
         drawn = axis.barh(
             table.index.astype(str),
             shares,

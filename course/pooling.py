@@ -19,7 +19,7 @@ Answer with one digit alone: 1 if it is, 0 if it is not.
 document: {document}
 
 query: {query}"""  # noqa: E501
-PAIR = [*corpus.JUDGED_COLUMNS, "grade"]
+PAIR_COLUMNS = [*corpus.JUDGED_COLUMNS, "grade"]
 
 
 # --- Queries of a log, and a pool of their results -----------------------------------
@@ -100,7 +100,7 @@ def pairs_of(rankings, queries, k=10):
     grades = [qrel.get(id_) for qrel, id_ in qrels]
     shown = shown.rename(columns={"question": "query"})
     shown = shown.assign(document=documents, grade=pd.Series(grades, dtype=float))
-    return pd.concat([shown[PAIR], pairs], axis=1)
+    return pd.concat([shown[PAIR_COLUMNS], pairs], axis=1)
 
 
 def judge_next(pairs, leaders, n=100):

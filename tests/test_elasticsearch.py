@@ -217,15 +217,15 @@ def test_only_this_checkouts_old_indexes_are_deleted(es, name, monkeypatch, capl
     unnamed = f"{name}-of-somebody"
     es.indices.create(index=unnamed, mappings={"_meta": meta})
     kept = {used, others, unsigned, unnamed}
-    elastic.delete_indexes(es, older_than=elastic.DAY, now=elastic._made(es, old))
+    elastic.delete_indexes(es, older_than=elastic.A_DAY, now=elastic._made(es, old))
     assert indices(es, name) == kept | {old}
     monkeypatch.setattr(time, "time", lambda: 4e9)  # the caller's clock is far ahead
     new = make()
     assert indices(es, name) == kept | {old, new}
     assert not caplog.text
-    later = elastic._made(es, old) + elastic.DAY + 1
-    elastic.delete_indexes(es, older_than=elastic.DAY, now=later)
-    left = kept | ({new} if elastic._made(es, new) >= later - elastic.DAY else set())
+    later = elastic._made(es, old) + elastic.A_DAY + 1
+    elastic.delete_indexes(es, older_than=elastic.A_DAY, now=later)
+    left = kept | ({new} if elastic._made(es, new) >= later - elastic.A_DAY else set())
     assert indices(es, name) == left
     [record] = caplog.messages
     said = record.partition("old: ")[2].split(", ")

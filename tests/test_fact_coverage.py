@@ -137,8 +137,8 @@ def test_a_live_model_reasons_before_it_lists_facts(tmp_path, monkeypatch):
     live = tmp_path / llm.LIVE
     with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
         os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
-        (tmp_path / "facts.jsonl").write_bytes(essays.FACTS.read_bytes())
-        monkeypatch.setattr(essays, "FACTS", tmp_path / "facts.jsonl")
+        (tmp_path / "facts.jsonl").write_bytes(essays.FACTS_FILE.read_bytes())
+        monkeypatch.setattr(essays, "FACTS_FILE", tmp_path / "facts.jsonl")
         lists = essays.fact_lists(prompts["IO_PROMPT"], prompts["COT_PROMPT"], answers)
     assert forms == [["facts"], ["reasoning", "facts"]]
     assert lists["small, CoT"] == [listed]

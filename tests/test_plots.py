@@ -166,7 +166,7 @@ def neighbours():
     """Pairs of colours that a figure shows side by side, without a second cue."""
     yield from itertools.combinations([*plots.COLOURS, plots.GREY], 2)
     by_hatch = {}
-    for colour, hatch in plots.STAGES.values():
+    for colour, hatch in plots.STAGE_STYLES.values():
         by_hatch.setdefault(hatch, set()).add(colour)
     for colours in by_hatch.values():
         yield from itertools.combinations(sorted(colours), 2)

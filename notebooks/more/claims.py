@@ -94,7 +94,7 @@ def searches(documents, es=None, models=()):
     vectors are compared, too. es: a client of a node, which adds
     `elastic.title_searches` where there are titles."""
     scores = scoring.ten_scores(documents)
-    fields = Index(elastic.FIELDS, ["course"]).fit(documents)
+    fields = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     scores["fields"] = utils.minsearch_scores(fields)
     scores["fields, title × 3"] = utils.minsearch_scores(fields, {"question": 3})
     once = scoring.OUR_SETTING | {"heading": 1}
