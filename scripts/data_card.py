@@ -12,7 +12,6 @@ from functools import partial
 
 import machine
 import nbformat
-import numpy as np
 import pandas as pd
 
 from course import corpus
@@ -48,12 +47,6 @@ def counts():
         f"- **Records**: {len(documents):,} ({courses}) in {len(sections)} sections "
         f"of {sections.min()} to {sections.max()}."
     )
-    words = documents["text"].str.split().str.len()
-    shares = " / ".join(f"{n:.0f}" for n in np.percentile(words, [5, 25, 50, 75]))
-    yield (
-        f"- **Answer length** in words: {shares} at 5, 25, 50 and 75 %, "
-        f"mean {words.mean():.0f}, longest {words.max()}."
-    )
     questions = corpus.load_ground_truth(DATA)["question"]
     n_words = questions.str.split().str.len().mean()
     decisions = listed(pd.read_csv(DATA / "gate.csv")["decision"].value_counts())
@@ -73,13 +66,8 @@ def judgements(table):
         f"{len(table):,} judgements."
     )
     relevant = table[table["grade"] > 0]
-    n_relevant = relevant.groupby("query_id").size()
     needs = relevant["need"].nunique()
     yield f"- **Needs**: {needs} among the queries that have an answer."
-    yield (
-        f"- **Relevant records**: none for {kinds.sum() - len(n_relevant)} queries, "
-        f"else {n_relevant.mean():.1f} (mean)."
-    )
 
 
 def further_counts():

@@ -20,17 +20,15 @@ LIST = ("- ", "* ", "1. ", "|", "```")
 
 
 def parts(text, is_asked):
-    """The result that a text begins with, and the rest; one may be empty.
+    """The result that a text begins with, and the question; either may be empty.
 
     is_asked: whether a cell of code comes next, which the last paragraph is about."""
     paragraphs = re.split(r"\n\s*\n", NOTE.sub("", text).strip())
     first = len(paragraphs) - is_asked
     while 0 < first < len(paragraphs) and paragraphs[first].startswith(LIST):
         first -= 1  # a list goes with the sentence above it
-    for number, paragraph in enumerate(paragraphs[:first]):
-        if paragraph.startswith("#"):
-            first = number
-            break
+    headings = [paragraph.startswith("#") for paragraph in paragraphs[:first]]
+    first = headings.index(True) if any(headings) else first
     return "\n\n".join(paragraphs[:first]), "\n\n".join(paragraphs[first:])
 
 
@@ -38,16 +36,16 @@ def fold(notebook, summary="What came out?"):
     """Fold the results in a notebook's text, in place; how many there were."""
     n, cells = 0, notebook.cells
     for before, cell, after in zip(cells, cells[1:], [*cells[2:], None], strict=False):
-        if before.cell_type != "code" or cell.cell_type != "markdown":
+        if (before.cell_type, cell.cell_type) != ("code", "markdown"):
             continue
         if "<details" in cell.source:  # an exercise
             continue
         is_asked = after is not None and after.cell_type == "code"
-        result, rest = parts(cell.source, is_asked)
+        result, question = parts(cell.source, is_asked)
         if result:
             notes = [note.strip() for note in NOTE.findall(cell.source)]
-            folded = RESULT.format(summary, result)
-            cell.source = "\n\n".join(filter(None, [folded, rest, *notes]))
+            texts = [RESULT.format(summary, result), question, *notes]
+            cell.source = "\n\n".join(filter(None, texts))
             n += 1
     return n
 

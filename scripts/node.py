@@ -40,8 +40,9 @@ def address(node):
 
 
 def known_url(port):
-    """Where a healthy node answers: ELASTICSEARCH_URL, or this machine's port."""
+    """Where a healthy node answers: ELASTICSEARCH_URL, one of `start`, a port."""
     urls = os.environ.get("ELASTICSEARCH_URL", "").split(",")
+    urls += map(address, machine.cache("nodes").glob("start-*"))
     headers = {"Authorization": f"ApiKey {os.environ.get('ELASTICSEARCH_API_KEY')}"}
     for url in [*urls, f"http://127.0.0.1:{port}"]:
         with contextlib.suppress(Exception):  # any program may answer

@@ -31,14 +31,14 @@ code {{ font-size: 9.5pt }}
 
 def notes(notebook):
     """[(heading, note), …] of a notebook, in its order."""
-    heading, found = "", []
+    heading, pairs = "", []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for part in re.split(r"(?m)^(?=#+ )", cell.source):
                 if part.startswith("#"):
                     heading = part.split("\n")[0].lstrip("# ")
-                found += [(heading, note) for note in NOTE.findall(part)]
-    return found
+                pairs += [(heading, note) for note in NOTE.findall(part)]
+    return pairs
 
 
 def page_of(path):

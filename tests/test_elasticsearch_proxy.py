@@ -37,7 +37,7 @@ class Proxy(BaseHTTPRequestHandler):
     def handle_any(self):
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         request = f"{self.command} {self.path}"
-        self.server.asked.append((request, content))
+        self.server.requests.append((request, content))
         status, body = self.answer(request) or self.ask_node(content)
         self.send_response(status)
         self.send_header("X-Elastic-Product", "Elasticsearch")
@@ -72,7 +72,7 @@ class Proxy(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def proxy(tmp_path, monkeypatch):
-    """A server with TLS before the node; its answers, and what it was asked."""
+    """A server with TLS before the node; its answers, and the requests."""
     key, certificate = tmp_path / "key.pem", tmp_path / "own-authority.pem"
     make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
     names = ["-addext", "subjectAltName=IP:127.0.0.1"]
@@ -80,7 +80,7 @@ def proxy(tmp_path, monkeypatch):
     subprocess.run([*make.split(), *names, *files], check=True, capture_output=True)
     url = os.environ.get("ELASTICSEARCH_URL") or elastic.NODE
     server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    server.node, server.answers, server.asked = urlsplit(url).netloc, [], []
+    server.node, server.answers, server.requests = urlsplit(url).netloc, [], []
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -103,9 +103,9 @@ def make_index(es):
 def searched(es):
     """The rankings of an index that is made, searched and deleted."""
     index = make_index(es)
-    found = elastic.elasticsearch_search(es, index, BODY)(QUERIES)
+    rankings = elastic.elasticsearch_search(es, index, BODY)(QUERIES)
     es.indices.delete(index=index)
-    return found.tolist()
+    return rankings.tolist()
 
 
 def test_an_own_certificate_and_a_key_without_monitor_are_enough(proxy):
@@ -116,42 +116,30 @@ def test_an_own_certificate_and_a_key_without_monitor_are_enough(proxy):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "reason"),
     [
-        ("ELASTICSEARCH_CA_CERTS", "", "certificate is unknown: name its authority's"),
+        ("ELASTICSEARCH_CA_CERTS", "", "certificate"),
         ("ELASTICSEARCH_API_KEY", "another", "refuses ELASTICSEARCH_API_KEY"),
     ],
 )
-def test_a_wrong_certificate_or_key_has_its_sentence(
-    proxy, monkeypatch, name, value, said
+def test_a_wrong_certificate_or_key_is_an_error(
+    proxy, monkeypatch, name, value, reason
 ):
     monkeypatch.setenv(name, value)
-    with pytest.raises(RuntimeError, match=said):
+    with pytest.raises(RuntimeError, match=reason):
         elastic.connect_elasticsearch()
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "said"),
-    [
-        (200, {"status": "red"}, "its status is red: some of its data"),
-        (503, None, "it answers with status 503"),
-    ],
-)
-def test_a_node_that_is_not_healthy_has_its_sentence(proxy, status, body, said):
-    answer = {"for": "_cluster/health", "status": status, "body": body, "times": 9}
-    proxy.answers = [answer]
-    with pytest.raises(RuntimeError, match=said):
-        elastic.connect_elasticsearch()
-
-
-def test_a_password_in_the_address_is_not_printed(proxy, monkeypatch, caplog):
+def test_a_node_that_is_not_healthy_is_an_error_without_the_password(
+    proxy, monkeypatch
+):
     address = os.environ["ELASTICSEARCH_URL"].replace("//", "//elastic:secret@")
     monkeypatch.setenv("ELASTICSEARCH_URL", address)
-    monkeypatch.delenv("ELASTICSEARCH_API_KEY")
-    monkeypatch.setenv("REQUIRE_ELASTICSEARCH", "")
-    assert elastic.connect_elasticsearch() is None
-    assert f"127.0.0.1:{proxy.server_port}" in caplog.text
-    assert "secret" not in caplog.text
+    body = {"status": "red"}
+    proxy.answers = [{"for": "_cluster", "status": 200, "body": body, "times": 9}]
+    with pytest.raises(RuntimeError, match="red") as error:
+        elastic.connect_elasticsearch()
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize("path", ["PUT .*proxy-", "_bulk", "_msearch", "_forcemerge"])
@@ -163,7 +151,7 @@ def test_a_busy_node_is_asked_again(proxy, path):
     assert busy["times"] == 0
 
 
-def test_a_query_that_a_busy_node_refuses_is_asked_again(proxy):
+def test_queries_that_a_busy_node_refuses_are_asked_again_of_the_same_copy(proxy):
     es = elastic.connect_elasticsearch()
     index = make_index(es)
     search = elastic.elasticsearch_search(es, index, BODY)
@@ -173,24 +161,17 @@ def test_a_query_that_a_busy_node_refuses_is_asked_again(proxy):
     proxy.answers = [{"for": "_msearch", "status": 200, "body": body, "times": 1}]
     assert search(QUERIES).tolist() == expected
     es.indices.delete(index=index)
+    searches = [sent for request, sent in proxy.requests if "_msearch" in request]
+    headers = [json.loads(sent.splitlines()[0]) for sent in searches]
+    assert {header["preference"] for header in headers} == {elastic.MADE_BY}
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
-    [(BLOCK, "node is read-only; free disk"), ("no", "key lacks a right; it needs")],
+    ("reason", "advice"), [(BLOCK, "node is read-only"), ("no", "key lacks a right")]
 )
-def test_why_no_index_can_be_made_is_said(proxy, reason, said):
+def test_why_no_index_can_be_made(proxy, reason, advice):
     es = elastic.connect_elasticsearch()
     refusal = {"for": "PUT .*proxy-", "status": 403, "times": 9, "reason": reason}
     proxy.answers = [refusal]
-    with pytest.raises(RuntimeError, match=said):
+    with pytest.raises(RuntimeError, match=advice):
         make_index(es)
-
-
-def test_neighbours_come_from_the_same_copy_each_time(proxy):
-    es = elastic.connect_elasticsearch()
-    index = make_index(es)
-    elastic.elasticsearch_hits(es, index, [{}])
-    es.indices.delete(index=index)
-    [sent] = [content for request, content in proxy.asked if "_msearch" in request]
-    assert json.loads(sent.splitlines()[0])["preference"] == elastic.MADE_BY

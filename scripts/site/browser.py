@@ -259,8 +259,8 @@ def build(folder, offline):
             "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
         }
         config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
-        about = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
-        (lite / "jupyter-lite.json").write_text(json.dumps(about))
+        settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
+        (lite / "jupyter-lite.json").write_text(json.dumps(settings))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
 

@@ -75,8 +75,8 @@ def prepare(cell, summary):
             name = hashlib.sha256(base64.b64decode(png)).hexdigest()
             ALTS[name] = output.metadata["image/png"]["alt"]
     if LIVE.search(cell.source):
-        said = {"text/markdown": NOT_LIVE}
-        cell.outputs.append(nbformat.v4.new_output("display_data", said))
+        text = {"text/markdown": NOT_LIVE}
+        cell.outputs.append(nbformat.v4.new_output("display_data", text))
 
 
 def read(app, page, source):
@@ -103,12 +103,12 @@ def tell(app, page, template, context, doctree):
         return
     if stem in LISTED["runs"]:
         link = "../" * page.count("/") + f"browser/lab/index.html?path={page}.ipynb"
-        said = f'<a href="{link}">{RUN_HERE[context["language"]]}</a>'
+        text = f'<a href="{link}">{RUN_HERE[context["language"]]}</a>'
     elif stem in LISTED["needs"]:
-        said = NOT_HERE.format(LISTED["needs"][stem])
+        text = NOT_HERE.format(LISTED["needs"][stem])
     else:
         return
-    context["body"] = f"<p>{said}</p>{context['body']}"
+    context["body"] = f"<p>{text}</p>{context['body']}"
 
 
 def setup(app):
