@@ -1,7 +1,7 @@
 """Compare searches, tune settings without flattering, and build leaderboards."""
 
+import logging
 import time
-import warnings
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 import utils
 from course import embedding, intervals, pooling, trec
 
+LOGGER = logging.getLogger(__name__)
 METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
 K = {"generated": 5, "judged": 10}
 DEPTH = {"generated": 10, "judged": 100}  # results kept of each search
@@ -68,15 +69,15 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     development and test: ground truths with a column fold, see
     `corpus.divide`: ten folds of one table, or two halves. With fewer than FEW
     queries, or with all in one fold, nothing is tuned: the first setting is
-    taken, and a warning says so. Returns the rankings of test, (n_queries,
+    taken, which is logged. Returns the rankings of test, (n_queries,
     depth or k); each fold's setting, a Series; and the setting that is best on
     all of development: the one to ship."""
     settings = list(settings)
     if not settings:
         raise ValueError("cross_fit: no setting is given")
     if len(development) < FEW:
-        problem = f"{len(development)} queries are too few to tune on"
-        warnings.warn(f"{problem}: the first setting is taken", stacklevel=2)
+        problem = "%d queries are too few to tune on: the first setting is taken"
+        LOGGER.warning(problem, len(development))
         settings = settings[:1]
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
@@ -88,9 +89,8 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         elsewhere = (development["fold"] != fold).to_numpy()
         best[fold] = values[elsewhere].mean().idxmax() if elsewhere.any() else 0
         if not elsewhere.any() and len(settings) > 1:
-            problem = f"all {len(development)} queries are in one fold"
-            problem += ", and no others can tune: the first setting is taken"
-            warnings.warn(problem, stacklevel=2)
+            problem = "all %d queries are in one fold: the first setting is taken"
+            LOGGER.warning(problem, len(development))
     best = pd.Series(best)
     rankings = np.full((len(test), depth or k), "", dtype=object)
     for number in best.unique():

