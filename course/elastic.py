@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import utils
-from course import corpus, recorded_node, scoring
+from course import corpus, scoring
 
 LOGGER = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"
@@ -92,6 +92,8 @@ def node_or_record(client=None):
     to that file when Python ends. RuntimeError as of `connect_elasticsearch`,
     and later for a request that is not on the record."""
     from elasticsearch import Elasticsearch
+
+    from course import recorded_node  # the command runs without Elastic's packages
 
     if node_settings()["required"]:
         connect_elasticsearch()  # raises where it has to

@@ -186,7 +186,13 @@ def _measure(arguments, options):
             raise ValueError(
                 f"{arguments.baseline}: this run writes there; name a copy"
             )
-    this_run = manifest.begin(options.out, options.source, arguments.line)
+    this_run = manifest.begin(
+        options.out,
+        options.source,
+        arguments.line,
+        language=options.language or "detected",
+        models=run.models(),
+    )
     is_done = False
     try:
         evaluated = run.evaluate(options, this_run.id)

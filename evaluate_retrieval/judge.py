@@ -86,7 +86,7 @@ def add(folder, session, write):
         corpus.write_table(folder.judgements, path)
     n = judging.add(path, session.path, path)
     write(f"{session}; {path} has {n:,} judgements")
-    for old in [*folder.source.glob("qrels*"), *folder.source.glob("*.REL")]:
+    for old in folder.source.glob("qrels*"):
         write(f"take {old.name} out of the folder: {path.name} has all of it")
     return path
 

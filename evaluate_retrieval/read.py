@@ -88,15 +88,6 @@ def check_rows(path, encoding=None):
         )
 
 
-def check_ids(table, column, path):
-    """ValueError for an id with a space, which a TREC file cannot hold.
-
-    `convert` gives such ids another form; the course's own files have none."""
-    spaced = table[column].str.contains(r"\s")
-    problem = "has a space, which TREC's format forbids"
-    utils.fail_if_any(table, spaced, column, path, problem)
-
-
 def language_of(texts):
     """The language of texts, in Snowball's name: the one with the most common words.
 
@@ -186,6 +177,9 @@ def _read_json(path, encoding=None):
     numbered = corpus.json_records(read_text(path, encoding), path, **as_written)
     if any({"_id", "_source"} <= record.keys() for _, record in numbered):
         return _sources(numbered, path)
+    if numbered and [*numbered[0][1]] in (["index"], ["create"]):
+        advice = "export the documents, a line each, as elasticdump does"
+        raise ValueError(f"{path}: a bulk file, with lines of actions; {advice}")
     return pd.DataFrame([record for _, record in numbered], dtype=object)
 
 

@@ -93,6 +93,13 @@ def evaluate(options, run_id):
         built_in.remove(es, candidates.searches if candidates else {})
 
 
+def models():
+    """The models that a run may ask, for its manifest: a dict of names."""
+    language_model = llm.model() if llm.is_live() else None
+    vectors = embedding.vector_settings()["model"] or embedding.NAME
+    return {"vectors": vectors, "language model": language_model}
+
+
 def read_aloud(options):
     """The folder of the options, after its notes and counts are logged."""
     folder = read(options.source, options.language)
