@@ -156,7 +156,7 @@ def documents_from(records, name):
         raise ValueError(f"{name}: expected a list of records, found none")
     documents = []
     for number, record in enumerate(records):
-        document = {"id": "", **record}
+        document = record | {"id": record.get("id", "")}  # their order stays
         for field in FIELDS:
             if not isinstance(document.get(field, 0), str | None):
                 raise ValueError(

@@ -92,9 +92,9 @@ def test_too_few_queries_choose_the_safe_search():
         "good": search_of(ranked((FIRST, N))),
         "safe": search_of(ranked((NEVER, N))),
     }
-    with pytest.warns(UserWarning, match="49 queries are too few"):
-        chosen = steps.choose(folder, steps.Candidates(searches, safe="safe"))
-    assert chosen == {"judged": "safe"}
+    assert steps.choose(folder, steps.Candidates(searches, safe="safe")) == {
+        "judged": "safe"
+    }
 
 
 def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
