@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import prepare_collections
 import pytest
-import record_tables
+import record
 import sums
 from scipy import stats
 from their_collections import COLLECTIONS, prepared
@@ -491,10 +491,10 @@ def test_what_is_recorded_of_a_collection_is_computed_again(monkeypatch):
     pd.testing.assert_frame_equal(values, recorded[values.columns], atol=0.0015)
 
 
-def test_claims_are_recorded_with_a_node_alone(monkeypatch, tmp_path):
-    monkeypatch.setattr(record_tables.elastic, "connect_elasticsearch", lambda: None)
+def test_claims_are_recorded_with_a_node_alone(monkeypatch):
+    monkeypatch.setattr(record.elastic, "connect_elasticsearch", lambda: None)
     with pytest.raises(RuntimeError, match="needs a node"):
-        record_tables.record_claims(tmp_path)
+        record.collections()
 
 
 # --- Rules for a sum ---
