@@ -47,8 +47,7 @@ def main(own=None, files=FILES, site=SITE):
         mine = [file for file in files if file.startswith(f"{name}/")]
         if mine and not {*mine} & {*missing}:
             into = prepare_collections.PREPARED / name
-            notes = prepare_collections.prepare(folder / name, into)
-            print(f"{name}: {'; '.join(notes)}")
+            print(f"{name}: {prepare_collections.prepare(folder / name, into)}")
     return len(missing)
 
 

@@ -128,7 +128,7 @@ def test_a_folder_of_ones_own_is_prepared_where_it_is_whole_and_nothing_is_fetch
     printed = capsys.readouterr().out
     assert "vaswani/qrels: right" in printed
     assert "cacm/b.txt: missing or changed" in printed
-    assert "vaswani: 2 documents, 1 grades; of 2 queries 1 are judged" in printed
+    assert "vaswani: 2 documents, 1 grades; 1 of 2 queries are judged" in printed
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == ["vaswani"]
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("own/*")}
     assert not site.asked
@@ -203,12 +203,12 @@ JUDGED = "7 2-Related ADAM_1\n7 3-Incomplete ADAM_1\n7 4-Excellent CDC_2\n"
 
 
 def read(folder, monkeypatch):
-    """Prepare a folder: its documents, queries with a relevant one, and notes."""
+    """Prepare a folder: its documents, queries with a relevant one, and a note."""
     into = folder.parent / "prepared"
-    notes = prepare_collections.prepare(folder, into / folder.name)
+    note = prepare_collections.prepare(folder, into / folder.name)
     monkeypatch.setattr(claims, "PREPARED", into)
     documents, queries = claims.collection(folder.name)
-    return documents, queries, notes
+    return documents, queries, note
 
 
 def vaswani(source):
@@ -275,8 +275,8 @@ def test_threads_become_answers_with_titles_and_the_needs_of_their_queries(
     folder = tmp_path / "stackfaq"
     folder.mkdir()
     (folder / "stackExchange-FAQ.xml").write_text(THREADS)
-    documents, queries, notes = read(folder, monkeypatch)
-    assert notes[1] == "paraphrases left out: 1 blank, 1 only *"
+    documents, queries, note = read(folder, monkeypatch)
+    assert "2 queries that are blank or only *" in note
     assert [row["id"] for row in documents] == ["t001-a1", "t001-a2", "t002-a1"]
     assert documents[1]["text"] == "=Never with water"
     with_titles, _ = claims.collection("stackfaq, titles")
@@ -298,8 +298,8 @@ def test_a_consumers_question_is_asked_as_it_was_sent_and_as_a_summary(
     with zipfile.ZipFile(folder / f"{name}.zip", "w") as archive:
         archive.writestr(f"{name}/{prepare_collections.ANSWERS}", answers)
         archive.writestr(f"{name}/{prepare_collections.ANSWERS_QRELS}", JUDGED)
-    (one, two), queries, notes = read(folder, monkeypatch)
-    assert notes[1] == "1 of 2 pairs have two grades; the higher one counts"
+    (one, two), queries, note = read(folder, monkeypatch)
+    assert "and 2 grades whose pair has a higher one" in note
     assert (one["question"], one["text"]) == ("What is a cough ?", "A noise. Often.")
     assert two["id"] == "CDC_2"
     assert queries["question"].tolist() == ["cough I cough at night."]

@@ -86,15 +86,10 @@ def test_labels_correct_verdicts_and_good_verdicts_make_the_interval_narrower():
 @pytest.mark.skipif(not DL19, reason="no dl19 here; COLLECTIONS names a folder")
 def test_recorded_grades_are_those_of_the_files_and_the_drawn_pairs_have_a_p():
     columns = ["query", "run", "document", "grade"]
+    form = {"sep": r"\s+", "names": columns, "dtype": str, "index_col": graders.PAIR}
     grades = pd.DataFrame(
         {
-            name: pd.read_csv(
-                DL19 / file,
-                sep=r"\s+",
-                names=columns,
-                dtype=str,
-                index_col=graders.PAIR,
-            )["grade"].astype(int)
+            name: pd.read_csv(DL19 / file, **form)["grade"].astype(int)
             for name, file in graders.FILES.items()
         }
     )
