@@ -53,9 +53,9 @@ def prepare(source, into):
     best = judged.groupby("query_id")["grade"].max()
     return (
         f"{len(documents):,} documents, {len(judged):,} grades; {len(best):,} of "
-        f"{len(queries):,} queries are judged, {(best == 0).sum()} of them without a relevant document. Left "
-        f"out: {is_empty.sum()} queries that are blank or only {MARK}, and "
-        f"{len(pairs) - len(judged)} grades whose pair has a higher one"
+        f"{len(queries):,} queries are judged, {(best == 0).sum()} of them without a "
+        f"relevant document. Left out: {is_empty.sum()} queries that are blank or only "
+        f"{MARK}, and {len(pairs) - len(judged)} grades whose pair has a higher one"
     )
 
 
