@@ -41,24 +41,18 @@ OURS = "our-figures"  # the tag of cells about the course's own documents
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
 CELL = 1_800  # seconds that a cell of ours may take
-OPTIONS = {
-    "--in-place": "refresh the committed notebooks",
-    "--clean": "only clean the notebooks' metadata",
-}
+FAILURES = CellExecutionError, DeadKernelError, TimeoutError
 
 
 def clean(notebook):
     """What readers and tests need: tags, slides, a kernelspec, no widget views."""
     notebook.metadata = PYTHON
     for cell in notebook.cells:
-        kept = sorted(KEPT & cell.metadata.keys())
-        cell.metadata = {key: cell.metadata[key] for key in kept}
+        for key in cell.metadata.keys() - KEPT:
+            del cell.metadata[key]
         if cell.cell_type == "code":  # the ids of widget views are random
-            cell.outputs = [
-                output
-                for output in cell.outputs
-                if WIDGET not in output.get("data", {})
-            ]
+            outputs = cell.outputs
+            cell.outputs = [row for row in outputs if WIDGET not in row.get("data", {})]
     return notebook
 
 
@@ -66,10 +60,11 @@ def durations(notebook):
     """Seconds that the kernel was busy with each code cell, by its number."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     times = pd.DataFrame([cell.metadata.get("execution", {}) for cell in cells])
-    times.index += 1
-    times = times.reindex(columns=["iopub.status.busy", "iopub.status.idle"])
-    busy, idle = (pd.to_datetime(times[column]) for column in times)
-    return (idle - busy).dt.total_seconds().round(2)
+    columns = ["iopub.status.busy", "iopub.status.idle"]
+    times = (
+        times.reindex(columns=columns).apply(pd.to_datetime).set_axis(times.index + 1)
+    )
+    return times.diff(axis=1)[columns[1]].dt.total_seconds().round(2)
 
 
 def is_own_data():
@@ -84,19 +79,19 @@ def without_our_figures(notebook):
 
     Notebook 05 has them in cells of their own, and so has its example. The others get a
     line at the top."""
-    ours = [cell for cell in notebook.cells if OURS in cell.metadata.get("tags", [])]
-    if ours:
-        notebook.cells = [cell for cell in notebook.cells if cell not in ours]
-    else:
-        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
+    cells = notebook.cells
+    yours = [cell for cell in cells if OURS not in cell.metadata.get("tags", [])]
+    if len(yours) == len(cells):
+        yours.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
+    notebook.cells = yours
 
 
 def lessons():
     """The paths of the lessons, the one with the leaderboard first."""
-    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     if is_own_data():
         print("01 to 04 are about the course's own documents: only 05 is run")
-        return [path for path in paths if path.stem == OWN]
+        return [NOTEBOOKS / f"{OWN}.ipynb"]
+    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     return sorted(paths, key=lambda path: path.stem != BOARD)
 
 
@@ -107,7 +102,7 @@ def execute(notebook, folder):
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
     try:
         client.execute(cwd=str(folder))
-    except (CellExecutionError, DeadKernelError, TimeoutError) as error:
+    except FAILURES as error:
         return error
 
 
@@ -121,7 +116,9 @@ def execute_all(notebooks, results):
         if error := execute(notebook, path.parent):
             errors[path] = error
         times[path.stem] = durations(notebook)
-        nbformat.write(clean(notebook), results / path.name)
+        text = nbformat.writes(clean(notebook))
+        text = text.replace("](../figures/", "](figures/")  # all are in one folder here
+        (results / path.name).write_text(text, encoding="utf-8")
         if board.exists() and board.stat().st_mtime >= started:
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
         ended = "failed" if error else "is through"
@@ -131,21 +128,15 @@ def execute_all(notebooks, results):
     return errors
 
 
-def keep_pictures(paths, results):
-    """Copy the pictures of the text beside the executed notebooks."""
-    shutil.copytree(NOTEBOOKS / "figures", results / "figures", dirs_exist_ok=True)
-    for path in paths:
-        executed = results / path.name  # all are in one folder here
-        text = executed.read_text(encoding="utf-8")
-        executed.write_text(text.replace("](../figures/", "](figures/"), "utf-8")
-
-
 def run(paths, results, in_place):
     """Execute into a folder and, if asked to and all ran, in place; the errors by path.
 
-    RuntimeError where a node is needed and none answers."""
+    RuntimeError where a node is needed and none answers, and in place for other
+    data."""
     notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
     if is_own_data():
+        if in_place:
+            raise RuntimeError("--in-place is for the course's own data")
         for notebook in notebooks.values():
             without_our_figures(notebook)
     if in_place:  # a node's answers are recorded again, see course/elastic.py
@@ -153,22 +144,21 @@ def run(paths, results, in_place):
         os.environ["ELASTICSEARCH_RECORD"] = str(elastic.RECORD)
     if es := elastic.connect_elasticsearch():  # then it is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
+    shutil.copytree(NOTEBOOKS / "figures", results / "figures", dirs_exist_ok=True)
     try:
         errors = execute_all(notebooks, results)
     finally:
         elastic.forget(es)
-    if not in_place:
-        keep_pictures(paths, results)
-    elif not errors:
-        for path in paths:
-            shutil.copyfile(results / path.name, path)
+    if in_place and not errors:
+        for path, notebook in notebooks.items():
+            nbformat.write(notebook, path)
     return errors
 
 
 def main():
-    parser = machine.parser(__doc__)
-    for option, text in OPTIONS.items():
-        parser.add_argument(option, action="store_true", help=text)
+    parser, flag = machine.parser(__doc__), {"action": "store_true"}
+    parser.add_argument("--in-place", help="refresh the committed notebooks", **flag)
+    parser.add_argument("--clean", help="only clean the notebooks' metadata", **flag)
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
     paths = [path.resolve() for path in arguments.notebooks or lessons()]
@@ -176,12 +166,10 @@ def main():
         for path in paths:
             nbformat.write(clean(nbformat.read(path, as_version=4)), path)
         return None
-    if arguments.in_place and is_own_data():
-        parser.error("--in-place is for the course's own data")
     os.environ["PWD"] = os.getcwd()  # kernels start elsewhere, see corpus.locate
     os.environ["COURSE_RUN"] = uuid.uuid4().hex
+    results = corpus.results_folder()
     try:
-        results = corpus.results_folder()
         with FileLock(results / "notebooks.lock", timeout=0):
             errors = run(paths, results, arguments.in_place)
     except Timeout:
@@ -191,7 +179,7 @@ def main():
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
     print(f"{len(paths) - len(errors)} of {len(paths)} notebooks ran into {results}")
-    return 1 if errors else 0
+    return bool(errors)
 
 
 if __name__ == "__main__":
