@@ -74,5 +74,4 @@ def queries():
 
 
 if __name__ == "__main__":
-    actions = [answers, page_answers, graded, collections, queries]
-    sys.exit(machine.act(__doc__, {action: {} for action in actions}))
+    sys.exit(machine.act(__doc__, answers, page_answers, graded, collections, queries))

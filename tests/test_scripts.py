@@ -25,5 +25,5 @@ def test_models_refuses_another_name(monkeypatch):
     import machine
     import models
 
-    error = machine.act("x", models.ACTIONS, ["encoders", "no-such"])
+    error = machine.act("x", models.encoders, words=["encoders", "no-such"])
     assert error.startswith("error: no-such: there is all-mpnet-base-v2")
