@@ -41,6 +41,7 @@ OURS = "our-figures"  # the tag of cells about the course's own documents
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
 CELL = 1_800  # seconds that a cell of ours may take
+BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel was
 FAILURES = CellExecutionError, DeadKernelError, TimeoutError
 
 
@@ -59,12 +60,11 @@ def clean(notebook):
 def durations(notebook):
     """Seconds that the kernel was busy with each code cell, by its number."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    times = pd.DataFrame([cell.metadata.get("execution", {}) for cell in cells])
-    columns = ["iopub.status.busy", "iopub.status.idle"]
-    times = (
-        times.reindex(columns=columns).apply(pd.to_datetime).set_axis(times.index + 1)
+    times = [cell.metadata.get("execution", {}) for cell in cells]
+    times = pd.DataFrame(times, range(1, len(cells) + 1), BUSY).astype(
+        "datetime64[ns, UTC]"
     )
-    return times.diff(axis=1)[columns[1]].dt.total_seconds().round(2)
+    return (times[BUSY[1]] - times[BUSY[0]]).dt.total_seconds().round(2)
 
 
 def is_own_data():
@@ -96,14 +96,11 @@ def lessons():
 
 
 def execute(notebook, folder):
-    """Run a notebook in a kernel of its own, in a folder; the error, or None."""
+    """Run a notebook in a kernel of its own, in a folder. FAILURES are raised."""
     client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
     client.timeout = None if is_own_data() else CELL
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
-    try:
-        client.execute(cwd=str(folder))
-    except FAILURES as error:
-        return error
+    client.execute(cwd=str(folder))
 
 
 def execute_all(notebooks, results):
@@ -113,7 +110,9 @@ def execute_all(notebooks, results):
     errors, times, board = {}, {}, results / "leaderboard.csv"
     for path, notebook in tqdm(notebooks.items(), desc="notebooks"):
         started = time.time()
-        if error := execute(notebook, path.parent):
+        try:
+            execute(notebook, path.parent)
+        except FAILURES as error:
             errors[path] = error
         times[path.stem] = durations(notebook)
         text = nbformat.writes(clean(notebook))
@@ -121,8 +120,7 @@ def execute_all(notebooks, results):
         (results / path.name).write_text(text, encoding="utf-8")
         if board.exists() and board.stat().st_mtime >= started:
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
-        ended = "failed" if error else "is through"
-        tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
+        tqdm.write(f"{path.stem}: {time.time() - started:.0f} s")
     seconds = pd.concat(times, names=["notebook", "cell"]).rename("seconds")
     seconds.to_csv(results / "durations.csv")
     return errors

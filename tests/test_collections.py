@@ -72,7 +72,7 @@ def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
     assert fetched(site, {"one/a.txt": FILE}) == 0
     assert (tmp_path / "collections" / "one" / "a.txt").read_bytes() == CONTENT
     assert site.asked == ["/someone/something/raw/abc/a.txt"]
-    assert "one/a.txt: fetched" in capsys.readouterr().out
+    assert "one/a.txt: right" in capsys.readouterr().out
     assert fetched(site, {"one/a.txt": FILE}) == 0
     assert len(site.asked) == 1
     assert "one/a.txt: right" in capsys.readouterr().out
@@ -82,7 +82,7 @@ def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
 def test_a_broken_download_leaves_nothing(site, tmp_path, capsys, announced):
     site.content, site.announced = CONTENT[:700], announced
     assert fetched(site, {"one/a.txt": FILE}) == 1
-    assert "one/a.txt: not fetched: " in capsys.readouterr().out
+    assert "one/a.txt: missing: " in capsys.readouterr().out
     assert not list((tmp_path / "collections" / "one").iterdir())
     site.content, site.announced = CONTENT, len(CONTENT)
     assert fetched(site, {"one/a.txt": FILE}) == 0
@@ -100,14 +100,14 @@ def test_a_changed_file_is_fetched_anew_and_others_may_read_it(site, tmp_path):
 def test_a_site_that_does_not_answer_is_said(site, capsys):
     site.address = "http://127.0.0.1:9"
     assert fetched(site, {"a.txt": FILE}) == 1
-    assert "a.txt: not fetched: " in capsys.readouterr().out
+    assert "a.txt: missing: " in capsys.readouterr().out
 
 
 def test_a_broken_file_is_not_kept_and_others_still_come(site, tmp_path, capsys):
     broken = FILE | {"sha256": "0" * 64}
     assert fetched(site, {"one/a.txt": broken, "two/a.txt": FILE}) == 1
     printed = capsys.readouterr().out
-    assert "one/a.txt: not fetched: SHA256 hash of downloaded file" in printed
+    assert "one/a.txt: missing: SHA256 hash of downloaded file" in printed
     assert "1 of 2 files" in printed
     assert not list((tmp_path / "collections" / "one").iterdir())
     assert (tmp_path / "collections" / "two" / "a.txt").exists()
@@ -127,7 +127,7 @@ def test_a_folder_of_ones_own_is_prepared_where_it_is_whole_and_nothing_is_fetch
     assert fetch_collections.main(tmp_path / "own", files, site.address) == 1
     printed = capsys.readouterr().out
     assert "vaswani/qrels: right" in printed
-    assert "cacm/b.txt: missing or changed" in printed
+    assert "cacm/b.txt: missing: it is not there" in printed
     assert "vaswani: 2 documents, 1 grades; 1 of 2 queries are judged" in printed
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == ["vaswani"]
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("own/*")}

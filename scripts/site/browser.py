@@ -4,7 +4,6 @@
 older Pyodide into the folder, so that a classroom needs no network."""
 
 import argparse
-import ast
 import json
 import re
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import numpy as np
+import pandas as pd
 
 from course import corpus, embedding, essays
 
@@ -113,14 +113,12 @@ def texts_to_embed():
         texts += map(whole, documents)
     for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
         texts += queries["question"].tolist()
-    for code in cells_of("03-vector-evaluation"):
-        for node in ast.walk(ast.parse(code)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.append(node.value)
+    lesson = nbformat.read(path_of("03-vector-evaluation"), as_version=4)
+    for cell in lesson.cells:
+        texts += re.findall(r'"([^"\n]*)"', cell.source)  # strings in its code
     texts += essays.essay_contexts(data).values()
     for name in ("essay-questions.json", "continuous-set.json"):
-        entries = json.loads((data / name).read_text("utf-8"))
-        texts += [entry["question"] for entry in entries]
+        texts += pd.read_json(data / name)["question"].tolist()
     return dict.fromkeys(map(corpus.encodable, texts))
 
 
@@ -144,12 +142,6 @@ def path_of(stem):
     """The path of a notebook."""
     [path] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
     return path
-
-
-def cells_of(stem):
-    """The code of the cells of a notebook."""
-    cells = nbformat.read(path_of(stem), as_version=4).cells
-    return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
 def browser_notebook(path, offline):
@@ -202,33 +194,28 @@ def write_lock(pyodide, offline, work, folder):
     (folder / "pyodide-lock.json").write_text(json.dumps(lock))
 
 
-def write_contents(folder, offline):
-    """Write the notebooks, and the pictures of their text."""
-    for original in map(path_of, LISTED["runs"]):
-        path = folder / original.relative_to(corpus.ROOT)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(browser_notebook(original, offline), path)
-    shutil.copytree(corpus.ROOT / "notebooks/figures", folder / "notebooks/figures")
-
-
 def build(folder, offline):
     """Build the edition for browsers into a folder."""
     pyodide = OLDER if offline else PUBLISHED
+    base = "./pyodide/" if offline else CDN.format(**pyodide)
+    kernel = {
+        "disablePyPIFallback": True,
+        "pyodideUrl": f"{base}pyodide.{'js' if offline else 'mjs'}",
+        "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
+    }
+    config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
+    settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
         lite, wheels = Path(work, "lite"), Path(work, "wheels")
-        for made in (lite, wheels):
-            made.mkdir()
+        wheels.mkdir()
         write_lock(pyodide, offline, Path(work), wheels)
-        write_contents(lite / "files", offline)
-        base = "./pyodide/" if offline else CDN.format(**pyodide)
-        kernel = {
-            "disablePyPIFallback": True,
-            "pyodideUrl": f"{base}pyodide.{'js' if offline else 'mjs'}",
-            "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
-        }
-        config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
-        settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
+        notebooks = lite / "files/notebooks"
+        shutil.copytree(corpus.ROOT / "notebooks/figures", notebooks / "figures")
+        for original in map(path_of, LISTED["runs"]):
+            path = notebooks / original.relative_to(corpus.ROOT / "notebooks")
+            path.parent.mkdir(exist_ok=True)
+            nbformat.write(browser_notebook(original, offline), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(settings))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
@@ -247,17 +234,11 @@ def run_jupyterlite(packages, lite, folder):
         raise RuntimeError(f"JupyterLite: {done.stderr[-2000:]}")
 
 
-def main():
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--offline", action="store_true")
     arguments = parser.parse_args()
     if not shutil.which("npm"):
-        sys.exit(
-            "npm is needed for the part in the browser; BROWSER=0 makes pages alone"
-        )
-    build(arguments.folder, arguments.offline)
-
-
-if __name__ == "__main__":
-    main()
+        sys.exit("npm is needed for the part in the browser; BROWSER=0 leaves it out")
+    build(**vars(arguments))
