@@ -8,12 +8,11 @@ import pytrec_eval
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, intervals, scoring
+from course import corpus, elastic, scoring
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
-KEYWORDS = ["course", "id"]
-MAPPING = {"properties": {name: {"type": "keyword"} for name in KEYWORDS}}
+KEYWORDS = {name: {"type": "keyword"} for name in ("course", "id")}
 
 
 def row(what, goal, slow, fast, *arguments):
@@ -31,7 +30,7 @@ def row(what, goal, slow, fast, *arguments):
 
 def bench_minsearch(documents, questions):
     """Time questions one by one, in a batch, and with similarities that are kept."""
-    index = Index(elastic.FIELDS, ["course"]).fit(documents)
+    index = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     one_by_one = utils.one_by_one(
         lambda question, course: index.search(question, {"course": course}, BOOST)
     )
@@ -44,11 +43,11 @@ def bench_minsearch(documents, questions):
 
 def bench_metrics(rankings, queries):
     """Time five metrics, from Python's dicts and lists."""
-    qrels = {str(n): qrel for n, qrel in enumerate(queries["document"])}
-    run = {
-        query: {id_: -float(rank) for rank, id_ in enumerate(filter(None, ids))}
-        for query, ids in zip(qrels, rankings, strict=True)
-    }
+    qrels, run = {}, {}
+    for qrel, ids in zip(queries["document"], rankings, strict=True):
+        query = str(len(qrels))
+        qrels[query] = qrel
+        run[query] = {id_: -float(rank) for rank, id_ in enumerate(ids) if id_}
     judged = [[*qrel.values()] for qrel in qrels.values()]
     counts = np.array([np.count_nonzero(query) for query in judged])
     grades = utils.relevance(rankings, queries["document"])
@@ -57,31 +56,18 @@ def bench_metrics(rankings, queries):
         pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate(run)
 
     def ours():
-        for metric in (utils.hit_rate, utils.mrr):
-            metric(grades)
-        for metric in (utils.recall, utils.average_precision):
-            metric(grades, counts)
-        utils.ndcg(grades, judged)
+        utils.hit_rate(grades), utils.mrr(grades), utils.ndcg(grades, judged)
+        utils.recall(grades, counts), utils.average_precision(grades, counts)
 
     row("five metrics: pytrec_eval / utils", 9, theirs, ours)
 
 
-def bench_p_values(n):
-    """Time the p values of twelve comparisons, one by one and together."""
-    gains = dict(enumerate(np.random.default_rng(1).normal(size=(12, n))))
-
-    def one_by_one(gains, groups):
-        for gain in gains.values():
-            intervals.permutation_p_value(gain, 0 * gain, groups)
-
-    together = intervals.permutation_p_values
-    row("12 p values: one by one / together", 4, one_by_one, together, gains, range(n))
-
-
 def bench_elasticsearch(es, documents, questions):
     """Time searches of a node, one by one and in bulk."""
-    name = elastic.index_documents(es, "course-bench", documents, MAPPING)
-    query = elastic.match_query(elastic.FIELDS)
+    name = elastic.index_documents(
+        es, "course-bench", documents, {"properties": KEYWORDS}
+    )
+    query = elastic.match_query(elastic.TEXT_FIELDS)
 
     def search_one(question, course):
         answer = es.search(index=name, size=5, **query(question, course))
@@ -101,7 +87,6 @@ def main():
     typed = corpus.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
     bench_metrics(search(typed), typed)
-    bench_p_values(len(typed))
     if es := elastic.connect_elasticsearch():
         bench_elasticsearch(es, documents, questions)
 

@@ -2,13 +2,10 @@
 
 They are the counts of data/README.md, the leaderboard and the machine time of
 notebooks/README.md, and the minutes of README.md. `make notebooks` calls this script.
-First it copies what its run has left in the folder of results. With --check it changes
-no file, and only says whether the figures are right."""
+First it copies what its run has left in the folder of results."""
 
 import re
 import shutil
-import sys
-from functools import partial
 
 import machine
 import nbformat
@@ -23,93 +20,54 @@ COPIES = {  # of a run's results, and where they go
     "quality-and-time.png": corpus.ROOT / "docs",
     "quality-and-time-narrow.png": corpus.ROOT / "docs",
 }
-HEADINGS = [
-    "search",
-    "nDCG@10, judged",
-    "95 %",
-    "MRR@5, generated",
-    "95 %",
-    "chosen on",
-]
-
-
-def listed(counts):
-    """A Series of counts as text: each name and its count."""
-    return ", ".join(f"{name} {n}" for name, n in counts.items())
+COUNTED = {  # what is counted: the rows of a file, by a column
+    "Records": ("documents-with-ids.json", "course"),
+    "Generated questions": ("ground-truth-data.csv", "course"),
+    "Read at the gate": ("gate.csv", "decision"),
+    "Judged queries": ("judged-queries.csv", "kind"),
+    "Judgements by grade": ("judged-queries.csv", "grade"),
+    "Spanish records": ("es/documents-with-ids.json", "course"),
+    "Spanish questions": ("es/ground-truth-data.csv", "course"),
+    "Spanish judged queries": ("es/judged-queries.csv", "kind"),
+    "Spanish judgements by grade": ("es/judged-queries.csv", "grade"),
+    "Hard pairs": ("hard-pairs.csv", "edit"),
+    "Recorded questions": ("recorded-questions.jsonl", "model"),
+    "Recorded facts": ("recorded-facts.jsonl", "model"),
+    "Recorded verdicts": ("recorded-verdicts.jsonl", "model"),
+}
 
 
 def counts():
-    """The measured shape of the data, file by file, as lines of Markdown."""
-    documents = pd.DataFrame(corpus.load_documents(DATA))
-    courses = listed(documents["course"].value_counts())
-    sections = documents.groupby(["course", "section"]).size()
-    yield (
-        f"- **Records**: {len(documents):,} ({courses}) in {len(sections)} sections "
-        f"of {sections.min()} to {sections.max()}."
-    )
-    questions = corpus.load_ground_truth(DATA)["question"]
-    n_words = questions.str.split().str.len().mean()
-    decisions = listed(pd.read_csv(DATA / "gate.csv")["decision"].value_counts())
-    yield (
-        f"- **Generated questions**: {len(questions):,}, {n_words:.1f} words in the "
-        f"mean; read at the gate: {decisions}."
-    )
-    yield from judgements(pd.read_csv(DATA / "judged-queries.csv"))
-    yield from further_counts()
-
-
-def judgements(table):
-    """The counts of judged queries and their judgements, as lines."""
-    kinds = table.groupby("kind")["query_id"].nunique()
-    yield (
-        f"- **Judged queries**: {kinds.sum()} ({listed(kinds)}), "
-        f"{len(table):,} judgements."
-    )
-    relevant = table[table["grade"] > 0]
-    needs = relevant["need"].nunique()
-    yield f"- **Needs**: {needs} among the queries that have an answer."
-
-
-def further_counts():
-    """The counts of what is Spanish, of facts and of recorded responses, as lines."""
-    documents = corpus.load_documents(DATA / "es")
-    questions = corpus.load_ground_truth(DATA / "es")
-    queries, qrels = corpus.load_judged_queries(DATA / "es")
-    yield (
-        f"- **Spanish**: {len(documents)} records, {len(questions):,} questions, "
-        f"{len(queries)} judged queries, {sum(map(len, qrels)):,} judgements."
-    )
-    facts = pd.read_csv(DATA / "fact-annotations.csv")
-    n_facts = facts["fact"].nunique()
-    yield f"- **Facts**: {n_facts} that some context states, in {len(facts)} pairs."
-    edits = pd.read_csv(DATA / "hard-pairs.csv")["edit"].value_counts()
-    yield f"- **Hard pairs**: {edits.sum()} ({listed(edits)})."
-    for name in ("questions", "facts", "verdicts"):
-        recorded = pd.read_json(DATA / f"recorded-{name}.jsonl", lines=True)
-        yield f"- **Recorded {name}**: {listed(recorded['model'].value_counts())}."
-
-
-def line(cells):
-    """A line of a Markdown table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def interval(row):
-    return f"{row['low']:.3f} to {row['high']:.3f}"
+    """What is counted in the data, as lines of Markdown."""
+    for title, (name, column) in COUNTED.items():
+        path = DATA / name
+        if path.suffix == ".csv":
+            table = pd.read_csv(path)
+        else:
+            table = pd.read_json(path, lines=path.suffix == ".jsonl")
+        if column == "kind":  # a row is a judgement
+            table = table.drop_duplicates("query_id")
+        parts = [f"{value} {n:,}" for value, n in table[column].value_counts().items()]
+        yield f"- **{title}**: {len(table):,} ({', '.join(parts)})."
 
 
 def leaderboard():
     """The leaderboard of the committed run, as lines of a Markdown table."""
     board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="search")
-    yield line(HEADINGS)
-    yield f"|{'---|' * len(HEADINGS)}"
-    chosen = board[board["chosen"]]["queries"]
-    generated = board[board["queries"] == "generated"]
-    for search, row in board[board["queries"] == "judged"].iterrows():
-        cells = [search, f"{row['ndcg']:.3f}", interval(row)]
-        row = generated.loc[search]
-        cells += [f"{row['mrr']:.3f}", interval(row)]
-        yield line([*cells, ", ".join(chosen[chosen.index == search])])
+    judged, generated = (
+        board[board["queries"] == kind] for kind in ("judged", "generated")
+    )
+    yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | chosen on |"
+    yield "|---|---|---|---|---|---|"
+    for search, row in judged.iterrows():
+        interval = "{low:.3f} to {high:.3f}".format_map
+        row_of_generated = generated.loc[search]
+        chosen = board.loc[[search]].query("chosen")["queries"]
+        yield (
+            f"| {search} | {row['ndcg']:.3f} | {interval(row)} "
+            f"| {row_of_generated['mrr']:.3f} | {interval(row_of_generated)} "
+            f"| {', '.join(chosen)} |"
+        )
 
 
 def machine_time():
@@ -118,9 +76,8 @@ def machine_time():
     yield "|---|---|---|"
     durations = pd.read_csv(NOTEBOOKS / "durations.csv", index_col="cell")
     for name, seconds in durations.groupby("notebook")["seconds"]:
-        slow = seconds[seconds > 2].items()
-        slow_cells = ", ".join(f"[{number}] {took:.0f}" for number, took in slow)
-        yield line([name, f"{seconds.sum():.0f}", slow_cells])
+        slow = [f"[{cell}] {took:.0f}" for cell, took in seconds.items() if took > 2]
+        yield f"| {name} | {seconds.sum():.0f} | {', '.join(slow)} |"
 
 
 def visible(text):
@@ -158,41 +115,35 @@ def with_minutes(text):
     return re.sub(pattern, row, text)
 
 
-def updated(text, **parts):
+def updated(path, **parts):
     """The text of a README with new lines between the two marks of each part."""
+    text = path.read_text(encoding="utf-8")
     for name, lines in parts.items():
         name = name.replace("_", " ")
         begin = f"<!-- {name}: written by scripts/data_card.py -->"
-        end = f"<!-- end of {name} -->"
         before, after = text.split(begin)
-        after = after.split(end)[1]
-        text = "\n".join([before + begin, *lines, end + after])
+        end = f"<!-- end of {name} -->"
+        text = "\n".join([before + begin, *lines, end + after.split(end)[1]])
     return text
 
 
-def main(check):
-    """Write the figures. With --check, only say which file is not up to date."""
-    for name, folder in {} if check else COPIES.items():
-        if (path := corpus.results_folder() / name).exists():
-            shutil.copy(path, folder)
+def texts():
+    """The texts that the three files should have, by path."""
+    start, data, notebooks = (
+        folder / "README.md" for folder in (corpus.ROOT, DATA, NOTEBOOKS)
+    )
     tables = {"leaderboard": leaderboard(), "machine_time": machine_time()}
-    for folder, change in {
-        corpus.ROOT: with_minutes,
-        DATA: partial(updated, counts=counts()),
-        NOTEBOOKS: partial(updated, **tables),
-    }.items():
-        path = folder / "README.md"
-        text = path.read_text(encoding="utf-8")
-        new = change(text)
-        if not check:
-            path.write_text(new, encoding="utf-8")
-        elif new != text:
-            sys.exit(f"{path}: not what the data give; run scripts/data_card.py")
+    return {
+        start: with_minutes(start.read_text(encoding="utf-8")),
+        data: updated(data, counts=counts()),
+        notebooks: updated(notebooks, **tables),
+    }
 
 
 if __name__ == "__main__":
-    parser = machine.parser(__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="only end with 1 if not right"
-    )
-    main(parser.parse_args().check)
+    machine.parser(__doc__).parse_args()
+    for name, folder in COPIES.items():
+        if (path := corpus.results_folder() / name).exists():
+            shutil.copy(path, folder)
+    for path, text in texts().items():
+        path.write_text(text, encoding="utf-8")

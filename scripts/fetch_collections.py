@@ -19,14 +19,15 @@ FILES = tomllib.loads(Path(__file__).with_name("collections.toml").read_text())
 SITE = "https://github.com"
 
 
-def fetch(path, file, site):
-    """Fetch one file; what became of it, in words."""
-    address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
-    try:
+def check(path, file, site):
+    """Fetch a file, unless it is there; one of machine.ERRORS if it is not right.
+
+    site: where it is fetched from. Without one nothing is fetched."""
+    if site:
+        address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
         machine.download(address, path, file["sha256"])
-    except machine.ERRORS as error:
-        return f"not fetched: {error}"
-    return "fetched"
+    elif not machine.is_right(path, file["sha256"]):
+        raise ValueError("it is not there, or changed")
 
 
 def main(own=None, files=FILES, site=SITE):
@@ -36,19 +37,18 @@ def main(own=None, files=FILES, site=SITE):
     folder = Path(own or corpus.CACHE / "collections")
     missing = []
     for name, file in files.items():
-        path, state = folder / name, "right"
-        if not machine.is_right(path, file["sha256"]):
-            state = "missing or changed" if own else fetch(path, file, site)
-        print(f"{name}: {state}")
-        if state not in ("right", "fetched"):
+        try:
+            check(folder / name, file, None if own else site)
+            print(f"{name}: right")
+        except machine.ERRORS as error:
+            print(f"{name}: missing: {error}")
             missing.append(name)
     print(f"{len(files) - len(missing)} of {len(files)} files are in {folder}")
     for name in prepare_collections.READERS:
         mine = [file for file in files if file.startswith(f"{name}/")]
         if mine and not {*mine} & {*missing}:
             into = prepare_collections.PREPARED / name
-            notes = prepare_collections.prepare(folder / name, into)
-            print(f"{name}: {'; '.join(notes)}")
+            print(f"{name}: {prepare_collections.prepare(folder / name, into)}")
     return len(missing)
 
 

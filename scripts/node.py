@@ -1,5 +1,10 @@
 """Start or stop an Elasticsearch node without Docker, or run a command with one.
 
+start            starts a node, unless one answers; start -- COMMAND lets it do so
+stop             ends what start has started
+run -- COMMAND   runs a command with a node
+check            says what this machine has, and lacks
+
 It needs Java 17+ and Maven; docker-compose.yml names the version and settings.
 ELASTICSEARCH_PORT asks for a port. ELASTICSEARCH_CACHE names the folder of the
 download and of the nodes."""
@@ -118,7 +123,7 @@ def start_node(port=0, kind="run", **settings):
     return node
 
 
-def start(command):
+def start(*command):
     """Start a node, unless one answers already; say where it is and how to end it.
 
     A command starts it instead, and its exit code is returned."""
@@ -145,23 +150,23 @@ def stop():
             print(f"Ended the node of {address(node)}", file=sys.stderr)
 
 
-def run(command):
+def run(program, *words):
     """Run a command with a node, whose address is in ELASTICSEARCH_URL.
 
     If none answers it has one of its own, or none if none can be started. The exit
     code is the command's."""
-    url, node = os.environ.get("ELASTICSEARCH_URL") or known_url(DEFAULT_PORT), None
+    url = os.environ.get("ELASTICSEARCH_URL") or known_url(DEFAULT_PORT)
+    node = None
     try:
-        if not url:
-            node = start_node()
-            url = address(node)
+        node = None if url else start_node()
     except machine.ERRORS as error:
         if os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise
         print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
     try:
-        environment = {**os.environ, "ELASTICSEARCH_URL": url or ""}
-        return subprocess.run(command, env=environment).returncode
+        url = address(node) if node else url or ""
+        environment = {**os.environ, "ELASTICSEARCH_URL": url}
+        return subprocess.run([program, *words], env=environment).returncode
     finally:
         if node:
             stop_node(node)
@@ -185,14 +190,7 @@ def check():
         print(f"ok  {what}" if is_there else f"no  {what}: {advice}")
 
 
-ACTIONS = {
-    start: {"command": {"nargs": "*", "help": "after --: starts it instead"}},
-    stop: {},
-    check: {},
-    run: {"command": {"nargs": "+", "help": "after --: what to run"}},
-}
-
 if __name__ == "__main__":
     # as Ctrl-C does: what was started is ended
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    sys.exit(machine.act(__doc__, ACTIONS))
+    sys.exit(machine.act(__doc__, start, stop, run, check))

@@ -3,18 +3,19 @@
 A note is a comment in a cell of text. It is written once, there, and here it stands
 under its heading. The pages are for paper, and need no network."""
 
-import html
 import re
 
+import fold
 import machine
 import mistune
 import nbformat
 
 from course import corpus
 
-NOTE = re.compile(r"<!-- notes: (.*?) -->", re.DOTALL)
 HANDOUT = corpus.ROOT / "docs" / "handout.md"
 LESSONS = sorted((corpus.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+PART = re.compile(rf"(?m)^#+ (.*)$|{fold.NOTE.pattern}")
+PICTURE = re.compile(r'<img src="([^"]+\.svg)"[^>]*>')
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <style>
@@ -34,47 +35,38 @@ def notes(notebook):
     heading, pairs = "", []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for part in re.split(r"(?m)^(?=#+ )", cell.source):
-                if part.startswith("#"):
-                    heading = part.split("\n")[0].lstrip("# ")
-                pairs += [(heading, note) for note in NOTE.findall(part)]
+            for title, note in PART.findall(cell.source):
+                heading = title or heading
+                pairs += [(heading, note)] if note else []
     return pairs
 
 
-def page_of(path):
-    """A lesson's notes as a page for paper."""
+def text_of(path):
+    """A lesson's notes as Markdown."""
     notebook = nbformat.read(path, as_version=4)
-    title = notebook.cells[0].source.split("\n")[0].lstrip("# ")
-    body = f"<h1>{html.escape(title)}: notes</h1>"
-    for heading, note in notes(notebook):
-        body += f"<h2>{html.escape(heading)}</h2>{mistune.html(note)}"
-    return PAGE.format(title=html.escape(title), body=body)
+    parts = [f"## {heading}\n\n{note}" for heading, note in notes(notebook)]
+    title = notebook.cells[0].source.split("\n")[0]
+    return "\n\n".join([f"{title}: notes", *parts])
 
 
-def handout():
-    """docs/handout.md as a page for paper, with its picture inside."""
-    body = mistune.html(HANDOUT.read_text(encoding="utf-8"))
-
-    def inside(match):
-        picture = (HANDOUT.parent / match[1]).read_text(encoding="utf-8")
-        return re.sub(r'width="\d+"', 'height="62mm"', picture, count=1)
-
-    body = re.sub(r'<img src="([^"]+\.svg)"[^>]*>', inside, body)
-    return PAGE.format(title="Handout", body=body)
+def with_picture(match):
+    """A picture of the handout itself, in place of the link to it."""
+    picture = (HANDOUT.parent / match[1]).read_text(encoding="utf-8")
+    return re.sub(r'width="\d+"', 'height="62mm"', picture, count=1)
 
 
 def write(folder):
     """Write the pages into a folder; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {path.stem: page_of(path) for path in LESSONS}
-    paths = []
-    for stem, page in {**pages, "handout": handout()}.items():
-        paths.append(folder / f"{stem}.html")
-        paths[-1].write_text(page, encoding="utf-8")
-    return paths
+    texts = {path.stem: text_of(path) for path in LESSONS}
+    texts["handout"] = HANDOUT.read_text(encoding="utf-8")
+    for stem, text in texts.items():
+        body = PICTURE.sub(with_picture, mistune.html(text))
+        page = PAGE.format(title=stem, body=body)
+        (folder / f"{stem}.html").write_text(page, encoding="utf-8")
+    return [folder / f"{stem}.html" for stem in texts]
 
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    for path in write(corpus.results_folder() / "notes"):
-        print(path)
+    print(*write(corpus.results_folder() / "notes"), sep="\n")

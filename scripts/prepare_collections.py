@@ -1,8 +1,9 @@
 """Write other people's collections in the course's own form: two plain files for each.
 
 A reader takes the files of one folder, whose SHA-256 was checked. It returns
-three DataFrames, and sentences: documents (DOCUMENT), queries (QUERY, and need
-and kind where there are any) and grades (GRADE)."""
+three DataFrames: documents (DOCUMENT; the title may lack), queries (query_id, query,
+and need and kind where there are any) and grades (document, grade, and query_id or
+need)."""
 
 import re
 import tarfile
@@ -16,7 +17,6 @@ from course import corpus
 
 PREPARED = corpus.CACHE / "prepared"
 DOCUMENT, QUERY = ["id", "question", "text"], ["query_id", "query"]
-GRADE = ["query_id", "document", "grade"]
 TREC_QRELS = ["query_id", "run", "document", "grade"]
 CISI_QRELS = ["query_id", "document", "zero", "zeros"]
 # (?s): a dot is also a line break. (?m): ^ and $ are of a line.
@@ -36,20 +36,27 @@ def prepare(source, into):
     """Write documents-with-ids.json and judged-queries.csv of a collection.
 
     source: its folder, which is only read; its name is one of READERS. into: a
-    folder, which is made. Returns sentences: what was counted, and what is
+    folder, which is made. Returns a sentence: what was counted, and what is
     left out."""
-    documents, queries, grades, notes = READERS[source.name](source)
+    documents, queries, grades = READERS[source.name](source)
     into.mkdir(parents=True, exist_ok=True)
-    documents = documents[DOCUMENT].assign(section="", course="all")
+    documents = documents.reindex(columns=DOCUMENT, fill_value="").map(_on_one_line)
+    documents = documents.assign(section="", course="all")
     documents.to_json(into / "documents-with-ids.json", orient="records", indent=1)
     defaults = {"course": "all", "kind": "typed", "need": ""}
-    queries = queries.assign(**defaults | dict(queries))
-    judged = grades[GRADE].astype({"grade": int}).merge(queries, on="query_id")
+    queries = queries.assign(**defaults | dict(queries.map(_on_one_line)))
+    is_empty = queries["query"].isin(["", MARK])
+    pairs = grades.astype({"grade": int}).merge(queries[~is_empty])  # by query or need
+    columns = ["document", *queries]
+    judged = pairs.groupby(columns, sort=False)["grade"].max().reset_index()
     judged.to_csv(into / "judged-queries.csv", index=False)
     best = judged.groupby("query_id")["grade"].max()
-    count = f"{len(documents):,} documents, {len(judged):,} grades; of {len(queries):,}"
-    count += f" queries {len(best):,} are judged, and {(best == 0).sum()} of these have"
-    return [f"{count} no relevant document", *notes]
+    return (
+        f"{len(documents):,} documents, {len(judged):,} grades; {len(best):,} of "
+        f"{len(queries):,} queries are judged, {(best == 0).sum()} of them without a "
+        f"relevant document. Left out: {is_empty.sum()} queries that are blank or only "
+        f"{MARK}, and {len(pairs) - len(judged)} grades whose pair has a higher one"
+    )
 
 
 def _smart(folder):
@@ -58,10 +65,10 @@ def _smart(folder):
     Authors and references are left out. A query is title and text."""
     [path] = folder.glob("*.ALL")
     queries = _records(path.with_suffix(".QRY"), SMART, ["query_id", "title", "query"])
-    queries["query"] = (queries.pop("title") + " " + queries["query"]).str.strip()
+    queries["query"] = queries.pop("title") + " " + queries["query"]
     columns = CISI_QRELS if path.stem == "CISI" else TREC_QRELS
     grades = _lines(path.with_suffix(".REL"), columns).assign(grade=1)
-    return _records(path, SMART, DOCUMENT), queries, grades, []
+    return _records(path, SMART, DOCUMENT), queries, grades
 
 
 def _cacm(folder):
@@ -78,7 +85,7 @@ def _cacm(folder):
             rows.append((id_, title, re.sub(CITATIONS, "", text)))
     queries = _records(folder / "topics.cacm.txt", TREC, QUERY)
     grades = _lines(folder / "qrels.cacm.txt", TREC_QRELS)
-    return _table(rows, DOCUMENT), queries, grades, []
+    return pd.DataFrame(rows, columns=DOCUMENT), queries, grades
 
 
 def _vaswani(folder):
@@ -86,7 +93,7 @@ def _vaswani(folder):
     documents = _records(folder / "doc-text.trec", TREC, ["id", "text"])
     queries = _records(folder / "query-text.trec", TREC_TOPIC, QUERY)
     grades = _lines(folder / "qrels", TREC_QRELS)
-    return documents.assign(question=""), queries, grades, []
+    return documents, queries, grades
 
 
 def _stackfaq(folder):
@@ -99,13 +106,10 @@ def _stackfaq(folder):
             documents.append((f"{need}-a{place}", title, answer.text, need))
         for place, paraphrase in enumerate(thread.iter("rephr"), start=1):
             queries.append((f"{need}-q{place:02}", paraphrase.text, need))
-    documents = _table(documents, [*DOCUMENT, "need"])
-    queries = _table(queries, [*QUERY, "need"])
-    is_blank, is_mark = queries["query"] == "", queries["query"] == MARK
-    note = f"paraphrases left out: {is_blank.sum()} blank, {is_mark.sum()} only {MARK}"
-    queries = queries[~is_blank & ~is_mark]
-    grades = queries.merge(documents.assign(document=documents["id"]), on="need")
-    return documents, queries, grades.assign(grade=1), [note]
+    documents = pd.DataFrame(documents, columns=[*DOCUMENT, "need"])
+    queries = pd.DataFrame(queries, columns=[*QUERY, "need"])
+    grades = documents[["id", "need"]].rename(columns={"id": "document"})
+    return documents, queries, grades.assign(grade=1)
 
 
 def _liveqa(folder):
@@ -123,20 +127,15 @@ def _liveqa(folder):
         rows.append((f"{need}-message", message, need, "message"))
         summary = question.findtext("NLM-Summary")
         rows.append((f"{need}-summary", summary, need, "summary"))
-    queries = _table(rows, [*QUERY, "need", "kind"])
+    queries = pd.DataFrame(rows, columns=[*QUERY, "need", "kind"])
 
     with zipfile.ZipFile(folder / f"{LIVEQA}.zip") as archive:
         answers = pd.read_csv(archive.open(f"{LIVEQA}/{ANSWERS}"), dtype=str)
         columns = ["need", "grade", "document"]
-        graded = _lines(archive.open(f"{LIVEQA}/{ANSWERS_QRELS}"), columns)
+        grades = _lines(archive.open(f"{LIVEQA}/{ANSWERS_QRELS}"), columns)
     answers = answers.drop_duplicates("AnswerID")
-    documents = answers["Answer"].str.extract(ANSWER).map(_on_one_line)
-    graded["grade"] = graded["grade"].map(GRADES)
-    pairs = graded.groupby(["need", "document"], sort=False)["grade"]
-    grades, n_twice = pairs.max().reset_index(), (pairs.size() > 1).sum()
-    note = f"{n_twice} of {len(grades):,} pairs have two grades; the higher one counts"
-    documents = documents.assign(id=answers["AnswerID"])
-    return documents, queries, grades.merge(queries, on="need"), [note]
+    documents = answers["Answer"].str.extract(ANSWER).assign(id=answers["AnswerID"])
+    return documents, queries, grades.replace({"grade": GRADES})
 
 
 def _dl19(folder):
@@ -149,21 +148,16 @@ def _dl19(folder):
     documents = documents.rename(columns={"docid": "id", "doc": "text"})
     queries = _lines(folder / "msmarco-test2019-queries.tsv", QUERY, "\t")
     grades = _lines(folder / "2019qrels-pass.txt", TREC_QRELS)
-    return documents.assign(question=""), queries, grades, []
+    return documents, queries, grades
 
 
 def _records(path, form, columns):
     """What the groups of a regular expression match in a file, a row for each match."""
-    return _table(re.findall(form, path.read_text("utf-8")), columns)
+    return pd.DataFrame(re.findall(form, path.read_text("utf-8")), columns=columns)
 
 
 def _lines(file, columns, separator=r"\s+"):
     return pd.read_csv(file, sep=separator, names=columns, dtype=str)
-
-
-def _table(rows, columns):
-    """A DataFrame whose texts are on one line each."""
-    return pd.DataFrame(rows, columns=columns).map(_on_one_line)
 
 
 def _on_one_line(text):

@@ -41,35 +41,30 @@ OURS = "our-figures"  # the tag of cells about the course's own documents
 NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
 Figures in the text are those of the course's own data."""
 CELL = 1_800  # seconds that a cell of ours may take
-OPTIONS = {
-    "--in-place": "refresh the committed notebooks",
-    "--clean": "only clean the notebooks' metadata",
-}
+BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel was
+FAILURES = CellExecutionError, DeadKernelError, TimeoutError
 
 
 def clean(notebook):
     """What readers and tests need: tags, slides, a kernelspec, no widget views."""
     notebook.metadata = PYTHON
     for cell in notebook.cells:
-        kept = sorted(KEPT & cell.metadata.keys())
-        cell.metadata = {key: cell.metadata[key] for key in kept}
+        for key in cell.metadata.keys() - KEPT:
+            del cell.metadata[key]
         if cell.cell_type == "code":  # the ids of widget views are random
-            cell.outputs = [
-                output
-                for output in cell.outputs
-                if WIDGET not in output.get("data", {})
-            ]
+            outputs = cell.outputs
+            cell.outputs = [row for row in outputs if WIDGET not in row.get("data", {})]
     return notebook
 
 
 def durations(notebook):
     """Seconds that the kernel was busy with each code cell, by its number."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    times = pd.DataFrame([cell.metadata.get("execution", {}) for cell in cells])
-    times.index += 1
-    times = times.reindex(columns=["iopub.status.busy", "iopub.status.idle"])
-    busy, idle = (pd.to_datetime(times[column]) for column in times)
-    return (idle - busy).dt.total_seconds().round(2)
+    times = [cell.metadata.get("execution", {}) for cell in cells]
+    times = pd.DataFrame(times, range(1, len(cells) + 1), BUSY).astype(
+        "datetime64[ns, UTC]"
+    )
+    return (times[BUSY[1]] - times[BUSY[0]]).dt.total_seconds().round(2)
 
 
 def is_own_data():
@@ -84,31 +79,28 @@ def without_our_figures(notebook):
 
     Notebook 05 has them in cells of their own, and so has its example. The others get a
     line at the top."""
-    ours = [cell for cell in notebook.cells if OURS in cell.metadata.get("tags", [])]
-    if ours:
-        notebook.cells = [cell for cell in notebook.cells if cell not in ours]
-    else:
-        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
+    cells = notebook.cells
+    yours = [cell for cell in cells if OURS not in cell.metadata.get("tags", [])]
+    if len(yours) == len(cells):
+        yours.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
+    notebook.cells = yours
 
 
 def lessons():
     """The paths of the lessons, the one with the leaderboard first."""
-    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     if is_own_data():
         print("01 to 04 are about the course's own documents: only 05 is run")
-        return [path for path in paths if path.stem == OWN]
+        return [NOTEBOOKS / f"{OWN}.ipynb"]
+    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     return sorted(paths, key=lambda path: path.stem != BOARD)
 
 
 def execute(notebook, folder):
-    """Run a notebook in a kernel of its own, in a folder; the error, or None."""
+    """Run a notebook in a kernel of its own, in a folder. FAILURES are raised."""
     client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
     client.timeout = None if is_own_data() else CELL
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
-    try:
-        client.execute(cwd=str(folder))
-    except (CellExecutionError, DeadKernelError, TimeoutError) as error:
-        return error
+    client.execute(cwd=str(folder))
 
 
 def execute_all(notebooks, results):
@@ -118,34 +110,31 @@ def execute_all(notebooks, results):
     errors, times, board = {}, {}, results / "leaderboard.csv"
     for path, notebook in tqdm(notebooks.items(), desc="notebooks"):
         started = time.time()
-        if error := execute(notebook, path.parent):
+        try:
+            execute(notebook, path.parent)
+        except FAILURES as error:
             errors[path] = error
         times[path.stem] = durations(notebook)
-        nbformat.write(clean(notebook), results / path.name)
+        text = nbformat.writes(clean(notebook))
+        text = text.replace("](../figures/", "](figures/")  # all are in one folder here
+        (results / path.name).write_text(text, encoding="utf-8")
         if board.exists() and board.stat().st_mtime >= started:
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
-        ended = "failed" if error else "is through"
-        tqdm.write(f"{path.stem} {ended}: {time.time() - started:.0f} s")
+        tqdm.write(f"{path.stem}: {time.time() - started:.0f} s")
     seconds = pd.concat(times, names=["notebook", "cell"]).rename("seconds")
     seconds.to_csv(results / "durations.csv")
     return errors
 
 
-def keep_pictures(paths, results):
-    """Copy the pictures of the text beside the executed notebooks."""
-    shutil.copytree(NOTEBOOKS / "figures", results / "figures", dirs_exist_ok=True)
-    for path in paths:
-        executed = results / path.name  # all are in one folder here
-        text = executed.read_text(encoding="utf-8")
-        executed.write_text(text.replace("](../figures/", "](figures/"), "utf-8")
-
-
 def run(paths, results, in_place):
     """Execute into a folder and, if asked to and all ran, in place; the errors by path.
 
-    RuntimeError where a node is needed and none answers."""
+    RuntimeError where a node is needed and none answers, and in place for other
+    data."""
     notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
     if is_own_data():
+        if in_place:
+            raise RuntimeError("--in-place is for the course's own data")
         for notebook in notebooks.values():
             without_our_figures(notebook)
     if in_place:  # a node's answers are recorded again, see course/elastic.py
@@ -153,22 +142,21 @@ def run(paths, results, in_place):
         os.environ["ELASTICSEARCH_RECORD"] = str(elastic.RECORD)
     if es := elastic.connect_elasticsearch():  # then it is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
+    shutil.copytree(NOTEBOOKS / "figures", results / "figures", dirs_exist_ok=True)
     try:
         errors = execute_all(notebooks, results)
     finally:
         elastic.forget(es)
-    if not in_place:
-        keep_pictures(paths, results)
-    elif not errors:
-        for path in paths:
-            shutil.copyfile(results / path.name, path)
+    if in_place and not errors:
+        for path, notebook in notebooks.items():
+            nbformat.write(notebook, path)
     return errors
 
 
 def main():
-    parser = machine.parser(__doc__)
-    for option, text in OPTIONS.items():
-        parser.add_argument(option, action="store_true", help=text)
+    parser, flag = machine.parser(__doc__), {"action": "store_true"}
+    parser.add_argument("--in-place", help="refresh the committed notebooks", **flag)
+    parser.add_argument("--clean", help="only clean the notebooks' metadata", **flag)
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
     paths = [path.resolve() for path in arguments.notebooks or lessons()]
@@ -176,12 +164,10 @@ def main():
         for path in paths:
             nbformat.write(clean(nbformat.read(path, as_version=4)), path)
         return None
-    if arguments.in_place and is_own_data():
-        parser.error("--in-place is for the course's own data")
     os.environ["PWD"] = os.getcwd()  # kernels start elsewhere, see corpus.locate
     os.environ["COURSE_RUN"] = uuid.uuid4().hex
+    results = corpus.results_folder()
     try:
-        results = corpus.results_folder()
         with FileLock(results / "notebooks.lock", timeout=0):
             errors = run(paths, results, arguments.in_place)
     except Timeout:
@@ -191,7 +177,7 @@ def main():
     for path, error in errors.items():
         print(f"\n{path.name} failed:\n{error}")
     print(f"{len(paths) - len(errors)} of {len(paths)} notebooks ran into {results}")
-    return 1 if errors else 0
+    return bool(errors)
 
 
 if __name__ == "__main__":

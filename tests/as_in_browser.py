@@ -1,6 +1,6 @@
 """Run notebooks of the edition for browsers in this Python, without what it lacks.
 
-`as_in_browser.py COURSE VECTORS NOTEBOOK …`: two folders with unpacked wheels, and
+`as_in_browser.py COURSE NOTEBOOK …`: a folder with the unpacked wheel, and
 notebooks. No thread starts, and models, clients and pydantic cannot be imported. It
 prints each cell that fails, and a line for each notebook."""
 
@@ -44,14 +44,10 @@ def refuse(thread):
     raise RuntimeError("a browser starts no thread")
 
 
-def run(path, vectors):
+def run(path):
     """Run the cells of a notebook until one fails; how many ran."""
     cells = nbformat.read(path, as_version=4).cells
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    sys.path[:] = [folder for folder in sys.path if folder != vectors]
-    if "import course_vectors" in sources:
-        sys.path.append(vectors)
-    importlib.invalidate_caches()
     for name, module in [*sys.modules.items()]:
         if str(getattr(module, "__file__", "")).startswith(course):
             del sys.modules[name]
@@ -73,7 +69,7 @@ def run(path, vectors):
 
 
 if __name__ == "__main__":
-    course, vectors, *paths = sys.argv[1:]
+    course, *paths = sys.argv[1:]
     found = importlib.util.find_spec
     importlib.util.find_spec = lambda name, *of: (
         None if name.partition(".")[0] in LACKING else found(name, *of)
@@ -83,4 +79,4 @@ if __name__ == "__main__":
     os.environ["MPLBACKEND"] = "agg"
     for path in map(Path, paths):
         with patch.dict(os.environ):  # each has a kernel of its own there
-            print(f"{path.stem}: {run(path, vectors)} cells")
+            print(f"{path.stem}: {run(path)} cells")

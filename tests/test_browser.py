@@ -127,20 +127,18 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(stem, address, chromi
 
 def test_other_notebooks_run_without_what_a_browser_lacks(folder, tmp_path):
     """Without Pyodide, but with the edition's own code, data, vectors and cells."""
-    for name in ("retrieval_evaluation_course", "course_vectors"):
-        [wheel] = folder.glob(f"pyodide/{name}-*.whl")
-        shutil.unpack_archive(wheel, tmp_path / name, "zip")
+    [wheel] = folder.glob("pyodide/retrieval_evaluation_course-*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "course", "zip")
     paths = sorted(folder.glob("files/notebooks/**/*.ipynb"))
     assert {path.stem for path in paths} == {*browser.LISTED["runs"]}
     paths = [path for path in paths if path.stem not in COUNTS]
     script = corpus.ROOT / "tests/as_in_browser.py"
-    folders = [tmp_path / "retrieval_evaluation_course", tmp_path / "course_vectors"]
     names = ("COURSE_DATA", "COURSE_LLM", "REQUIRE_ELASTICSEARCH")
     clean = {name: os.environ[name] for name in os.environ if name not in names}
     clean["COURSE_RESULTS"] = str(tmp_path)
     clean["ELASTICSEARCH_URL"] = "http://127.0.0.1:9"  # where no node answers
     run = {"cwd": tmp_path, "env": clean, "capture_output": True}
-    command = [sys.executable, script, *folders, *paths]
+    command = [sys.executable, script, tmp_path / "course", *paths]
     done = subprocess.run(command, **run, text=True)
     expected = []
     for path in paths:
@@ -161,7 +159,7 @@ def test_vectors_in_half_precision_give_the_same_figures(folder, tmp_path, monke
         return vectors, pd.Series(utils.evaluate(queries, search, k=10))
 
     whole, expected = figures()
-    [wheel] = folder.glob("pyodide/course_vectors-*.whl")
+    [wheel] = folder.glob("pyodide/retrieval_evaluation_course-*.whl")
     shutil.unpack_archive(wheel, tmp_path, "zip")
     monkeypatch.syspath_prepend(tmp_path)
     half, found = figures()
@@ -197,7 +195,7 @@ def test_the_published_edition_names_the_cdn_and_has_our_wheels(tmp_path):
     cdn = f"/v{browser.PUBLISHED['version']}/full/"
     files = {name: one["file_name"] for name, one in lock["packages"].items()}
     ours = {name for name, file in files.items() if cdn not in file}
-    assert {browser.COURSE, browser.VECTORS, "minsearch", "bm25s"} <= ours
+    assert {browser.COURSE, "minsearch", "bm25s"} <= ours
     assert all((tmp_path / "browser/pyodide" / files[name]).is_file() for name in ours)
     assert {"numpy", "pandas", "scipy", "pydantic"} <= files.keys() - ours
     config = (tmp_path / "browser/jupyter-lite.json").read_text()

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import prepare_collections
 import pytest
-import record_tables
+import record
 import sums
 from scipy import stats
 from their_collections import COLLECTIONS, prepared
@@ -72,7 +72,7 @@ def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
     assert fetched(site, {"one/a.txt": FILE}) == 0
     assert (tmp_path / "collections" / "one" / "a.txt").read_bytes() == CONTENT
     assert site.asked == ["/someone/something/raw/abc/a.txt"]
-    assert "one/a.txt: fetched" in capsys.readouterr().out
+    assert "one/a.txt: right" in capsys.readouterr().out
     assert fetched(site, {"one/a.txt": FILE}) == 0
     assert len(site.asked) == 1
     assert "one/a.txt: right" in capsys.readouterr().out
@@ -82,7 +82,7 @@ def test_a_right_file_is_fetched_once(site, tmp_path, capsys):
 def test_a_broken_download_leaves_nothing(site, tmp_path, capsys, announced):
     site.content, site.announced = CONTENT[:700], announced
     assert fetched(site, {"one/a.txt": FILE}) == 1
-    assert "one/a.txt: not fetched: " in capsys.readouterr().out
+    assert "one/a.txt: missing: " in capsys.readouterr().out
     assert not list((tmp_path / "collections" / "one").iterdir())
     site.content, site.announced = CONTENT, len(CONTENT)
     assert fetched(site, {"one/a.txt": FILE}) == 0
@@ -100,14 +100,14 @@ def test_a_changed_file_is_fetched_anew_and_others_may_read_it(site, tmp_path):
 def test_a_site_that_does_not_answer_is_said(site, capsys):
     site.address = "http://127.0.0.1:9"
     assert fetched(site, {"a.txt": FILE}) == 1
-    assert "a.txt: not fetched: " in capsys.readouterr().out
+    assert "a.txt: missing: " in capsys.readouterr().out
 
 
 def test_a_broken_file_is_not_kept_and_others_still_come(site, tmp_path, capsys):
     broken = FILE | {"sha256": "0" * 64}
     assert fetched(site, {"one/a.txt": broken, "two/a.txt": FILE}) == 1
     printed = capsys.readouterr().out
-    assert "one/a.txt: not fetched: SHA256 hash of downloaded file" in printed
+    assert "one/a.txt: missing: SHA256 hash of downloaded file" in printed
     assert "1 of 2 files" in printed
     assert not list((tmp_path / "collections" / "one").iterdir())
     assert (tmp_path / "collections" / "two" / "a.txt").exists()
@@ -127,8 +127,8 @@ def test_a_folder_of_ones_own_is_prepared_where_it_is_whole_and_nothing_is_fetch
     assert fetch_collections.main(tmp_path / "own", files, site.address) == 1
     printed = capsys.readouterr().out
     assert "vaswani/qrels: right" in printed
-    assert "cacm/b.txt: missing or changed" in printed
-    assert "vaswani: 2 documents, 1 grades; of 2 queries 1 are judged" in printed
+    assert "cacm/b.txt: missing: it is not there" in printed
+    assert "vaswani: 2 documents, 1 grades; 1 of 2 queries are judged" in printed
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == ["vaswani"]
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("own/*")}
     assert not site.asked
@@ -203,12 +203,12 @@ JUDGED = "7 2-Related ADAM_1\n7 3-Incomplete ADAM_1\n7 4-Excellent CDC_2\n"
 
 
 def read(folder, monkeypatch):
-    """Prepare a folder: its documents, queries with a relevant one, and notes."""
+    """Prepare a folder: its documents, queries with a relevant one, and a note."""
     into = folder.parent / "prepared"
-    notes = prepare_collections.prepare(folder, into / folder.name)
+    note = prepare_collections.prepare(folder, into / folder.name)
     monkeypatch.setattr(claims, "PREPARED", into)
     documents, queries = claims.collection(folder.name)
-    return documents, queries, notes
+    return documents, queries, note
 
 
 def vaswani(source):
@@ -275,8 +275,8 @@ def test_threads_become_answers_with_titles_and_the_needs_of_their_queries(
     folder = tmp_path / "stackfaq"
     folder.mkdir()
     (folder / "stackExchange-FAQ.xml").write_text(THREADS)
-    documents, queries, notes = read(folder, monkeypatch)
-    assert notes[1] == "paraphrases left out: 1 blank, 1 only *"
+    documents, queries, note = read(folder, monkeypatch)
+    assert "2 queries that are blank or only *" in note
     assert [row["id"] for row in documents] == ["t001-a1", "t001-a2", "t002-a1"]
     assert documents[1]["text"] == "=Never with water"
     with_titles, _ = claims.collection("stackfaq, titles")
@@ -298,8 +298,8 @@ def test_a_consumers_question_is_asked_as_it_was_sent_and_as_a_summary(
     with zipfile.ZipFile(folder / f"{name}.zip", "w") as archive:
         archive.writestr(f"{name}/{prepare_collections.ANSWERS}", answers)
         archive.writestr(f"{name}/{prepare_collections.ANSWERS_QRELS}", JUDGED)
-    (one, two), queries, notes = read(folder, monkeypatch)
-    assert notes[1] == "1 of 2 pairs have two grades; the higher one counts"
+    (one, two), queries, note = read(folder, monkeypatch)
+    assert "and 2 grades whose pair has a higher one" in note
     assert (one["question"], one["text"]) == ("What is a cough ?", "A noise. Often.")
     assert two["id"] == "CDC_2"
     assert queries["question"].tolist() == ["cough I cough at night."]
@@ -491,10 +491,10 @@ def test_what_is_recorded_of_a_collection_is_computed_again(monkeypatch):
     pd.testing.assert_frame_equal(values, recorded[values.columns], atol=0.0015)
 
 
-def test_claims_are_recorded_with_a_node_alone(monkeypatch, tmp_path):
-    monkeypatch.setattr(record_tables.elastic, "connect_elasticsearch", lambda: None)
+def test_claims_are_recorded_with_a_node_alone(monkeypatch):
+    monkeypatch.setattr(record.elastic, "connect_elasticsearch", lambda: None)
     with pytest.raises(RuntimeError, match="needs a node"):
-        record_tables.record_claims(tmp_path)
+        record.collections()
 
 
 # --- Rules for a sum ---

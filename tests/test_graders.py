@@ -1,18 +1,14 @@
 """Test what notebook 15 asks of models' grades, on small tables by hand."""
 
 import agreement
-import asking
-import claims
 import graders
 import numpy as np
 import pandas as pd
 import pytest
-import record_tables
 from sklearn.metrics import cohen_kappa_score
 from their_collections import folder
 
 import utils
-from course import llm, scoring
 
 DL19 = folder("dl19")
 LONG = {"people": [3, 0, 1, 0], "baseline": [0, 2, 1, 3]}
@@ -87,85 +83,20 @@ def test_labels_correct_verdicts_and_good_verdicts_make_the_interval_narrower():
     assert (by_kind.loc[["labels alone", "corrected"], "covers"] > 0.85).all()
 
 
-DOCUMENTS = [
-    {"id": f"d{n}", "question": "", "text": "x" * n, "section": "", "course": "all"}
-    for n in range(graders.DRAWN + 3)
-]
-
-
-@pytest.fixture
-def small(tmp_path, monkeypatch):
-    """Files of grades, a corpus, and a model that says how long a prompt is."""
-    (tmp_path / "dl19").mkdir()
-    for name, file in graders.FILES.items():
-        run = "Q0" if name == "people" else "0"
-        lines = [f"q1 {run} d{n} {n % 4}\n" for n in range(graders.DRAWN + 2)]
-        (tmp_path / "dl19" / file).write_text("".join(lines))
-    qrel = {f"d{n}": n % 4 for n in range(graders.DRAWN + 2)}
-    queries = pd.DataFrame({"query_id": ["q1"], "question": ["x"], "course": "all"})
-    queries = queries.assign(document=[qrel])
-
-    def search(asked):
-        row = [f"d{graders.DRAWN + 2}", "d0", *[""] * 8]
-        return np.array([row] * len(asked), dtype=object)
-
-    def respond(prompts, schema, path, call):
-        return [{"logprobs": {"1": np.log(len(p) / 1e3), "0": 0.0}} for p in prompts]
-
-    ten = dict.fromkeys(graders.TEN, search)
-    monkeypatch.setattr(claims, "collection", lambda _: (DOCUMENTS, queries))
-    monkeypatch.setattr(scoring, "ten_searches", lambda _: ten)
-    monkeypatch.setattr(record_tables, "check_live", lambda: None)
-    monkeypatch.setattr(llm, "respond", respond)
-    monkeypatch.setattr(pd.DataFrame, "sample", lambda self, n, random_state: self)
-    return tmp_path
-
-
-def test_the_tables_are_made_of_grades_of_a_models_answers_and_of_ranks(small):
-    record_tables.record_grades(small, small)
-    table = pd.read_csv(small / graders.RECORD)
-    assert list(table) == list(graders.recorded())
-    table = table.set_index("document")
-    assert len(table) == graders.DRAWN + 3
-    unjudged = table.loc[f"d{graders.DRAWN + 2}"]
-    assert np.isnan(unjudged["people"])
-    assert unjudged["BM25"] == 1
-    assert table.loc["d0", "BM25"] == 2
-    assert table[graders.QWEN].count() == graders.DRAWN
-    assert table.loc["d3", "Llama-3.3-70B"] == 3
-    old = pd.read_csv(small / graders.OLD_RECORD)
-    assert list(old) == list(graders.recorded(graders.OLD_RECORD))
-    assert old["collection"].tolist() == np.repeat(asking.NAMES, 2).tolist()
-    assert old["people"].tolist() == 4 * [0, 1]
-    assert (old["BM25"] == 1).all()
-
-
-def test_ranks_are_in_the_order_in_which_searches_find_them(monkeypatch):
-    rankings = {"a": [["d2", "d1"], ["d3", ""]], "b": [["d1", "d9"], ["", ""]]}
-    monkeypatch.setattr(scoring, "ten_searches", lambda _: rankings)
-    monkeypatch.setattr(utils, "run_search", lambda queries, ranking, k: ranking)
-    queries = pd.DataFrame({"query_id": ["q1", "q2"]})
-    ranks = record_tables.ranks_of(DOCUMENTS, queries)
-    pairs = [("q1", "d2"), ("q1", "d1"), ("q1", "d9"), ("q2", "d3")]
-    assert list(ranks.index) == pairs
-    assert ranks["a"].tolist()[:2] == [1, 2]
-    assert ranks.loc[("q1", "d1"), "b"] == 1
-    assert np.isnan(ranks.loc[("q2", "d3"), "b"])
-
-
-def test_a_grader_of_other_pairs_is_an_error(small):
-    path = small / "dl19" / graders.FILES["baseline"]
-    path.write_text(path.read_text().replace("d7 ", "d700 "))
-    with pytest.raises(ValueError, match="NaN"):
-        record_tables.read_grades(small / "dl19")
-
-
 @pytest.mark.skipif(not DL19, reason="no dl19 here; COLLECTIONS names a folder")
 def test_recorded_grades_are_those_of_the_files_and_the_drawn_pairs_have_a_p():
-    grades = record_tables.read_grades(DL19)
-    recorded = graders.recorded().set_index(graders.PAIR)
-    judged = recorded[recorded["people"].notna()]
+    columns = ["query", "run", "document", "grade"]
+    form = {"sep": r"\s+", "names": columns, "dtype": str, "index_col": graders.PAIR}
+    grades = pd.DataFrame(
+        {
+            name: pd.read_csv(DL19 / file, **form)["grade"].astype(int)
+            for name, file in graders.FILES.items()
+        }
+    )
+    judged = graders.recorded().set_index(graders.PAIR)
+    judged = judged[judged["people"].notna()]
     whole = judged.sort_index()[list(graders.FILES)].astype(int)
     assert whole.equals(grades.sort_index())
     has_p = judged.index[judged[graders.QWEN].notna()]
-    assert set(has_p) == set(record_tables.drawn_pairs(grades))
+    drawn = judged.groupby("query").sample(graders.DRAWN, random_state=1).index
+    assert set(has_p) == set(drawn)

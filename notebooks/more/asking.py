@@ -1,6 +1,6 @@
 """What a model asks about other people's documents, and where searches find them.
 
-scripts/record_tables.py asks, and records the ranks."""
+data/README.md says how this was recorded."""
 
 import json
 

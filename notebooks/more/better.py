@@ -1,6 +1,6 @@
 """Names of models, and queries, that notebook 11 and its record share.
 
-scripts/record.py has what measures them and makes data/recorded-searches.json."""
+data/README.md says how data/recorded-searches.json was made."""
 
 import pandas as pd
 

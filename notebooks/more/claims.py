@@ -3,8 +3,7 @@
 A claim is a pair of names of searches: the first should have the higher
 nDCG@10. Values are a dict of collection: DataFrame, a row for each query and a
 column for each search; the index has the need of each query. The collection
-"ours" has our own typed queries. scripts/record_tables.py records the
-values."""
+"ours" has our own typed queries. scripts/record.py records the values."""
 
 import json
 

@@ -3,7 +3,7 @@
 Of TREC Deep Learning 2019 they are by three graders of a public repository and
 by the course's open model, and of four older collections by the open model
 alone. A table has a row for each pair, and a column for each grader.
-scripts/record_tables.py records them."""
+data/README.md says how they were recorded."""
 
 import agreement
 import numpy as np

@@ -3,8 +3,8 @@
 A rule sees of a query what nobody has to judge: FEATURES. words: how many
 content words it has. overlap: the share of them in the first result of BM25
 with stems. agreement: the share of BM25's first ten that vectors have among
-theirs. Values and collections: see `claims`. scripts/record_tables.py records
-the features."""
+theirs. Values and collections: see `claims`. scripts/record.py records the
+features."""
 
 from itertools import product
 

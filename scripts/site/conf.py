@@ -4,8 +4,6 @@ CLASS hides results until asked for, NOTES shows the speaker's notes, and BROWSE
 says nothing of notebooks in a browser. A link to a file that is no page opens a
 copy of it."""
 
-import base64
-import hashlib
 import os
 import re
 import tomllib
@@ -13,7 +11,6 @@ from pathlib import Path
 
 import fold
 import nbformat
-from docutils import nodes
 
 from course import exercises
 
@@ -28,11 +25,9 @@ PARTS = {
     "Español": "README.es\nnotebooks/es/*",
 }
 TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
-NOTE = re.compile(r"(?s)<!-- notes: (.*?)-->")
 TASK = re.compile(r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[\S+\]\(\S*solutions/(\S+)\)$")
 LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
-ALTS = {}  # of the figures, by the hash that names their files
 
 project = html_title = "Evaluating retrieval"
 root_doc, author, html_theme = "README", "", "sphinx_book_theme"
@@ -58,22 +53,22 @@ def with_answers(task):
     return text + fold.RESULT.format(title, f"```python\n{''.join(code)}\n```")
 
 
-def prepare(cell, summary):
+def prepare(cell, language):
     """Make a cell ready for readers, in place."""
     if cell.cell_type == "markdown":
         note = fold.RESULT.format("Notes", r"\1") if os.environ.get("NOTES") else ""
-        cell.source = TASK.sub(with_answers, NOTE.sub(note, cell.source))
+        cell.source = TASK.sub(with_answers, fold.NOTE.sub(note, cell.source))
         return
-    tags = cell.metadata.setdefault("tags", [])
+    tags, options = cell.metadata.setdefault("tags", []), {}
     if "imports" in tags:
         tags.append("hide-input")
     elif os.environ.get("CLASS"):
         tags.append("hide-output")
-        cell.metadata.mystnb = {"code_prompt_show": summary}
+        options["code_prompt_show"] = fold.SUMMARIES[language]
     for output in cell.outputs:
-        if png := output.get("data", {}).get("image/png"):
-            name = hashlib.sha256(base64.b64decode(png)).hexdigest()
-            ALTS[name] = output.metadata["image/png"]["alt"]
+        if "image/png" in output.get("data", {}):  # a cell has one figure
+            options["image"] = {"alt": output.metadata["image/png"]["alt"]}
+    cell.metadata.mystnb = options
     if LIVE.search(cell.source):
         text = {"text/markdown": NOT_LIVE}
         cell.outputs.append(nbformat.v4.new_output("display_data", text))
@@ -84,17 +79,12 @@ def read(app, page, source):
         source[0] += "".join(TREE.format(*part) for part in PARTS.items())
     if app.env.doc2path(page).suffix == ".ipynb":
         notebook = nbformat.reads(source[0], as_version=4)
-        summary = fold.SUMMARIES.get(language_of(page), "What came out?")
+        language = language_of(page)
         if os.environ.get("CLASS"):
-            fold.fold(notebook, summary)
+            fold.fold(notebook, language)
         for cell in notebook.cells:
-            prepare(cell, summary)
+            prepare(cell, language)
         source[0] = nbformat.writes(notebook)
-
-
-def describe(app, doctree):
-    for image in doctree.findall(nodes.image):
-        image["alt"] = image.get("alt") or ALTS.get(Path(image["uri"]).stem, "")
 
 
 def tell(app, page, template, context, doctree):
@@ -113,5 +103,4 @@ def tell(app, page, template, context, doctree):
 
 def setup(app):
     app.connect("source-read", read)
-    app.connect("doctree-read", describe)
     app.connect("html-page-context", tell)
