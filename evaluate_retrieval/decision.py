@@ -13,6 +13,7 @@ from course import experiments, intervals
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
+UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 JUDGE = "evaluate-retrieval judge, or notebook 08"
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs

@@ -73,6 +73,18 @@ class Folder:
         return next(reversed(self.test), None)
 
 
+def located(source):
+    """The path of what the user named; what begins with IRDS is no path, and stays.
+
+    FileNotFoundError where nothing is there."""
+    if str(source).startswith(IRDS):
+        return str(source)
+    path = corpus.locate(source)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file or folder")
+    return path
+
+
 def read(source, language=None):
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
@@ -87,11 +99,9 @@ def read(source, language=None):
     if language and language not in (names := snowballstemmer.algorithms()):
         problem = f"no stemmer for {language!r}; there is {', '.join(names)}"
         raise ValueError(f"language: {problem}")
-    if str(source).startswith(IRDS):
-        return _of_ir_datasets(str(source), language)
-    source = corpus.locate(source)
-    if not source.exists():
-        raise FileNotFoundError(f"{source}: no such file or folder")
+    source = located(source)
+    if isinstance(source, str):
+        return _of_ir_datasets(source, language)
     if source.is_dir() or suffix_of(source) != ".zip":
         return _of_files(source, source, language)
     with TemporaryDirectory() as unpacked:

@@ -16,8 +16,8 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import corpus, experiments, intervals
+from evaluate_retrieval import decision
 
-UNITS = {"generated": "documents", "judged": "needs"}
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVEST_FIRST = [ERROR, WORSE, UNDECIDED, NOT_WORSE]
@@ -135,19 +135,12 @@ def _unpacked(kind, packed):
 # --- Comparing ---------------------------------------------------------------
 
 
-def check_margin(margin):
-    """ValueError for a margin that is none."""
-    if not 0 <= margin < 1:
-        raise ValueError(f"a margin of {margin:g}: it has to be from 0 to below 1")
-
-
-def compare(baseline, now, margin=0.01, anytime=False, allow_deleted=False):
+def compare(baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False):
     """An `Outcome` for each kind of query of the baseline: a list.
 
     baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below 1.
     anytime: intervals that hold at every look: `intervals.confidence_sequence`.
     allow_deleted: more than MOST_GONE of the baseline's queries may be gone."""
-    check_margin(margin)
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
@@ -174,7 +167,7 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     if n_groups < 2:
         problem = (
             f"{len(query_ids)} {kind} queries can be scored in both runs, "
-            f"in {n_groups} {UNITS[kind]}; it takes two."
+            f"in {n_groups} {decision.UNITS[kind]}; it takes two."
         )
         sentences = [problem, "Make a new baseline.", changes]
         return Outcome(kind, ERROR, names, sentences=sentences)
@@ -341,7 +334,7 @@ def summary_lines(outcomes):
         names = " against ".join(repr(name) for name in outcome.names if name)
         lines.append(f"{outcome.kind}: {WORDS[outcome.code]}: {names}")
         if outcome.figures:
-            units = UNITS[outcome.kind]
+            units = decision.UNITS[outcome.kind]
             lines.append(f"    {FIGURES.format(**outcome.figures, units=units)}")
         lines += [f"    {sentence}" for sentence in outcome.sentences]
         for title, table in _tables(outcome):

@@ -1,23 +1,11 @@
 """Judge pairs in the terminal: each grade is on disk at once."""
 
 import itertools
-import re
 import unicodedata
-from pathlib import Path
 
 from course import corpus, judging
 from evaluate_retrieval import lists
 from evaluate_retrieval.folder import JUDGED
-
-
-def check(source, name):
-    """ValueError for what is no folder, as judgements go into it, and for a name."""
-    if not Path(source).is_dir():
-        raise ValueError(f"{source}: no folder; judgements go beside the documents")
-    if not re.fullmatch(r"[\w.-]+", name):
-        raise ValueError(
-            f"--name {name!r}: a name has letters, digits, -, _ and . only"
-        )
 
 
 def pairs_to_judge(folder, own, path):

@@ -185,8 +185,9 @@ def _of_differences(table, best, kind):
     if len(close):
         text = (
             f"{best} minus each: we cannot tell it from these. Below 0 it is behind. "
-            f"p is corrected by Holm. Needed: so many {decision.UNITS[kind]} would show a "
-            f"difference of 0.02, four times in five. {NEEDS}"
+            "p is corrected by Holm. Needed: so many "
+            f"{decision.UNITS[kind]} would show a difference of 0.02, four times in "
+            f"five. {NEEDS}"
         )
         sections.append(section(f"Undecided, {kind} queries", text, close))
     return sections
@@ -333,11 +334,11 @@ def _of_slices(queries, gain, pair, kind):
     table.index = [f"{column}: {name}" for column, name in table.index]
     text = (
         f"{experiments.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
-        f"intervals. n counts queries, and groups their {decision.UNITS[kind]}. {NEEDS} p is "
-        "corrected by Holm for all slices, and significant below "
-        f"{decision.WEAK}. Smallest: the difference that a slice of this size shows, "
-        f"four times in five. With fewer than {pairs.FEWEST} groups a slice is only "
-        "counted."
+        "intervals. n counts queries, and groups their "
+        f"{decision.UNITS[kind]}. {NEEDS} p is corrected by Holm for all slices, and "
+        f"significant below {decision.WEAK}. Smallest: the difference that a slice of "
+        f"this size shows, four times in five. With fewer than {pairs.FEWEST} groups "
+        "a slice is only counted."
     )
     if not_sliced := pairs.too_many_values(queries):
         columns = ", ".join(f"{column} ({n:,})" for column, n in not_sliced.items())

@@ -27,7 +27,6 @@ from course import corpus, trec
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
-DAY = 86_400  # seconds; no time-out is longer
 START = 60  # seconds at least that a file may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
 QUIET = 1  # seconds that pass before a bar is shown
@@ -74,19 +73,12 @@ def own_searches(folder, queries, path=None, timeout=30.0):
     corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
     if path is not None:
-        check_timeout(timeout)
         program = Program(Path(path), timeout)
         for name, takes_query in program.start().items():
             searches[f"own: {name}"] = _of_file(program, name, takes_query, corpus_ids)
     for name, rankings in folder.runs.items():
         searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids)
     return searches
-
-
-def check_timeout(seconds):
-    """ValueError for a time-out that is not above 0 s, or longer than a DAY."""
-    if not 0 < seconds <= DAY:
-        raise ValueError(f"a time-out of {seconds:g} s: not above 0, and a day at most")
 
 
 def are_alone(n_documents, searches, only_own):

@@ -419,13 +419,6 @@ def test_nothing_is_left_when_python_ends_whatever_ends_it(tmp_path, sent):
     assert all_end(tmp_path / "pids")
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e9])
-def test_a_time_out_that_is_none_is_an_error(seconds):
-    yours.check_timeout(0.5)
-    with pytest.raises(ValueError, match=r"a time-out of .* s: not above 0, and a day"):
-        yours.check_timeout(seconds)
-
-
 def test_progress_is_lines_where_there_is_no_terminal_and_nothing_if_it_is_fast(
     tmp_path, monkeypatch, capsys
 ):

@@ -209,8 +209,8 @@ WRONG = {
     "margin NaN": (["compare", "DATA", "a", "b", "--margin", "nan"], "margin of nan"),
     "margin 2": (["compare", "DATA", "a", "b", "--margin", "2"], "margin of 2"),
     "time-out 0": (["DATA", *OWN, "--timeout", "0"], "a time-out of 0 s"),
-    "time-out -1": (["DATA", *OWN, "--timeout", "-1"], "a time-out of -1 s"),
-    "time-out abc": (["DATA", *OWN, "--timeout", "abc"], "invalid float value: 'abc'"),
+    "time-out inf": (["DATA", *OWN, "--timeout", "inf"], "a time-out of inf s"),
+    "time-out abc": (["DATA", *OWN, "--timeout", "abc"], "invalid seconds value"),
     "no incumbent": (["DATA", *OWN, "--incumbent", "x"], "--incumbent: 'x' is no sea"),
     "empty name": (["DATA", *OWN, "--incumbent", ""], "--incumbent: it is empty"),
     "empty out": (["DATA", "--out", ""], "argument --out: it is empty"),
@@ -220,10 +220,10 @@ WRONG = {
     "no file": (["DATA", "--searches", "no.py"], "no.py: no such file"),
     "language": (["DATA", *OWN, "--language", "xx"], "no stemmer for 'xx'"),
     "out is data": (["DATA", *OWN, "--out", "DATA"], "the folder of the documents"),
-    "out is a file": (["DATA", *OWN, "--out", "DATA/qrels.txt"], "a file, and no fo"),
+    "out is a file": (["DATA", *OWN, "--out", "DATA/qrels.txt"], "File exists"),
     "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
     "judge irds": (["judge", "irds:x"], "irds:x: no folder; judgements go"),
-    "judge a path": (["judge", "DATA", "--name", "a/b"], "--name 'a/b': a name has"),
+    "judge a path": (["judge", "DATA", "--name", "a/b"], "--name: 'a/b': a name has"),
 }
 
 
@@ -251,9 +251,7 @@ def test_a_bug_and_an_interrupt_are_json_too(folder, run, monkeypatch):
 def test_json_has_plain_values_and_no_nan():
     value = {1: np.float64("nan"), "b": [np.int64(2), float("inf"), True, None]}
     value |= {"c": (np.bool_(True), Path("x")), "d": np.array([1.5])}
-    plain = __main__._plain(value)
-    text = json.dumps(plain, allow_nan=False)
-    assert json.loads(text) == {
+    assert json.loads(__main__.json_of(value)) == {
         "1": None,
         "b": [2, None, True, None],
         "c": [True, "x"],
