@@ -10,7 +10,6 @@ import shutil
 import stat
 import xml.etree.ElementTree as ET
 import zipfile
-import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -60,6 +59,8 @@ INSTEAD = {  # of files that hold no table for us: how to save them
 ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
 NESTED = (list, dict, tuple, set, np.ndarray)
 PAGES = [".md", ".html", ".htm"]
+HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
+RESULTS = "run.json"  # in a folder that the command wrote
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 # Each takes time in proportion to the text, also where it does not match.
 DOCNO = r"\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>"
@@ -72,20 +73,7 @@ FENCED = r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[`~]*[ \t\r]*$|\Z)"
 HEADING = r"(?m)^#+[ \t]+(.*)$"
 
 
-# --- Checks ------------------------------------------------------------------
-
-
-def check_rows(path, encoding=None):
-    """ValueError for a file of queries that is empty or has only a header."""
-    if suffix_of(path) in BINARY:
-        return
-    text = read_text(path, encoding).strip()
-    only_header = suffix_of(path) in (".csv", ".tsv") and "\n" not in text
-    if only_header or not text:
-        raise ValueError(
-            f"{path}: no queries; "
-            "write some into it, or take the file out of the folder"
-        )
+# --- Text --------------------------------------------------------------------
 
 
 def language_of(texts):
@@ -99,9 +87,6 @@ def language_of(texts):
         stopwords = set(getattr(bm25s.stopwords, f"STOPWORDS_{name}", ()))
         counts[language] = sum(words[word] for word in stopwords)
     return max(counts, key=counts.get)
-
-
-# --- Text --------------------------------------------------------------------
 
 
 def suffix_of(path):
@@ -237,7 +222,7 @@ def _read_xlsx(path, encoding=None):
     return table
 
 
-def read_trec(path, encoding=None):
+def _read_trec(path, encoding=None):
     """Documents or queries in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>.
 
     Queries may be topics too, with <num> and <title>. ValueError counts what is not
@@ -304,7 +289,7 @@ def _read_lines(path, encoding=None):
     """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
     text = read_text(path, encoding)
     if re.search("<DOCNO>|<num>", text):
-        return read_trec(path, encoding)
+        return _read_trec(path, encoding)
     is_xml = text.lstrip().startswith("<") and "<topic" in text
     if is_xml or suffix_of(path) == ".xml":
         return _xml_topics(path, text)
@@ -319,9 +304,8 @@ READERS = {
     ".ndjson": _read_json,
     ".parquet": _read_parquet,
     ".xlsx": _read_xlsx,
-    ".trec": read_trec,
+    ".trec": _read_trec,
 }
-BINARY = {".parquet", ".xlsx"}  # no text, so no encoding
 
 
 # --- Pages -------------------------------------------------------------------
@@ -384,19 +368,27 @@ def _of_markdown(content):
 
 
 def read_folder(folder, encoding=None):
-    """The Markdown and HTML pages of a folder and of those in it, a row for each."""
-    pages = [read_page(path, folder, encoding) for path in _pages_of(folder)]
+    """The pages of a folder, see `pages_of`, a row for each."""
+    pages = [read_page(path, folder, encoding) for path in pages_of(folder)]
     return pd.DataFrame(pages, columns=["id", "title", "text", "section"])
 
 
-def _pages_of(folder):
-    paths = sorted(path for path in folder.rglob("*") if suffix_of(path) in PAGES)
-    return [path for path in paths if path.is_file() and not _is_hidden(path)]
+def pages_of(folder):
+    """The Markdown and HTML pages of a folder and of those in it, without results."""
+    results = results_in(folder)
+    pages = [path for path in folder.rglob("*") if suffix_of(path) in PAGES]
+    return [path for path in visible(pages) if not {*results} & {*path.parents}]
 
 
-def _is_hidden(path):
-    """Whether a program left it there: .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx."""
-    return path.name.startswith((".", "~$"))
+def results_in(folder):
+    """The folders in a folder that hold results of this command."""
+    return [path.parent for path in folder.rglob(RESULTS) if path.parent != folder]
+
+
+def visible(paths):
+    """Files, sorted, without those that programs leave there, see HIDDEN."""
+    paths = [path for path in paths if not path.name.startswith(HIDDEN)]
+    return sorted(path for path in paths if path.is_file())
 
 
 # --- Any file: documents, queries, judgements --------------------------------
@@ -412,39 +404,35 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
     table = reader(path, encoding)
     notes = [*table.attrs.get("notes", [])]
-    utils.check_table(table, [], path)
-    texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
-    theirs = {str(name).lower(): name for name in reversed(list(table.columns))}
+    table = utils.check_table(table, [], path).astype(object).fillna("")
+    table.columns = table.columns.map(str)
+    texts = table.map(str).map(corpus.encodable)
+    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
+    theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}  # our column: theirs
     for column, options in names.items():
-        matches = [option.lower() for option in options if option.lower() in theirs]
+        matches = [theirs[name.lower()] for name in options if name.lower() in theirs]
         if matches:
-            sources[column] = theirs[matches[0]]
+            sources[column] = matches[0]
+            problem = "is a list or an object, and has to be a text"
+            utils.fail_if_any(table, is_nested[matches[0]], matches[0], path, problem)
         elif column in needed:
             utils.check_table(table, [" or ".join(options)], path)
-    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
-    for name in sources.values():
-        problem = "is a list or an object, and has to be a text"
-        utils.fail_if_any(table, is_nested[name], name, path, problem)
-    columns = {column: texts[sources[column]] for column in sources}
-    filled = [name for name in table.columns if (texts[name] != "").any()]
-    unused = [name for name in filled if name not in sources.values()]
-    own = [
-        name
-        for name in unused
-        if keep_other
-        and str(name) not in {"", *corpus.OF_COURSE}
-        and not is_nested[name].any()
-    ]
-    columns |= {str(name): texts[name] for name in own}
-    unused = [name for name in unused if name not in own]
+    filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
+    own = []
+    if keep_other:
+        ours = {"", *corpus.OF_COURSE}
+        own = [name for name in filled if name not in ours and not any(is_nested[name])]
+    unused = filled.difference(own, sort=False)
     for what, listed in {"of your own": own, "that are not used": unused}.items():
-        if listed:
-            notes.append(f"{path.name}: columns {what}: {', '.join(map(str, listed))}")
-    ours = pd.DataFrame(dict.fromkeys(names, "") | columns, table.index)
-    ours = ours.replace({"course": {"": "all"}, "kind": {"": "typed"}})
-    ours.attrs["notes"] = notes
-    return ours
+        if len(listed):
+            notes.append(f"{path.name}: columns {what}: {', '.join(listed)}")
+    columns = {column: texts[name] for column, name in sources.items()}
+    columns |= {name: texts[name] for name in own}
+    records = pd.DataFrame(dict.fromkeys(names, "") | columns, table.index)
+    records = records.replace({"course": {"": "all"}, "kind": {"": "typed"}})
+    records.attrs["notes"] = notes
+    return records
 
 
 def read_queries(path, encoding=None):
@@ -452,12 +440,10 @@ def read_queries(path, encoding=None):
 
     A query without an id gets "q" and its number. Columns that the course does not
     have stay, under their own names."""
-    check_rows(path, encoding)
     queries = read_records(path, QUERY, ["query"], encoding, keep_other=True)
-    queries["query_id"] = [
-        id_ if id_.strip() else f"q{number}"
-        for number, id_ in enumerate(queries["query_id"], start=1)
-    ]
+    made = [f"q{number}" for number in range(1, len(queries) + 1)]
+    is_blank = queries["query_id"].str.strip() == ""
+    queries["query_id"] = queries["query_id"].mask(is_blank, made)
     again = queries["query_id"].duplicated()
     utils.fail_if_any(queries, again, "query_id", path, "stands twice")
     utils.check_table(queries, ["query"], path)
@@ -491,9 +477,8 @@ def _qrels_lines(path, encoding):
         elif line.strip():
             problem = f"line {number}: not a query, document and grade: {line!r:.100}"
             raise ValueError(f"{path}: {problem}")
-    table = pd.DataFrame(rows, columns=["line", *GRADED], dtype=str).set_index("line")
-    table.attrs["notes"] = []
-    return table
+    columns = ["line", *GRADED]
+    return pd.DataFrame(rows, columns=columns, dtype=str).set_index("line")
 
 
 # --- A .zip ------------------------------------------------------------------
@@ -513,16 +498,9 @@ def unzipped(path, into):
             for member in members:
                 member.filename = member.filename.replace("\\", "/")  # Windows' own
                 place = Path(member.filename)
-                if not _is_hidden(place) and "__MACOSX" not in place.parts:
+                if not place.name.startswith(HIDDEN) and "__MACOSX" not in place.parts:
                     packed.extract(member, into)
-    except (
-        OSError,
-        EOFError,
-        RuntimeError,
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except Exception as error:  # zipfile's are of every kind
         raise ValueError(f"{path}: cannot be unpacked: {error}") from error
     folder = into
     while [path.is_dir() for path in folder.iterdir()] == [True]:  # nothing else in it

@@ -19,7 +19,7 @@ from evaluate_retrieval import (
     steps,
     yours,
 )
-from evaluate_retrieval.folder import FAILURES, causes_of, read
+from evaluate_retrieval.folder import FAILURES, read, written_causes
 
 COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed", "refused"]
@@ -149,7 +149,7 @@ def _tables(folder, candidates, results, out):
 
 def _causes_in(out):
     """The rows of an earlier failures.csv into which a person wrote a cause."""
-    return causes_of([*out.glob(FAILURES)])
+    return written_causes([*out.glob(FAILURES)])
 
 
 def _write(folder, results, pair, tables, out):
