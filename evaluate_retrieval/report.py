@@ -283,7 +283,7 @@ def recipe(name, candidates, folder):
         stopwords=scoring.stopwords_of(folder.language),
         model=str(embedding.model_folder(model)) if model else "",
         is_cut=embedded == "vectors: chunks",
-        size=built_in.CUT["size"],
+        size=built_in.CHUNK,
     )
 
 

@@ -7,7 +7,6 @@ import logging
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 import utils
@@ -70,19 +69,15 @@ class Results:
 def candidates(folder, own, es=None, only_own=False):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    own: a dict of name: search. es: a client of Elasticsearch, or None. ValueError
-    where an index has fewer documents than the folder."""
+    own: a dict of name: search. es: a client of Elasticsearch, or None."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
     ours |= built_in.in_elasticsearch(es, folder.documents)
-    built_in.check_held(ours, len(folder.documents))
-    grids, cross_fitted = {}, {}
-    if folder.test:
-        grids[built_in.TUNED_TEXT] = built_in.BM25
-    if folder.test and vectors:
+    grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25}, {}
+    if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
     for name, settings in grids.items():
         best, cross_fitted[name] = tuned(folder, build, settings)
@@ -190,9 +185,8 @@ def _milliseconds_to_encode(candidates, test):
         by_model[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
     times = {}
     for name, search in candidates.searches.items():
-        setting = getattr(search, "setting", {})
-        if setting.get("vectors"):
-            times[name] = by_model[candidates.models[setting["embedded"]]]
+        if search.origin == "built in" and search.setting.get("vectors"):
+            times[name] = by_model[candidates.models[search.setting["embedded"]]]
     return pd.Series(times, dtype=float)
 
 
@@ -205,13 +199,13 @@ def differences(values, test, chosen, smallest=0.02):
     tables = {}
     for kind, queries in test.items():
         groups = intervals.groups_of(queries)
-        gains = decision.gains_over(chosen[kind], values[kind], reverse=True)
+        gains = -decision.gains_over(chosen[kind], values[kind])
         table = intervals.differences(gains, groups)
-        table["needed"] = np.array(
-            [
-                intervals.groups_needed(gain, groups, smallest)
-                for gain in gains.values()
-            ],
+        table["needed"] = pd.Series(
+            {
+                name: intervals.groups_needed(gain, groups, smallest)
+                for name, gain in gains.items()
+            },
             dtype=float,
         )
         tables[kind] = table.sort_values("difference", ascending=False)
@@ -256,7 +250,7 @@ def decide(folder, candidates, results, incumbent=None):
         for name, values in results.values.items()
         if name != kind and {*pair} <= {*values}
     ]
-    return verdict.saying(*filter(None, warnings))
+    return replace(verdict, says=" ".join([verdict.says, *filter(None, warnings)]))
 
 
 def pair_of(folder, candidates, results, verdict):

@@ -16,11 +16,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Thread
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 import utils
 from course import corpus, trec
@@ -29,12 +27,12 @@ FOREIGN = 0.2  # of the ids; if more are of no document, the search is of anothe
 TRIES = 2  # so often a query that fails is asked
 START = 60  # seconds at least that a file may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
-QUIET = 1  # seconds that pass before a bar is shown
-LINES_EVERY = 30  # seconds between lines, where no terminal can draw a bar
+LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
 SERVE = Path(__file__).with_name("serve.py")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -118,13 +116,14 @@ def milliseconds(searches):
 def how_it_went(searches):
     """What happened while your searches were asked: a DataFrame, a row for each.
 
+    searches: a dict of name: `Search`. One that was not asked has no row.
     Columns: queries asked, or ranked by a run; failed, of them, and their share; the
     first error; repeated ids and foreign ids, of no document, whose places stay empty;
     p50 and p95 of the milliseconds of a query, failed ones included. What a run cannot
     tell is NaN."""
     rows = {}
     for name, search in searches.items():
-        if not isinstance(search, Search) or not search.counts["queries"]:
+        if not search.counts["queries"]:
             continue
         rows[name] = dict(search.counts)
         if search.origin == "own":
@@ -288,24 +287,18 @@ def _of_file(program, name, takes_query, corpus_ids):
 
 
 def _with_progress(queries, name):
-    """The queries, one by one, with a bar of how many are asked and the time left.
-
-    Nothing is shown in the first QUIET seconds. Where no terminal or notebook draws
-    the bar there is a line every LINES_EVERY seconds."""
-
-    def write(text):
-        if text.strip():
-            print(text.strip(), file=sys.stderr)
-
-    options = {"desc": name, "unit": " queries", "delay": QUIET}
-    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
-    if not (sys.stderr.isatty() or in_notebook):
-        lines = SimpleNamespace(write=write, flush=sys.stderr.flush)
-        options |= {"file": lines, "miniters": 1, "mininterval": LINES_EVERY}
-    return tqdm(queries, **options)
+    """The queries, one by one. The log tells every LINES_EVERY seconds how it goes."""
+    started = shown = time.monotonic()
+    for n, query in enumerate(queries):
+        now = time.monotonic()
+        if n and now - shown >= LINES_EVERY:
+            shown, seconds = now, (now - started) / n * (len(queries) - n)
+            line = "%s: %d of %d queries asked, about %.0f s left"
+            log.info(line, name, n, len(queries), seconds)
+        yield query
 
 
-def _texts_of(queries, with_own=True):
+def _texts_of(queries, with_own):
     """What each query asks for: a tuple of (column, text), for each a tuple.
 
     The columns are question, course, and the user's own. An empty cell is ""."""
@@ -354,31 +347,23 @@ def _in_place(name, rankings, corpus_ids, counts):
 def _of_run(name, rankings, queries, corpus_ids):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
-    A query has in the run its query_id, or the id that `trec.query_ids` gives it. One
-    with another id than these, or without, is looked up by its texts. The log counts
-    the queries that have a ranking, if some have none. ValueError if none has, or if
-    many ids are of no document."""
-    path, counts, ranked = f"runs/{name}.trec", Counter(), {}
+    A query has in the run its query_id, or the id that `trec.query_ids` gives it. The
+    log counts the queries that have a ranking, if some have none. ValueError if none
+    has, or if many ids are of no document."""
+    path, counts = f"runs/{name}.trec", Counter()
     placed = _in_place(path, rankings, corpus_ids, counts)
-    for table in queries:
-        for query_id, texts in zip(
-            trec.query_ids(table), _texts_of(table), strict=True
-        ):
-            ranked[query_id] = placed.get(query_id)
-            ranked[texts] = ranked.get(texts) or ranked[query_id]
-    counts["queries"] = len(ranked.keys() & placed.keys())
-    if not counts["queries"]:
-        ids = ", ".join([*rankings][:3])
-        raise ValueError(f"{path}: ranks none of the queries; its query ids: {ids}")
 
     def find(table):
-        texts, has_ids = _texts_of(table), {"query_id", "document"} & {*table}
-        keys = zip(trec.query_ids(table) if has_ids else texts, texts, strict=True)
-        return [ranked.get(id_, ranked.get(key)) for id_, key in keys]
+        return [placed.get(id_) for id_ in trec.query_ids(table)]
 
     run = Search(find, "run", counts)
+    ids = {id_ for table in queries for id_ in trec.query_ids(table)}
+    counts["queries"] = len(ids & placed.keys())
+    if ids and not counts["queries"]:
+        first = ", ".join([*rankings][:3])
+        raise ValueError(f"{path}: ranks none of the queries; its query ids: {first}")
     for table in queries:
         if 0 < (n := run.n_ranked(table)) < len(table):
             line = "%s: rankings for %d of %d queries only"
-            logging.getLogger(__name__).warning(line, path, n, len(table))
+            log.warning(line, path, n, len(table))
     return run

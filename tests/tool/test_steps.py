@@ -189,7 +189,6 @@ def test_shares_refused_are_of_queries_without_an_answer():
 def test_a_setting_says_which_parts_score_and_what_is_no_result():
     vectors = built_in.embed_all(DOCUMENTS)
     assert list(vectors) == ["vectors", "vectors: chunks"]  # one of three is long
-    assert {*vectors["vectors: chunks"].rows} == {0, 1, 2}
     build = built_in.builder(DOCUMENTS, vectors)
     queries = pd.DataFrame({"question": ["sound"], "course": ["tv"]})
     settings = {
@@ -232,14 +231,13 @@ def test_chunks_hold_every_word_once_and_are_counted(lengths):
 
 def test_a_document_is_scored_by_its_best_chunk():
     documents = corpus.load_documents()[::40]
-    chunks = built_in.embed_chunks(documents, 20, 20)
-    assert len(chunks.rows) == len(chunks.values) > len(documents)
+    scores_of = built_in.chunk_scores(documents, 20)
     queries = pd.DataFrame({"question": ["docker", "homework"]})
     queries["course"] = documents[0]["course"]
-    [(rows, columns, block)] = chunks.scores(queries)
+    [(rows, columns, block)] = scores_of(queries)
     assert list(rows) == [0, 1]
     for column, scores in zip(columns, block.T, strict=True):
-        parts = built_in.chunks_of(documents[column], 20, 20)
+        parts = built_in.chunks_of(documents[column], 20)
         vectors = embedding.embed(map(corpus.heading_and_text, parts))
         cosines = embedding.embed(queries["question"], role="query") @ vectors.T
         np.testing.assert_allclose(scores, cosines.max(axis=1), atol=1e-5)
@@ -253,12 +251,6 @@ def test_sums_try_the_safe_one_first_and_each_part_with_each_weight():
     assert {"heading": 2, "text": 0.3, "vectors": 0.7, "embedded": "y"} in settings
 
 
-def test_an_index_that_lost_documents_is_an_error():
-    held = built_in.BuiltIn(None, None, n_held=2)
-    with pytest.raises(ValueError, match="documents lost on the way"):
-        built_in.check_held({"minsearch": held}, 3)
-
-
 def test_documents_are_read_in_their_language_whatever_came_before(monkeypatch):
     """A German folder, then an English one, in one process."""
     monkeypatch.setattr(built_in, "find_spec", lambda _: None)
@@ -266,7 +258,7 @@ def test_documents_are_read_in_their_language_whatever_came_before(monkeypatch):
     queries = pd.DataFrame({"question": ["houses"], "course": ["tv"]})
     english = [document | {"text": "the house is dark"} for document in DOCUMENTS]
     for documents, language in [(german, "german"), (english, "english")]:
-        folder = folder_of()
+        folder = folder_of("judged")
         folder.documents, folder.language = documents, language
         searches = steps.candidates(folder, {}).searches
     assert searches["text: BM25"](queries)[0][0] in "ab"
