@@ -226,13 +226,15 @@ def kept_of(evaluated, name=None, baseline=None):
             search = decision.named(name, rankings)
         elif baseline and kind in baseline and baseline[kind].search in rankings:
             search = baseline[kind].search
-        ids, need = trec.query_ids(queries), queries.get("need", "")
-        texts = {"query_id": ids, "question": queries["question"], "need": need}
+        ids = trec.query_ids(queries)
+        table = queries[["question"]].assign(
+            query_id=ids, need=intervals.groups_of(queries)
+        )
         ranked = [[id_ for id_ in row if id_] for row in rankings[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = gate.Kept(
             search,
-            pd.DataFrame(texts),
+            table,
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
         )
