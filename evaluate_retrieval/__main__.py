@@ -95,19 +95,19 @@ def parser(environment=os.environ):
     for command, text in COMMANDS.items():
         add = commands.add_parser(command, help=text, description=text).add_argument
         nargs = "?" if command == "power" else None
-        text = "a folder or file with the documents"
-        add("folder", type=filled, nargs=nargs, help=text)
+        add("folder", type=filled, nargs=nargs, help="or a file, with the documents")
         add("--json", action="store_true", help="the result as JSON")
         out = set_to.get("COURSE_RESULTS", "results")
         add("--out", type=filled, default=out, metavar="DIR")
         add("--language", type=filled, default=set_to.get("COURSE_LANGUAGE"))
         if command != "power":
             _add_searching(add, set_to)
+        if command in ("compare", "gate"):
+            add("--margin", type=margin, default=decision.MARGIN, help="of the metric")
     add = commands.choices["compare"].add_argument
     add("a")
     add("b")
     add("--kind", choices=["judged", "generated"])
-    add("--margin", type=margin, default=decision.MARGIN, help="of the metric")
     _add_gate(commands.choices["gate"].add_argument, set_to)
     add = commands.choices["judge"].add_argument
     add("--name", type=judge_name, default="me", help="who judges")
@@ -116,31 +116,48 @@ def parser(environment=os.environ):
 
 def _add_searching(add, set_to):
     """Add the options that say which searches run. set_to: of the environment."""
-    searches = set_to.get("COURSE_SEARCHES")
-    text = "a Python file with SEARCHES, a dict of functions"
-    add("--searches", type=filled, metavar="FILE", default=searches, help=text)
-    only_own = set_to.get("COURSE_ONLY_OWN", "0") != "0"
-    text = "no searches of ours"
-    add("--only-own", action="store_true", default=only_own, help=text)
-    incumbent = set_to.get("COURSE_INCUMBENT")
-    text = "the search that runs today"
-    add("--incumbent", type=filled, metavar="NAME", default=incumbent, help=text)
-    timeout = set_to.get("COURSE_TIMEOUT", "30")
-    text = "seconds for a query"
-    add("--timeout", type=seconds, metavar="S", default=timeout, help=text)
+    add(
+        "--searches",
+        type=filled,
+        metavar="FILE",
+        default=set_to.get("COURSE_SEARCHES"),
+        help="a Python file with SEARCHES, a dict of functions",
+    )
+    add(
+        "--only-own",
+        action="store_true",
+        default=set_to.get("COURSE_ONLY_OWN", "0") != "0",
+        help="no searches of ours",
+    )
+    add(
+        "--incumbent",
+        type=filled,
+        metavar="NAME",
+        default=set_to.get("COURSE_INCUMBENT"),
+        help="the search that runs today",
+    )
+    add(
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        default=set_to.get("COURSE_TIMEOUT", "30"),
+        help="seconds for a query",
+    )
 
 
 def _add_gate(add, set_to):
     """Add the options of the gate. set_to: of the environment."""
+    flag = {"action": "store_true"}
     add("--baseline", type=Path, required=True, help="of an earlier run")
-    add("--margin", type=margin, default=decision.MARGIN, help="of the metric")
     add("--search", help="the one to compare, and to keep as a baseline")
-    text = "many queries of the baseline may be gone"
-    add("--allow-deleted", action="store_true", help=text)
-    text = "an interval for looking again and again"
-    add("--anytime", action="store_true", help=text)
-    text = f"append Markdown to it; else to {SUMMARY}"
-    add("--summary", type=Path, default=set_to.get(SUMMARY), help=text)
+    add("--allow-deleted", **flag, help="many queries of the baseline may be gone")
+    add("--anytime", **flag, help="an interval for looking again and again")
+    add(
+        "--summary",
+        type=Path,
+        default=set_to.get(SUMMARY),
+        help=f"append Markdown to it; else to {SUMMARY}",
+    )
 
 
 # --- The work ----------------------------------------------------------------

@@ -1,14 +1,10 @@
 """What to judge next, and what to do where there is nothing to decide on."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pandas as pd
-from minsearch import Index
 
-import utils
-from course import corpus, embedding, llm, pooling, scoring
-from evaluate_retrieval import decision
+from course import corpus, llm, pooling
+from evaluate_retrieval import built_in, decision
 
 
 def judge_next(folder, results, n=100):
@@ -46,17 +42,15 @@ def to_pool(folder, own, n_each=20):
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
     log, documents = folder.log, folder.documents
-    log = log.assign(question=log["question"].str.strip())
-    columns = log.groupby("question")[["course", "query_id"]].first()
-    sample = pooling.sample_log(pooling.strata(log["question"]), n_each, "all")
-    sample[columns.columns] = columns.loc[sample["question"]].to_numpy()
-    index = Index(["question", "text", "section"], ["course"]).fit(documents)
-    searches = {"text": utils.minsearch_search(index, k=10)}
-    if find_spec("sentence_transformers"):
-        vectors = embedding.embed(map(corpus.heading_and_text, documents))
-        scores = scoring.vector_scores(vectors, documents)
-        searches["vectors"] = utils.search_by_scores(scores, documents, k=10)
-    return pooling.pool(sample, searches | own)
+    log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
+    strata = pooling.strata(folder.log["question"])
+    sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
+    vectors = built_in.embedded(documents)
+    build = built_in.builder(documents, vectors, folder.language)
+    searches = {"text": build({"text": 1})}
+    for name in vectors:
+        searches[name] = build({"vectors": 1, "embedded": name})
+    return pooling.pool(sample.merge(log, on="question"), searches | own)
 
 
 def advice(folder):

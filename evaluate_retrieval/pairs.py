@@ -15,7 +15,7 @@ MOST = 10  # gains, and losses, that a page shows
 MOST_VALUES = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
-LENGTH = ["length", "words", "length in words"]  # the first that is no column of yours
+LENGTH = "length of the question"
 KEY = ["query_id", "search"]  # of a failure
 FAILED = [*KEY, "question", "wanted", "found first", "cause", "your cause"]
 CAUSES = {
@@ -120,8 +120,7 @@ def slices_of(queries):
     n_words = queries["question"].str.split().str.len().clip(lower=1)
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
     if lengths.nunique() > 1:
-        name = next(name for name in LENGTH if name not in table)
-        table[name] = lengths.astype(str)
+        table[LENGTH] = lengths.astype(str)
     return table
 
 

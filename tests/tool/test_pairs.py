@@ -106,14 +106,14 @@ def test_the_largest_gains_and_losses_have_both_lists_with_grades():
 def test_slices_are_any_column_with_few_values_and_the_length():
     gain = np.where(QUERIES["kind"] == "typo", 0.2, 0.0) + 0.01 * np.arange(N)
     table = by_slices(gain, QUERIES)
-    assert {column for column, _ in table.index} == {"kind", "product", "length"}
+    assert {column for column, _ in table.index} == {"kind", "product", pairs.LENGTH}
     typo = table.loc[("kind", "typo")]
     assert typo["n"] == typo["groups"] == 12
     assert typo["difference"] == pytest.approx(0.2 + 0.01 * 11)
     assert typo["low"] < typo["difference"] < typo["high"]
     assert typo["smallest"] > 0
     assert table.loc[("product", "(empty)"), "n"] == 8
-    by_length = table.xs("length", level=0)
+    by_length = table.xs(pairs.LENGTH, level=0)
     assert by_length["n"].sum() == N
     few = by_slices(gain[:4], QUERIES[:4])
     assert few["difference"].isna().all()
@@ -182,13 +182,6 @@ def test_a_column_of_yours_may_be_called_like_one_of_ours(name):
     assert (table[f"your {name}"] == "mine").all()
     plain = pairs.query_table(QUERIES, RANKINGS, "judged")
     pd.testing.assert_frame_equal(table[[*plain]], plain)
-
-
-def test_a_slice_of_yours_may_be_called_length():
-    queries = QUERIES.assign(length=["long", "short"] * (N // 2))
-    table = pairs.slices_of(queries)
-    assert set(table["length"]) == {"long", "short"}
-    assert set(table["words"]) == {*pairs.LENGTHS}
 
 
 def test_columns_that_are_no_slices_are_named_on_the_page():

@@ -288,7 +288,7 @@ def test_advice_counts_calls_and_the_queries_that_are_there():
 
 
 def test_queries_called_null_and_na_are_judged_too(monkeypatch):
-    monkeypatch.setattr(lists, "find_spec", lambda _: None)
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     folder = folder_of()
     questions = ["null", "NA", "hum"]
     folder.log = pd.DataFrame(
