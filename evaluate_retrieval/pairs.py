@@ -73,34 +73,25 @@ def sentence(figures, pair, kind):
     return f"{text} {shows} four times in five."
 
 
-def largest(queries, rankings, values, pair, documents, n=MOST):
+def largest(queries, rankings, values, pair, n=MOST):
     """The queries with the largest gains, and those with the largest losses.
 
-    rankings: a dict of name: ids. values: see `summary`. Returns two lists of dicts,
-    the largest first: question, course, a and b (the metric of both) and rows, the
-    first TOP results side by side. A result is a dict of id, title and grade; the grade
-    is None where nobody judged it."""
-    gain = values[pair[0]] - values[pair[1]]
-    order = gain.sort_values(ascending=False, kind="stable")
+    rankings: a dict of name: ids, (n_queries, depth). values: see `summary`. Returns
+    two lists of dicts, the largest first: question, course, a and b (the metric of
+    both), ids (the first TOP of both), and grades, a dict of id: grade."""
+    a, b = values[pair[0]], values[pair[1]]
+    order = (a - b).sort_values(ascending=False, kind="stable")
     won, lost = order[order > 0].index[:n], order[order < 0].index[::-1][:n]
-    titles = corpus.headings(documents)
     qrels = utils.qrels_of(utils.right_answers(queries))
-
-    def results(name, place):
-        """The first TOP results of a search; None where there are fewer."""
-        qrel, cells = qrels[place], [None] * TOP
-        for rank, id_ in enumerate(rankings[name][place][:TOP]):
-            if id_:
-                cells[rank] = {"id": id_, "title": titles[id_], "grade": qrel.get(id_)}
-        return cells
 
     def row(place):
         return {
             "question": queries["question"].iloc[place],
             "course": queries["course"].iloc[place],
-            "a": float(values[pair[0]][place]),
-            "b": float(values[pair[1]][place]),
-            "rows": [*zip(*(results(name, place) for name in pair), strict=True)],
+            "a": a[place],
+            "b": b[place],
+            "ids": [list(rankings[name][place][:TOP]) for name in pair],
+            "grades": qrels[place],
         }
 
     return [*map(row, won)], [*map(row, lost)]

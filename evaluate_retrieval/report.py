@@ -10,7 +10,7 @@ from datetime import date
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import elastic, embedding, experiments, intervals, plots, scoring
+from course import corpus, elastic, embedding, experiments, intervals, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 
 NAMES = {
@@ -297,9 +297,7 @@ def pair_page(folder, results, pair, kind, failed):
     failures, see `pairs.failures`."""
     queries, values = folder.test[kind], results.values[kind]
     figures = pairs.summary(values, intervals.groups_of(queries), pair)
-    won, lost = pairs.largest(
-        queries, results.rankings[kind], values, pair, folder.documents
-    )
+    won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
     sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, kind)]
     counts = pairs.counted(failed, [*pair]).T
     if len(counts):
@@ -322,6 +320,7 @@ def pair_page(folder, results, pair, kind, failed):
             f"The {pairs.MOST} largest gains: {pair[0]} is better": won,
             f"The {pairs.MOST} largest losses: {pair[1]} is better": lost,
         },
+        titles=corpus.headings(folder.documents),
         metric=experiments.METRIC[kind],
     )
 

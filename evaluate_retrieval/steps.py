@@ -91,20 +91,30 @@ def tuned(folder, build, settings):
     """The best of the settings on the queries that choose, and rankings to report.
 
     build: see `built_in.builder`. Each query that reports is ranked with what is best
-    on the other folds. A line says how many folds agree with the best."""
+    on the other folds."""
     kind = folder.decides
     queries = folder.development[kind], folder.test[kind]
+    depth = experiments.DEPTH[kind]
+    rankings, best = _cross_fit(build, settings, *queries, kind, depth)
+    return best, rankings
+
+
+def _cross_fit(build, settings, development, test, kind, depth=None):
+    """`experiments.cross_fit`: rankings, (n_queries, depth or K), and the best setting.
+
+    The log says how many folds agree with it."""
     rankings, by_fold, best = experiments.cross_fit(
         build,
         settings,
-        *queries,
+        development,
+        test,
         k=experiments.K[kind],
         by=experiments.BY[kind],
-        depth=experiments.DEPTH[kind],
+        depth=depth,
     )
     n_agree = by_fold.tolist().count(best)
-    log.info("%s of %s folds choose %s", n_agree, len(by_fold), best)
-    return best, rankings
+    log.info("%s queries: %s of %s folds choose %s", kind, n_agree, len(by_fold), best)
+    return rankings, best
 
 
 def choose(folder, candidates):
@@ -129,16 +139,12 @@ def choose(folder, candidates):
 
 def _by_folds(rankings, queries, kind, safe):
     """The best of several rankings of queries in folds: its name."""
-    expected, by_fold, best = experiments.cross_fit(
-        lambda name: lambda _: rankings[name],
-        [safe, *rankings],
-        queries,
-        queries,
-        k=experiments.K[kind],
-        by=experiments.BY[kind],
-    )
-    n_agree = by_fold.tolist().count(best)
-    log.info("%s queries: %s of %s folds choose %s", kind, n_agree, len(by_fold), best)
+
+    def build(name):
+        return lambda _: rankings[name]
+
+    names = [safe, *rankings]
+    expected, best = _cross_fit(build, names, queries, queries, kind)
     mean = experiments.values_of(queries, expected, kind).mean()
     log.info("to be expected of the choice: %.3f", mean)
     return best

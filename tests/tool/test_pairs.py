@@ -93,14 +93,12 @@ def test_summary_counts_wins_and_losses_and_says_what_can_be_told():
 
 def test_the_largest_gains_and_losses_have_both_lists_with_grades():
     values = values_of(RANKINGS)
-    gains, losses = pairs.largest(QUERIES, RANKINGS, values, PAIR, DOCUMENTS)
+    gains, losses = pairs.largest(QUERIES, RANKINGS, values, PAIR)
     differences = [row["a"] - row["b"] for row in gains]
     assert differences == pytest.approx([*[SECOND] * 2, *[1 - SECOND] * 8])
     assert len(losses) == 6
-    first = gains[2]["rows"][0]
-    assert first[0] == {"id": "a", "title": "<b>title a</b>", "grade": 2}
-    assert first[1] == {"id": "b", "title": "<b>title b</b>", "grade": 0}
-    assert gains[2]["rows"][2][0]["grade"] is None  # nobody judged it
+    assert gains[2]["ids"] == [["a", "b", "c"], ["b", "a", "c"]]
+    assert gains[2]["grades"] == {"a": 2, "b": 0}
 
 
 def test_slices_are_any_column_with_few_values_and_the_length():
