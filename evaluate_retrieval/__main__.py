@@ -6,9 +6,9 @@
     evaluate-retrieval power
     evaluate-retrieval judge FOLDER
 
-FOLDER has documents and, if there are any, queries and their judgements; notebook 05
-and docs/command.md say in which forms. Exit codes: 0 not worse, 1 worse, 2 undecided, 3
-an error, or a command line that cannot be read."""
+FOLDER has documents and, if there are any, queries and their judgements;
+notebook 05 and docs/command.md say in which forms. Exit codes: 0 not worse, 1
+worse, 2 undecided, 3 an error, or a command line that cannot be read."""
 
 import argparse
 import contextlib
@@ -180,8 +180,8 @@ def carry_out(arguments):
 def options_of(arguments):
     """`run.Options` of a command line; the folder of results is made.
 
-    FileNotFoundError for a folder of documents that is none; ValueError where the
-    results would lie among the documents."""
+    FileNotFoundError for a folder of documents that is none; ValueError where
+    the results would lie among the documents."""
     source = folder.located(arguments.folder)
     out = Path(arguments.out).absolute()
     if out.resolve() == Path(source).resolve():
@@ -282,7 +282,8 @@ def _power(arguments):
 def shown(as_json):
     """Show what this package and the course log, and what they warn of.
 
-    On standard output, or with as_json on the other, which warnings always take."""
+    On standard output, or with as_json on the other, which warnings always
+    take."""
     stream = sys.stderr if as_json else sys.stdout
 
     def show(record):

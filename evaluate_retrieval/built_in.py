@@ -1,8 +1,8 @@
 """The searches that the command brings: BM25, vectors, sums of both, Elasticsearch.
 
 A *setting* says what a search is made of, a dict. `text` and `vectors` are the
-weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of BM25,
-and `embedded` is the name of the vectors."""
+weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of
+BM25, and `embedded` is the name of the vectors."""
 
 import itertools
 import logging
@@ -45,8 +45,8 @@ class Vectors:
 class BuiltIn:
     """A search of ours: a function of queries and k.
 
-    scores: its score function. setting: what it is made of; {} for an engine. index:
-    its name in Elasticsearch."""
+    scores: its score function. setting: what it is made of; {} for an engine.
+    index: its name in Elasticsearch."""
 
     search: Callable
     scores: Callable
@@ -103,7 +103,8 @@ def chunks_of(document, size=CHUNK):
 def embed_all(documents, models=()):
     """`Vectors` by name: of the default model, and of each model that is named.
 
-    Where more than a tenth of the texts is long, also of chunks, see `chunks_of`."""
+    Where more than a tenth of the texts is long, also of chunks, see
+    `chunks_of`."""
     names = {"vectors": None, **{f"vectors: {name}": name for name in models}}
     texts = [corpus.heading_and_text(document) for document in documents]
     vectors = {}
@@ -226,7 +227,8 @@ def names(models=()):
 def sums(vectors):
     """The settings of sums to try: BM25 with a heading × 1 and × 2, with all vectors.
 
-    The first is the sum of notebook 06, with a weight of 0.8 for the vectors."""
+    The first is the sum of notebook 06, with a weight of 0.8 for the
+    vectors."""
     settings = [SUM]
     for options, name, weight in itertools.product(HEADINGS, vectors, WEIGHTS):
         weights = {"text": round(1 - weight, 1), "vectors": weight}

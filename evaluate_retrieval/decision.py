@@ -29,11 +29,12 @@ SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 class Decision:
     """A verdict on candidates against an incumbent.
 
-    verdict: "ship", "keep" or "undecided". name: what runs from now on. table: of
-    each candidate what it gains over the incumbent, with the columns of
-    `intervals.difference`, p corrected by Holm. more: how many more groups of queries
-    would tell. cheaper: a search that costs less and loses at most MARGIN, or None.
-    incumbent: the search that runs today, or None. says: all of it in words."""
+    verdict: "ship", "keep" or "undecided". name: what runs from now on. table:
+    of each candidate what it gains over the incumbent, with the columns of
+    `intervals.difference`, p corrected by Holm. more: how many more groups of
+    queries would tell. cheaper: a search that costs less and loses at most
+    MARGIN, or None. incumbent: the search that runs today, or None. says: all
+    of it in words."""
 
     verdict: str
     name: str
@@ -50,8 +51,8 @@ class Decision:
 def incumbent_of(name, own, names):
     """The search that runs today, or None.
 
-    name: what the user calls it, see `named`; without one it is the only search of
-    `own`. names: of all searches."""
+    name: what the user calls it, see `named`; without one it is the only
+    search of `own`. names: of all searches."""
     if name:
         return named(name, names, "--incumbent: ")
     return next(iter(own)) if len(own) == 1 else None
@@ -97,13 +98,13 @@ def decide(
 ):
     """A `Decision` on the searches, against the incumbent where one runs today.
 
-    values: a DataFrame of the metric, a row for each query and a column for each
-    search, of rankings that did not choose on these queries. groups: what is drawn, one
-    label a query. milliseconds: {name: of a query}, as far as they were measured. A
-    candidate is shipped if its gain is significant after Holm's correction for all
-    candidates. With less than experiments.FEW queries none is. Without an incumbent:
-    best is the search that was chosen, and close are those from which it cannot be told
-    apart."""
+    values: a DataFrame of the metric, a row for each query and a column for
+    each search, of rankings that did not choose on these queries. groups: what
+    is drawn, one label a query. milliseconds: {name: of a query}, as far as
+    they were measured. A candidate is shipped if its gain is significant after
+    Holm's correction for all candidates. With less than experiments.FEW
+    queries none is. Without an incumbent: best is the search that was chosen,
+    and close are those from which it cannot be told apart."""
     missing = experiments.FEW - len(groups)  # queries
     if incumbent is None:
         cheaper = _cheaper(best, values, groups, milliseconds)
@@ -205,8 +206,9 @@ def if_worse(values, groups, pair, kind):
 def code(decision):
     """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
 
-    0: a search is to be shipped, or a candidate is shown to lose less than MARGIN.
-    1: the incumbent is kept, and no candidate is shown to be that near."""
+    0: a search is to be shipped, or a candidate is shown to lose less than
+    MARGIN. 1: the incumbent is kept, and no candidate is shown to be that
+    near."""
     if decision.verdict == "undecided":
         return 2
     table = decision.table
@@ -220,9 +222,9 @@ def code(decision):
 def power():
     """How many needs show which difference of nDCG@10: a DataFrame by difference.
 
-    A test with so many finds it four times in five. Columns: for each of SPREADS the
-    number with the lowest, the median and the highest spread. Queries that ask for the
-    same count as one need."""
+    A test with so many finds it four times in five. Columns: for each of
+    SPREADS the number with the lowest, the median and the highest spread.
+    Queries that ask for the same count as one need."""
     rows = {
         size: {
             (name, which): math.ceil((intervals.POWER * spread / size) ** 2)

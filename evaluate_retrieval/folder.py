@@ -178,9 +178,10 @@ def _of_files(path, source, language):
 def _folder(source, language, paths, documents, tables, qrels, notes=()):
     """The `Folder` of tables that were read.
 
-    paths: of the documents, the runs and failures.csv, see `_files_of`. tables: a dict
-    of LOG, GENERATED and JUDGED, where they are there: path and table. qrels: a dict
-    of path: table. notes: on what was read; more are added."""
+    paths: of the documents, the runs and failures.csv, see `_files_of`.
+    tables: a dict of LOG, GENERATED and JUDGED, where they are there: path and
+    table. qrels: a dict of path: table. notes: on what was read; more are
+    added."""
     [path], notes = paths[DOCUMENTS], [*notes]
     documents = documents[corpus.FIELDS].reset_index(drop=True)
     made = documents["id"].str.strip() == ""
@@ -365,10 +366,10 @@ def _files_of(source):
     """The files of a folder, or a file, by kind: a dict of lists of paths.
 
     Its keys: DOCUMENTS (one, or the folder itself where that has pages), LOG
-    (at most one), "qrels", "runs", and the names of our own files. Then notes on
-    files that are not read. ValueError where there is no file of documents, or
-    several of them or of queries, and for judgements of queries that are not
-    there or have others already."""
+    (at most one), "qrels", "runs", and the names of our own files. Then notes
+    on files that are not read. ValueError where there is no file of documents,
+    or several of them or of queries, and for judgements of queries that are
+    not there or have others already."""
     below = visible([*source.glob("qrels/*"), *source.glob("runs/*")])
     here = visible([source, *source.glob("*")])
     paths = {name: _named(here, name) for name in (GENERATED, JUDGED, FAILURES)}

@@ -36,9 +36,9 @@ MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 class Kept:
     """What a baseline keeps of one kind of query, or what a run has just measured.
 
-    queries: DataFrame with QUERY_COLUMNS, texts; need: which belong together, see
-    `intervals.groups_of`. rankings: dict of query id: ids, best first, without
-    padding. qrels: dict of query id: dict of id: grade."""
+    queries: DataFrame with QUERY_COLUMNS, texts; need: which belong together,
+    see `intervals.groups_of`. rankings: dict of query id: ids, best first,
+    without padding. qrels: dict of query id: dict of id: grade."""
 
     search: str
     queries: pd.DataFrame
@@ -50,12 +50,12 @@ class Kept:
 class Outcome:
     """What the gate says of one kind of query.
 
-    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of the
-    old. figures: metric, before, now, difference, low, high, how, queries, groups,
-    wins, losses and ties; empty after an error. sentences: why, then what else
-    changed. losing, gaining: DataFrames with the SHOWN largest losses and gains.
-    Columns: query_id, question, before, now, gain, first_before and first_now (three
-    ids)."""
+    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of
+    the old. figures: metric, before, now, difference, low, high, how, queries,
+    groups, wins, losses and ties; empty after an error. sentences: why, then
+    what else changed. losing, gaining: DataFrames with the SHOWN largest
+    losses and gains. Columns: query_id, question, before, now, gain,
+    first_before and first_now (three ids)."""
 
     kind: str
     code: int
@@ -72,8 +72,8 @@ class Outcome:
 def write_baseline(path, kept, run_id):
     """Write what a later run is compared with, and return the path.
 
-    kept: dict of kind: Kept. The same content gives the same bytes. Rankings are
-    cut at experiments.DEPTH."""
+    kept: dict of kind: Kept. The same content gives the same bytes. Rankings
+    are cut at experiments.DEPTH."""
     kinds = {}
     for kind, measured in kept.items():
         depth = experiments.DEPTH[kind]
@@ -124,9 +124,10 @@ def _unpacked(kind, packed):
 def compare(baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False):
     """An `Outcome` for each kind of query of the baseline: a list.
 
-    baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below 1.
-    anytime: intervals that hold at every look: `intervals.confidence_sequence`.
-    allow_deleted: more than MOST_GONE of the baseline's queries may be gone."""
+    baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below
+    1. anytime: intervals that hold at every look:
+    `intervals.confidence_sequence`. allow_deleted: more than MOST_GONE of the
+    baseline's queries may be gone."""
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:

@@ -11,9 +11,9 @@ from evaluate_retrieval.folder import JUDGED
 def pairs_to_judge(folder, own, path):
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE, and a sentence.
 
-    path: of the list that the last run wrote; without one, a pool of the folder's
-    queries, see `lists.to_pool`. Pairs of documents that are gone are left out, and the
-    sentence counts them."""
+    path: of the list that the last run wrote; without one, a pool of the
+    folder's queries, see `lists.to_pool`. Pairs of documents that are gone are
+    left out, and the sentence counts them."""
     if path.exists() and corpus.read_text(path).count("\n") > 1:
         pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
     else:
@@ -28,10 +28,11 @@ def pairs_to_judge(folder, own, path):
 def judge(folder, pairs, name, read, write):
     """Judge pairs, and add the judgements to the folder's: the path, or None.
 
-    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of an
-    interrupt and of the input, judged-queries.csv beside the documents has all
-    judgements, old and new. None is returned, and nothing written, where nothing was
-    judged. read, write: functions that ask for a line, and show one."""
+    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
+    an interrupt and of the input, judged-queries.csv beside the documents has
+    all judgements, old and new. None is returned, and nothing written, where
+    nothing was judged. read, write: functions that ask for a line, and show
+    one."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
     if session.note:

@@ -10,8 +10,8 @@ from evaluate_retrieval import built_in, decision
 def judge_next(folder, results, n=100):
     """The n results without a grade that tell the leaders apart soonest: a DataFrame.
 
-    Columns: corpus.TO_JUDGE. The leaders are the chosen search and those that cannot be
-    told from it. Empty where judged queries do not decide."""
+    Columns: corpus.TO_JUDGE. The leaders are the chosen search and those that
+    cannot be told from it. Empty where judged queries do not decide."""
     kind = folder.decides
     if kind != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
@@ -26,9 +26,9 @@ def judge_next(folder, results, n=100):
 def with_proposals(pairs, documents, path):
     """Pairs to judge with what a model proposes: two more columns.
 
-    model_says_relevant: its probability, from 0 to 1. model: its name. They are a
-    model's, and nobody's judgements: `judge` does not show them, and no figure counts
-    them. path: of the responses, which are kept."""
+    model_says_relevant: its probability, from 0 to 1. model: its name. They
+    are a model's, and nobody's judgements: `judge` does not show them, and no
+    figure counts them. path: of the responses, which are kept."""
     says = pooling.graded(pairs, documents, path)
     return pairs.assign(model_says_relevant=says.round(3), model=llm.model())
 
@@ -36,9 +36,9 @@ def with_proposals(pairs, documents, path):
 def to_pool(folder, own, n_each=20):
     """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
 
-    A sample of its queries, n_each of each stratum (see `pooling.sample_log`), with the
-    first ten of each search: by text, by vectors if their packages are there, and your
-    own. ValueError where the folder has no queries."""
+    A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
+    with the first ten of each search: by text, by vectors if their packages
+    are there, and your own. ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
     log, documents = folder.log, folder.documents

@@ -1,7 +1,7 @@
 """The manifest of a run, run.json in the results: what went in, what came out.
 
-It has an id, which the report prints. A lock keeps a second run out of the same
-folder."""
+It has an id, which the report prints. A lock keeps a second run out of the
+same folder."""
 
 import json
 import logging
@@ -47,11 +47,12 @@ def locked(results):
 def recorded(results, source, command, language, models):
     """Write the manifest of what is done inside: gives the id of the run.
 
-    Call it under the lock. source: a folder, a file or irds:NAME. command: the words
-    of the command line. language and models: as the manifest is to say. In the end it
-    has the state, done or failed, and what was written, with hashes. ValueError where
-    inputs have changed: some figures may be of the old ones, others of the new ones. A
-    warning of the log says if the last run in the folder was killed."""
+    Call it under the lock. source: a folder, a file or irds:NAME. command: the
+    words of the command line. language and models: as the manifest is to say.
+    In the end it has the state, done or failed, and what was written, with
+    hashes. ValueError where inputs have changed: some figures may be of the
+    old ones, others of the new ones. A warning of the log says if the last run
+    in the folder was killed."""
     last = _read(results)
     if last.get("state") == "running":
         logging.getLogger(__name__).warning(
@@ -101,8 +102,8 @@ def recorded(results, source, command, language, models):
 def input_hashes(source, results):
     """The SHA-256 of each file of the source, by its path as seen from there: a dict.
 
-    Hidden files, a folder of results, and what is written during a run, as paid
-    answers are, do not count."""
+    Hidden files, a folder of results, and what is written during a run, as
+    paid answers are, do not count."""
     source, results = Path(source).absolute(), results.absolute()
     start = source if source.is_dir() else source.parent
     return {

@@ -1,7 +1,7 @@
 """Why one search beats another: wins and losses, both lists side by side, slices.
 
-A *pair* is two names of searches; what the first gains over the second is above 0 where
-the first is better."""
+A *pair* is two names of searches; what the first gains over the second is
+above 0 where the first is better."""
 
 import numpy as np
 import pandas as pd
@@ -32,10 +32,11 @@ QUERY_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
 def summary(values, groups, pair):
     """What the first search of a pair gains over the second: a dict.
 
-    values: a DataFrame of the metric, a row for each query and a column for each
-    search. groups: what is drawn, one label a query. difference, low, high and p as of
-    `intervals.difference`; wins, ties and losses count queries; smallest is the
-    difference that so many groups can show; a and b are the means."""
+    values: a DataFrame of the metric, a row for each query and a column for
+    each search. groups: what is drawn, one label a query. difference, low,
+    high and p as of `intervals.difference`; wins, ties and losses count
+    queries; smallest is the difference that so many groups can show; a and b
+    are the means."""
     a, b = (values[name].to_numpy() for name in pair)
     gain = a - b
     return {
@@ -76,9 +77,10 @@ def sentence(figures, pair, kind):
 def largest(queries, rankings, values, pair, n=MOST):
     """The queries with the largest gains, and those with the largest losses.
 
-    rankings: a dict of name: ids, (n_queries, depth). values: see `summary`. Returns
-    two lists of dicts, the largest first: question, course, a and b (the metric of
-    both), ids (the first TOP of both), and grades, a dict of id: grade."""
+    rankings: a dict of name: ids, (n_queries, depth). values: see `summary`.
+    Returns two lists of dicts, the largest first: question, course, a and b
+    (the metric of both), ids (the first TOP of both), and grades, a dict of
+    id: grade."""
     a, b = values[pair[0]], values[pair[1]]
     order = (a - b).sort_values(ascending=False, kind="stable")
     won, lost = order[order > 0].index[:n], order[order < 0].index[::-1][:n]
@@ -103,8 +105,8 @@ def largest(queries, rankings, values, pair, n=MOST):
 def slices_of(queries):
     """The slice of each query, by column: a DataFrame of texts.
 
-    Columns of the queries with 2 to MOST_VALUES different values, and the length of the
-    question, see LENGTH."""
+    Columns of the queries with 2 to MOST_VALUES different values, and the
+    length of the question, see LENGTH."""
     texts = _texts_of(queries)
     able = [name for name in texts if 2 <= texts[name].nunique() <= MOST_VALUES]
     table = texts[able].copy()
@@ -150,10 +152,10 @@ def causes_of(queries, ranking, kind):
 def failures(queries, rankings, kind, documents, causes=()):
     """The failures of each search: a DataFrame with the columns FAILED.
 
-    causes: rows with *your cause*, which a person has filled in before: it is kept by
-    query and search, the last one if there are several. Rows of queries or searches
-    that do not fail now stay, with an empty cause of ours (see `causes_of`): what a
-    person wrote is not lost."""
+    causes: rows with *your cause*, which a person has filled in before: it is
+    kept by query and search, the last one if there are several. Rows of
+    queries or searches that do not fail now stay, with an empty cause of ours
+    (see `causes_of`): what a person wrote is not lost."""
     titles, tables = corpus.headings(documents), []
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) for qrel in qrels]
@@ -174,8 +176,8 @@ def failures(queries, rankings, kind, documents, causes=()):
 def counted(failed, names):
     """How often each cause occurs, by search: a DataFrame of whole numbers.
 
-    failed: see `failures`. names: of searches. What a person wrote counts instead of
-    our cause."""
+    failed: see `failures`. names: of searches. What a person wrote counts
+    instead of our cause."""
     now = failed[failed["search"].isin(names) & (failed["cause"] != "")]
     cause = now["your cause"].where(now["your cause"] != "", now["cause"])
     table = pd.crosstab(now["search"], cause).reindex(names, fill_value=0)
@@ -188,10 +190,11 @@ def counted(failed, names):
 def query_table(queries, rankings, kind):
     """A row for each query and search, the table of queries.csv: a DataFrame.
 
-    Columns: kind, query_id, need (or document), the columns of the queries, search,
-    the metric, hit_rate, rank of the first relevant result (empty without one),
-    judged_at_k, cause and the first ids, with spaces between them. A column of yours
-    that is called like one of these gets "your " before its name."""
+    Columns: kind, query_id, need (or document), the columns of the queries,
+    search, the metric, hit_rate, rank of the first relevant result (empty
+    without one), judged_at_k, cause and the first ids, with spaces between
+    them. A column of yours that is called like one of these gets "your "
+    before its name."""
     k, by = experiments.K[kind], experiments.BY[kind]
     base = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
     same = {*QUERY_COLUMNS}.intersection(corpus.own_columns(base))

@@ -1,8 +1,8 @@
 """Other people's files, one at a time: each becomes a table of texts.
 
-Tables, Excel's too, lines of elasticdump, TREC's documents, topics and qrels, and
-pages; and a .zip, which becomes a folder. What a person should know of a file that was
-read is in `table.attrs["notes"]`, a list of sentences."""
+Tables, Excel's too, lines of elasticdump, TREC's documents, topics and qrels,
+and pages; and a .zip, which becomes a folder. What a person should know of a
+file that was read is in `table.attrs["notes"]`, a list of sentences."""
 
 import csv
 import re
@@ -97,8 +97,9 @@ def suffix_of(path):
 def read_text(path, encoding=None):
     """A file as text, without a byte order mark.
 
-    encoding: Python's name of one, for a file that is not UTF-8. ValueError names the
-    first line that cannot be decoded, and says which encoding it looks like."""
+    encoding: Python's name of one, for a file that is not UTF-8. ValueError
+    names the first line that cannot be decoded, and says which encoding it
+    looks like."""
     content = corpus.read_bytes(path)
     names = ["utf-8-sig", encoding or "utf-8-sig"]
     if b"\x1b" in content:  # ISO-2022 is ASCII with escapes
@@ -134,8 +135,9 @@ def _encoding_advice(content):
 def _read_csv(path, encoding=None):
     """A table with a header, which says whether commas, semicolons or tabs separate.
 
-    Between tabs a quotation mark is a character like others, unless only quoted cells
-    that go over several lines give all rows the same number of cells."""
+    Between tabs a quotation mark is a character like others, unless only
+    quoted cells that go over several lines give all rows the same number of
+    cells."""
     text, quoting = read_text(path, encoding), csv.QUOTE_MINIMAL
     header = text.partition("\n")[0]
     is_tsv = suffix_of(path) == ".tsv"
@@ -197,8 +199,9 @@ def _read_parquet(path, encoding=None):
 def _read_xlsx(path, encoding=None):
     """The first sheet of an Excel file, whose first row is the header.
 
-    The index is the row in the sheet. A note names other sheets that hold something.
-    ValueError where the package openpyxl is missing, which is used for it."""
+    The index is the row in the sheet. A note names other sheets that hold
+    something. ValueError where the package openpyxl is missing, which is used
+    for it."""
     try:
         with zipfile.ZipFile(path) as packed:
             _checked_members(packed)
@@ -225,8 +228,8 @@ def _read_xlsx(path, encoding=None):
 def _read_trec(path, encoding=None):
     """Documents or queries in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>.
 
-    Queries may be topics too, with <num> and <title>. ValueError counts what is not
-    closed, or has no id or title."""
+    Queries may be topics too, with <num> and <title>. ValueError counts what
+    is not closed, or has no id or title."""
     text = read_text(path, encoding)
     if "<DOC>" in text:
         parts = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
@@ -260,7 +263,8 @@ def _parts(path, text, opens, closes, form):
 def _xml_topics(path, text):
     """Topics in XML: the number is an attribute; the query is the title, or the text.
 
-    <topic number="1"><title>late homework</title></topic>, or <query> for <title>."""
+    <topic number="1"><title>late homework</title></topic>, or <query> for
+    <title>."""
     try:
         topics = [*ET.fromstring(text).iter("topic")]
     except ET.ParseError as error:
@@ -398,9 +402,10 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     """A file as a DataFrame of texts with our columns; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. encoding: see `read_text`. keep_other: whether columns that we
-    do not have are kept, under their own names. Notes name these, and columns that are
-    not used. ValueError names file, line or record, and column."""
+    which must be there. encoding: see `read_text`. keep_other: whether columns
+    that we do not have are kept, under their own names. Notes name these, and
+    columns that are not used. ValueError names file, line or record, and
+    column."""
     reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
     table = reader(path, encoding)
     notes = [*table.attrs.get("notes", [])]
@@ -438,8 +443,8 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
 def read_queries(path, encoding=None):
     """Read queries from a table, from topics of TREC, or from lines of text.
 
-    A query without an id gets "q" and its number. Columns that the course does not
-    have stay, under their own names."""
+    A query without an id gets "q" and its number. Columns that the course does
+    not have stay, under their own names."""
     queries = read_records(path, QUERY, ["query"], encoding, keep_other=True)
     made = [f"q{number}" for number in range(1, len(queries) + 1)]
     is_blank = queries["query_id"].str.strip() == ""
@@ -453,8 +458,9 @@ def read_queries(path, encoding=None):
 def read_qrels(path, encoding=None):
     """A DataFrame of query_id, document and grade; a negative one counts as 0.
 
-    path: lines of query, document and grade, with a header or without (BEIR, TREC);
-    or a table with these columns as .csv, .json, .jsonl, .parquet or .xlsx."""
+    path: lines of query, document and grade, with a header or without (BEIR,
+    TREC); or a table with these columns as .csv, .json, .jsonl, .parquet or
+    .xlsx."""
     if suffix_of(path) in READERS.keys() - {".tsv", ".trec"}:
         table = read_records(path, GRADED, GRADED, encoding)
     else:
@@ -487,9 +493,10 @@ def _qrels_lines(path, encoding):
 def unzipped(path, into):
     """The folder that a .zip holds, unpacked into `into`.
 
-    What programs leave in it (__MACOSX, .DS_Store) is left out, and a path that leads
-    out of the folder ends in it. ValueError for what is no .zip, is damaged,
-    encrypted, too large, or has a link; the size and links are checked first."""
+    What programs leave in it (__MACOSX, .DS_Store) is left out, and a path
+    that leads out of the folder ends in it. ValueError for what is no .zip, is
+    damaged, encrypted, too large, or has a link; the size and links are
+    checked first."""
     try:
         with zipfile.ZipFile(path) as packed:
             members = _checked_members(packed)

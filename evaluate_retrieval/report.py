@@ -1,7 +1,7 @@
 """The report: a page that begins with the decision. It opens offline.
 
-What it looks like is in report.html.j2, and the page of two searches in pair.html.j2.
-What people wrote is escaped there."""
+What it looks like is in report.html.j2, and the page of two searches in
+pair.html.j2. What people wrote is escaped there."""
 
 import base64
 import json
@@ -43,8 +43,8 @@ def section(title, text, table=None, code="", index=True, link=""):
     """A heading and a paragraph; a table, code and a link, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
-    shown. link: the name of a page beside the report. Returns a dict of texts and
-    lists of texts."""
+    shown. link: the name of a page beside the report. Returns a dict of texts
+    and lists of texts."""
     table = pd.DataFrame() if table is None else table.rename(columns=NAMES)
     return {
         "title": title,
@@ -68,9 +68,10 @@ def _cell(value, column):
 def page(folder, candidates, results, verdict, pair, lists, run_id, picture):
     """The report on a folder with queries, as HTML.
 
-    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two names,
-    see `steps.pair_of`. lists: DataFrames by name: failures, judge_next and refused, a
-    Series. picture: the path where the picture of the searches is drawn."""
+    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
+    names, see `steps.pair_of`. lists: DataFrames by name: failures, judge_next
+    and refused, a Series. picture: the path where the picture of the searches
+    is drawn."""
     kind = folder.decides
     boards, best = results.boards, results.chosen[kind]
     wide, narrow = draw(boards, kind, picture)
@@ -211,7 +212,8 @@ def of_yours(searches):
 def of_folder(folder, models, run_id):
     """The sections on the documents, and on how the report was made: a list.
 
-    models: of the vectors, names; None is the default. Empty without vectors."""
+    models: of the vectors, names; None is the default. Empty without
+    vectors."""
     documents = folder.documents
     frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
     counts = {
@@ -240,7 +242,8 @@ def lists_only(queries):
 def costs(milliseconds, best):
     """What a query takes in the chosen and in the fastest search, as a sentence.
 
-    milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
+    milliseconds: a Series by search, NaN where nothing was measured, as in a
+    run."""
     measured = milliseconds.dropna()
     text = f"How long a query takes in “{best}” was not measured"
     if best in measured:
@@ -293,8 +296,8 @@ def recipe(name, candidates, folder):
 def pair_page(folder, results, pair, kind, failed):
     """Why one search beats another, as HTML: see `pairs`.
 
-    results: `steps.Results`. pair: two names. kind: of the queries. failed: a table of
-    failures, see `pairs.failures`."""
+    results: `steps.Results`. pair: two names. kind: of the queries. failed: a
+    table of failures, see `pairs.failures`."""
     queries, values = folder.test[kind], results.values[kind]
     figures = pairs.summary(values, intervals.groups_of(queries), pair)
     won, lost = pairs.largest(queries, results.rankings[kind], values, pair)

@@ -31,10 +31,11 @@ log = logging.getLogger(__name__)
 class Options:
     """What a run is asked for.
 
-    source: a folder or file with the documents. out: the folder of results. searches: a
-    Python file with your own. only_own: none of ours. incumbent: the name of the search
-    that runs today. timeout: seconds for a query. language: of the stems; None detects
-    it. use_node: whether Elasticsearch is asked, too."""
+    source: a folder or file with the documents. out: the folder of results.
+    searches: a Python file with your own. only_own: none of ours. incumbent:
+    the name of the search that runs today. timeout: seconds for a query.
+    language: of the stems; None detects it. use_node: whether Elasticsearch is
+    asked, too."""
 
     source: Path
     out: Path
@@ -61,8 +62,8 @@ class Evaluated:
 def evaluate(options, run_id):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
-    Where the folder has no queries, the report says what to do next. ValueError where
-    there is no search."""
+    Where the folder has no queries, the report says what to do next.
+    ValueError where there is no search."""
     folder = read_aloud(options)
     path = options.out / "report.html"
     if not folder.test:
@@ -112,8 +113,8 @@ def own_searches(folder, options):
 def _candidates(folder, options, names=()):
     """The searches on a folder, `steps.Candidates`; in the end indexes are deleted.
 
-    names: of searches, if no others are needed: then ours are built only where these
-    are not all yours. What can fail early is checked first."""
+    names: of searches, if no others are needed: then ours are built only where
+    these are not all yours. What can fail early is checked first."""
     own = own_searches(folder, options)
     are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
     only_own = options.only_own or (bool(names) and all(are_own))
@@ -217,8 +218,9 @@ def as_json(evaluated):
 def kept_of(evaluated, name=None, baseline=None):
     """What a baseline keeps of each kind of query: a dict of `gate.Kept`.
 
-    name: of the search. Without one it is that of a baseline, as far as it was ranked;
-    else the chosen one of each kind. ValueError for a name that no search has."""
+    name: of the search. Without one it is that of a baseline, as far as it was
+    ranked; else the chosen one of each kind. ValueError for a name that no
+    search has."""
     results, kept = evaluated.results, {}
     for kind, queries in evaluated.folder.test.items():
         rankings, search = results.rankings[kind], results.chosen[kind]
@@ -247,11 +249,12 @@ def kept_of(evaluated, name=None, baseline=None):
 def compare(options, names, kind=None, margin=decision.MARGIN):
     """Measure two searches, and write their page into the folder of results: a dict.
 
-    names: with or without "own: ". kind: of the queries, else that which decides. The
-    dict has pair, kind, the figures of `pairs.summary`, says, files and code: 0 if the
-    first is shown to be no worse than the margin, 1 if it is worse by more, 2 if
-    neither is shown, or there are fewer than experiments.FEW queries. ValueError for a
-    search or queries that are not there."""
+    names: with or without "own: ". kind: of the queries, else that which
+    decides. The dict has pair, kind, the figures of `pairs.summary`, says,
+    files and code: 0 if the first is shown to be no worse than the margin, 1
+    if it is worse by more, 2 if neither is shown, or there are fewer than
+    experiments.FEW queries. ValueError for a search or queries that are not
+    there."""
     folder = read_aloud(options)
     kind = kind or folder.decides
     if kind not in folder.test:

@@ -1,7 +1,7 @@
 """From searches to a choice and its differences, step by step.
 
-Queries are of two kinds, "generated" and "judged". Tables of queries, rankings and
-choices are dicts of the kind. The last kind decides."""
+Queries are of two kinds, "generated" and "judged". Tables of queries, rankings
+and choices are dicts of the kind. The last kind decides."""
 
 import logging
 from dataclasses import dataclass, field, replace
@@ -20,9 +20,10 @@ log = logging.getLogger(__name__)
 class Candidates:
     """The searches that are compared, dicts of the name.
 
-    searches: functions of queries and k; yours come first. cross_fitted: of tuned
-    ones, the rankings of the queries that report. safe: the search that is chosen
-    where the queries are too few to choose. models: of the vectors, by name."""
+    searches: functions of queries and k; yours come first. cross_fitted: of
+    tuned ones, the rankings of the queries that report. safe: the search that
+    is chosen where the queries are too few to choose. models: of the vectors,
+    by name."""
 
     searches: dict
     cross_fitted: dict = field(default_factory=dict)
@@ -55,9 +56,10 @@ class Candidates:
 class Results:
     """What was measured, dicts of the kind of queries.
 
-    chosen: the name of a search. boards: leaderboards. rankings: by search, ids.
-    values: DataFrames of the metric, a row for each query and a column for each search.
-    differences: the chosen search minus each other, see `differences`."""
+    chosen: the name of a search. boards: leaderboards. rankings: by search,
+    ids. values: DataFrames of the metric, a row for each query and a column
+    for each search. differences: the chosen search minus each other, see
+    `differences`."""
 
     chosen: dict
     boards: dict
@@ -90,8 +92,8 @@ def candidates(folder, own, es=None, only_own=False):
 def tuned(folder, build, settings):
     """The best of the settings on the queries that choose, and rankings to report.
 
-    build: see `built_in.builder`. Each query that reports is ranked with what is best
-    on the other folds."""
+    build: see `built_in.builder`. Each query that reports is ranked with what
+    is best on the other folds."""
     kind = folder.decides
     queries = folder.development[kind], folder.test[kind]
     depth = experiments.DEPTH[kind]
@@ -120,8 +122,8 @@ def _cross_fit(build, settings, development, test, kind, depth=None):
 def choose(folder, candidates):
     """The name of the search that is chosen for each kind of queries: a dict.
 
-    On halves, the best on the development half. On folds of the same queries, the best
-    on all of them; lines say what to expect of it."""
+    On halves, the best on the development half. On folds of the same queries,
+    the best on all of them; lines say what to expect of it."""
     chosen = {}
     for kind, queries in folder.test.items():
         development = folder.development[kind]
@@ -199,9 +201,9 @@ def _milliseconds_to_encode(candidates, test):
 def differences(values, test, chosen, smallest=0.02):
     """The chosen search minus each other: a dict of kind: DataFrame.
 
-    values: see `Results`. Columns: see `intervals.difference`; and needed, how many
-    groups would show a difference of `smallest`. The p values of all kinds are one
-    family for Holm."""
+    values: see `Results`. Columns: see `intervals.difference`; and needed, how
+    many groups would show a difference of `smallest`. The p values of all
+    kinds are one family for Holm."""
     tables = {}
     for kind, queries in test.items():
         groups = intervals.groups_of(queries)
@@ -221,8 +223,8 @@ def differences(values, test, chosen, smallest=0.02):
 def refused_shares(candidates, queries, unanswered, share=0.05):
     """Share of the queries without an answer that each search could refuse: a Series.
 
-    Each refuses `share` of the queries with an answer. It is empty where there are no
-    queries of one of the two, and has the searches that have scores."""
+    Each refuses `share` of the queries with an answer. It is empty where there
+    are no queries of one of the two, and has the searches that have scores."""
     shares = {}
     for name, search in candidates.searches.items() if len(unanswered) else ():
         if search.origin == "built in":
@@ -235,8 +237,9 @@ def refused_shares(candidates, queries, unanswered, share=0.05):
 def decide(folder, candidates, results, incumbent=None):
     """What to do, by the queries that decide: a `decision.Decision`.
 
-    incumbent: the name of the search that runs today; else it is the only one of
-    yours. It says if a search is to be shipped that is worse on the other queries."""
+    incumbent: the name of the search that runs today; else it is the only one
+    of yours. It says if a search is to be shipped that is worse on the other
+    queries."""
     kind = folder.decides
     names = results.values[kind].columns
     verdict = decision.decide(
@@ -262,9 +265,9 @@ def decide(folder, candidates, results, incumbent=None):
 def pair_of(folder, candidates, results, verdict):
     """The chosen search, and what it is set against: two names.
 
-    That is the incumbent; else one of yours, tuned BM25, or the next best. Where the
-    incumbent is not beaten, the first is the best of the candidates. Where there is one
-    search only, both are it."""
+    That is the incumbent; else one of yours, tuned BM25, or the next best.
+    Where the incumbent is not beaten, the first is the best of the candidates.
+    Where there is one search only, both are it."""
     board = results.boards[folder.decides]
     best = results.chosen[folder.decides]
     if verdict.incumbent and verdict.verdict != "ship" and len(verdict.table):

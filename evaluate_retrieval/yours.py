@@ -39,11 +39,11 @@ log = logging.getLogger(__name__)
 class Search:
     """A search function of your own: queries and k to ids, (n_queries, k).
 
-    find: a function of queries to a list of ids for each, None where a run has no
-    ranking. "" in a list is a place without a document. origin: "own" or "run". The
-    rest grows as queries are asked. milliseconds, errors: dicts, of all queries and of
-    those that failed; a query is what `_texts_of` makes of it. counts: of "queries",
-    "repeated" and "foreign" ids."""
+    find: a function of queries to a list of ids for each, None where a run has
+    no ranking. "" in a list is a place without a document. origin: "own" or
+    "run". The rest grows as queries are asked. milliseconds, errors: dicts, of
+    all queries and of those that failed; a query is what `_texts_of` makes of
+    it. counts: of "queries", "repeated" and "foreign" ids."""
 
     find: Callable
     origin: str
@@ -64,10 +64,11 @@ class Search:
 def own_searches(folder, queries, path=None, timeout=30.0):
     """`Search` by name: "own: NAME" of a Python file, "run: NAME" of the folder's runs.
 
-    folder: has documents, and runs, a dict of name: dict of query id: ids. queries: a
-    list of DataFrames, those that a run may rank. path: of the file, see
-    docs/your-searches.md; it is run in a process of its own. timeout: seconds that a
-    try of a query may take. ValueError names the file that cannot be used."""
+    folder: has documents, and runs, a dict of name: dict of query id: ids.
+    queries: a list of DataFrames, those that a run may rank. path: of the
+    file, see docs/your-searches.md; it is run in a process of its own.
+    timeout: seconds that a try of a query may take. ValueError names the file
+    that cannot be used."""
     corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
     if path is not None:
@@ -82,8 +83,8 @@ def own_searches(folder, queries, path=None, timeout=30.0):
 def are_alone(n_documents, searches, only_own):
     """Whether only your own searches are run: there are some, and many documents.
 
-    searches: see `own_searches`. only_own: asks for it with any number of documents; a
-    ValueError if there are none."""
+    searches: see `own_searches`. only_own: asks for it with any number of
+    documents; a ValueError if there are none."""
     if only_own and not searches:
         raise ValueError(
             "--only-own: there is no search of your own; name a file with --searches, "
@@ -104,7 +105,8 @@ def of_queries(searches, queries):
 def milliseconds(searches):
     """The mean time of a query in each search of your own: a Series.
 
-    Queries that failed count, too. It is NaN for a run, which other tools made."""
+    Queries that failed count, too. It is NaN for a run, which other tools
+    made."""
     means = {
         name: np.mean([*search.milliseconds.values()] or [np.nan])
         for name, search in searches.items()
@@ -117,10 +119,10 @@ def how_it_went(searches):
     """What happened while your searches were asked: a DataFrame, a row for each.
 
     searches: a dict of name: `Search`. One that was not asked has no row.
-    Columns: queries asked, or ranked by a run; failed, of them, and their share; the
-    first error; repeated ids and foreign ids, of no document, whose places stay empty;
-    p50 and p95 of the milliseconds of a query, failed ones included. What a run cannot
-    tell is NaN."""
+    Columns: queries asked, or ranked by a run; failed, of them, and their
+    share; the first error; repeated ids and foreign ids, of no document, whose
+    places stay empty; p50 and p95 of the milliseconds of a query, failed ones
+    included. What a run cannot tell is NaN."""
     rows = {}
     for name, search in searches.items():
         if not search.counts["queries"]:
@@ -146,8 +148,8 @@ def how_it_went(searches):
 class Program:
     """A process that answers for a file of searches, see serve.py.
 
-    It is killed, with what it has started, where an answer takes too long, and when
-    this object or Python ends. `start` starts it again."""
+    It is killed, with what it has started, where an answer takes too long, and
+    when this object or Python ends. `start` starts it again."""
 
     def __init__(self, path, timeout):
         self.path, self.timeout, self.end = path.absolute(), timeout, None
@@ -237,9 +239,10 @@ def _pass_on(stream, take):
 def _of_file(program, name, takes_query, corpus_ids):
     """The `Search` of a name of the file. corpus_ids: the ids of the documents.
 
-    Each query is asked once, and its answer is kept. A query that fails is asked
-    again; if it fails again, it finds nothing. TimeoutError where IN_A_ROW queries have
-    no answer. What was found until then, or until an interrupt, is kept."""
+    Each query is asked once, and its answer is kept. A query that fails is
+    asked again; if it fails again, it finds nothing. TimeoutError where
+    IN_A_ROW queries have no answer. What was found until then, or until an
+    interrupt, is kept."""
     kept, took, errors, late, counts = {}, {}, {}, set(), Counter()
 
     def ask(query):
@@ -301,7 +304,8 @@ def _with_progress(queries, name):
 def _texts_of(queries, with_own):
     """What each query asks for: a tuple of (column, text), for each a tuple.
 
-    The columns are question, course, and the user's own. An empty cell is ""."""
+    The columns are question, course, and the user's own. An empty cell is
+    ""."""
     own = sorted(corpus.own_columns(queries)) if with_own else []
     names = ["question", "course", *own]
     rows = queries[names].astype(object).fillna("").astype(str).to_numpy()
@@ -311,9 +315,9 @@ def _texts_of(queries, with_own):
 def _in_place(name, rankings, corpus_ids, counts):
     """Rankings with "" for an id that stands before, or is of no document.
 
-    So the ids below keep their ranks. rankings: a dict of query: ids. Warnings and
-    counts tell how many there are. ValueError if more than FOREIGN are of no
-    document."""
+    So the ids below keep their ranks. rankings: a dict of query: ids. Warnings
+    and counts tell how many there are. ValueError if more than FOREIGN are of
+    no document."""
     placed, foreign, n_repeated = {}, [], 0
     for query, ids in rankings.items():
         foreign += [(query, id_) for id_ in ids if id_ not in corpus_ids]
@@ -347,9 +351,9 @@ def _in_place(name, rankings, corpus_ids, counts):
 def _of_run(name, rankings, queries, corpus_ids):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
-    A query has in the run its query_id, or the id that `trec.query_ids` gives it. The
-    log counts the queries that have a ranking, if some have none. ValueError if none
-    has, or if many ids are of no document."""
+    A query has in the run its query_id, or the id that `trec.query_ids` gives
+    it. The log counts the queries that have a ranking, if some have none.
+    ValueError if none has, or if many ids are of no document."""
     path, counts = f"runs/{name}.trec", Counter()
     placed = _in_place(path, rankings, corpus_ids, counts)
 
