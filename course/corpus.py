@@ -156,7 +156,7 @@ def documents_from(records, name):
         raise ValueError(f"{name}: expected a list of records, found none")
     documents = []
     for number, record in enumerate(records):
-        document = {"id": "", **record}
+        document = record | {"id": record.get("id", "")}  # their order stays
         for field in FIELDS:
             if not isinstance(document.get(field, 0), str | None):
                 raise ValueError(
@@ -488,11 +488,6 @@ def splits_of(ground_truth, judged):
 def headings(documents):
     """The title of each id, or what its text begins with; "nothing" for no id."""
     return {"": "nothing"} | {each["id"]: heading(each) for each in documents}
-
-
-def with_ids(ids, titles):
-    """Ids with their titles, a list of texts. titles: see `headings`."""
-    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
 
 
 def heading(document):

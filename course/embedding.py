@@ -30,7 +30,7 @@ ENCODER = corpus.ROOT / "scripts/encoder"  # the only code that comes with a mod
 APPLICATION = 0x52455643  # in the head of a file of vectors
 CHECKSUMS = "sha256.json"  # in the folder of a fetched model
 MADE_BEFORE = "course_vectors"  # in the edition for browsers, where no model runs
-SAMPLE = 128  # texts that are encoded to measure how long more of them take
+FEW_TEXTS = 128  # no bar is drawn for so many
 LINE_SECONDS = 30  # seconds between two lines, where no bar can be drawn
 STORE = corpus.CACHE / "vectors.sqlite"
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
@@ -201,7 +201,7 @@ def embed(texts, model=None, role="document"):
         desc=f"encode {len(new):,} texts",
         unit=" characters",
         unit_scale=True,
-        disable=len(new) <= SAMPLE,
+        disable=len(new) <= FEW_TEXTS,
     ) as bar:
         for batch, encoded in _encode(new, lengths, model, role):
             made = dict(zip(map(keys.get, batch), encoded, strict=True))
@@ -241,24 +241,6 @@ def _look_up(texts, **_):
         raise RuntimeError(f"{problem}, and no model runs in the browser")
     rows = [vectors[keys[text]] for text in texts]
     return np.array(rows, np.float32).reshape(-1, dimension)
-
-
-def work_left(texts, model=None):
-    """How many of the texts have no vectors yet, and about how long they take.
-
-    Returns a number and seconds, which leave out what is already done. To
-    measure them SAMPLE of the texts, evenly drawn, are encoded; their vectors
-    are kept."""
-    keys = _keys(map(corpus.encodable, texts), model, "document")
-    kept = _exchange(keys.values(), {})
-    new = [text for text in keys if keys[text] not in kept]
-    sample = new[:: 1 + len(new) // SAMPLE]
-    embed(sample[:1], model)  # loads the model
-    started = time.perf_counter()
-    embed(sample[1:], model)
-    took = time.perf_counter() - started
-    n_texts = len(new) - len(sample)
-    return n_texts, n_texts * took / max(1, len(sample) - 1)
 
 
 def on_processor(model=None):

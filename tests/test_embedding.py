@@ -127,18 +127,8 @@ def test_where_no_bar_can_be_drawn_there_are_lines_with_the_time_left(
     assert all(line.startswith("encode 200 texts: ") for line in lines)
     left = r" 96%.*768k/800k \[[\d:]+<[\d:]+, .* characters/s"
     assert any(re.search(left, line) for line in lines)
-    embedding.embed([f"few {n}" for n in range(embedding.SAMPLE)])
+    embedding.embed([f"few {n}" for n in range(embedding.FEW_TEXTS)])
     assert not capsys.readouterr().err
-
-
-def test_the_work_left_is_measured_on_a_sample_that_is_kept(encoded):
-    texts = [f"text {n}" for n in range(300)]
-    left, seconds = embedding.work_left(texts)
-    assert left == 300 - len(encoded) == 200
-    assert seconds > 0
-    embedding.embed(texts)
-    assert sorted(encoded) == sorted(texts)  # each once
-    assert embedding.work_left(texts) == embedding.work_left([]) == (0, 0)
 
 
 @pytest.mark.parametrize("bad", SPOILT)

@@ -3,7 +3,6 @@
 And TREC's files, as we write and read them. How a single file is read: test_reading."""
 
 import json
-import os
 import re
 import sys
 import warnings
@@ -314,18 +313,13 @@ def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message)
         folder.read(tmp_path)
 
 
-def test_a_missing_folder_a_link_that_leads_out_and_no_stemmer(tmp_path):
+def test_a_missing_folder_and_no_stemmer(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
         folder.read(tmp_path / "nowhere")
-    write(tmp_path, {"secret.csv": TV, "in/a.txt": ""})
-    os.symlink(tmp_path / "secret.csv", tmp_path / "in" / "faq.csv")
-    with pytest.raises(
-        ValueError, match=r"faq\.csv: a link that leads out of the fold"
-    ):
-        folder.read(tmp_path / "in")
+    write(tmp_path, {"faq.csv": TV})
     with pytest.raises(ValueError, match="no stemmer for 'klingon'; there is arabic"):
-        folder.read(tmp_path / "secret.csv", "klingon")
-    assert folder.read(tmp_path / "secret.csv", "german").language == "german"
+        folder.read(tmp_path / "faq.csv", "klingon")
+    assert folder.read(tmp_path / "faq.csv", "german").language == "german"
 
 
 ROWS = [
