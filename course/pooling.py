@@ -1,9 +1,8 @@
 """What to judge: queries of a log, a pool of results, and what comes next. And what
 nobody judged: two estimates without it, and a model's grades.
 
-A column `drawn` says why a pair was judged: "pool", "next", or "random". Only
-grades of a random draw can correct a model. What a pair adds is linear in its
-grade: DCG@k, and not nDCG."""
+A column `drawn` says why a pair was judged: "pool" or "next". What a pair adds is
+linear in its grade: DCG@k, and not nDCG."""
 
 import warnings
 
@@ -115,45 +114,6 @@ def judge_next(pairs, leaders, n=100):
     order = spread[useful.index].sort_values(ascending=False, kind="stable")
     first = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
     return first.assign(drawn="next")
-
-
-def judge_random(pairs, n=100):
-    """A random draw of n pairs, without those that were judged in one before.
-
-    pairs: see `how_drawn`. A hash gives their order, so when a pair is new the
-    others keep their places. Judge them in this order, and stop where you
-    like."""
-    drawn = pairs.loc[_in_order(pairs)].head(n)
-    drawn = drawn[drawn["drawn"] != "random"]
-    return drawn[corpus.JUDGED_COLUMNS].assign(drawn="random")
-
-
-def how_drawn(pairs, folder):
-    """The pairs with a column drawn, which says how each grade was drawn, or "".
-
-    The column of that name in the folder's judged-queries.csv says it. Grades
-    of a random draw become the pairs' grades. They are "random" up to the
-    first pair of the draw that nobody judged. Those behind it are no random
-    draw of *these* pairs: others have come, since another search leads, for
-    example."""
-    pairs = pairs.assign(drawn="")
-    path = folder / "judged-queries.csv"
-    table = corpus.read_table(path) if path.exists() else pd.DataFrame()
-    if "drawn" not in table:
-        return pairs
-    key = ["query_id", "document"]
-    at_random = table[table["drawn"] == "random"].drop_duplicates(key, keep="last")
-    grades = at_random.set_index(key)["grade"].astype(float)
-    drawn = grades.reindex(pd.MultiIndex.from_frame(pairs[key])).to_numpy()
-    pairs["grade"] = pairs["grade"].where(np.isnan(drawn), drawn)
-    so_far = pd.Series(~np.isnan(drawn), pairs.index)[_in_order(pairs)].cummin()
-    return pairs.assign(drawn=so_far.map({True: "random", False: ""}))
-
-
-def _in_order(pairs):
-    """The index of the pairs in the order of the draw."""
-    keys = pairs["query_id"] + " " + pairs["document"]
-    return keys.map(corpus.short_hash).sort_values(kind="stable").index
 
 
 def graded(pairs, documents, path):

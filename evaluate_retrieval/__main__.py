@@ -6,28 +6,33 @@
     evaluate-retrieval power
     evaluate-retrieval judge FOLDER
 
-FOLDER has documents and, if there are any, queries and their judgements; notebook 05
-and docs/command.md say in which forms. Exit codes: 0 not worse, 1 worse, 2 undecided, 3
-an error, or a command line that cannot be read."""
+FOLDER has documents and, if there are any, queries and their judgements;
+notebook 05 and docs/command.md say in which forms. Exit codes: 0 not worse, 1
+worse, 2 undecided, 3 an error, or a command line that cannot be read."""
 
 import argparse
 import contextlib
 import json
 import logging
-import math
 import os
+import re
 import sys
 import traceback
 import warnings
 from pathlib import Path
 
-import numpy as np
+from course import intervals
+from evaluate_retrieval import decision, folder, gate, judge, manifest, run
 
-from course import corpus, intervals
-from evaluate_retrieval import decision, folder, gate, judge, manifest, run, yours
-
-COMMANDS = ("evaluate", "compare", "gate", "power", "judge")
+COMMANDS = {
+    "evaluate": "run all searches, decide, and write the report",
+    "compare": "why one search beats another",
+    "gate": "is a search worse than in an earlier run?",
+    "power": "how many queries show which difference?",
+    "judge": "judge pairs in the terminal",
+}
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
+DAY = 86_400  # seconds; no time-out is longer
 log = logging.getLogger("evaluate_retrieval")
 
 
@@ -52,6 +57,30 @@ def filled(text):
     return text
 
 
+def margin(text):
+    """A margin of the metric, from 0 to below 1."""
+    if not 0 <= float(text) < 1:
+        problem = "it has to be from 0 to below 1"
+        raise argparse.ArgumentTypeError(f"a margin of {text}: {problem}")
+    return float(text)
+
+
+def seconds(text):
+    """A time-out, above 0 and at most a day."""
+    if not 0 < float(text) <= DAY:
+        problem = "not above 0, and a day at most"
+        raise argparse.ArgumentTypeError(f"a time-out of {text} s: {problem}")
+    return float(text)
+
+
+def judge_name(text):
+    """The name of who judges, which becomes part of a file's name."""
+    if not re.fullmatch(r"[\w.-]+", text):
+        problem = "a name has letters, digits, -, _ and . only"
+        raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
+    return text
+
+
 def parser(environment=os.environ):
     """The parser of the command line. Variables of the environment are defaults."""
     set_to = {name: text for name, text in environment.items() if text.strip()}
@@ -63,60 +92,72 @@ def parser(environment=os.environ):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = main_parser.add_subparsers(dest="command", required=True)
-    for name, help_text in {
-        "evaluate": "run all searches, decide, and write the report",
-        "compare": "why one search beats another",
-        "gate": "is a search worse than in an earlier run?",
-        "power": "how many queries show which difference?",
-        "judge": "judge pairs in the terminal",
-    }.items():
-        command = commands.add_parser(name, help=help_text, description=help_text)
-        add = command.add_argument
-        where = {"type": filled, "help": "a folder or file with the documents"}
-        add("folder", **where, **({"nargs": "?"} if name == "power" else {}))
+    for command, text in COMMANDS.items():
+        add = commands.add_parser(command, help=text, description=text).add_argument
+        nargs = "?" if command == "power" else None
+        add("folder", type=filled, nargs=nargs, help="or a file, with the documents")
         add("--json", action="store_true", help="the result as JSON")
         out = set_to.get("COURSE_RESULTS", "results")
         add("--out", type=filled, default=out, metavar="DIR")
         add("--language", type=filled, default=set_to.get("COURSE_LANGUAGE"))
-        if name != "power":
+        if command != "power":
             _add_searching(add, set_to)
-    compared = commands.choices["compare"].add_argument
-    compared("a")
-    compared("b")
-    compared("--kind", choices=["judged", "generated"])
-    compared("--margin", type=float, default=decision.MARGIN)
+        if command in ("compare", "gate"):
+            add("--margin", type=margin, default=decision.MARGIN, help="of the metric")
+    add = commands.choices["compare"].add_argument
+    add("a")
+    add("b")
+    add("--kind", choices=["judged", "generated"])
     _add_gate(commands.choices["gate"].add_argument, set_to)
-    commands.choices["judge"].add_argument("--name", default="me", help="who judges")
+    add = commands.choices["judge"].add_argument
+    add("--name", type=judge_name, default="me", help="who judges")
     return main_parser
 
 
 def _add_searching(add, set_to):
     """Add the options that say which searches run. set_to: of the environment."""
-    searches = set_to.get("COURSE_SEARCHES")
-    text = "a Python file with SEARCHES, a dict of functions"
-    add("--searches", type=filled, metavar="FILE", default=searches, help=text)
-    only_own = set_to.get("COURSE_ONLY_OWN", "0") != "0"
-    text = "no searches of ours"
-    add("--only-own", action="store_true", default=only_own, help=text)
-    incumbent = set_to.get("COURSE_INCUMBENT")
-    text = "the search that runs today"
-    add("--incumbent", type=filled, metavar="NAME", default=incumbent, help=text)
-    timeout = set_to.get("COURSE_TIMEOUT", "30")
-    text = "seconds for a query"
-    add("--timeout", type=float, metavar="S", default=timeout, help=text)
+    add(
+        "--searches",
+        type=filled,
+        metavar="FILE",
+        default=set_to.get("COURSE_SEARCHES"),
+        help="a Python file with SEARCHES, a dict of functions",
+    )
+    add(
+        "--only-own",
+        action="store_true",
+        default=set_to.get("COURSE_ONLY_OWN", "0") != "0",
+        help="no searches of ours",
+    )
+    add(
+        "--incumbent",
+        type=filled,
+        metavar="NAME",
+        default=set_to.get("COURSE_INCUMBENT"),
+        help="the search that runs today",
+    )
+    add(
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        default=set_to.get("COURSE_TIMEOUT", "30"),
+        help="seconds for a query",
+    )
 
 
 def _add_gate(add, set_to):
     """Add the options of the gate. set_to: of the environment."""
+    flag = {"action": "store_true"}
     add("--baseline", type=Path, required=True, help="of an earlier run")
-    add("--margin", type=float, default=decision.MARGIN, help="of the metric")
     add("--search", help="the one to compare, and to keep as a baseline")
-    text = "many queries of the baseline may be gone"
-    add("--allow-deleted", action="store_true", help=text)
-    text = "an interval for looking again and again"
-    add("--anytime", action="store_true", help=text)
-    text = f"append Markdown to it; else to {SUMMARY}"
-    add("--summary", type=Path, default=set_to.get(SUMMARY), help=text)
+    add("--allow-deleted", **flag, help="many queries of the baseline may be gone")
+    add("--anytime", **flag, help="an interval for looking again and again")
+    add(
+        "--summary",
+        type=Path,
+        default=set_to.get(SUMMARY),
+        help=f"append Markdown to it; else to {SUMMARY}",
+    )
 
 
 # --- The work ----------------------------------------------------------------
@@ -128,42 +169,25 @@ def carry_out(arguments):
         return _power(arguments)
     options = options_of(arguments)
     if arguments.command == "judge":
-        judge.check(options.source, arguments.name)
+        return _judge(arguments, options)
     with manifest.locked(options.out):
-        if arguments.command == "compare":
-            gate.check_margin(arguments.margin)
-            names = arguments.a, arguments.b
-            return run.compare(options, names, arguments.kind, arguments.margin)
-        if arguments.command != "judge":
+        if arguments.command != "compare":
             return _measure(arguments, options)
-        documents = run.read_aloud(options)
-        own = run.own_searches(documents, options)
-        path = options.out / "judge-next.csv"
-        pairs, sentence = judge.pairs_to_judge(documents, own, path)
-    if sentence:
-        log.info(sentence)
-    path = judge.judge(documents, pairs, arguments.name, read=input, write=print)
-    says = f"judged: {path}" if path else "nothing was judged"
-    return {"says": says, "files": [path] if path else [], "code": 0}
+        names = arguments.a, arguments.b
+        return run.compare(options, names, arguments.kind, arguments.margin)
 
 
 def options_of(arguments):
-    """`run.Options` of a command line. ValueError for a folder that is none."""
-    source = arguments.folder
-    if not source.startswith(folder.IRDS):
-        source = corpus.locate(source)
-        if not source.exists():
-            raise FileNotFoundError(f"{source}: no such file or folder")
+    """`run.Options` of a command line; the folder of results is made.
+
+    FileNotFoundError for a folder of documents that is none; ValueError where
+    the results would lie among the documents."""
+    source = folder.located(arguments.folder)
     out = Path(arguments.out).absolute()
     if out.resolve() == Path(source).resolve():
         raise ValueError(f"--out {out}: that is the folder of the documents")
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out {out}: a file, and no folder")
+    searches = arguments.searches and folder.located(arguments.searches)
     out.mkdir(parents=True, exist_ok=True)
-    yours.check_timeout(arguments.timeout)
-    searches = arguments.searches and corpus.locate(arguments.searches)
-    if searches and not searches.is_file():
-        raise FileNotFoundError(f"--searches {searches}: no such file")
     return run.Options(
         source,
         out,
@@ -176,43 +200,48 @@ def options_of(arguments):
     )
 
 
+def _judge(arguments, options):
+    """Ask for the grades of pairs in the terminal: a dict."""
+    if not Path(options.source).is_dir():
+        problem = "no folder; judgements go beside the documents"
+        raise ValueError(f"{options.source}: {problem}")
+    with manifest.locked(options.out):
+        documents = run.read_aloud(options)
+        own = run.own_searches(documents, options)
+        path = options.out / "judge-next.csv"
+        pairs, sentence = judge.pairs_to_judge(documents, own, path)
+    if sentence:
+        log.info(sentence)
+    path = judge.judge(documents, pairs, arguments.name, read=input, write=print)
+    says = f"judged: {path}" if path else "nothing was judged"
+    return {"says": says, "files": [path] if path else [], "code": 0}
+
+
 def _measure(arguments, options):
     """Evaluate, and hold the result against a baseline if there is one: a dict."""
-    is_gate, baseline = arguments.command == "gate", None
-    if is_gate:  # before anything takes long
-        gate.check_margin(arguments.margin)
-        baseline = gate.read_baseline(arguments.baseline)
-        if arguments.baseline.resolve().parent == options.out.resolve():
-            raise ValueError(
-                f"{arguments.baseline}: this run writes there; name a copy"
-            )
-    this_run = manifest.begin(
+    is_gate = arguments.command == "gate"
+    baseline = gate.read_baseline(arguments.baseline) if is_gate else None
+    if is_gate and arguments.baseline.resolve().parent == options.out.resolve():
+        raise ValueError(f"{arguments.baseline}: this run writes there; name a copy")
+    path = options.out / gate.BASELINE
+    with manifest.recorded(
         options.out,
         options.source,
         arguments.line,
         language=options.language or "detected",
         models=run.models(),
-    )
-    is_done = False
-    try:
-        evaluated = run.evaluate(options, this_run.id)
-        is_done = True
-    finally:
-        changed = manifest.end(this_run, failed=not is_done)
-    if changed:
-        names = ", ".join(changed)
-        raise ValueError(f"{options.source}: {names} changed during the run")
-    if evaluated.verdict is None:
-        if is_gate:
-            raise ValueError(f"{options.source}: there are no queries that can decide")
-        return run.as_json(evaluated)
-    name = (arguments.search if is_gate else None) or options.incumbent
-    kept = run.kept_of(evaluated, name, baseline)
-    path = options.out / gate.BASELINE
-    gate.write_baseline(path, kept, this_run.id)
+    ) as run_id:
+        evaluated = run.evaluate(options, run_id)
+        if evaluated.verdict:
+            search = (is_gate and arguments.search) or options.incumbent
+            kept = run.kept_of(evaluated, search, baseline)
+            gate.write_baseline(path, kept, run_id)
+    result = run.as_json(evaluated)
     if not is_gate:
-        result = run.as_json(evaluated)
-        return result | {"files": [*result["files"], path]}
+        files = [path] if evaluated.verdict else []
+        return result | {"files": [*result["files"], *files]}
+    if not evaluated.verdict:
+        raise ValueError(f"{options.source}: there are no queries that can decide")
     outcomes = gate.compare(
         baseline,
         kept,
@@ -235,7 +264,7 @@ def _power(arguments):
     result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
     says = "Spreads are those of notebook 06."
     if arguments.folder:
-        data = folder.read(corpus.locate(arguments.folder), arguments.language)
+        data = folder.read(arguments.folder, arguments.language)
         says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
             n = intervals.groups_of(data.test[data.decides]).nunique()
@@ -249,22 +278,19 @@ def _power(arguments):
 # --- What is shown -----------------------------------------------------------
 
 
-class OnScreen(logging.Handler):
-    """Shows what the command logs: on standard output, or with --json on the other."""
-
-    def __init__(self, as_json):
-        super().__init__()
-        self.as_json = as_json
-
-    def emit(self, record):
-        stream = sys.stderr if self.as_json else sys.stdout
-        print(judge.printable(record.getMessage()), file=stream, flush=True)
-
-
 @contextlib.contextmanager
 def shown(as_json):
-    """Show what this package and the course log and warn of."""
-    handler = OnScreen(as_json)
+    """Show what this package and the course log, and what they warn of.
+
+    On standard output, or with as_json on the other, which warnings always
+    take."""
+    stream = sys.stderr if as_json else sys.stdout
+
+    def show(record):
+        print(judge.printable(record.getMessage()), file=stream, flush=True)
+
+    handler = logging.Handler()
+    handler.emit = show
     loggers = [logging.getLogger(name) for name in ("evaluate_retrieval", "course")]
     for logger in loggers:
         logger.addHandler(handler)
@@ -296,7 +322,7 @@ def main(words=None):
         with shown(as_json):
             result = result_of(words)
         if as_json:
-            print(json.dumps(_plain(result), indent=1), flush=True)
+            print(json_of(result), flush=True)
         elif "error" not in result:
             print(judge.printable(result["says"]))
             for path in result.get("files", ()):
@@ -338,18 +364,16 @@ def nearby(path):
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _plain(value):
-    """Values of JSON only: dicts, lists, texts, numbers, and None for NaN."""
-    if isinstance(value, dict):
-        return {str(key): _plain(cell) for key, cell in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(cell) for cell in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    is_plain = value is None or isinstance(value, bool | int | float | str)
-    return value if is_plain else str(value)
+def json_of(result):
+    """A result as JSON: null for NaN, a list for an array, a text for a path."""
+
+    def plain(value):
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    content = json.loads(
+        json.dumps(result, default=plain), parse_constant=lambda _: None
+    )
+    return json.dumps(content, indent=1)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The searches that the command brings: BM25, vectors, sums of both, Elasticsearch.
 
 A *setting* says what a search is made of, a dict. `text` and `vectors` are the
-weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of BM25,
-and `embedded` is the name of the vectors."""
+weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of
+BM25, and `embedded` is the name of the vectors."""
 
 import itertools
 import logging
@@ -22,9 +22,7 @@ FIELDS = "text: fields, no boost"  # the name of minsearch's search
 NODE = "Elasticsearch: combined_fields"
 TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
 LONG = 200  # words; a text of more is long
-# Words of a chunk, and between two beginnings: about 128 tokens, each chunk with its
-# title, as is best in notebook 12
-CUT = {"size": 100, "step": 100}
+CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
 MOST_CHUNKS = 150_000  # a processor with two cores takes over an hour for them
 SUM = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 06
 BM25 = [{"text": 1, **options} for options in experiments.BM25]
@@ -35,29 +33,24 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Vectors:
-    """Vectors of documents, or of parts of them, and the score function they give.
+    """The score function that vectors of documents, or of parts of them, give.
 
-    values: (n, dimension). rows: the place of the document of each vector. model: the
-    name of the model, None for the default. is_cut: whether texts were cut, see CUT."""
+    model: the name of the model, None for the default."""
 
-    values: np.ndarray
-    rows: np.ndarray
     scores: Callable
     model: str | None = None
-    is_cut: bool = False
 
 
 @dataclass(frozen=True)
 class BuiltIn:
     """A search of ours: a function of queries and k.
 
-    scores: its score function. setting: what it is made of; {} for an engine. n_held:
-    how many documents its index has. index: its name in Elasticsearch."""
+    scores: its score function. setting: what it is made of; {} for an engine.
+    index: its name in Elasticsearch."""
 
     search: Callable
     scores: Callable
     setting: dict = field(default_factory=dict)
-    n_held: int = 0
     index: str = ""
     origin = "built in"
 
@@ -75,7 +68,7 @@ def n_words(documents):
 
 
 def n_chunks(documents):
-    """How many chunks `CUT` makes of the documents; 0 where few of them are long."""
+    """How many chunks the documents have; 0 where few of them are long."""
     if (n_words(documents) > LONG).mean() <= 0.1:
         return 0
     return sum(len(chunks_of(document)) for document in documents)
@@ -89,7 +82,7 @@ def about_chunks(documents):
     if not n:
         return ""
     if n <= MOST_CHUNKS:
-        chunks = f"Chunks of {CUT['size']} words, each with its title,"
+        chunks = f"Chunks of {CHUNK} words, each with its title,"
         return f"Many texts are long. {chunks} are searched, too: {n:,}."
     return (
         f"Many texts are long, but {n:,} chunks are too many (over {MOST_CHUNKS:,}). "
@@ -98,38 +91,36 @@ def about_chunks(documents):
     )
 
 
-def chunks_of(document, size=CUT["size"], step=CUT["step"]):
-    """Copies of the document, each with a part of its text: `size` words.
-
-    A part begins every `step` words."""
+def chunks_of(document, size=CHUNK):
+    """Copies of the document, each with a part of its text: `size` words."""
     words = document["text"].split()
     if len(words) <= size:
         return [document]
-    starts = range(0, len(words) - size + step, step)
+    starts = range(0, len(words), size)
     return [{**document, "text": " ".join(words[s : s + size])} for s in starts]
 
 
 def embed_all(documents, models=()):
     """`Vectors` by name: of the default model, and of each model that is named.
 
-    Where more than a tenth of the texts is long, also of chunks, see `CUT`."""
+    Where more than a tenth of the texts is long, also of chunks, see
+    `chunks_of`."""
     names = {"vectors": None, **{f"vectors: {name}": name for name in models}}
     texts = [corpus.heading_and_text(document) for document in documents]
     vectors = {}
     for name, model in names.items():
         values = embedding.embed(texts, model)
-        scores = scoring.vector_scores(values, documents, model)
-        vectors[name] = Vectors(values, np.arange(len(documents)), scores, model)
+        vectors[name] = Vectors(scoring.vector_scores(values, documents, model), model)
     if sentence := about_chunks(documents):
         log.info(sentence)
         if n_chunks(documents) <= MOST_CHUNKS:
-            vectors["vectors: chunks"] = embed_chunks(documents)
+            vectors["vectors: chunks"] = Vectors(chunk_scores(documents))
     return vectors
 
 
-def embed_chunks(documents, size=CUT["size"], step=CUT["step"]):
-    """`Vectors` of chunks, see `chunks_of`. A document scores as its best chunk."""
-    chunks = [chunks_of(document, size, step) for document in documents]
+def chunk_scores(documents, size=CHUNK):
+    """The score function of documents that score as their best chunk."""
+    chunks = [chunks_of(document, size) for document in documents]
     rows = np.repeat(np.arange(len(documents)), [*map(len, chunks)])
     parts = [*itertools.chain(*chunks)]
     values = embedding.embed(map(corpus.heading_and_text, parts))
@@ -140,7 +131,7 @@ def embed_chunks(documents, size=CUT["size"], step=CUT["step"]):
             documents_of, first = np.unique(rows[columns], return_index=True)
             yield places, documents_of, np.maximum.reduceat(block, first, axis=1)
 
-    return Vectors(values, rows, scores, is_cut=True)
+    return scores
 
 
 # --- Searches ----------------------------------------------------------------
@@ -154,23 +145,19 @@ def builder(documents, vectors, language="english"):
         return scoring.bm25_scores(documents, language=language, **dict(options))
 
     def build(setting):
-        parts, n_held = {}, len(documents)
+        parts = []
         if setting.get("text"):
-            options = [
-                (key, setting[key]) for key in ("k1", "b", "heading") if key in setting
-            ]
-            parts["text"] = bm25(tuple(options))
+            names = [name for name in ("k1", "b", "heading") if name in setting]
+            parts.append(bm25(tuple((name, setting[name]) for name in names)))
         if setting.get("vectors"):
-            embedded = vectors[setting["embedded"]]
-            parts["vectors"], n_held = embedded.scores, len({*embedded.rows})
-        scores = next(iter(parts.values()))
+            parts.append(vectors[setting["embedded"]].scores)
+        scores = parts[0]
         if len(parts) > 1:
-            weights = [setting[part] for part in parts]
-            scores = scoring.weighted_sum(parts.values(), weights)
+            scores = scoring.weighted_sum(parts, [setting["text"], setting["vectors"]])
         # text alone finds nothing without a shared word
         above = -np.inf if setting.get("vectors") else 0
         search = utils.search_by_scores(scores, documents, k=10, above=above)
-        return BuiltIn(search, scores, setting, n_held)
+        return BuiltIn(search, scores, setting)
 
     return build
 
@@ -186,7 +173,7 @@ def untuned(documents, build, vectors):
     index = Index(fields_of(documents), ["course"]).fit(documents)
     scores = utils.minsearch_scores(index)
     search = utils.search_by_scores(scores, documents, k=10, above=0)
-    searches = {FIELDS: BuiltIn(search, scores, n_held=len(index.docs))}
+    searches = {FIELDS: BuiltIn(search, scores)}
     settings = {"text: BM25": {"text": 1}}
     if any(document["question"].strip() for document in documents):
         settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
@@ -206,8 +193,7 @@ def in_elasticsearch(es, documents):
     index = elastic.index_fields(es, "course-own", documents, fields)
     search = elastic.elasticsearch_search(es, index, query, k=10)
     scores = elastic.elasticsearch_scores(es, index, query, documents, 1)
-    n_held = es.count(index=index)["count"]
-    return {NODE: BuiltIn(search, scores, n_held=n_held, index=index)}
+    return {NODE: BuiltIn(search, scores, index=index)}
 
 
 def remove(es, searches):
@@ -238,17 +224,11 @@ def names(models=()):
     return [FIELDS, *texts, *both, *of_models, NODE]
 
 
-def check_held(searches, n_documents):
-    """ValueError where an index of ours has fewer documents than there are."""
-    lost = {name: n_documents - search.n_held for name, search in searches.items()}
-    if any(lost.values()):
-        raise ValueError(f"documents lost on the way: {lost}")
-
-
 def sums(vectors):
     """The settings of sums to try: BM25 with a heading × 1 and × 2, with all vectors.
 
-    The first is the sum of notebook 06, with a weight of 0.8 for the vectors."""
+    The first is the sum of notebook 06, with a weight of 0.8 for the
+    vectors."""
     settings = [SUM]
     for options, name, weight in itertools.product(HEADINGS, vectors, WEIGHTS):
         weights = {"text": round(1 - weight, 1), "vectors": weight}

@@ -13,6 +13,7 @@ from course import experiments, intervals
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
+UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 JUDGE = "evaluate-retrieval judge, or notebook 08"
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs
@@ -28,11 +29,12 @@ SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 class Decision:
     """A verdict on candidates against an incumbent.
 
-    verdict: "ship", "keep" or "undecided". name: what runs from now on. table: of
-    each candidate what it gains over the incumbent, with the columns of
-    `intervals.difference`, p corrected by Holm. more: how many more groups of queries
-    would tell. cheaper: a search that costs less and loses at most the margin, or
-    None. incumbent: the search that runs today, or None. says: all of it in words."""
+    verdict: "ship", "keep" or "undecided". name: what runs from now on. table:
+    of each candidate what it gains over the incumbent, with the columns of
+    `intervals.difference`, p corrected by Holm. more: how many more groups of
+    queries would tell. cheaper: a search that costs less and loses at most
+    MARGIN, or None. incumbent: the search that runs today, or None. says: all
+    of it in words."""
 
     verdict: str
     name: str
@@ -42,10 +44,6 @@ class Decision:
     incumbent: str | None = None
     says: str = ""
 
-    def saying(self, *sentences):
-        """The same with more sentences."""
-        return replace(self, says=" ".join([self.says, *sentences]).strip())
-
 
 # --- Names -------------------------------------------------------------------
 
@@ -53,8 +51,8 @@ class Decision:
 def incumbent_of(name, own, names):
     """The search that runs today, or None.
 
-    name: what the user calls it, see `named`; without one it is the only search of
-    `own`. names: of all searches."""
+    name: what the user calls it, see `named`; without one it is the only
+    search of `own`. names: of all searches."""
     if name:
         return named(name, names, "--incumbent: ")
     return next(iter(own)) if len(own) == 1 else None
@@ -74,13 +72,11 @@ def named(name, names, prefix=""):
 # --- The decision ------------------------------------------------------------
 
 
-def gains_over(name, values, reverse=False):
-    """What each other search gains over one, by query: a dict of Series.
+def gains_over(name, values):
+    """What each other search gains over one, by query: a DataFrame as the values.
 
-    values: a DataFrame with a column for each search. reverse: what the one gains."""
-    sign = -1 if reverse else 1
-    rivals = [rival for rival in values if rival != name]
-    return {rival: sign * (values[rival] - values[name]) for rival in rivals}
+    values: a DataFrame with a column for each search."""
+    return values.drop(columns=name).sub(values[name], axis=0)
 
 
 def undecided(table):
@@ -99,86 +95,81 @@ def decide(
     close=(),
     kind="judged",
     milliseconds=None,
-    margin=MARGIN,
 ):
     """A `Decision` on the searches, against the incumbent where one runs today.
 
-    values: a DataFrame of the metric, a row for each query and a column for each
-    search, of rankings that did not choose on these queries. groups: what is drawn, one
-    label a query. milliseconds: {name: of a query}, as far as they were measured. A
-    candidate is shipped if its gain is significant after Holm's correction for all
-    candidates. With less than experiments.FEW queries none is. Without an incumbent:
-    best is the search that was chosen, and close are those from which it cannot be told
-    apart."""
-    cheap = {"groups": groups, "milliseconds": milliseconds or {}, "margin": margin}
+    values: a DataFrame of the metric, a row for each query and a column for
+    each search, of rankings that did not choose on these queries. groups: what
+    is drawn, one label a query. milliseconds: {name: of a query}, as far as
+    they were measured. A candidate is shipped if its gain is significant after
+    Holm's correction for all candidates. With less than experiments.FEW
+    queries none is. Without an incumbent: best is the search that was chosen,
+    and close are those from which it cannot be told apart."""
+    missing = experiments.FEW - len(groups)  # queries
     if incumbent is None:
-        return _of_new(values, best, close, kind, cheap)
+        cheaper = _cheaper(best, values, groups, milliseconds)
+        return _of_new(best, close, kind, len(groups), cheaper)
     gains = gains_over(incumbent, values)
     table = intervals.differences(gains, groups)
     table["p"] = intervals.holm(table["p"])
     table = table.sort_values("difference", ascending=False)
-    n, n_groups = len(groups), pd.Series(list(groups)).nunique()
-    if n < experiments.FEW:
-        decision = Decision("undecided", incumbent, table, experiments.FEW - n)
-        return _in_words(decision, incumbent, kind, margin)
     better = table[(table["p"] < WEAK) & (table["low"] > 0)]
-    name = better.index[0] if len(better) else incumbent
-    decision = Decision(
-        "ship" if len(better) else "keep",
-        name,
-        table,
-        cheaper=_cheaper(name, values, **cheap),
-    )
-    unsettled = table[table["high"] >= margin]
-    if not len(better) and len(unsettled):
-        size = max(margin, float(unsettled["difference"].max()))
-        more = intervals.groups_needed(gains[unsettled.index[0]], groups, size)
-        more = max(more - n_groups, 1)
-        decision = replace(decision, verdict="undecided", more=more)
-    return _in_words(decision, incumbent, kind, margin)
+    unsettled = table[table["high"] >= MARGIN]
+    verdict, name, more = "keep", incumbent, 0
+    if missing > 0:
+        verdict, more = "undecided", missing
+    elif len(better):
+        verdict, name = "ship", better.index[0]
+    elif len(unsettled):
+        size = max(MARGIN, float(unsettled["difference"].max()))
+        needed = intervals.groups_needed(gains[unsettled.index[0]], groups, size)
+        verdict, more = "undecided", max(needed - len({*groups}), 1)
+    cheaper = None
+    if missing <= 0:
+        cheaper = _cheaper(name, values, groups, milliseconds)
+    decision = Decision(verdict, name, table, more, cheaper, incumbent)
+    return replace(decision, says=_in_words(decision, kind))
 
 
-def _cheaper(name, values, groups, milliseconds, margin):
-    """The cheapest search that is shown to lose less than the margin, or None.
+def _cheaper(name, values, groups, milliseconds):
+    """The cheapest search that is shown to lose less than MARGIN, or None.
 
     It takes less than CHEAPER of the time."""
-    costs = pd.Series(milliseconds, dtype=float).dropna().sort_values()
+    costs = pd.Series(milliseconds or {}, dtype=float).dropna().sort_values()
     if name not in costs:
         return None
     gains = gains_over(name, values)
-    able = costs[costs < CHEAPER * costs[name]].index.intersection(gains, sort=False)
-    for rival in able:
+    for rival in costs[costs < CHEAPER * costs[name]].index:
         low, _ = intervals.confidence_interval(gains[rival], groups)
-        if low > -margin:
+        if low > -MARGIN:
             return rival
     return None
 
 
-def _in_words(decision, incumbent, kind, margin):
-    """The decision with its sentence."""
+def _in_words(decision, kind):
+    """What a decision against an incumbent says."""
     name, metric = decision.name, experiments.METRIC[kind]
     if decision.verdict == "ship":
         row = decision.table.loc[name]
         says = (
-            f"Ship “{name}”. On {kind} queries it is better than “{incumbent}” by "
-            f"{row['difference']:.3f} of {metric} "
+            f"Ship “{name}”. On {kind} queries it is better than "
+            f"“{decision.incumbent}” by {row['difference']:.3f} of {metric} "
             f"({row['low']:.3f} to {row['high']:.3f})."
         )
     elif decision.verdict == "keep":
-        least = f"{margin} of {metric}"
+        least = f"{MARGIN} of {metric}"
         says = f"Keep “{name}”. No other search is better by {least} or more."
     else:
         says = (
             f"Not decided. Judge about {decision.more:,} more queries ({JUDGE}). "
             f"Until then keep “{name}”."
         )
-    says += _of_cheaper(decision.cheaper, margin)
-    return replace(decision, incumbent=incumbent, says=says)
+    return says + _of_cheaper(decision.cheaper)
 
 
-def _of_new(values, best, close, kind, cheap):
-    """The decision where nothing runs today. cheap: see `_cheaper`."""
-    n, verdict = len(cheap["groups"]), "undecided"
+def _of_new(best, close, kind, n, cheaper):
+    """The decision where nothing runs today, on n queries."""
+    verdict = "undecided"
     if n < experiments.FEW:
         says = (
             f"Too few queries to decide: {n}. Judge {experiments.FEW - n} more "
@@ -188,8 +179,7 @@ def _of_new(values, best, close, kind, cheap):
         *names, last = [f"“{name}”" for name in [best, *close]]
         says = (
             f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
-            f"Take “{best}”."
-            f"{_of_cheaper(_cheaper(best, values, **cheap), cheap['margin'])}"
+            f"Take “{best}”.{_of_cheaper(cheaper)}"
         )
     else:
         verdict, better = "ship", "it is significantly better than every other search"
@@ -197,11 +187,11 @@ def _of_new(values, best, close, kind, cheap):
     return Decision(verdict, best, pd.DataFrame(), says=says)
 
 
-def _of_cheaper(name, margin):
+def _of_cheaper(name):
     """A sentence on a cheaper search, if there is one."""
     if name is None:
         return ""
-    return f" “{name}” takes half of the time, or less, and loses less than {margin}."
+    return f" “{name}” takes half of the time, or less, and loses less than {MARGIN}."
 
 
 def if_worse(values, groups, pair, kind):
@@ -213,15 +203,16 @@ def if_worse(values, groups, pair, kind):
     return f"On {kind} queries, which do not decide, it is worse by {loss}."
 
 
-def code(decision, margin=MARGIN):
+def code(decision):
     """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
 
-    0: a search is to be shipped, or a candidate is shown to lose less than the margin.
-    1: the incumbent is kept, and no candidate is shown to be that near."""
+    0: a search is to be shipped, or a candidate is shown to lose less than
+    MARGIN. 1: the incumbent is kept, and no candidate is shown to be that
+    near."""
     if decision.verdict == "undecided":
         return 2
     table = decision.table
-    near = table.empty or (table["low"] > -margin).any()
+    near = table.empty or (table["low"] > -MARGIN).any()
     return 0 if decision.verdict == "ship" or near else 1
 
 
@@ -231,9 +222,9 @@ def code(decision, margin=MARGIN):
 def power():
     """How many needs show which difference of nDCG@10: a DataFrame by difference.
 
-    A test with so many finds it four times in five. Columns: for each of SPREADS the
-    number with the lowest, the median and the highest spread. Queries that ask for the
-    same count as one need."""
+    A test with so many finds it four times in five. Columns: for each of
+    SPREADS the number with the lowest, the median and the highest spread.
+    Queries that ask for the same count as one need."""
     rows = {
         size: {
             (name, which): math.ceil((intervals.POWER * spread / size) ** 2)

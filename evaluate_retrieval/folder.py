@@ -1,7 +1,6 @@
 """A folder of documents, queries and judgements, as the command holds it in memory."""
 
 import os
-import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +14,22 @@ from course import corpus, trec
 from evaluate_retrieval.read import (
     DOCUMENT,
     INSTEAD,
-    PAGES,
     READERS,
     language_of,
+    pages_of,
     read_qrels,
     read_queries,
     read_records,
+    results_in,
     suffix_of,
     unzipped,
+    visible,
 )
 
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
-RESULTS = "run.json"  # in a folder that the command wrote
 LESSONS = ["answer-facts.csv", "quotes.csv"]  # no documents, and read by notebooks
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -73,6 +73,18 @@ class Folder:
         return next(reversed(self.test), None)
 
 
+def located(source):
+    """The path of what the user named; what begins with IRDS is no path, and stays.
+
+    FileNotFoundError where nothing is there."""
+    if str(source).startswith(IRDS):
+        return str(source)
+    path = corpus.locate(source)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file or folder")
+    return path
+
+
 def read(source, language=None):
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
@@ -87,11 +99,9 @@ def read(source, language=None):
     if language and language not in (names := snowballstemmer.algorithms()):
         problem = f"no stemmer for {language!r}; there is {', '.join(names)}"
         raise ValueError(f"language: {problem}")
-    if str(source).startswith(IRDS):
-        return _of_ir_datasets(str(source), language)
-    source = corpus.locate(source)
-    if not source.exists():
-        raise FileNotFoundError(f"{source}: no such file or folder")
+    source = located(source)
+    if isinstance(source, str):
+        return _of_ir_datasets(source, language)
     if source.is_dir() or suffix_of(source) != ".zip":
         return _of_files(source, source, language)
     with TemporaryDirectory() as unpacked:
@@ -138,22 +148,18 @@ def _of_ir_datasets(source, language):
         rows = ((q.query_id, q.doc_id, q.relevance) for q in collection.qrels_iter())
         table = pd.DataFrame(rows, columns=[*PAIR, "grade"])
         qrels[path] = table.assign(grade=table["grade"].clip(lower=0))
-    paths = path, [], []
-    return _folder(source, language, paths, documents, tables, qrels, [])
+    paths = {DOCUMENTS: [path], "runs": [], FAILURES: []}
+    return _folder(source, language, paths, documents, tables, qrels)
 
 
 def _of_files(path, source, language):
     """The `Folder` of a file or folder. source: what the user named."""
     _check_links(path)
-    paths, results, notes = _files_of(path)
+    paths, notes = _files_of(path)
     names, encoding = read_settings(path)
-    [table_path] = paths[DOCUMENTS]
     columns = DOCUMENT | {name: [theirs] for name, theirs in names.items()}
+    [table_path] = paths[DOCUMENTS]
     documents = read_records(table_path, columns, ["text", *names], encoding)
-    ids = documents["id"].str.replace(r"\s+", "-", regex=True)
-    for folder in results:  # their pages were read with the others
-        place = re.sub(r"\s+", "-", f"{folder.relative_to(path).as_posix()}/")
-        documents = documents[~ids[documents.index].str.startswith(place)]
     tables = {}
     for log in paths[LOG]:
         tables[LOG] = log, read_queries(log, encoding)
@@ -166,26 +172,28 @@ def _of_files(path, source, language):
     qrels = {part: read_qrels(part, encoding) for part in paths["qrels"]}
     for table in [documents, *(table for _, table in tables.values()), *qrels.values()]:
         notes += table.attrs.get("notes", [])
-    paths = table_path, paths["runs"], paths[FAILURES]
     return _folder(source, language, paths, documents, tables, qrels, notes)
 
 
-def _folder(source, language, paths, documents, tables, qrels, notes):
+def _folder(source, language, paths, documents, tables, qrels, notes=()):
     """The `Folder` of tables that were read.
 
-    paths: of the documents; lists of those of runs and of failures.csv.
+    paths: of the documents, the runs and failures.csv, see `_files_of`.
     tables: a dict of LOG, GENERATED and JUDGED, where they are there: path and
     table. qrels: a dict of path: table. notes: on what was read; more are
     added."""
-    path, runs, causes = paths
-    documents, n_made = _with_ids(documents)
-    notes = [*notes, f"{path.name}: {len(documents):,} documents, {n_made:,} ids made"]
-    if _are_of_all(tables, documents):
+    [path], notes = paths[DOCUMENTS], [*notes]
+    documents = documents[corpus.FIELDS].reset_index(drop=True)
+    made = documents["id"].str.strip() == ""
+    documents.loc[made, "id"] = corpus.unique_ids(documents[made].to_dict("records"))
+    notes.append(f"{path.name}: {len(documents):,} documents, {made.sum():,} ids made")
+    documents = corpus.documents_from(documents.to_dict("records"), path)
+    of_queries = {course for _, table in tables.values() for course in table["course"]}
+    if of_queries == {"all"} != {document["course"] for document in documents}:
         names = " and ".join(path.name for path, _ in tables.values())
         problem = "queries without a course, so no search filters on it"
         notes.append(f"{names}: {problem}")
-        documents = documents.assign(course="all")
-    documents = corpus.documents_from(documents.to_dict("records"), path)
+        documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
     log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
     judged_path, judged = tables.get(JUDGED, (None, pd.DataFrame()))
@@ -217,26 +225,11 @@ def _folder(source, language, paths, documents, tables, qrels, notes):
         unanswered=unanswered,
         log=log,
         judgements=judgements,
-        runs={run.stem: trec.read_run(run, ids) for run in runs},
-        causes=causes_of(causes),
+        runs={run.stem: trec.read_run(run, ids) for run in paths["runs"]},
+        causes=written_causes(paths[FAILURES]),
         language=language or language_of(document["text"] for document in documents),
         notes=notes,
     )
-
-
-def _with_ids(documents):
-    """A table of documents, with an id where it was blank; how many were."""
-    documents = documents[corpus.FIELDS].reset_index(drop=True)
-    is_new = documents["id"].str.strip() == ""
-    ids = corpus.unique_ids(documents[is_new].to_dict("records"))
-    documents.loc[is_new, "id"] = ids
-    return documents, len(ids)
-
-
-def _are_of_all(tables, documents):
-    """Whether no query has a course, and documents have some."""
-    courses = {course for _, table in tables.values() for course in table["course"]}
-    return courses == {"all"} != {*documents["course"]}
 
 
 def _judged(table, courses, path, log):
@@ -312,7 +305,7 @@ def _counts(log, judgements, unanswered):
     return notes
 
 
-def causes_of(paths):
+def written_causes(paths):
     """The rows of failures.csv that have "your cause"; empty without the file.
 
     A spreadsheet may have put semicolons or tabs between the columns."""
@@ -321,8 +314,7 @@ def causes_of(paths):
         table = READERS[".csv"](path).map(corpus.plain_cell)
         if "your cause" not in table:
             raise ValueError(f"{path}: no column 'your cause'")
-        table["your cause"] = table["your cause"].str.strip()
-        table = table[table["your cause"] != ""]
+        table = table[table["your cause"].str.strip() != ""]
         if len(table):
             causes = utils.check_table(table, ["query_id", "search"], path)
     return causes
@@ -374,13 +366,12 @@ def _files_of(source):
     """The files of a folder, or a file, by kind: a dict of lists of paths.
 
     Its keys: DOCUMENTS (one, or the folder itself where that has pages), LOG
-    (at most one), "qrels", "runs", and the names of our own files. Then
-    folders in it that hold results; and notes on files that are not read.
-    ValueError where there is no file of documents, or several of them or of
-    queries, and for judgements of queries that are not there or have others
-    already."""
-    below = _visible([*source.glob("qrels/*"), *source.glob("runs/*")])
-    here = _visible([source, *source.glob("*")])
+    (at most one), "qrels", "runs", and the names of our own files. Then notes
+    on files that are not read. ValueError where there is no file of documents,
+    or several of them or of queries, and for judgements of queries that are
+    not there or have others already."""
+    below = visible([*source.glob("qrels/*"), *source.glob("runs/*")])
+    here = visible([source, *source.glob("*")])
     paths = {name: _named(here, name) for name in (GENERATED, JUDGED, FAILURES)}
     # beside documents in our form other files of queries may be another corpus'
     patterns = [LOG] if _named(here, DOCUMENTS) else ["quer[iy]*", "topics*"]
@@ -393,24 +384,19 @@ def _files_of(source):
     tables = [path for path in tables if path not in {*used, *_named(here, *LESSONS)}]
     for patterns in ([DOCUMENTS], ["corpus.*", "documents.*"]):
         tables = _named(tables, *patterns) or tables
-    results = [path.parent for path in source.rglob(RESULTS) if path.parent != source]
-    pages = _pages_of(source, results)
+    pages, files, results = [] if tables else pages_of(source), here + below, []
+    if pages:
+        results = results_in(source)
+        files = [f for f in visible(source.rglob("*")) if not {*results} & {*f.parents}]
     paths[DOCUMENTS] = tables or ([source] if pages else [])
-    files = here + below
-    if paths[DOCUMENTS] == [source] and source.is_dir():
-        used |= {*pages}
-        files = _visible(source.rglob("*"))
-        files = [path for path in files if not {*results} & {*path.parents}]
-    else:
-        results = []
     _check_kinds(source, paths, files)
     notes = [f"{path.name}: results of this command, not read" for path in results]
-    used |= {*paths[DOCUMENTS]}
+    used |= {*paths[DOCUMENTS], *pages}
     unread = [str(path.relative_to(source)) for path in files if path not in used]
     if unread:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
         notes.append(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
-    return paths, results, notes
+    return paths, notes
 
 
 def _check_kinds(source, paths, files):
@@ -436,19 +422,6 @@ def _check_kinds(source, paths, files):
             raise ValueError(f"{path}: {problem}")
         if paths[JUDGED]:
             raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
-
-
-def _pages_of(source, results):
-    """The pages in a folder and those in it, but for folders of results."""
-    pages = [path for path in source.rglob("*") if suffix_of(path) in PAGES]
-    return [path for path in _visible(pages) if not {*results} & {*path.parents}]
-
-
-def _visible(paths):
-    """Files, sorted, without .DS_Store, ._notes.csv and ~$open-in-Excel.xlsx."""
-    hidden = (".", "~$")
-    paths = [path for path in paths if not path.name.startswith(hidden)]
-    return sorted(path for path in paths if path.is_file())
 
 
 def _named(paths, *patterns):

@@ -7,17 +7,15 @@ import gzip
 import json
 import re
 import unicodedata
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import corpus, experiments, intervals
+from course import experiments, intervals
+from evaluate_retrieval import decision
 
-UNITS = {"generated": "documents", "judged": "needs"}
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVEST_FIRST = [ERROR, WORSE, UNDECIDED, NOT_WORSE]
@@ -27,15 +25,6 @@ SAME = 1e-9  # below it two values of a metric are the same
 BASELINE = "baseline.json.gz"
 VERSION = 2  # of the baseline's form
 QUERY_COLUMNS = ["query_id", "question", "need"]
-UNREADABLE = (  # what reading a damaged file raises
-    gzip.BadGzipFile,
-    zlib.error,
-    EOFError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-)
 FIGURES = (
     "{metric} {difference:+.3f} ({low:+.3f} to {high:+.3f}), {how}: {queries:,} "
     "queries, {groups:,} {units}; {wins:,} better, {ties:,} the same, {losses:,} worse"
@@ -47,9 +36,9 @@ MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 class Kept:
     """What a baseline keeps of one kind of query, or what a run has just measured.
 
-    queries: DataFrame with QUERY_COLUMNS, texts; need may be "". rankings: dict of
-    query id: ids, best first, without padding. qrels: dict of query id: dict of id:
-    grade."""
+    queries: DataFrame with QUERY_COLUMNS, texts; need: which belong together,
+    see `intervals.groups_of`. rankings: dict of query id: ids, best first,
+    without padding. qrels: dict of query id: dict of id: grade."""
 
     search: str
     queries: pd.DataFrame
@@ -61,12 +50,12 @@ class Kept:
 class Outcome:
     """What the gate says of one kind of query.
 
-    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of the
-    old. figures: metric, before, now, difference, low, high, how, queries, groups,
-    wins, losses and ties; empty after an error. sentences: why, then what else
-    changed. losing, gaining: DataFrames with the SHOWN largest losses and gains.
-    Columns: query_id, question, before, now, gain, first_before and first_now (three
-    ids)."""
+    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of
+    the old. figures: metric, before, now, difference, low, high, how, queries,
+    groups, wins, losses and ties; empty after an error. sentences: why, then
+    what else changed. losing, gaining: DataFrames with the SHOWN largest
+    losses and gains. Columns: query_id, question, before, now, gain,
+    first_before and first_now (three ids)."""
 
     kind: str
     code: int
@@ -83,8 +72,8 @@ class Outcome:
 def write_baseline(path, kept, run_id):
     """Write what a later run is compared with, and return the path.
 
-    kept: dict of kind: Kept. The same content gives the same bytes. Rankings are
-    cut at experiments.DEPTH."""
+    kept: dict of kind: Kept. The same content gives the same bytes. Rankings
+    are cut at experiments.DEPTH."""
     kinds = {}
     for kind, measured in kept.items():
         depth = experiments.DEPTH[kind]
@@ -92,7 +81,7 @@ def write_baseline(path, kept, run_id):
         kinds[kind] = {
             "search": measured.search,
             "metric": experiments.METRIC[kind],
-            "queries": measured.queries[QUERY_COLUMNS].fillna("").to_dict("list"),
+            "queries": measured.queries[QUERY_COLUMNS].to_dict("list"),
             "rankings": {query: list(ids[:depth]) for query, ids in rankings},
             "qrels": measured.qrels,
         }
@@ -107,17 +96,16 @@ def read_baseline(path):
     """`Kept` of each kind in a file of `write_baseline`: a dict.
 
     ValueError for a file that is damaged, or of another form."""
-    problem = "it is damaged, or no baseline"
+    packed, problem = Path(path).read_bytes(), "it is damaged, or no baseline"
     try:
-        content = json.loads(gzip.decompress(Path(path).read_bytes()))
+        content = json.loads(gzip.decompress(packed))
         if content.get("version") != VERSION:
             problem = "it is of another version of this command"
             raise ValueError(problem)
-        kinds = content["kinds"]
-        if not kinds:
+        if not content["kinds"]:
             raise ValueError("no queries")
-        return {kind: _unpacked(kind, packed) for kind, packed in kinds.items()}
-    except UNREADABLE as error:
+        return {kind: _unpacked(kind, kept) for kind, kept in content["kinds"].items()}
+    except Exception as error:  # a damaged file gives any
         advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
         raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
 
@@ -127,27 +115,19 @@ def _unpacked(kind, packed):
     if packed["metric"] != experiments.METRIC[kind]:
         raise ValueError(f"{packed['metric']}, and not {experiments.METRIC[kind]}")
     queries = pd.DataFrame(packed["queries"])[QUERY_COLUMNS]
-    rankings = {query: list(ids) for query, ids in packed["rankings"].items()}
-    qrels = {query: dict(grades) for query, grades in packed["qrels"].items()}
-    return Kept(packed["search"], queries, rankings, qrels)
+    return Kept(packed["search"], queries, packed["rankings"], packed["qrels"])
 
 
 # --- Comparing ---------------------------------------------------------------
 
 
-def check_margin(margin):
-    """ValueError for a margin that is none."""
-    if not 0 <= margin < 1:
-        raise ValueError(f"a margin of {margin:g}: it has to be from 0 to below 1")
-
-
-def compare(baseline, now, margin=0.01, anytime=False, allow_deleted=False):
+def compare(baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False):
     """An `Outcome` for each kind of query of the baseline: a list.
 
-    baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below 1.
-    anytime: intervals that hold at every look: `intervals.confidence_sequence`.
-    allow_deleted: more than MOST_GONE of the baseline's queries may be gone."""
-    check_margin(margin)
+    baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below
+    1. anytime: intervals that hold at every look:
+    `intervals.confidence_sequence`. allow_deleted: more than MOST_GONE of the
+    baseline's queries may be gone."""
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
@@ -169,17 +149,17 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     names = now.search, baseline.search
     query_ids = sorted(_answerable(now.qrels) & baseline.qrels.keys())
     withdrawn, changes = _changed_judgements(baseline.qrels, now.qrels)
-    groups = _groups(kind, now, query_ids)
-    n_groups = len(set(groups))
+    queries = now.queries.set_index("query_id").loc[query_ids]
+    n_groups = queries["need"].nunique()
     if n_groups < 2:
         problem = (
             f"{len(query_ids)} {kind} queries can be scored in both runs, "
-            f"in {n_groups} {UNITS[kind]}; it takes two."
+            f"in {n_groups} {decision.UNITS[kind]}; it takes two."
         )
         sentences = [problem, "Make a new baseline.", changes]
         return Outcome(kind, ERROR, names, sentences=sentences)
-    gains = _gains(kind, baseline, now, query_ids, withdrawn)
-    figures = _figures(kind, gains, groups, anytime)
+    gains = _gains(kind, baseline, now, queries, withdrawn)
+    figures = _figures(kind, gains, queries["need"], anytime)
     code, reason = verdict(figures["low"], figures["high"], margin)
     sentences = [reason]
     before = _answerable(baseline.qrels)
@@ -227,41 +207,22 @@ def _changed_judgements(before, now):
     return withdrawn, sentence
 
 
-def _groups(kind, now, query_ids):
-    """What an interval draws, one label a query: an array.
-
-    Needs, of generated questions the documents that answer them, with those that
-    are linked."""
-    if kind == "generated":
-        pairs = [
-            (f"query {query}", id_) for query, ids in now.qrels.items() for id_ in ids
-        ]
-        labels = corpus.linked(pairs) if pairs else {}
-        labels = {query: labels.get(f"query {query}") for query in query_ids}
-    else:
-        labels = now.queries.set_index("query_id")["need"]
-    return np.array([labels.get(query) or query for query in query_ids], dtype=object)
-
-
-def _gains(kind, baseline, now, query_ids, withdrawn):
-    """What each query gained: a DataFrame, see `Outcome`.
+def _gains(kind, baseline, now, queries, withdrawn):
+    """What each query gained: a DataFrame, see `Outcome`, as the queries, by their id.
 
     Both are scored with the judgements of now. A document whose judgement is
     withdrawn takes no place."""
-    questions = now.queries.set_index("query_id")["question"]
-    judged = pd.DataFrame({"document": [now.qrels[query] for query in query_ids]})
-    gains = pd.DataFrame({"query_id": query_ids})
-    gains["question"] = [questions.get(query, "") for query in query_ids]
+    judged = pd.DataFrame({"document": [now.qrels[query] for query in queries.index]})
+    gains = queries[["question"]].reset_index()
     for name, kept in {"before": baseline, "now": now}.items():
-        rankings = [list(kept.rankings.get(query, [])) for query in query_ids]
+        rankings = [kept.rankings.get(query, []) for query in queries.index]
         gains[f"first_{name}"] = [ids[:3] for ids in rankings]
         scored = [
             [id_ for id_ in ids if (query, id_) not in withdrawn]
-            for query, ids in zip(query_ids, rankings, strict=True)
+            for query, ids in zip(queries.index, rankings, strict=True)
         ]
         gains[name] = experiments.values_of(judged, scored, kind)
-    gains["gain"] = gains["now"] - gains["before"]
-    return gains
+    return gains.assign(gain=gains["now"] - gains["before"])
 
 
 def _figures(kind, gains, groups, anytime):
@@ -271,7 +232,7 @@ def _figures(kind, gains, groups, anytime):
     gain, means = gains["gain"], gains[["before", "now"]]
     if anytime:
         low, high = intervals.confidence_sequence(gain, groups)
-        means = means.groupby(groups).mean()
+        means = means.groupby([*groups]).mean()
     else:
         low, high = intervals.confidence_interval(gain, groups)
     before, after = means.mean()
@@ -285,7 +246,7 @@ def _figures(kind, gains, groups, anytime):
         "high": high,
         "how": "paired, at any time" if anytime else "paired",
         "queries": len(gain),
-        "groups": len(set(groups)),
+        "groups": groups.nunique(),
         "wins": wins,
         "losses": losses,
         "ties": len(gain) - wins - losses,
@@ -341,7 +302,7 @@ def summary_lines(outcomes):
         names = " against ".join(repr(name) for name in outcome.names if name)
         lines.append(f"{outcome.kind}: {WORDS[outcome.code]}: {names}")
         if outcome.figures:
-            units = UNITS[outcome.kind]
+            units = decision.UNITS[outcome.kind]
             lines.append(f"    {FIGURES.format(**outcome.figures, units=units)}")
         lines += [f"    {sentence}" for sentence in outcome.sentences]
         for title, table in _tables(outcome):

@@ -1,31 +1,19 @@
 """Judge pairs in the terminal: each grade is on disk at once."""
 
 import itertools
-import re
 import unicodedata
-from pathlib import Path
 
 from course import corpus, judging
 from evaluate_retrieval import lists
 from evaluate_retrieval.folder import JUDGED
 
 
-def check(source, name):
-    """ValueError for what is no folder, as judgements go into it, and for a name."""
-    if not Path(source).is_dir():
-        raise ValueError(f"{source}: no folder; judgements go beside the documents")
-    if not re.fullmatch(r"[\w.-]+", name):
-        raise ValueError(
-            f"--name {name!r}: a name has letters, digits, -, _ and . only"
-        )
-
-
 def pairs_to_judge(folder, own, path):
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE, and a sentence.
 
-    path: of the list that the last run wrote; without one, a pool of the folder's
-    queries, see `lists.to_pool`. Pairs of documents that are gone are left out, and the
-    sentence counts them."""
+    path: of the list that the last run wrote; without one, a pool of the
+    folder's queries, see `lists.to_pool`. Pairs of documents that are gone are
+    left out, and the sentence counts them."""
     if path.exists() and corpus.read_text(path).count("\n") > 1:
         pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
     else:
@@ -40,10 +28,11 @@ def pairs_to_judge(folder, own, path):
 def judge(folder, pairs, name, read, write):
     """Judge pairs, and add the judgements to the folder's: the path, or None.
 
-    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of an
-    interrupt and of the input, judged-queries.csv beside the documents has all
-    judgements, old and new. None is returned, and nothing written, where nothing was
-    judged. read, write: functions that ask for a line, and show one."""
+    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
+    an interrupt and of the input, judged-queries.csv beside the documents has
+    all judgements, old and new. None is returned, and nothing written, where
+    nothing was judged. read, write: functions that ask for a line, and show
+    one."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
     if session.note:

@@ -1,21 +1,17 @@
 """What to judge next, and what to do where there is nothing to decide on."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pandas as pd
-from minsearch import Index
 
-import utils
-from course import corpus, embedding, llm, pooling, scoring
-from evaluate_retrieval import decision
+from course import corpus, llm, pooling
+from evaluate_retrieval import built_in, decision
 
 
 def judge_next(folder, results, n=100):
     """The n results without a grade that tell the leaders apart soonest: a DataFrame.
 
-    Columns: corpus.TO_JUDGE. The leaders are the chosen search and those that cannot be
-    told from it. Empty where judged queries do not decide."""
+    Columns: corpus.TO_JUDGE. The leaders are the chosen search and those that
+    cannot be told from it. Empty where judged queries do not decide."""
     kind = folder.decides
     if kind != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
@@ -30,9 +26,9 @@ def judge_next(folder, results, n=100):
 def with_proposals(pairs, documents, path):
     """Pairs to judge with what a model proposes: two more columns.
 
-    model_says_relevant: its probability, from 0 to 1. model: its name. They are a
-    model's, and nobody's judgements: `judge` does not show them, and no figure counts
-    them. path: of the responses, which are kept."""
+    model_says_relevant: its probability, from 0 to 1. model: its name. They
+    are a model's, and nobody's judgements: `judge` does not show them, and no
+    figure counts them. path: of the responses, which are kept."""
     says = pooling.graded(pairs, documents, path)
     return pairs.assign(model_says_relevant=says.round(3), model=llm.model())
 
@@ -40,23 +36,21 @@ def with_proposals(pairs, documents, path):
 def to_pool(folder, own, n_each=20):
     """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
 
-    A sample of its queries, n_each of each stratum (see `pooling.sample_log`), with the
-    first ten of each search: by text, by vectors if their packages are there, and your
-    own. ValueError where the folder has no queries."""
+    A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
+    with the first ten of each search: by text, by vectors if their packages
+    are there, and your own. ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
     log, documents = folder.log, folder.documents
-    log = log.assign(question=log["question"].str.strip())
-    columns = log.groupby("question")[["course", "query_id"]].first()
-    sample = pooling.sample_log(pooling.strata(log["question"]), n_each, "all")
-    sample[columns.columns] = columns.loc[sample["question"]].to_numpy()
-    index = Index(["question", "text", "section"], ["course"]).fit(documents)
-    searches = {"text": utils.minsearch_search(index, k=10)}
-    if find_spec("sentence_transformers"):
-        vectors = embedding.embed(map(corpus.heading_and_text, documents))
-        scores = scoring.vector_scores(vectors, documents)
-        searches["vectors"] = utils.search_by_scores(scores, documents, k=10)
-    return pooling.pool(sample, searches | own)
+    log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
+    strata = pooling.strata(folder.log["question"])
+    sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
+    vectors = built_in.embedded(documents)
+    build = built_in.builder(documents, vectors, folder.language)
+    searches = {"text": build({"text": 1})}
+    for name in vectors:
+        searches[name] = build({"vectors": 1, "embedded": name})
+    return pooling.pool(sample.merge(log, on="question"), searches | own)
 
 
 def advice(folder):

@@ -1,7 +1,7 @@
 """The manifest of a run, run.json in the results: what went in, what came out.
 
-It has an id, which the report prints. A lock keeps a second run out of the same
-folder."""
+It has an id, which the report prints. A lock keeps a second run out of the
+same folder."""
 
 import json
 import logging
@@ -11,7 +11,6 @@ import re
 import secrets
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -25,25 +24,6 @@ WRITTEN_BESIDE = ["*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]  # during
 SEED = 1  # of every draw, see `intervals`
 TIME = "%Y-%m-%dT%H:%M:%S%z"
 CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run under way.
-
-    source and files: see `begin`. content: of its manifest at the begin. before: when
-    each file that lay in the results was written, in nanoseconds."""
-
-    id: str
-    results: Path
-    source: Path | str
-    files: list | None
-    content: dict
-    before: dict
-
-    def wrote(self, path):
-        """Whether this run has written a file: it is new, or another than before."""
-        return path.exists() and path.stat().st_mtime_ns != self.before.get(path)
 
 
 @contextmanager
@@ -63,17 +43,16 @@ def locked(results):
         lock.release()
 
 
-def begin(results, source, command, language=None, models=None, files=None):
-    """Begin a run: hash its inputs, write its manifest: a `Run`.
+@contextmanager
+def recorded(results, source, command, language, models):
+    """Write the manifest of what is done inside: gives the id of the run.
 
-    Call it under the lock. source: a folder, a file or irds:NAME. command: the words
-    of the command line. language and models: as the manifest is to say. files: paths of
-    the inputs; without it all files in the source. A warning of the log says if the
-    last run in the folder was killed. ValueError where the results would lie among the
-    documents."""
-    if results.resolve() == Path(source).resolve():
-        problem = "results would lie among the documents; name another folder"
-        raise ValueError(f"{results}: {problem}")
+    Call it under the lock. source: a folder, a file or irds:NAME. command: the
+    words of the command line. language and models: as the manifest is to say.
+    In the end it has the state, done or failed, and what was written, with
+    hashes. ValueError where inputs have changed: some figures may be of the
+    old ones, others of the new ones. A warning of the log says if the last run
+    in the folder was killed."""
     last = _read(results)
     if last.get("state") == "running":
         logging.getLogger(__name__).warning(
@@ -89,68 +68,49 @@ def begin(results, source, command, language=None, models=None, files=None):
         "process": os.getpid(),
         "command": [CREDENTIALS.sub(r"\1…", word) for word in command],
         "data": CREDENTIALS.sub(r"\1…", str(source)),
-        "inputs": input_hashes(source, results, files),
+        "inputs": input_hashes(source, results),
         "versions": {"python": platform.python_version(), **versions},
         "models": models,
         "language": language,
         "seed": SEED,
     }
-    before = {path: path.stat().st_mtime_ns for path in _files(results)}
+    before = _times(results)
     _write(results, content)
-    return Run(content["id"], results, source, files, content, before)
+    state = "failed"
+    try:
+        yield content["id"]
+        state = "done"
+    finally:
+        now = input_hashes(source, results)
+        changed = sorted({name for name, _ in now.items() ^ content["inputs"].items()})
+        outputs = {
+            path.relative_to(results).as_posix(): corpus.file_hash(path)
+            for path, written in _times(results).items()
+            if written != before.get(path) and path.name != NAME
+        }
+        ending = {
+            "state": "failed" if changed else state,
+            "ended": time.strftime(TIME),
+            "changed": changed,
+            "outputs": outputs,
+        }
+        _write(results, content | ending)
+    if changed:
+        raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
 
 
-def end(run, failed):
-    """End a run: write what it has written, with hashes; names of changed inputs.
+def input_hashes(source, results):
+    """The SHA-256 of each file of the source, by its path as seen from there: a dict.
 
-    failed: whether it failed. Changed inputs are a failure, too: some figures may be
-    of the old ones, others of the new ones."""
-    changed = changed_since(run.results, run.source, run.files)
-    outputs = {
-        path.relative_to(run.results).as_posix(): corpus.file_hash(path)
-        for path in _files(run.results)
-        if run.wrote(path) and path.name != NAME
-    }
-    ending = {
-        "state": "failed" if failed or changed else "done",
-        "ended": time.strftime(TIME),
-        "changed": changed,
-        "outputs": outputs,
-    }
-    _write(run.results, run.content | ending)
-    return changed
-
-
-def input_hashes(source, results, files=None):
-    """The SHA-256 of each input, by its path as seen from the source. See `begin`.
-
-    Hidden files, a folder of results, and what is written during a run, as paid
-    answers are, do not count, unless they are named."""
+    Hidden files, a folder of results, and what is written during a run, as
+    paid answers are, do not count."""
     source, results = Path(source).absolute(), results.absolute()
-    if files is None:
-        files = [path for path in _files(source) if results not in path.parents]
     start = source if source.is_dir() else source.parent
     return {
-        Path(os.path.relpath(path, start)).as_posix(): corpus.file_hash(path)
-        for path in map(Path, files)
-        if path.exists()
+        path.relative_to(start).as_posix(): corpus.file_hash(path)
+        for path in _files(source)
+        if results not in path.parents
     }
-
-
-def changed_since(results, source, files=None):
-    """The inputs that are not what the run in a folder read: names, or none.
-
-    Without its manifest nothing is known."""
-    then = _read(results).get("inputs")
-    if then is None:
-        return []
-    now = input_hashes(source, results, files)
-    return sorted({name for name, _ in now.items() ^ then.items()})
-
-
-def id_of(results):
-    """The id of the run that wrote a folder of results, or None."""
-    return _read(results).get("id")
 
 
 def _files(folder):
@@ -163,6 +123,11 @@ def _files(folder):
         and not any(map(path.match, WRITTEN_BESIDE))
         and not any(part[0] == "." for part in path.relative_to(folder).parts)
     ]
+
+
+def _times(folder):
+    """When each file in a folder was written, in nanoseconds."""
+    return {path: path.stat().st_mtime_ns for path in _files(folder)}
 
 
 def _read(results):

@@ -1,7 +1,7 @@
 """Why one search beats another: wins and losses, both lists side by side, slices.
 
-A *pair* is two names of searches; what the first gains over the second is above 0 where
-the first is better."""
+A *pair* is two names of searches; what the first gains over the second is
+above 0 where the first is better."""
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,12 @@ MOST = 10  # gains, and losses, that a page shows
 MOST_VALUES = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
-NO_SLICE = {"query_id", "question", "document", "fold", "need", "split", "grade"}
-LENGTH = ["length", "words", "length in words"]  # the first that is no column of yours
+LENGTH = "length of the question"
 KEY = ["query_id", "search"]  # of a failure
 FAILED = [*KEY, "question", "wanted", "found first", "cause", "your cause"]
 CAUSES = {
     "below": "a relevant document is found, but further down",
     "missing": "no relevant document is found",
-    "no record": "no document answers the query",
 }
 QUERY_COLUMNS = ["queries", "query_id", "search", "mrr", "ndcg", "hit_rate", "rank"]
 QUERY_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
@@ -34,10 +32,11 @@ QUERY_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
 def summary(values, groups, pair):
     """What the first search of a pair gains over the second: a dict.
 
-    values: a DataFrame of the metric, a row for each query and a column for each
-    search. groups: what is drawn, one label a query. difference, low, high and p as of
-    `intervals.difference`; wins, ties and losses count queries; smallest is the
-    difference that so many groups can show; a and b are the means."""
+    values: a DataFrame of the metric, a row for each query and a column for
+    each search. groups: what is drawn, one label a query. difference, low,
+    high and p as of `intervals.difference`; wins, ties and losses count
+    queries; smallest is the difference that so many groups can show; a and b
+    are the means."""
     a, b = (values[name].to_numpy() for name in pair)
     gain = a - b
     return {
@@ -75,44 +74,29 @@ def sentence(figures, pair, kind):
     return f"{text} {shows} four times in five."
 
 
-def largest(queries, rankings, values, pair, documents, n=MOST):
+def largest(queries, rankings, values, pair, n=MOST):
     """The queries with the largest gains, and those with the largest losses.
 
-    rankings: a dict of name: ids. values: see `summary`. Returns two lists of dicts,
-    the largest first: question, course, a and b (the metric of both) and rows, the
-    first TOP results side by side. A result is a dict of id, title and grade; the grade
-    is None where nobody judged it."""
-    a, b = (values[name].to_numpy() for name in pair)
-    gain = a - b
-    order = np.argsort(-gain, kind="stable")
-    gains = [place for place in order if gain[place] > 0][:n]
-    losses = [place for place in order[::-1] if gain[place] < 0][:n]
-    titles = corpus.headings(documents)
+    rankings: a dict of name: ids, (n_queries, depth). values: see `summary`.
+    Returns two lists of dicts, the largest first: question, course, a and b
+    (the metric of both), ids (the first TOP of both), and grades, a dict of
+    id: grade."""
+    a, b = values[pair[0]], values[pair[1]]
+    order = (a - b).sort_values(ascending=False, kind="stable")
+    won, lost = order[order > 0].index[:n], order[order < 0].index[::-1][:n]
     qrels = utils.qrels_of(utils.right_answers(queries))
 
-    def results(name, place):
-        ids = [id_ for id_ in rankings[name][place][:TOP] if id_]
-        cells = [
-            {
-                "id": id_,
-                "title": titles.get(id_, "no document"),
-                "grade": qrels[place].get(id_),
-            }
-            for id_ in ids
-        ]
-        return cells + [None] * (TOP - len(cells))
-
     def row(place):
-        columns = [results(name, place) for name in pair]
         return {
             "question": queries["question"].iloc[place],
             "course": queries["course"].iloc[place],
-            "a": float(a[place]),
-            "b": float(b[place]),
-            "rows": list(zip(*columns, strict=True)),
+            "a": a[place],
+            "b": b[place],
+            "ids": [list(rankings[name][place][:TOP]) for name in pair],
+            "grades": qrels[place],
         }
 
-    return [*map(row, gains)], [*map(row, losses)]
+    return [*map(row, won)], [*map(row, lost)]
 
 
 # --- Slices ------------------------------------------------------------------
@@ -121,16 +105,15 @@ def largest(queries, rankings, values, pair, documents, n=MOST):
 def slices_of(queries):
     """The slice of each query, by column: a DataFrame of texts.
 
-    Columns of the queries with 2 to MOST_VALUES different values, and the length of the
-    question, see LENGTH."""
+    Columns of the queries with 2 to MOST_VALUES different values, and the
+    length of the question, see LENGTH."""
     texts = _texts_of(queries)
     able = [name for name in texts if 2 <= texts[name].nunique() <= MOST_VALUES]
     table = texts[able].copy()
     n_words = queries["question"].str.split().str.len().clip(lower=1)
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
     if lengths.nunique() > 1:
-        name = next(name for name in LENGTH if name not in table)
-        table[name] = lengths.astype(str)
+        table[LENGTH] = lengths.astype(str)
     return table
 
 
@@ -142,33 +125,9 @@ def too_many_values(queries):
 
 def _texts_of(queries):
     """The columns that may be slices, as texts: a DataFrame."""
-    columns = queries.columns.difference(NO_SLICE, sort=False)
-    texts = queries[columns].astype(str).apply(lambda column: column.str.strip())
-    return texts.replace("", "(empty)")
-
-
-def by_slices(gain, queries):
-    """What a search gains in each slice: a DataFrame with the index column, slice.
-
-    Columns: n, the number of queries; groups; difference, low and high; p, corrected
-    by Holm for all slices of all columns; and smallest, the difference that such a
-    slice can show. Of fewer than FEWEST groups only n and groups are told."""
-    groups, rows = intervals.groups_of(queries), {}
-    gain = np.asarray(gain, dtype=float)
-    table = slices_of(queries.reset_index(drop=True))
-    for column in table:
-        for name, places in table.groupby(column, sort=False).groups.items():
-            row = {"n": len(places), "groups": groups[places].nunique()}
-            if row["groups"] >= FEWEST:
-                gains = gain[places], groups[places]
-                row |= intervals.difference(*gains)
-                row["smallest"] = intervals.smallest_difference(*gains)
-            rows[column, name] = row
-    columns = ["n", "groups", "difference", "low", "high", "p", "smallest"]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    tested = table["p"].dropna()
-    table.loc[tested.index, "p"] = intervals.holm(tested)
-    return table
+    names = {"course", "kind", *corpus.own_columns(queries)}
+    texts = queries[[name for name in queries if name in names]].astype(str)
+    return texts.apply(lambda column: column.str.strip()).replace("", "(empty)")
 
 
 # --- Causes ------------------------------------------------------------------
@@ -176,67 +135,49 @@ def by_slices(gain, queries):
 
 def first_ranks(queries, ranking):
     """The rank of the first relevant result of each query; NaN without one."""
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    relevant = utils.relevance(np.asarray(ranking), qrels) > 0
+    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
     return np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
 
 
 def causes_of(queries, ranking, kind):
-    """Why a search fails on each query: a Series of CAUSES, "" where it does not.
+    """Why a search fails on each query: an array of CAUSES, "" where it does not.
 
     It fails where none of its first K results is relevant. ranking: ids,
     (n_queries, depth), deeper than K."""
     ranks = first_ranks(queries, ranking)
-    causes = np.where(ranks > experiments.K[kind], "below", "")
-    causes = np.where(np.isnan(ranks), "missing", causes)
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    has_record = [any(grade > 0 for grade in qrel.values()) for qrel in qrels]
-    causes = np.where(has_record, causes, "no record")
-    return pd.Series(causes, index=queries.index, dtype=object)
+    tests = [np.isnan(ranks), ranks > experiments.K[kind]]
+    return np.select(tests, ["missing", "below"], "").astype(object)
 
 
-def failures(queries, rankings, kind, documents, causes=None):
+def failures(queries, rankings, kind, documents, causes=()):
     """The failures of each search: a DataFrame with the columns FAILED.
 
-    causes: rows with *your cause*, which a person has filled in before: it is kept by
-    query and search. Rows of queries or searches that do not fail now stay, with an
-    empty cause of ours (see `causes_of`): what a person wrote is not lost."""
+    causes: rows with *your cause*, which a person has filled in before: it is
+    kept by query and search, the last one if there are several. Rows of
+    queries or searches that do not fail now stay, with an empty cause of ours
+    (see `causes_of`): what a person wrote is not lost."""
     titles, tables = corpus.headings(documents), []
     qrels = utils.qrels_of(utils.right_answers(queries))
-    best = [max(qrel, key=qrel.get) if qrel else "" for qrel in qrels]
-    ids = trec.query_ids(queries)
+    best = [max(qrel, key=qrel.get) for qrel in qrels]
     for name, ranking in rankings.items():
-        table = queries[["question"]].assign(query_id=ids, search=name)
-        table["wanted"] = _with_titles(best, titles)
-        table["found first"] = _with_titles([row[0] for row in ranking], titles)
+        table = queries[["question"]].assign(
+            query_id=trec.query_ids(queries), search=name
+        )
+        table["wanted"] = corpus.with_ids(best, titles)
+        table["found first"] = corpus.with_ids([row[0] for row in ranking], titles)
         table["cause"] = causes_of(queries, ranking, kind)
         tables.append(table[table["cause"] != ""])
-    table = pd.concat(tables, ignore_index=True)
-    if causes is None or causes.empty:
-        return table.assign(**{"your cause": ""})[FAILED]
-    causes = causes.drop_duplicates(KEY, keep="last")
-    written = causes.set_index(KEY)["your cause"]
-    keys = pd.MultiIndex.from_frame(table[KEY])
-    table["your cause"] = written.reindex(keys).fillna("").to_numpy()
-    is_now = pd.MultiIndex.from_frame(causes[KEY]).isin(keys)
-    earlier = causes[~is_now].reindex(columns=FAILED, fill_value="")
-    return pd.concat([table[FAILED], earlier.assign(cause="")], ignore_index=True)
-
-
-def _with_titles(ids, titles):
-    """Ids with their titles, a list of texts."""
-    texts = []
-    for id_ in ids:
-        title = titles.get(id_, "no document")
-        texts.append(f"{title} ({id_})" if id_ else title)
-    return texts
+    written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
+    table = pd.concat([*tables, written]).fillna("")
+    kept = dict.fromkeys(FAILED[2:], "first") | {"your cause": "last"}
+    return table.groupby(KEY, sort=False, as_index=False).agg(kept)
 
 
 def counted(failed, names):
     """How often each cause occurs, by search: a DataFrame of whole numbers.
 
-    failed: see `failures`. names: of searches. What a person wrote counts instead of
-    our cause."""
+    failed: see `failures`. names: of searches. What a person wrote counts
+    instead of our cause."""
     now = failed[failed["search"].isin(names) & (failed["cause"] != "")]
     cause = now["your cause"].where(now["your cause"] != "", now["cause"])
     table = pd.crosstab(now["search"], cause).reindex(names, fill_value=0)
@@ -249,32 +190,32 @@ def counted(failed, names):
 def query_table(queries, rankings, kind):
     """A row for each query and search, the table of queries.csv: a DataFrame.
 
-    Columns: kind, query_id, need (or document), the columns of the queries, search,
-    the metric, hit_rate, rank of the first relevant result (empty without one),
-    judged_at_k, cause and the first ids, with spaces between them. A column of yours
-    that is called like one of these gets "your " before its name."""
+    Columns: kind, query_id, need (or document), the columns of the queries,
+    search, the metric, hit_rate, rank of the first relevant result (empty
+    without one), judged_at_k, cause and the first ids, with spaces between
+    them. A column of yours that is called like one of these gets "your "
+    before its name."""
     k, by = experiments.K[kind], experiments.BY[kind]
-    is_graded = isinstance(queries["document"].iloc[0], dict)
     base = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
     same = {*QUERY_COLUMNS}.intersection(corpus.own_columns(base))
-    base = base.rename(columns={name: f"your {name}" for name in same})
-    base = base.assign(query_id=trec.query_ids(queries), queries=kind)
-    base["group"] = intervals.groups_of(queries).to_numpy()
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    tables = []
+    base = base.rename(columns={name: f"your {name}" for name in same}).assign(
+        queries=kind,
+        query_id=trec.query_ids(queries),
+        group=intervals.groups_of(queries).to_numpy(),
+    )
+    qrels, tables = utils.qrels_of(utils.right_answers(queries)), []
     for name, ranking in rankings.items():
-        scores = utils.score(queries, ranking, k)
         top = [[id_ for id_ in ids[:k] if id_] for ids in ranking]
+        scores = utils.score(queries, ranking, k).set_axis(base.index)
         table = base.assign(search=name, found=[" ".join(ids) for ids in top])
-        table[by] = scores[by].to_numpy()
-        table["hit_rate"] = scores["hit_rate"].to_numpy()
+        table[[by, "hit_rate"]] = scores[[by, "hit_rate"]]
         table["rank"] = pd.array(first_ranks(queries, ranking)).astype("Int64")
-        if is_graded:
+        if kind == "judged":
             table["judged_at_k"] = [
                 np.mean([id_ in qrel for id_ in ids] or [0])
                 for ids, qrel in zip(top, qrels, strict=True)
             ]
-        table["cause"] = causes_of(queries, ranking, kind).to_numpy()
+        table["cause"] = causes_of(queries, ranking, kind)
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
     first = ["queries", "query_id", "search", by]

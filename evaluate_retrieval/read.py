@@ -1,8 +1,8 @@
 """Other people's files, one at a time: each becomes a table of texts.
 
-Tables, Excel's too, lines of elasticdump, TREC's documents, topics and qrels, and
-pages; and a .zip, which becomes a folder. What a person should know of a file that was
-read is in `table.attrs["notes"]`, a list of sentences."""
+Tables, Excel's too, lines of elasticdump, TREC's documents, topics and qrels,
+and pages; and a .zip, which becomes a folder. What a person should know of a
+file that was read is in `table.attrs["notes"]`, a list of sentences."""
 
 import csv
 import re
@@ -10,7 +10,6 @@ import shutil
 import stat
 import xml.etree.ElementTree as ET
 import zipfile
-import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -60,6 +59,8 @@ INSTEAD = {  # of files that hold no table for us: how to save them
 ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
 NESTED = (list, dict, tuple, set, np.ndarray)
 PAGES = [".md", ".html", ".htm"]
+HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
+RESULTS = "run.json"  # in a folder that the command wrote
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 # Each takes time in proportion to the text, also where it does not match.
 DOCNO = r"\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>"
@@ -72,20 +73,7 @@ FENCED = r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[`~]*[ \t\r]*$|\Z)"
 HEADING = r"(?m)^#+[ \t]+(.*)$"
 
 
-# --- Checks ------------------------------------------------------------------
-
-
-def check_rows(path, encoding=None):
-    """ValueError for a file of queries that is empty or has only a header."""
-    if suffix_of(path) in BINARY:
-        return
-    text = read_text(path, encoding).strip()
-    only_header = suffix_of(path) in (".csv", ".tsv") and "\n" not in text
-    if only_header or not text:
-        raise ValueError(
-            f"{path}: no queries; "
-            "write some into it, or take the file out of the folder"
-        )
+# --- Text --------------------------------------------------------------------
 
 
 def language_of(texts):
@@ -101,9 +89,6 @@ def language_of(texts):
     return max(counts, key=counts.get)
 
 
-# --- Text --------------------------------------------------------------------
-
-
 def suffix_of(path):
     """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
@@ -112,8 +97,9 @@ def suffix_of(path):
 def read_text(path, encoding=None):
     """A file as text, without a byte order mark.
 
-    encoding: Python's name of one, for a file that is not UTF-8. ValueError names the
-    first line that cannot be decoded, and says which encoding it looks like."""
+    encoding: Python's name of one, for a file that is not UTF-8. ValueError
+    names the first line that cannot be decoded, and says which encoding it
+    looks like."""
     content = corpus.read_bytes(path)
     names = ["utf-8-sig", encoding or "utf-8-sig"]
     if b"\x1b" in content:  # ISO-2022 is ASCII with escapes
@@ -149,8 +135,9 @@ def _encoding_advice(content):
 def _read_csv(path, encoding=None):
     """A table with a header, which says whether commas, semicolons or tabs separate.
 
-    Between tabs a quotation mark is a character like others, unless only quoted cells
-    that go over several lines give all rows the same number of cells."""
+    Between tabs a quotation mark is a character like others, unless only
+    quoted cells that go over several lines give all rows the same number of
+    cells."""
     text, quoting = read_text(path, encoding), csv.QUOTE_MINIMAL
     header = text.partition("\n")[0]
     is_tsv = suffix_of(path) == ".tsv"
@@ -212,8 +199,9 @@ def _read_parquet(path, encoding=None):
 def _read_xlsx(path, encoding=None):
     """The first sheet of an Excel file, whose first row is the header.
 
-    The index is the row in the sheet. A note names other sheets that hold something.
-    ValueError where the package openpyxl is missing, which is used for it."""
+    The index is the row in the sheet. A note names other sheets that hold
+    something. ValueError where the package openpyxl is missing, which is used
+    for it."""
     try:
         with zipfile.ZipFile(path) as packed:
             _checked_members(packed)
@@ -237,11 +225,11 @@ def _read_xlsx(path, encoding=None):
     return table
 
 
-def read_trec(path, encoding=None):
+def _read_trec(path, encoding=None):
     """Documents or queries in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>.
 
-    Queries may be topics too, with <num> and <title>. ValueError counts what is not
-    closed, or has no id or title."""
+    Queries may be topics too, with <num> and <title>. ValueError counts what
+    is not closed, or has no id or title."""
     text = read_text(path, encoding)
     if "<DOC>" in text:
         parts = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
@@ -275,7 +263,8 @@ def _parts(path, text, opens, closes, form):
 def _xml_topics(path, text):
     """Topics in XML: the number is an attribute; the query is the title, or the text.
 
-    <topic number="1"><title>late homework</title></topic>, or <query> for <title>."""
+    <topic number="1"><title>late homework</title></topic>, or <query> for
+    <title>."""
     try:
         topics = [*ET.fromstring(text).iter("topic")]
     except ET.ParseError as error:
@@ -304,7 +293,7 @@ def _read_lines(path, encoding=None):
     """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
     text = read_text(path, encoding)
     if re.search("<DOCNO>|<num>", text):
-        return read_trec(path, encoding)
+        return _read_trec(path, encoding)
     is_xml = text.lstrip().startswith("<") and "<topic" in text
     if is_xml or suffix_of(path) == ".xml":
         return _xml_topics(path, text)
@@ -319,9 +308,8 @@ READERS = {
     ".ndjson": _read_json,
     ".parquet": _read_parquet,
     ".xlsx": _read_xlsx,
-    ".trec": read_trec,
+    ".trec": _read_trec,
 }
-BINARY = {".parquet", ".xlsx"}  # no text, so no encoding
 
 
 # --- Pages -------------------------------------------------------------------
@@ -384,19 +372,27 @@ def _of_markdown(content):
 
 
 def read_folder(folder, encoding=None):
-    """The Markdown and HTML pages of a folder and of those in it, a row for each."""
-    pages = [read_page(path, folder, encoding) for path in _pages_of(folder)]
+    """The pages of a folder, see `pages_of`, a row for each."""
+    pages = [read_page(path, folder, encoding) for path in pages_of(folder)]
     return pd.DataFrame(pages, columns=["id", "title", "text", "section"])
 
 
-def _pages_of(folder):
-    paths = sorted(path for path in folder.rglob("*") if suffix_of(path) in PAGES)
-    return [path for path in paths if path.is_file() and not _is_hidden(path)]
+def pages_of(folder):
+    """The Markdown and HTML pages of a folder and of those in it, without results."""
+    results = results_in(folder)
+    pages = [path for path in folder.rglob("*") if suffix_of(path) in PAGES]
+    return [path for path in visible(pages) if not {*results} & {*path.parents}]
 
 
-def _is_hidden(path):
-    """Whether a program left it there: .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx."""
-    return path.name.startswith((".", "~$"))
+def results_in(folder):
+    """The folders in a folder that hold results of this command."""
+    return [path.parent for path in folder.rglob(RESULTS) if path.parent != folder]
+
+
+def visible(paths):
+    """Files, sorted, without those that programs leave there, see HIDDEN."""
+    paths = [path for path in paths if not path.name.startswith(HIDDEN)]
+    return sorted(path for path in paths if path.is_file())
 
 
 # --- Any file: documents, queries, judgements --------------------------------
@@ -406,58 +402,53 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     """A file as a DataFrame of texts with our columns; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. encoding: see `read_text`. keep_other: whether columns that we
-    do not have are kept, under their own names. Notes name these, and columns that are
-    not used. ValueError names file, line or record, and column."""
+    which must be there. encoding: see `read_text`. keep_other: whether columns
+    that we do not have are kept, under their own names. Notes name these, and
+    columns that are not used. ValueError names file, line or record, and
+    column."""
     reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
     table = reader(path, encoding)
     notes = [*table.attrs.get("notes", [])]
-    utils.check_table(table, [], path)
-    texts = table.astype(object).fillna("").map(str).map(corpus.encodable)
-    theirs = {str(name).lower(): name for name in reversed(list(table.columns))}
+    table = utils.check_table(table, [], path).astype(object).fillna("")
+    table.columns = table.columns.map(str)
+    texts = table.map(str).map(corpus.encodable)
+    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
+    theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}  # our column: theirs
     for column, options in names.items():
-        matches = [option.lower() for option in options if option.lower() in theirs]
+        matches = [theirs[name.lower()] for name in options if name.lower() in theirs]
         if matches:
-            sources[column] = theirs[matches[0]]
+            sources[column] = matches[0]
+            problem = "is a list or an object, and has to be a text"
+            utils.fail_if_any(table, is_nested[matches[0]], matches[0], path, problem)
         elif column in needed:
             utils.check_table(table, [" or ".join(options)], path)
-    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
-    for name in sources.values():
-        problem = "is a list or an object, and has to be a text"
-        utils.fail_if_any(table, is_nested[name], name, path, problem)
-    columns = {column: texts[sources[column]] for column in sources}
-    filled = [name for name in table.columns if (texts[name] != "").any()]
-    unused = [name for name in filled if name not in sources.values()]
-    own = [
-        name
-        for name in unused
-        if keep_other
-        and str(name) not in {"", *corpus.OF_COURSE}
-        and not is_nested[name].any()
-    ]
-    columns |= {str(name): texts[name] for name in own}
-    unused = [name for name in unused if name not in own]
+    filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
+    own = []
+    if keep_other:
+        ours = {"", *corpus.OF_COURSE}
+        own = [name for name in filled if name not in ours and not any(is_nested[name])]
+    unused = filled.difference(own, sort=False)
     for what, listed in {"of your own": own, "that are not used": unused}.items():
-        if listed:
-            notes.append(f"{path.name}: columns {what}: {', '.join(map(str, listed))}")
-    ours = pd.DataFrame(dict.fromkeys(names, "") | columns, table.index)
-    ours = ours.replace({"course": {"": "all"}, "kind": {"": "typed"}})
-    ours.attrs["notes"] = notes
-    return ours
+        if len(listed):
+            notes.append(f"{path.name}: columns {what}: {', '.join(listed)}")
+    columns = {column: texts[name] for column, name in sources.items()}
+    columns |= {name: texts[name] for name in own}
+    records = pd.DataFrame(dict.fromkeys(names, "") | columns, table.index)
+    records = records.replace({"course": {"": "all"}, "kind": {"": "typed"}})
+    records.attrs["notes"] = notes
+    return records
 
 
 def read_queries(path, encoding=None):
     """Read queries from a table, from topics of TREC, or from lines of text.
 
-    A query without an id gets "q" and its number. Columns that the course does not
-    have stay, under their own names."""
-    check_rows(path, encoding)
+    A query without an id gets "q" and its number. Columns that the course does
+    not have stay, under their own names."""
     queries = read_records(path, QUERY, ["query"], encoding, keep_other=True)
-    queries["query_id"] = [
-        id_ if id_.strip() else f"q{number}"
-        for number, id_ in enumerate(queries["query_id"], start=1)
-    ]
+    made = [f"q{number}" for number in range(1, len(queries) + 1)]
+    is_blank = queries["query_id"].str.strip() == ""
+    queries["query_id"] = queries["query_id"].mask(is_blank, made)
     again = queries["query_id"].duplicated()
     utils.fail_if_any(queries, again, "query_id", path, "stands twice")
     utils.check_table(queries, ["query"], path)
@@ -467,8 +458,9 @@ def read_queries(path, encoding=None):
 def read_qrels(path, encoding=None):
     """A DataFrame of query_id, document and grade; a negative one counts as 0.
 
-    path: lines of query, document and grade, with a header or without (BEIR, TREC);
-    or a table with these columns as .csv, .json, .jsonl, .parquet or .xlsx."""
+    path: lines of query, document and grade, with a header or without (BEIR,
+    TREC); or a table with these columns as .csv, .json, .jsonl, .parquet or
+    .xlsx."""
     if suffix_of(path) in READERS.keys() - {".tsv", ".trec"}:
         table = read_records(path, GRADED, GRADED, encoding)
     else:
@@ -491,9 +483,8 @@ def _qrels_lines(path, encoding):
         elif line.strip():
             problem = f"line {number}: not a query, document and grade: {line!r:.100}"
             raise ValueError(f"{path}: {problem}")
-    table = pd.DataFrame(rows, columns=["line", *GRADED], dtype=str).set_index("line")
-    table.attrs["notes"] = []
-    return table
+    columns = ["line", *GRADED]
+    return pd.DataFrame(rows, columns=columns, dtype=str).set_index("line")
 
 
 # --- A .zip ------------------------------------------------------------------
@@ -502,9 +493,10 @@ def _qrels_lines(path, encoding):
 def unzipped(path, into):
     """The folder that a .zip holds, unpacked into `into`.
 
-    What programs leave in it (__MACOSX, .DS_Store) is left out, and a path that leads
-    out of the folder ends in it. ValueError for what is no .zip, is damaged,
-    encrypted, too large, or has a link; the size and links are checked first."""
+    What programs leave in it (__MACOSX, .DS_Store) is left out, and a path
+    that leads out of the folder ends in it. ValueError for what is no .zip, is
+    damaged, encrypted, too large, or has a link; the size and links are
+    checked first."""
     try:
         with zipfile.ZipFile(path) as packed:
             members = _checked_members(packed)
@@ -513,16 +505,9 @@ def unzipped(path, into):
             for member in members:
                 member.filename = member.filename.replace("\\", "/")  # Windows' own
                 place = Path(member.filename)
-                if not _is_hidden(place) and "__MACOSX" not in place.parts:
+                if not place.name.startswith(HIDDEN) and "__MACOSX" not in place.parts:
                     packed.extract(member, into)
-    except (
-        OSError,
-        EOFError,
-        RuntimeError,
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except Exception as error:  # zipfile's are of every kind
         raise ValueError(f"{path}: cannot be unpacked: {error}") from error
     folder = into
     while [path.is_dir() for path in folder.iterdir()] == [True]:  # nothing else in it

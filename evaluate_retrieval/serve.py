@@ -1,8 +1,8 @@
 """Answer queries with the searches of a Python file: `python serve.py searches.py`.
 
-A line of JSON comes in for each query, and one goes out with ids or an error. The first
-line out names the searches. Only the standard library is needed, so the file may run
-under another Python than ours."""
+A line of JSON comes in for each query, and one goes out with ids or an error.
+The first line out names the searches. Only the standard library is needed, so
+the file may run under another Python than ours."""
 
 import asyncio
 import inspect

@@ -1,13 +1,12 @@
 """From searches to a choice and its differences, step by step.
 
-Queries are of two kinds, "generated" and "judged". Tables of queries, rankings and
-choices are dicts of the kind. The last kind decides."""
+Queries are of two kinds, "generated" and "judged". Tables of queries, rankings
+and choices are dicts of the kind. The last kind decides."""
 
 import logging
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 import utils
@@ -21,9 +20,10 @@ log = logging.getLogger(__name__)
 class Candidates:
     """The searches that are compared, dicts of the name.
 
-    searches: functions of queries and k; yours come first. cross_fitted: of tuned
-    ones, the rankings of the queries that report. safe: the search that is chosen
-    where the queries are too few to choose. models: of the vectors, by name."""
+    searches: functions of queries and k; yours come first. cross_fitted: of
+    tuned ones, the rankings of the queries that report. safe: the search that
+    is chosen where the queries are too few to choose. models: of the vectors,
+    by name."""
 
     searches: dict
     cross_fitted: dict = field(default_factory=dict)
@@ -56,9 +56,10 @@ class Candidates:
 class Results:
     """What was measured, dicts of the kind of queries.
 
-    chosen: the name of a search. boards: leaderboards. rankings: by search, ids.
-    values: DataFrames of the metric, a row for each query and a column for each search.
-    differences: the chosen search minus each other, see `differences`."""
+    chosen: the name of a search. boards: leaderboards. rankings: by search,
+    ids. values: DataFrames of the metric, a row for each query and a column
+    for each search. differences: the chosen search minus each other, see
+    `differences`."""
 
     chosen: dict
     boards: dict
@@ -70,19 +71,15 @@ class Results:
 def candidates(folder, own, es=None, only_own=False):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    own: a dict of name: search. es: a client of Elasticsearch, or None. ValueError
-    where an index has fewer documents than the folder."""
+    own: a dict of name: search. es: a client of Elasticsearch, or None."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
     ours |= built_in.in_elasticsearch(es, folder.documents)
-    built_in.check_held(ours, len(folder.documents))
-    grids, cross_fitted = {}, {}
-    if folder.test:
-        grids[built_in.TUNED_TEXT] = built_in.BM25
-    if folder.test and vectors:
+    grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25}, {}
+    if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
     for name, settings in grids.items():
         best, cross_fitted[name] = tuned(folder, build, settings)
@@ -95,28 +92,38 @@ def candidates(folder, own, es=None, only_own=False):
 def tuned(folder, build, settings):
     """The best of the settings on the queries that choose, and rankings to report.
 
-    build: see `built_in.builder`. Each query that reports is ranked with what is best
-    on the other folds. A line says how many folds agree with the best."""
+    build: see `built_in.builder`. Each query that reports is ranked with what
+    is best on the other folds."""
     kind = folder.decides
     queries = folder.development[kind], folder.test[kind]
+    depth = experiments.DEPTH[kind]
+    rankings, best = _cross_fit(build, settings, *queries, kind, depth)
+    return best, rankings
+
+
+def _cross_fit(build, settings, development, test, kind, depth=None):
+    """`experiments.cross_fit`: rankings, (n_queries, depth or K), and the best setting.
+
+    The log says how many folds agree with it."""
     rankings, by_fold, best = experiments.cross_fit(
         build,
         settings,
-        *queries,
+        development,
+        test,
         k=experiments.K[kind],
         by=experiments.BY[kind],
-        depth=experiments.DEPTH[kind],
+        depth=depth,
     )
     n_agree = by_fold.tolist().count(best)
-    log.info("%s of %s folds choose %s", n_agree, len(by_fold), best)
-    return best, rankings
+    log.info("%s queries: %s of %s folds choose %s", kind, n_agree, len(by_fold), best)
+    return rankings, best
 
 
 def choose(folder, candidates):
     """The name of the search that is chosen for each kind of queries: a dict.
 
-    On halves, the best on the development half. On folds of the same queries, the best
-    on all of them; lines say what to expect of it."""
+    On halves, the best on the development half. On folds of the same queries,
+    the best on all of them; lines say what to expect of it."""
     chosen = {}
     for kind, queries in folder.test.items():
         development = folder.development[kind]
@@ -134,16 +141,12 @@ def choose(folder, candidates):
 
 def _by_folds(rankings, queries, kind, safe):
     """The best of several rankings of queries in folds: its name."""
-    expected, by_fold, best = experiments.cross_fit(
-        lambda name: lambda _: rankings[name],
-        [safe, *rankings],
-        queries,
-        queries,
-        k=experiments.K[kind],
-        by=experiments.BY[kind],
-    )
-    n_agree = by_fold.tolist().count(best)
-    log.info("%s queries: %s of %s folds choose %s", kind, n_agree, len(by_fold), best)
+
+    def build(name):
+        return lambda _: rankings[name]
+
+    names = [safe, *rankings]
+    expected, best = _cross_fit(build, names, queries, queries, kind)
     mean = experiments.values_of(queries, expected, kind).mean()
     log.info("to be expected of the choice: %.3f", mean)
     return best
@@ -190,28 +193,27 @@ def _milliseconds_to_encode(candidates, test):
         by_model[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
     times = {}
     for name, search in candidates.searches.items():
-        setting = getattr(search, "setting", {})
-        if setting.get("vectors"):
-            times[name] = by_model[candidates.models[setting["embedded"]]]
+        if search.origin == "built in" and search.setting.get("vectors"):
+            times[name] = by_model[candidates.models[search.setting["embedded"]]]
     return pd.Series(times, dtype=float)
 
 
 def differences(values, test, chosen, smallest=0.02):
     """The chosen search minus each other: a dict of kind: DataFrame.
 
-    values: see `Results`. Columns: see `intervals.difference`; and needed, how many
-    groups would show a difference of `smallest`. The p values of all kinds are one
-    family for Holm."""
+    values: see `Results`. Columns: see `intervals.difference`; and needed, how
+    many groups would show a difference of `smallest`. The p values of all
+    kinds are one family for Holm."""
     tables = {}
     for kind, queries in test.items():
         groups = intervals.groups_of(queries)
-        gains = decision.gains_over(chosen[kind], values[kind], reverse=True)
+        gains = -decision.gains_over(chosen[kind], values[kind])
         table = intervals.differences(gains, groups)
-        table["needed"] = np.array(
-            [
-                intervals.groups_needed(gain, groups, smallest)
-                for gain in gains.values()
-            ],
+        table["needed"] = pd.Series(
+            {
+                name: intervals.groups_needed(gain, groups, smallest)
+                for name, gain in gains.items()
+            },
             dtype=float,
         )
         tables[kind] = table.sort_values("difference", ascending=False)
@@ -221,8 +223,8 @@ def differences(values, test, chosen, smallest=0.02):
 def refused_shares(candidates, queries, unanswered, share=0.05):
     """Share of the queries without an answer that each search could refuse: a Series.
 
-    Each refuses `share` of the queries with an answer. It is empty where there are no
-    queries of one of the two, and has the searches that have scores."""
+    Each refuses `share` of the queries with an answer. It is empty where there
+    are no queries of one of the two, and has the searches that have scores."""
     shares = {}
     for name, search in candidates.searches.items() if len(unanswered) else ():
         if search.origin == "built in":
@@ -235,8 +237,9 @@ def refused_shares(candidates, queries, unanswered, share=0.05):
 def decide(folder, candidates, results, incumbent=None):
     """What to do, by the queries that decide: a `decision.Decision`.
 
-    incumbent: the name of the search that runs today; else it is the only one of
-    yours. It says if a search is to be shipped that is worse on the other queries."""
+    incumbent: the name of the search that runs today; else it is the only one
+    of yours. It says if a search is to be shipped that is worse on the other
+    queries."""
     kind = folder.decides
     names = results.values[kind].columns
     verdict = decision.decide(
@@ -256,15 +259,15 @@ def decide(folder, candidates, results, incumbent=None):
         for name, values in results.values.items()
         if name != kind and {*pair} <= {*values}
     ]
-    return verdict.saying(*filter(None, warnings))
+    return replace(verdict, says=" ".join([verdict.says, *filter(None, warnings)]))
 
 
 def pair_of(folder, candidates, results, verdict):
     """The chosen search, and what it is set against: two names.
 
-    That is the incumbent; else one of yours, tuned BM25, or the next best. Where the
-    incumbent is not beaten, the first is the best of the candidates. Where there is one
-    search only, both are it."""
+    That is the incumbent; else one of yours, tuned BM25, or the next best.
+    Where the incumbent is not beaten, the first is the best of the candidates.
+    Where there is one search only, both are it."""
     board = results.boards[folder.decides]
     best = results.chosen[folder.decides]
     if verdict.incumbent and verdict.verdict != "ship" and len(verdict.table):

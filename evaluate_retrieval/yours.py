@@ -16,37 +16,34 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Thread
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 import utils
 from course import corpus, trec
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
-DAY = 86_400  # seconds; no time-out is longer
 START = 60  # seconds at least that a file may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
-QUIET = 1  # seconds that pass before a bar is shown
-LINES_EVERY = 30  # seconds between lines, where no terminal can draw a bar
+LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
 SERVE = Path(__file__).with_name("serve.py")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Search:
     """A search function of your own: queries and k to ids, (n_queries, k).
 
-    find: a function of queries to a list of ids for each, None where a run has no
-    ranking. "" in a list is a place without a document. origin: "own" or "run". The
-    rest grows as queries are asked. milliseconds, errors: dicts, of all queries and of
-    those that failed; a query is what `_texts_of` makes of it. counts: of "queries",
-    "repeated" and "foreign" ids."""
+    find: a function of queries to a list of ids for each, None where a run has
+    no ranking. "" in a list is a place without a document. origin: "own" or
+    "run". The rest grows as queries are asked. milliseconds, errors: dicts, of
+    all queries and of those that failed; a query is what `_texts_of` makes of
+    it. counts: of "queries", "repeated" and "foreign" ids."""
 
     find: Callable
     origin: str
@@ -67,14 +64,14 @@ class Search:
 def own_searches(folder, queries, path=None, timeout=30.0):
     """`Search` by name: "own: NAME" of a Python file, "run: NAME" of the folder's runs.
 
-    folder: has documents, and runs, a dict of name: dict of query id: ids. queries: a
-    list of DataFrames, those that a run may rank. path: of the file, see
-    docs/your-searches.md; it is run in a process of its own. timeout: seconds that a
-    try of a query may take. ValueError names the file that cannot be used."""
+    folder: has documents, and runs, a dict of name: dict of query id: ids.
+    queries: a list of DataFrames, those that a run may rank. path: of the
+    file, see docs/your-searches.md; it is run in a process of its own.
+    timeout: seconds that a try of a query may take. ValueError names the file
+    that cannot be used."""
     corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
     if path is not None:
-        check_timeout(timeout)
         program = Program(Path(path), timeout)
         for name, takes_query in program.start().items():
             searches[f"own: {name}"] = _of_file(program, name, takes_query, corpus_ids)
@@ -83,17 +80,11 @@ def own_searches(folder, queries, path=None, timeout=30.0):
     return searches
 
 
-def check_timeout(seconds):
-    """ValueError for a time-out that is not above 0 s, or longer than a DAY."""
-    if not 0 < seconds <= DAY:
-        raise ValueError(f"a time-out of {seconds:g} s: not above 0, and a day at most")
-
-
 def are_alone(n_documents, searches, only_own):
     """Whether only your own searches are run: there are some, and many documents.
 
-    searches: see `own_searches`. only_own: asks for it with any number of documents; a
-    ValueError if there are none."""
+    searches: see `own_searches`. only_own: asks for it with any number of
+    documents; a ValueError if there are none."""
     if only_own and not searches:
         raise ValueError(
             "--only-own: there is no search of your own; name a file with --searches, "
@@ -114,7 +105,8 @@ def of_queries(searches, queries):
 def milliseconds(searches):
     """The mean time of a query in each search of your own: a Series.
 
-    Queries that failed count, too. It is NaN for a run, which other tools made."""
+    Queries that failed count, too. It is NaN for a run, which other tools
+    made."""
     means = {
         name: np.mean([*search.milliseconds.values()] or [np.nan])
         for name, search in searches.items()
@@ -126,13 +118,14 @@ def milliseconds(searches):
 def how_it_went(searches):
     """What happened while your searches were asked: a DataFrame, a row for each.
 
-    Columns: queries asked, or ranked by a run; failed, of them, and their share; the
-    first error; repeated ids and foreign ids, of no document, whose places stay empty;
-    p50 and p95 of the milliseconds of a query, failed ones included. What a run cannot
-    tell is NaN."""
+    searches: a dict of name: `Search`. One that was not asked has no row.
+    Columns: queries asked, or ranked by a run; failed, of them, and their
+    share; the first error; repeated ids and foreign ids, of no document, whose
+    places stay empty; p50 and p95 of the milliseconds of a query, failed ones
+    included. What a run cannot tell is NaN."""
     rows = {}
     for name, search in searches.items():
-        if not isinstance(search, Search) or not search.counts["queries"]:
+        if not search.counts["queries"]:
             continue
         rows[name] = dict(search.counts)
         if search.origin == "own":
@@ -155,8 +148,8 @@ def how_it_went(searches):
 class Program:
     """A process that answers for a file of searches, see serve.py.
 
-    It is killed, with what it has started, where an answer takes too long, and when
-    this object or Python ends. `start` starts it again."""
+    It is killed, with what it has started, where an answer takes too long, and
+    when this object or Python ends. `start` starts it again."""
 
     def __init__(self, path, timeout):
         self.path, self.timeout, self.end = path.absolute(), timeout, None
@@ -246,9 +239,10 @@ def _pass_on(stream, take):
 def _of_file(program, name, takes_query, corpus_ids):
     """The `Search` of a name of the file. corpus_ids: the ids of the documents.
 
-    Each query is asked once, and its answer is kept. A query that fails is asked
-    again; if it fails again, it finds nothing. TimeoutError where IN_A_ROW queries have
-    no answer. What was found until then, or until an interrupt, is kept."""
+    Each query is asked once, and its answer is kept. A query that fails is
+    asked again; if it fails again, it finds nothing. TimeoutError where
+    IN_A_ROW queries have no answer. What was found until then, or until an
+    interrupt, is kept."""
     kept, took, errors, late, counts = {}, {}, {}, set(), Counter()
 
     def ask(query):
@@ -296,27 +290,22 @@ def _of_file(program, name, takes_query, corpus_ids):
 
 
 def _with_progress(queries, name):
-    """The queries, one by one, with a bar of how many are asked and the time left.
-
-    Nothing is shown in the first QUIET seconds. Where no terminal or notebook draws
-    the bar there is a line every LINES_EVERY seconds."""
-
-    def write(text):
-        if text.strip():
-            print(text.strip(), file=sys.stderr)
-
-    options = {"desc": name, "unit": " queries", "delay": QUIET}
-    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
-    if not (sys.stderr.isatty() or in_notebook):
-        lines = SimpleNamespace(write=write, flush=sys.stderr.flush)
-        options |= {"file": lines, "miniters": 1, "mininterval": LINES_EVERY}
-    return tqdm(queries, **options)
+    """The queries, one by one. The log tells every LINES_EVERY seconds how it goes."""
+    started = shown = time.monotonic()
+    for n, query in enumerate(queries):
+        now = time.monotonic()
+        if n and now - shown >= LINES_EVERY:
+            shown, seconds = now, (now - started) / n * (len(queries) - n)
+            line = "%s: %d of %d queries asked, about %.0f s left"
+            log.info(line, name, n, len(queries), seconds)
+        yield query
 
 
-def _texts_of(queries, with_own=True):
+def _texts_of(queries, with_own):
     """What each query asks for: a tuple of (column, text), for each a tuple.
 
-    The columns are question, course, and the user's own. An empty cell is ""."""
+    The columns are question, course, and the user's own. An empty cell is
+    ""."""
     own = sorted(corpus.own_columns(queries)) if with_own else []
     names = ["question", "course", *own]
     rows = queries[names].astype(object).fillna("").astype(str).to_numpy()
@@ -326,9 +315,9 @@ def _texts_of(queries, with_own=True):
 def _in_place(name, rankings, corpus_ids, counts):
     """Rankings with "" for an id that stands before, or is of no document.
 
-    So the ids below keep their ranks. rankings: a dict of query: ids. Warnings and
-    counts tell how many there are. ValueError if more than FOREIGN are of no
-    document."""
+    So the ids below keep their ranks. rankings: a dict of query: ids. Warnings
+    and counts tell how many there are. ValueError if more than FOREIGN are of
+    no document."""
     placed, foreign, n_repeated = {}, [], 0
     for query, ids in rankings.items():
         foreign += [(query, id_) for id_ in ids if id_ not in corpus_ids]
@@ -362,31 +351,23 @@ def _in_place(name, rankings, corpus_ids, counts):
 def _of_run(name, rankings, queries, corpus_ids):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
-    A query has in the run its query_id, or the id that `trec.query_ids` gives it. One
-    with another id than these, or without, is looked up by its texts. The log counts
-    the queries that have a ranking, if some have none. ValueError if none has, or if
-    many ids are of no document."""
-    path, counts, ranked = f"runs/{name}.trec", Counter(), {}
+    A query has in the run its query_id, or the id that `trec.query_ids` gives
+    it. The log counts the queries that have a ranking, if some have none.
+    ValueError if none has, or if many ids are of no document."""
+    path, counts = f"runs/{name}.trec", Counter()
     placed = _in_place(path, rankings, corpus_ids, counts)
-    for table in queries:
-        for query_id, texts in zip(
-            trec.query_ids(table), _texts_of(table), strict=True
-        ):
-            ranked[query_id] = placed.get(query_id)
-            ranked[texts] = ranked.get(texts) or ranked[query_id]
-    counts["queries"] = len(ranked.keys() & placed.keys())
-    if not counts["queries"]:
-        ids = ", ".join([*rankings][:3])
-        raise ValueError(f"{path}: ranks none of the queries; its query ids: {ids}")
 
     def find(table):
-        texts, has_ids = _texts_of(table), {"query_id", "document"} & {*table}
-        keys = zip(trec.query_ids(table) if has_ids else texts, texts, strict=True)
-        return [ranked.get(id_, ranked.get(key)) for id_, key in keys]
+        return [placed.get(id_) for id_ in trec.query_ids(table)]
 
     run = Search(find, "run", counts)
+    ids = {id_ for table in queries for id_ in trec.query_ids(table)}
+    counts["queries"] = len(ids & placed.keys())
+    if ids and not counts["queries"]:
+        first = ", ".join([*rankings][:3])
+        raise ValueError(f"{path}: ranks none of the queries; its query ids: {first}")
     for table in queries:
         if 0 < (n := run.n_ranked(table)) < len(table):
             line = "%s: rankings for %d of %d queries only"
-            logging.getLogger(__name__).warning(line, path, n, len(table))
+            log.warning(line, path, n, len(table))
     return run

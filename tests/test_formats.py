@@ -3,7 +3,6 @@
 And TREC's files, as we write and read them. How a single file is read: test_reading."""
 
 import json
-import os
 import re
 import sys
 import warnings
@@ -244,7 +243,6 @@ def test_a_folder_is_read(tmp_path, files, expected):
     assert result == result | expected | {"note": result["note"]}
 
 
-NO_ROWS = "no queries; write some into it, or take the file out"
 MOST = QRELS + "".join(f"30{n}\tgone\t1\n" for n in (1, 1, 2, 2))
 TWO_LOGS = {"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}
 NO_COURSE = JUDGED + "q1,a,tv,typed,1,2\nq2,b,all,typed,2,2\n"
@@ -296,8 +294,8 @@ PROBLEMS = [
         {"a.csv": TV, "judged-queries.csv": WRONG_GRADE},
         r"judged-queries\.csv: row 1 \(line 6\), column grade: 'high' is not a number",
     ),
-    ({"queries.csv": "id,query\n"}, rf"queries\.csv: {NO_ROWS}"),
-    ({"queries.jsonl": " \n"}, rf"queries\.jsonl: {NO_ROWS}"),
+    ({"queries.csv": "id,query\n"}, r"queries\.csv: no rows"),
+    ({"queries.jsonl": " \n"}, r"queries\.jsonl: no rows"),
     (
         {"failures.csv": "query_id,search\nq,b\n"},
         "failures.csv: no column 'your cause'",
@@ -315,18 +313,13 @@ def test_what_cannot_be_read_names_file_row_and_column(tmp_path, files, message)
         folder.read(tmp_path)
 
 
-def test_a_missing_folder_a_link_that_leads_out_and_no_stemmer(tmp_path):
+def test_a_missing_folder_and_no_stemmer(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
         folder.read(tmp_path / "nowhere")
-    write(tmp_path, {"secret.csv": TV, "in/a.txt": ""})
-    os.symlink(tmp_path / "secret.csv", tmp_path / "in" / "faq.csv")
-    with pytest.raises(
-        ValueError, match=r"faq\.csv: a link that leads out of the fold"
-    ):
-        folder.read(tmp_path / "in")
+    write(tmp_path, {"faq.csv": TV})
     with pytest.raises(ValueError, match="no stemmer for 'klingon'; there is arabic"):
-        folder.read(tmp_path / "secret.csv", "klingon")
-    assert folder.read(tmp_path / "secret.csv", "german").language == "german"
+        folder.read(tmp_path / "faq.csv", "klingon")
+    assert folder.read(tmp_path / "faq.csv", "german").language == "german"
 
 
 ROWS = [

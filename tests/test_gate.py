@@ -17,13 +17,12 @@ TENS = [f"d{number // 10}" for number in range(N)]
 JUDGED = {id_: {id_: 2, f"{id_}-bad": 0} for id_ in IDS}
 GENERATED = {id_: {id_: 1} for id_ in IDS}
 OF_TENS = {query: {id_: 1} for query, id_ in zip(IDS, TENS, strict=True)}
-LINKED = {id_: {id_: 1, f"also {ten}": 1} for id_, ten in zip(IDS, TENS, strict=True)}
 EDITED = JUDGED | {"d0": {"d0": 1, "d0-bad": 2}}
 WITHDRAWN = {id_: {id_: 2} for id_ in IDS} | {"d1": {"d1-bad": 0}}
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)
 
 
-def kept(qrels, ranks, needs="", first="other0", queries=IDS):
+def kept(qrels, ranks, needs=None, first="other0", queries=IDS):
     """`Kept` of some queries: ten ids each, their document at these ranks."""
     rankings = {}
     for query, rank in zip(queries, np.broadcast_to(ranks, len(queries)), strict=True):
@@ -31,7 +30,9 @@ def kept(qrels, ranks, needs="", first="other0", queries=IDS):
         rankings[query] = [*ids[: rank - 1], next(iter(qrels[query])), *ids[rank - 1 :]]
     table = pd.DataFrame({"query_id": list(queries), "question": list(queries)})
     judged = {query: qrels[query] for query in queries}
-    return gate.Kept("own: mine", table.assign(need=needs), rankings, judged)
+    return gate.Kept(
+        "own: mine", table.assign(need=needs or list(queries)), rankings, judged
+    )
 
 
 GOOD, BAD = kept(JUDGED, 1), kept(JUDGED, 3)
@@ -74,8 +75,7 @@ OUTCOMES = [  # before, now, options, the code, what is said
 OF_GENERATED = [
     (kept(GENERATED, 10), kept(GENERATED, 6), {}, NOT_WORSE, "MRR@5 +0.000 ("),
     (kept(GENERATED, 1), kept(GENERATED, TENTH), {}, WORSE, "60 documents;"),
-    (kept(OF_TENS, 1), kept(OF_TENS, TENTH), {}, UNDECIDED, " 6 documents;"),
-    (kept(LINKED, 1), kept(LINKED, TENTH), {}, UNDECIDED, " 6 documents;"),
+    (kept(OF_TENS, 1), kept(OF_TENS, TENTH, TENS), {}, UNDECIDED, " 6 documents;"),
 ]
 ALL = [("judged", *row) for row in OUTCOMES]
 ALL += [("generated", *row) for row in OF_GENERATED]
@@ -95,8 +95,6 @@ def test_what_the_gate_says(kind, before, now, options, code, phrase):
 def test_an_error_counts_before_a_loss_and_a_loss_before_doubt():
     outcomes = [gate.Outcome("judged", code, ("a", "a")) for code in (0, 2, 1, 3)]
     assert [gate.code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
-    with pytest.raises(ValueError, match="a margin of"):
-        gate.compare({}, {}, margin=float("nan"))
 
 
 def test_at_any_time_each_need_counts_once():

@@ -19,49 +19,52 @@ def folder(tmp_path):
     return source
 
 
+def recorded(results, source, command=()):
+    return manifest.recorded(results, source, command, "german", {"vectors": "a"})
+
+
+def content(results):
+    return json.loads((results / "run.json").read_text())
+
+
 def test_it_says_what_went_in_and_what_came_out(folder):
     results = folder / "results"
     (results / "rewritten.csv").write_text("a")
     command = ["evaluate", "--search", "a=http://me:secret@host/?key=secret"]
-    run = manifest.begin(results, folder, command, "german", {"vectors": "a"})
-    for name in ("rewritten.csv", "new.csv"):
-        (results / name).write_text("b")
-    assert manifest.end(run, failed=0) == []
-    content = json.loads((results / "run.json").read_text())
-    assert content["inputs"].keys() == {"faq.csv", "index.db"}
-    assert content["outputs"].keys() == {"rewritten.csv", "new.csv"}
-    assert content["outputs"]["new.csv"] == corpus.file_hash(results / "new.csv")
-    assert (content["state"], content["language"]) == ("done", "german")
-    assert content["versions"]["pandas"]
-    assert "secret" not in str(content)
-    assert manifest.id_of(results) == run.id
-    (folder / "judged.csv").write_text("newer")
-    assert manifest.changed_since(results, folder) == ["judged.csv"]
+    with recorded(results, folder, command) as run_id:
+        for name in ("rewritten.csv", "new.csv"):
+            (results / name).write_text("b")
+    ended = content(results)
+    assert ended["id"] == run_id
+    assert ended["inputs"].keys() == {"faq.csv", "index.db"}
+    assert ended["outputs"].keys() == {"rewritten.csv", "new.csv"}
+    assert ended["outputs"]["new.csv"] == corpus.file_hash(results / "new.csv")
+    assert (ended["state"], ended["language"]) == ("done", "german")
+    assert ended["versions"]["pandas"]
+    assert "secret" not in str(ended)
 
 
-def test_only_inputs_that_change_during_a_run_are_a_failure(folder, tmp_path):
-    """A search of one's own may write beside the documents: an index, a log."""
-    searches = tmp_path / "searches.py"
-    searches.write_text("")
-    files = [folder / "faq.csv", searches]
-    for path, changed in ((folder / "index.db", []), (searches, ["../searches.py"])):
-        run = manifest.begin(folder / "results", folder, [], files=files)
-        assert run.content["inputs"].keys() == {"faq.csv", "../searches.py"}
-        path.write_text("changed")
-        assert manifest.end(run, failed=0) == changed
-    assert manifest.changed_since(folder / "results", folder, files) == changed
+def test_a_run_that_fails_or_whose_inputs_change_is_no_done_one(folder):
+    results = folder / "results"
+    with pytest.raises(KeyError), recorded(results, folder):
+        {}["no"]
+    assert content(results)["state"] == "failed"
+    says = pytest.raises(ValueError, match=r"faq: index\.db, new\.csv changed during")
+    with says, recorded(results, folder):
+        (folder / "index.db").write_text("changed")
+        (folder / "new.csv").write_text("new")
+    assert content(results)["state"] == "failed"
+    assert content(results)["changed"] == ["index.db", "new.csv"]
 
 
 def test_a_second_run_is_kept_out_and_a_killed_one_is_said(folder, caplog):
     results = folder / "results"
-    with manifest.locked(results):
-        killed = manifest.begin(results, folder, [])
-        says = pytest.raises(RuntimeError, match=f"run {killed.id}, process")
+    with manifest.locked(results), recorded(results, "irds:a") as run_id:
+        killed = content(results)
+        assert (killed["state"], killed["inputs"]) == ("running", {})
+        says = pytest.raises(RuntimeError, match=f"run {run_id}, process")
         with says, manifest.locked(results):
             pass
-    manifest.begin(results, folder, [])
-    started = killed.content["started"]
-    assert f"run {killed.id} of {started} did not end" in caplog.text
-    with pytest.raises(ValueError, match="among the documents"):
-        manifest.begin(folder, folder, [])
-    assert manifest.begin(results, "irds:a", []).content["inputs"] == {}
+    (results / "run.json").write_text(json.dumps(killed))
+    with recorded(results, folder):
+        assert f"run {run_id} of {killed['started']} did not end" in caplog.text

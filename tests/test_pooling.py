@@ -73,36 +73,6 @@ def test_judging_in_this_order_comes_to_the_difference_sooner_than_at_random(rea
     assert mean_error(order) < 0.6 * np.mean(at_random)
 
 
-def test_a_draw_holds_any_pair_and_a_new_pair_moves_no_other(real):
-    pairs = real[["query_id", *corpus.JUDGED_COLUMNS[1:], "grade"]].assign(drawn="")
-    found = pooling.judge_random(pairs, 200)
-    assert list(found) == corpus.TO_JUDGE
-    assert set(found["drawn"]) == {"random"}
-    assert pairs.loc[found.index, "grade"].mean() == pytest.approx(
-        pairs["grade"].mean(), abs=0.1
-    )
-    fewer = pooling.judge_random(pairs[1::2], 100).index
-    assert fewer.tolist() == [n for n in found.index if n % 2][: len(fewer)]
-    pairs.loc[found.index[:30], "drawn"] = "random"  # these were judged before
-    assert pooling.judge_random(pairs, 200).index.tolist() == found.index[30:].tolist()
-
-
-def test_only_the_draw_up_to_its_first_gap_is_random(tmp_path):
-    pairs = pooling.pairs_of(RANKINGS, QUERIES, k=2)
-    assert set(pooling.how_drawn(pairs, tmp_path)["drawn"]) == {""}
-    order = pooling.judge_random(pairs.assign(drawn="")).reset_index(drop=True)
-    for judged, n_random in {(0, 1, 2): 3, (0, 2, 3): 1, (1, 2, 3, 4): 0}.items():
-        table = order.loc[list(judged)].assign(grade=1)
-        pool = order.assign(drawn="pool", grade=2)
-        pd.concat([pool, table]).to_csv(tmp_path / "judged-queries.csv", index=False)
-        found = pooling.how_drawn(pairs, tmp_path)
-        drawn = found[found["drawn"] == "random"]
-        assert set(drawn["document"]) == set(order["document"][:n_random])
-        assert set(drawn["grade"]) <= {1}
-    pool.drop(columns="drawn").to_csv(tmp_path / "judged-queries.csv", index=False)
-    assert set(pooling.how_drawn(pairs, tmp_path)["drawn"]) == {""}
-
-
 def test_queries_of_a_log_with_single_pairs_judged_are_no_judged_queries(tmp_path):
     table = pd.DataFrame(
         {"query_id": ["q1", "log-1"], "kind": ["typed", corpus.FROM_LOG]}
