@@ -296,6 +296,9 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
     finally:
         built_in.remove(es, candidates.searches if candidates else {})
     queries, rankings = folder.test[kind], results.rankings[kind]
+    for name in pair:
+        if name not in rankings:
+            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
     figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)
     failed = pairs.failures(
         queries, rankings, kind, folder.documents, _causes_in(options.out)

@@ -116,11 +116,15 @@ def choose(folder, candidates):
     """The name of the search that is chosen for each kind of queries: a dict.
 
     On halves, the best on the development half. On folds of the same queries, the best
-    on all of them; lines say what to expect of it."""
+    on all of them; lines say what to expect of it. A run that ranks less than half of
+    either half is not chosen. ValueError where there is no other search."""
     chosen = {}
     for kind, queries in folder.test.items():
-        development = folder.development[kind]
-        able = yours.of_queries(candidates.searches, development)
+        development, able = folder.development[kind], candidates.searches
+        for half in (development, queries):
+            able = yours.of_queries(able, half)
+        if not able:
+            raise ValueError(f"no search ranks half of the {kind} queries")
         k, by = experiments.K[kind], experiments.BY[kind]
         if development is not queries:
             chosen[kind] = experiments.compare(able, development, k, by).index[0]
@@ -136,7 +140,7 @@ def _by_folds(rankings, queries, kind, safe):
     """The best of several rankings of queries in folds: its name."""
     expected, by_fold, best = experiments.cross_fit(
         lambda name: lambda _: rankings[name],
-        [safe, *rankings],
+        [*({safe} & rankings.keys()), *rankings],
         queries,
         queries,
         k=experiments.K[kind],
@@ -239,10 +243,11 @@ def decide(folder, candidates, results, incumbent=None):
     yours. It says if a search is to be shipped that is worse on the other queries."""
     kind = folder.decides
     names = results.values[kind].columns
+    own = candidates.own if {*names} >= {*candidates.own} else []
     verdict = decision.decide(
         results.values[kind],
         intervals.groups_of(folder.test[kind]),
-        incumbent=decision.incumbent_of(incumbent, candidates.own, names),
+        incumbent=decision.incumbent_of(incumbent, own, names),
         best=results.chosen[kind],
         close=decision.undecided(results.differences[kind]).index,
         kind=kind,
