@@ -117,11 +117,15 @@ def own_searches(folder, options):
     return yours.own_searches(folder, queries, options.searches, options.timeout)
 
 
-def _candidates(folder, own, options, es):
-    """`steps.candidates`, after what can fail early was checked."""
+def _candidates(folder, own, options, es, names=()):
+    """`steps.candidates`, after what can fail early was checked.
+
+    names: of searches that have to be there, with or without "own: "."""
     only_own = yours.are_alone(len(folder.documents), own, options.only_own)
+    ours = [] if only_own else built_in.names(embedding.fetched_models())
+    for name in names:
+        decision.named(name, [*own, *ours])
     if options.incumbent:
-        ours = [] if only_own else built_in.names(embedding.fetched_models())
         decision.incumbent_of(options.incumbent, own, [*own, *ours])
     return steps.candidates(folder, own, es, only_own)
 
@@ -287,7 +291,7 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
     es = elastic.connect_elasticsearch() if options.use_node else None
     candidates = None
     try:
-        candidates = _candidates(folder, own, options, es)
+        candidates = _candidates(folder, own, options, es, names)
         pair = tuple(decision.named(name, candidates.searches) for name in names)
         if pair[0] == pair[1]:
             raise ValueError(f"both searches are {pair[0]!r}")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from course import corpus, intervals
-from evaluate_retrieval import __main__, built_in
+from evaluate_retrieval import __main__, built_in, steps
 from evaluate_retrieval import run as run_module
 
 SEARCHES = """
@@ -348,7 +348,7 @@ def test_no_search_at_all_is_an_error(folder, run):
     assert "--only-own" in error
 
 
-def test_an_unknown_incumbent_is_said_before_a_search_is_asked(folder, run):
+def test_an_unknown_name_is_said_before_a_search_is_built(folder, run, monkeypatch):
     asked = "def bad(question, course):\n    raise SystemError('asked')\n"
     path = folder / "mine" / "searches.py"
     path.write_text(f'{asked}\n\nSEARCHES = {{"good": bad, "bad": bad}}\n')
@@ -356,6 +356,8 @@ def test_an_unknown_incumbent_is_said_before_a_search_is_asked(folder, run):
     assert code == 3
     assert "--incumbent: 'no' is no search here; there is 'own: good'" in error
     assert "asked" not in error
+    monkeypatch.setattr(steps, "candidates", None)
+    assert "'no' is no search here" in run("compare", folder, "good", "no")[2]
 
 
 # --- A second run --------------------------------------------------------------
