@@ -235,7 +235,9 @@ def _power(arguments):
     result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
     says = "Spreads are those of notebook 06."
     if arguments.folder:
-        data = folder.read(corpus.locate(arguments.folder), arguments.language)
+        data = folder.read(arguments.folder, arguments.language)
+        for note in data.notes:
+            log.info(note)
         says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
             n = intervals.groups_of(data.test[data.decides]).nunique()

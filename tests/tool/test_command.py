@@ -156,9 +156,10 @@ def test_documents_alone_say_what_to_do(folder, run):
 
 
 def test_power_before_any_run_and_of_a_folder(folder, run):
-    code, said, _ = run("power", folder, "--json", own=False)
+    code, said, notes = run("power", folder, "--json", own=False)
     result = json.loads(said)
     assert code == 0
+    assert f"{N} judged" in notes
     assert result["groups"] == N
     shown = result["shown"]["another kind of search"]
     assert shown == pytest.approx(intervals.POWER * 0.25 / np.sqrt(N))
