@@ -206,10 +206,8 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         log = log[[*LOG_COLUMNS, *corpus.own_columns(queries)]]
         if qrels:
             judged_path = log_path
-            judged, n_several = _graded(queries, qrels, courses)
-            if n_several:
-                count = f"{n_several:,} queries stand in several splits"
-                notes.append(f"{count}; test counts, then dev, then train")
+            judged, doubtful = _graded(queries, qrels, courses)
+            notes += doubtful
     if GENERATED in tables:
         generated_path, table = tables[GENERATED]
         ground_truth = corpus.ground_truth_from(table, courses, generated_path)
@@ -248,7 +246,7 @@ def _judged(table, courses, path, log):
 
 
 def _graded(queries, qrels, courses):
-    """The judgements of qrels, each with its query; how many queries are in two splits.
+    """The judgements of qrels, each with its query; sentences on what does not count.
 
     Of a query those of one split count. ValueError for a query that is in no
     other file, and for two grades of a pair."""
@@ -267,7 +265,13 @@ def _graded(queries, qrels, courses):
     n_several = graded["query_id"][place > first].nunique()
     graded = graded[place == first]
     _check_pairs(graded)
-    return graded.drop_duplicates(PAIR).merge(queries, on="query_id"), n_several
+    again, notes = graded.duplicated(PAIR), []
+    if n_several:
+        count = f"{n_several:,} queries stand in several splits"
+        notes.append(f"{count}; test counts, then dev, then train")
+    if again.any():
+        notes.append(f"{again.sum():,} rows of qrels grade a pair again, as before")
+    return graded[~again].merge(queries, on="query_id"), notes
 
 
 def _with_places(table, path):

@@ -43,6 +43,7 @@ GRADED = {
     "document": ["document", "doc_id", "corpus-id", "docid", "docno", "document_id"],
     "grade": ["grade", "relevance", "score", "rel", "rating", "label", "judgment"],
 }
+HEADER = r"(?i)quer|qid|topic|doc|corpus|score|rel|grade|label|rating|judg"  # of qrels
 LARGEST_PAGE = 20_000_000  # bytes
 MOST_FILES = 100_000  # in a .zip
 INSTEAD = {  # of files that hold no table for us: how to save them
@@ -471,12 +472,18 @@ def read_qrels(path, encoding=None):
     return table.assign(grade=corpus.whole_if_possible(grades))
 
 
+def _is_header(fields):
+    """Whether the first line of qrels names columns: two at least, and no number."""
+    n_names = sum(bool(re.search(HEADER, field)) for field in fields)
+    return n_names > 1 and not any(re.fullmatch(r"-?[\d.]+", field) for field in fields)
+
+
 def _qrels_lines(path, encoding):
     """The query, document and grade of each line, as texts. A header is left out."""
     rows = []
     for number, line in enumerate(read_text(path, encoding).split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
-        if number == 1 and fields and fields[-1].lower() in GRADED["grade"]:
+        if number == 1 and _is_header(fields):
             continue
         if len(fields) in (3, 4):
             rows.append((number, fields[0], *fields[-2:]))

@@ -119,8 +119,10 @@ def _candidates(folder, options, names=()):
     are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
     only_own = options.only_own or (bool(names) and all(are_own))
     only_own = yours.are_alone(len(folder.documents), own, only_own)
+    ours = [] if only_own else built_in.names(embedding.fetched_models())
+    for name in names:
+        decision.named(name, [*own, *ours])
     if options.incumbent:
-        ours = [] if only_own else built_in.names(embedding.fetched_models())
         decision.incumbent_of(options.incumbent, own, [*own, *ours])
     es = elastic.connect_elasticsearch() if options.use_node else None
     candidates = steps.candidates(folder, own, es, only_own)
@@ -267,6 +269,9 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
         chosen = dict.fromkeys(folder.test, pair[0])
         results = steps.measure(folder, candidates.only(pair), chosen)
     queries, rankings = folder.test[kind], results.rankings[kind]
+    for name in pair:
+        if name not in rankings:
+            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
     figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)
     causes = _causes_in(options.out)
     failed = pairs.failures(queries, rankings, kind, folder.documents, causes)

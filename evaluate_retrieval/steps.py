@@ -123,11 +123,16 @@ def choose(folder, candidates):
     """The name of the search that is chosen for each kind of queries: a dict.
 
     On halves, the best on the development half. On folds of the same queries,
-    the best on all of them; lines say what to expect of it."""
+    the best on all of them; lines say what to expect of it. A run that ranks
+    less than half of either half is not chosen. ValueError where there is no
+    other search."""
     chosen = {}
     for kind, queries in folder.test.items():
-        development = folder.development[kind]
-        able = yours.of_queries(candidates.searches, development)
+        development, able = folder.development[kind], candidates.searches
+        for half in (development, queries):
+            able = yours.of_queries(able, half)
+        if not able:
+            raise ValueError(f"no search ranks half of the {kind} queries")
         k, by = experiments.K[kind], experiments.BY[kind]
         if development is not queries:
             chosen[kind] = experiments.compare(able, development, k, by).index[0]
@@ -145,7 +150,7 @@ def _by_folds(rankings, queries, kind, safe):
     def build(name):
         return lambda _: rankings[name]
 
-    names = [safe, *rankings]
+    names = [*({safe} & rankings.keys()), *rankings]
     expected, best = _cross_fit(build, names, queries, queries, kind)
     mean = experiments.values_of(queries, expected, kind).mean()
     log.info("to be expected of the choice: %.3f", mean)
@@ -242,10 +247,11 @@ def decide(folder, candidates, results, incumbent=None):
     queries."""
     kind = folder.decides
     names = results.values[kind].columns
+    own = candidates.own if {*names} >= {*candidates.own} else []
     verdict = decision.decide(
         results.values[kind],
         intervals.groups_of(folder.test[kind]),
-        incumbent=decision.incumbent_of(incumbent, candidates.own, names),
+        incumbent=decision.incumbent_of(incumbent, own, names),
         best=results.chosen[kind],
         close=decision.undecided(results.differences[kind]).index,
         kind=kind,

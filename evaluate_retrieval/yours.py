@@ -206,7 +206,7 @@ class Program:
         code = self.end()
         self.shown.join(1)
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
-        last = f"; the last it printed: {' '.join(self.words):.300}"
+        last = f"; the last it printed: {' '.join(self.words) or 'nothing':.300}"
         raise ChildProcessError(f"its process ended, {how}{last}")
 
 

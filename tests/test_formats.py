@@ -89,6 +89,17 @@ FOLDERS = {
             "note": "2 queries stand in several splits; test counts, then dev",
         },
     ),
+    "a pair that is graded again": (
+        {
+            "corpus.jsonl": BEIR,
+            "queries.jsonl": QUERIES,
+            "qrels/test.tsv": QRELS + "302\td2\t1\n",
+        },
+        {
+            "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
+            "note": "1 rows of qrels grade a pair again",
+        },
+    ),
     "half of the judged documents are gone": (
         {
             "corpus.jsonl": BEIR,

@@ -103,6 +103,7 @@ FILES = [
     ("qrels.csv", "qid,docno,label\nq1,d1,\n", "row 0 (line 2), column grade: '' is"),
     ("qrels.jsonl", '{"qid": "q1", "docid": "d2", "score": 0.5}', [["q1", "d2", 0.5]]),
     ("qrels.txt", f"{HEADER}q1\td,1\t2\nq1\t0\t0.0\n", GRADES),
+    ("qrels.txt", "topic\tdoc\trelevance_label\nq1\td,1\t2\nq1\t0\t0\n", GRADES),
     ("qrels.txt", "q0 0 id yes\n", "row 0 (line 1), column grade: 'yes' is no number"),
     ("qrels.txt", "q0 0 id 1\nq0 1\n", "qrels.txt: line 2: not a query, document"),
 ]

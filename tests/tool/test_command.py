@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from course import corpus, intervals
-from evaluate_retrieval import __main__, built_in
+from evaluate_retrieval import __main__, built_in, steps
 from evaluate_retrieval import run as run_module
 
 SEARCHES = """
@@ -135,9 +135,10 @@ def test_documents_alone_say_what_to_do(folder, run):
 
 
 def test_power_before_any_run_and_of_a_folder(folder, run):
-    code, said, _ = run("power", folder, "--json", own=False)
+    code, said, notes = run("power", folder, "--json", own=False)
     result = json.loads(said)
     assert code == 0
+    assert f"{N} judged" in notes
     assert result["groups"] == N
     shown = result["shown"]["another kind of search"]
     assert shown == pytest.approx(intervals.POWER * 0.25 / np.sqrt(N))
@@ -306,7 +307,13 @@ def test_variables_of_the_environment_are_defaults(
     assert run(folder, *words)[0] < 3
 
 
-def test_an_unknown_incumbent_is_said_before_a_search_is_asked(folder, run):
+def test_no_search_at_all_is_an_error(folder, run):
+    code, _, error = run(folder, "--only-own", own=False)
+    assert code == 3
+    assert "--only-own" in error
+
+
+def test_an_unknown_name_is_said_before_a_search_is_built(folder, run, monkeypatch):
     asked = "def bad(question, course):\n    raise SystemError('asked')\n"
     path = folder / "mine" / "searches.py"
     path.write_text(f'{asked}\n\nSEARCHES = {{"good": bad, "bad": bad}}\n')
@@ -314,6 +321,8 @@ def test_an_unknown_incumbent_is_said_before_a_search_is_asked(folder, run):
     assert code == 3
     assert "--incumbent: 'no' is no search here; there is 'own: good'" in error
     assert "asked" not in error
+    monkeypatch.setattr(steps, "candidates", None)
+    assert "'no' is no search here" in run("compare", folder, "good", "no")[2]
 
 
 # --- A second run --------------------------------------------------------------

@@ -97,6 +97,20 @@ def test_too_few_queries_choose_the_safe_search(caplog):
     assert "49 queries are too few" in caplog.text
 
 
+@pytest.mark.parametrize("halves", [(), ("judged",)])
+def test_a_run_of_few_of_the_queries_is_not_chosen_and_no_incumbent(halves):
+    folder = folder_of("judged", halves=halves)
+    run, good = search_of(ranked((FIRST, N)), "run"), search_of(ranked((SECOND, N)))
+    run.n_ranked = lambda queries: N if queries is not folder.test["judged"] else 20
+    candidates = steps.Candidates({"run: few": run, "good": good}, safe="run: few")
+    chosen = steps.choose(folder, candidates)
+    assert chosen == {"judged": "good"}
+    results = steps.measure(folder, candidates, chosen)
+    assert steps.decide(folder, candidates, results).incumbent is None
+    with pytest.raises(ValueError, match="no search ranks half of the judged"):
+        steps.choose(folder, candidates.only(["run: few"]))
+
+
 def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
     folder = folder_of("judged")
     searches = {
