@@ -266,7 +266,7 @@ def _power(arguments):
     if arguments.folder:
         data = folder.read(arguments.folder, arguments.language)
         for note in data.notes:
-            logging.getLogger(__name__).info(note)
+            log.info(note)
         says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
             n = intervals.groups_of(data.test[data.decides]).nunique()
