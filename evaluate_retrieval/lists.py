@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from minsearch import Index
 
-import utils
-from course import corpus, embedding, llm, pooling, scoring
+from course import corpus, embedding, llm, pooling, scoring, utils
 from evaluate_retrieval import decision
 
 

@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-import utils
-from course import embedding, experiments, intervals
+from course import embedding, experiments, intervals, utils
 from evaluate_retrieval import built_in, decision, yours
 
 log = logging.getLogger(__name__)

@@ -90,7 +90,7 @@ def course_wheel(folder, offline):
     with tempfile.TemporaryDirectory() as work:
         for name in ("course", "evaluate_retrieval"):
             shutil.copytree(corpus.ROOT / name, f"{work}/{name}")
-        for name in ("utils.py", "pyproject.toml", "requirements.txt"):
+        for name in ("utils.py", "setup.py", "pyproject.toml", "requirements.txt"):
             shutil.copy(corpus.ROOT / name, work)
         shutil.copy(HERE / "in_browser.py", f"{work}/course")
         with open(f"{work}/course/__init__.py", "a", encoding="utf-8") as file:
@@ -100,7 +100,8 @@ def course_wheel(folder, offline):
         subprocess.run(command, check=True, capture_output=True)
     [wheel] = folder.glob("retrieval_evaluation_course-*.whl")
     with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as archive:
-        for pattern in ("data/**/*.*", "notebooks/solutions/*.py"):
+        # utils.py is inside course/, too: notebooks import it from the top
+        for pattern in ("utils.py", "data/**/*.*", "notebooks/solutions/*.py"):
             for path in sorted(corpus.ROOT.glob(pattern)):
                 archive.write(path, path.relative_to(corpus.ROOT))
         for path in sorted(corpus.ROOT.glob("notebooks/more/*.py")):
