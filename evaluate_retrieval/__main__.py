@@ -21,10 +21,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-import numpy as np
-
-from course import corpus, intervals
-from evaluate_retrieval import decision, folder, gate, judge, manifest, run, yours
+from evaluate_retrieval import screen  # the rest where it is used: --help is quick
 
 COMMANDS = ("evaluate", "compare", "gate", "power", "judge")
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
@@ -84,7 +81,7 @@ def parser(environment=os.environ):
     compared("a")
     compared("b")
     compared("--kind", choices=["judged", "generated"])
-    compared("--margin", type=float, default=decision.MARGIN)
+    compared("--margin", type=float, default=screen.MARGIN)
     _add_gate(commands.choices["gate"].add_argument, set_to)
     commands.choices["judge"].add_argument("--name", default="me", help="who judges")
     return main_parser
@@ -109,7 +106,7 @@ def _add_searching(add, set_to):
 def _add_gate(add, set_to):
     """Add the options of the gate. set_to: of the environment."""
     add("--baseline", type=Path, required=True, help="of an earlier run")
-    add("--margin", type=float, default=decision.MARGIN, help="of the metric")
+    add("--margin", type=float, default=screen.MARGIN, help="of the metric")
     add("--search", help="the one to compare, and to keep as a baseline")
     text = "many queries of the baseline may be gone"
     add("--allow-deleted", action="store_true", help=text)
@@ -126,6 +123,8 @@ def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
     if arguments.command == "power":
         return _power(arguments)
+    from evaluate_retrieval import gate, judge, manifest, run
+
     options = options_of(arguments)
     if arguments.command == "judge":
         judge.check(options.source, arguments.name)
@@ -149,6 +148,9 @@ def carry_out(arguments):
 
 def options_of(arguments):
     """`run.Options` of a command line. ValueError for a folder that is none."""
+    from course import corpus
+    from evaluate_retrieval import folder, run, yours
+
     source = arguments.folder
     if not source.startswith(folder.IRDS):
         source = corpus.locate(source)
@@ -178,6 +180,8 @@ def options_of(arguments):
 
 def _measure(arguments, options):
     """Evaluate, and hold the result against a baseline if there is one: a dict."""
+    from evaluate_retrieval import gate, manifest, run
+
     is_gate, baseline = arguments.command == "gate", None
     if is_gate:  # before anything takes long
         gate.check_margin(arguments.margin)
@@ -229,6 +233,9 @@ def _measure(arguments, options):
 
 def _power(arguments):
     """How many queries are needed, and what those of a folder can show: a dict."""
+    from course import corpus, intervals
+    from evaluate_retrieval import decision, folder
+
     table = decision.power()
     log.info("So many needs show a difference of nDCG@10, four times in five:")
     log.info(table.to_string())
@@ -258,7 +265,7 @@ class OnScreen(logging.Handler):
 
     def emit(self, record):
         stream = sys.stderr if self.as_json else sys.stdout
-        print(judge.printable(record.getMessage()), file=stream, flush=True)
+        print(screen.printable(record.getMessage()), file=stream, flush=True)
 
 
 @contextlib.contextmanager
@@ -280,7 +287,7 @@ def shown(as_json):
 
 def _show_warning(message, *_, **__):
     """Show a warning without the line of our code that it comes from."""
-    print(f"warning: {judge.printable(str(message))}", file=sys.stderr)
+    print(f"warning: {screen.printable(str(message))}", file=sys.stderr)
 
 
 def main(words=None):
@@ -298,14 +305,14 @@ def main(words=None):
         if as_json:
             print(json.dumps(_plain(result), indent=1), flush=True)
         elif "error" not in result:
-            print(judge.printable(result["says"]))
+            print(screen.printable(result["says"]))
             for path in result.get("files", ()):
                 print(nearby(path))
             sys.stdout.flush()
         return result["code"]
     except BrokenPipeError:  # who read the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return gate.ERROR
+        return screen.ERROR
 
 
 def result_of(words):
@@ -324,12 +331,14 @@ def result_of(words):
     except Exception as error:  # 1 would say that a search is worse
         traceback.print_exc()
         problem = f"{type(error).__name__}: {error}"
-    print(f"error: {judge.printable(problem)}", file=sys.stderr)
+    print(f"error: {screen.printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
         summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)
         if summary:
+            from evaluate_retrieval import gate
+
             gate.write_summary(problem, summary)
-    return {"error": problem, "code": gate.ERROR}
+    return {"error": problem, "code": screen.ERROR}
 
 
 def nearby(path):
@@ -340,12 +349,12 @@ def nearby(path):
 
 def _plain(value):
     """Values of JSON only: dicts, lists, texts, numbers, and None for NaN."""
+    if hasattr(value, "tolist"):  # of numpy
+        value = value.tolist()
     if isinstance(value, dict):
         return {str(key): _plain(cell) for key, cell in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
+    if isinstance(value, list | tuple):
         return [_plain(cell) for cell in value]
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     is_plain = value is None or isinstance(value, bool | int | float | str)

@@ -16,9 +16,9 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import corpus, experiments, intervals
+from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
 
 UNITS = {"generated": "documents", "judged": "needs"}
-NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVEST_FIRST = [ERROR, WORSE, UNDECIDED, NOT_WORSE]
 MOST_GONE = 0.1  # of the baseline's queries
