@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-import utils
-from course import corpus, intervals, llm
+from course import corpus, intervals, llm, utils
 
 LONGEST = 160  # tokens of an answer
 ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers

@@ -29,7 +29,7 @@ from course.files import (  # noqa: F401
     text_cell,
     write_table,
 )
-from utils import GROUND_TRUTH_COLUMNS, fail_if_any
+from course.utils import GROUND_TRUTH_COLUMNS, fail_if_any
 
 ROOT = Path(__file__).resolve().parent.parent  # the folder of utils.py
 IS_CHECKOUT = (ROOT / "pyproject.toml").exists()  # else it was installed

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-import utils
-from course import corpus, scoring
+from course import corpus, scoring, utils
 
 LOGGER = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"

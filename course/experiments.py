@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-import utils
-from course import embedding, intervals, pooling, trec
+from course import embedding, intervals, pooling, trec, utils
 
 LOGGER = logging.getLogger(__name__)
 METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from utils import check_table
+from course.utils import check_table
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"

@@ -9,8 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-import utils
-from course import corpus, llm
+from course import corpus, llm, utils
 
 PROMPT = """Somebody types a query into a search engine. Say whether the document is relevant.
 Answer with one digit alone: 1 if it is, 0 if it is not.

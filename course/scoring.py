@@ -12,8 +12,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.feature_extraction.text import CountVectorizer
 
-import utils
-from course import corpus, embedding
+from course import corpus, embedding, utils
 
 # of experiments.BM25, on our typed queries
 OUR_SETTING = {"k1": 1.6, "b": 0.25, "heading": 3}

@@ -9,8 +9,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 import pandas as pd
 
-import utils
-from course import corpus
+from course import corpus, utils
 
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 

@@ -21,8 +21,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from course import intervals
-from evaluate_retrieval import decision, folder, gate, judge, manifest, run
+from evaluate_retrieval import screen  # the rest where it is used: --help is quick
 
 COMMANDS = {
     "evaluate": "run all searches, decide, and write the report",
@@ -103,7 +102,7 @@ def parser(environment=os.environ):
         if command != "power":
             _add_searching(add, set_to)
         if command in ("compare", "gate"):
-            add("--margin", type=margin, default=decision.MARGIN, help="of the metric")
+            add("--margin", type=margin, default=screen.MARGIN, help="of the metric")
     add = commands.choices["compare"].add_argument
     add("a")
     add("b")
@@ -167,6 +166,8 @@ def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
     if arguments.command == "power":
         return _power(arguments)
+    from evaluate_retrieval import manifest, run
+
     options = options_of(arguments)
     if arguments.command == "judge":
         return _judge(arguments, options)
@@ -182,6 +183,8 @@ def options_of(arguments):
 
     FileNotFoundError for a folder of documents that is none; ValueError where
     the results would lie among the documents."""
+    from evaluate_retrieval import folder, run
+
     source = folder.located(arguments.folder)
     out = Path(arguments.out).absolute()
     if out.resolve() == Path(source).resolve():
@@ -202,6 +205,8 @@ def options_of(arguments):
 
 def _judge(arguments, options):
     """Ask for the grades of pairs in the terminal: a dict."""
+    from evaluate_retrieval import judge, manifest, run
+
     if not Path(options.source).is_dir():
         problem = "no folder; judgements go beside the documents"
         raise ValueError(f"{options.source}: {problem}")
@@ -219,6 +224,8 @@ def _judge(arguments, options):
 
 def _measure(arguments, options):
     """Evaluate, and hold the result against a baseline if there is one: a dict."""
+    from evaluate_retrieval import gate, manifest, run
+
     is_gate = arguments.command == "gate"
     baseline = gate.read_baseline(arguments.baseline) if is_gate else None
     if is_gate and arguments.baseline.resolve().parent == options.out.resolve():
@@ -258,6 +265,9 @@ def _measure(arguments, options):
 
 def _power(arguments):
     """How many queries are needed, and what those of a folder can show: a dict."""
+    from course import intervals
+    from evaluate_retrieval import decision, folder
+
     table = decision.power()
     log.info("So many needs show a difference of nDCG@10, four times in five:")
     log.info(table.to_string())
@@ -289,7 +299,7 @@ def shown(as_json):
     stream = sys.stderr if as_json else sys.stdout
 
     def show(record):
-        print(judge.printable(record.getMessage()), file=stream, flush=True)
+        print(screen.printable(record.getMessage()), file=stream, flush=True)
 
     handler = logging.Handler()
     handler.emit = show
@@ -308,7 +318,7 @@ def shown(as_json):
 
 def _show_warning(message, *_, **__):
     """Show a warning without the line of our code that it comes from."""
-    print(f"warning: {judge.printable(str(message))}", file=sys.stderr)
+    print(f"warning: {screen.printable(str(message))}", file=sys.stderr)
 
 
 def main(words=None):
@@ -326,14 +336,14 @@ def main(words=None):
         if as_json:
             print(json_of(result), flush=True)
         elif "error" not in result:
-            print(judge.printable(result["says"]))
+            print(screen.printable(result["says"]))
             for path in result.get("files", ()):
                 print(nearby(path))
             sys.stdout.flush()
         return result["code"]
     except BrokenPipeError:  # who read the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return gate.ERROR
+        return screen.ERROR
 
 
 def result_of(words):
@@ -352,12 +362,14 @@ def result_of(words):
     except Exception as error:  # 1 would say that a search is worse
         traceback.print_exc()
         problem = f"{type(error).__name__}: {error}"
-    print(f"error: {judge.printable(problem)}", file=sys.stderr)
+    print(f"error: {screen.printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
         summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)
         if summary:
+            from evaluate_retrieval import gate
+
             gate.write_summary(problem, summary)
-    return {"error": problem, "code": gate.ERROR}
+    return {"error": problem, "code": screen.ERROR}
 
 
 def nearby(path):

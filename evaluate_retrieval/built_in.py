@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 from minsearch import Index
 
-import utils
-from course import corpus, elastic, embedding, experiments, scoring
+from course import corpus, elastic, embedding, experiments, scoring, utils
 
 FIELDS = "text: fields, no boost"  # the name of minsearch's search
 NODE = "Elasticsearch: combined_fields"

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from course import experiments, intervals
+from evaluate_retrieval.screen import MARGIN
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
-MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
 UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 JUDGE = "evaluate-retrieval judge, or notebook 08"

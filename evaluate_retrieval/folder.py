@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 import snowballstemmer
 
-import utils
-from course import corpus, trec
+from course import corpus, trec, utils
 from evaluate_retrieval.read import (
     DOCUMENT,
     INSTEAD,

@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import experiments, intervals
 from evaluate_retrieval import decision
+from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
 
-NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVEST_FIRST = [ERROR, WORSE, UNDECIDED, NOT_WORSE]
 MOST_GONE = 0.1  # of the baseline's queries

@@ -1,11 +1,9 @@
 """Judge pairs in the terminal: each grade is on disk at once."""
 
-import itertools
-import unicodedata
-
 from course import corpus, judging
 from evaluate_retrieval import lists
 from evaluate_retrieval.folder import JUDGED
+from evaluate_retrieval.screen import printable
 
 
 def pairs_to_judge(folder, own, path):
@@ -78,9 +76,3 @@ def add(folder, session, write):
     for old in folder.source.glob("qrels*"):
         write(f"take {old.name} out of the folder: {path.name} has all of it")
     return path
-
-
-def printable(text):
-    """A text for a terminal: without control characters, such as escape sequences."""
-    kept = (char in "\n\t" or unicodedata.category(char) != "Cc" for char in text)
-    return "".join(itertools.compress(text, kept))

@@ -6,8 +6,7 @@ above 0 where the first is better."""
 import numpy as np
 import pandas as pd
 
-import utils
-from course import corpus, experiments, intervals, trec
+from course import corpus, experiments, intervals, trec, utils
 from evaluate_retrieval import decision
 
 TOP = 3  # results of each search that a page shows

@@ -21,8 +21,7 @@ import snowballstemmer
 from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
-import utils
-from course import corpus
+from course import corpus, utils
 
 DOCUMENT = {  # our columns, and what they are often called elsewhere
     "text": ["text", "answer", "body", "content"],

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-import utils
-from course import corpus, elastic, embedding, experiments, intervals, llm, trec
+from course import corpus, elastic, embedding, experiments, intervals, llm, trec, utils
 from evaluate_retrieval import (
     built_in,
     decision,

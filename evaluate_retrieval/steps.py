@@ -9,8 +9,7 @@ from functools import partial
 
 import pandas as pd
 
-import utils
-from course import embedding, experiments, intervals
+from course import embedding, experiments, intervals, utils
 from evaluate_retrieval import built_in, decision, yours
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,7 @@ from threading import Thread
 import numpy as np
 import pandas as pd
 
-import utils
-from course import corpus, trec
+from course import corpus, trec, utils
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked

@@ -1,6 +1,7 @@
 """Which way the imports go, and what each room may do."""
 
 import ast
+import re
 from graphlib import TopologicalSorter
 
 import pytest
@@ -57,11 +58,21 @@ def imports_of(tree):
             continue
         for name in names:
             top, _, module = name.partition(".")
-            if top in ("course", "evaluate_retrieval"):
+            if name.startswith("course.utils"):  # see course/__init__.py
+                pairs.add(("utils", "utils"))
+            elif top in ("course", "evaluate_retrieval"):
                 pairs.add((top, module.split(".")[0]))
             elif ROOM_OF.get(top) in ("utils", "notebooks/more", "notebooks"):
                 pairs.add((ROOM_OF[top], top))
     return pairs
+
+
+def test_what_is_installed_imports_no_utils_of_the_user():
+    for room in ("course", "evaluate_retrieval"):
+        for name, tree in ROOMS[room].items():
+            lines = ast.unparse(tree)
+            top = re.search(r"^\s*(import utils|from utils)\b", lines, re.MULTILINE)
+            assert not top, f"{room}/{name}: write `from course import utils`"
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -486,3 +486,8 @@ def test_without_queries_there_is_nothing_to_judge(folder, run):
     code, _, error = run("judge", folder, own=False)
     assert code == 3
     assert "no queries to judge: write some into queries.txt" in error
+
+
+def test_the_command_line_is_read_without_pandas():
+    code = "import sys, evaluate_retrieval.__main__; sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=corpus.ROOT, check=True)
