@@ -162,14 +162,19 @@ def failures(queries, rankings, kind, documents, causes=()):
         table = queries[["question"]].assign(
             query_id=trec.query_ids(queries), search=name
         )
-        table["wanted"] = corpus.with_ids(best, titles)
-        table["found first"] = corpus.with_ids([row[0] for row in ranking], titles)
+        table["wanted"] = _with_titles(best, titles)
+        table["found first"] = _with_titles([row[0] for row in ranking], titles)
         table["cause"] = causes_of(queries, ranking, kind)
         tables.append(table[table["cause"] != ""])
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
     table = pd.concat([*tables, written]).fillna("")
     kept = dict.fromkeys(FAILED[2:], "first") | {"your cause": "last"}
     return table.groupby(KEY, sort=False, as_index=False).agg(kept)
+
+
+def _with_titles(ids, titles):
+    """Ids with their titles, a list of texts. titles: see `corpus.headings`."""
+    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
 
 
 def counted(failed, names):

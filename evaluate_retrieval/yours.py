@@ -124,18 +124,16 @@ def how_it_went(searches):
     included. What a run cannot tell is NaN."""
     rows = {}
     for name, search in searches.items():
-        if not search.counts["queries"]:
-            continue
-        rows[name] = dict(search.counts)
-        if search.origin == "own":
-            failed = [*search.errors.values()]
-            p50, p95 = np.percentile([*search.milliseconds.values()], [50, 95])
+        if search.counts["queries"]:
+            rows[name] = dict(search.counts)
+        if search.milliseconds:  # of a file, and asked
+            times, failed = [*search.milliseconds.values()], [*search.errors.values()]
             rows[name] |= {
                 "failed": len(failed),
-                "share failed": len(failed) / len(search.milliseconds),
+                "share failed": len(failed) / len(times),
                 "first error": failed[0] if failed else "",
-                "p50 ms": p50,
-                "p95 ms": p95,
+                "p50 ms": np.percentile(times, 50),
+                "p95 ms": np.percentile(times, 95),
             }
     table = pd.DataFrame.from_dict(rows, orient="index", dtype=object)
     return table.reindex(columns=WENT)
@@ -321,8 +319,7 @@ def _in_place(name, rankings, corpus_ids, counts):
     for query, ids in rankings.items():
         foreign += [(query, id_) for id_ in ids if id_ not in corpus_ids]
         n_repeated += len(ids) - len({*ids})
-        unseen = corpus_ids.keys() & ids
-        placed[query] = []
+        placed[query], unseen = [], corpus_ids.keys() & ids
         for id_ in ids:
             placed[query].append(id_ if id_ in unseen else "")
             unseen.discard(id_)
