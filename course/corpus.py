@@ -490,10 +490,5 @@ def headings(documents):
     return {"": "nothing"} | {each["id"]: heading(each) for each in documents}
 
 
-def with_ids(ids, titles):
-    """Ids with their titles, a list of texts. titles: see `headings`."""
-    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
-
-
 def heading(document):
     return document["question"] or document["text"][:60]

@@ -185,7 +185,9 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
     documents = documents[corpus.FIELDS].reset_index(drop=True)
     made = documents["id"].str.strip() == ""
     documents.loc[made, "id"] = corpus.unique_ids(documents[made].to_dict("records"))
-    notes.append(f"{path.name}: {len(documents):,} documents, {made.sum():,} ids made")
+    if made.any():
+        count = f"{made.sum():,} of {len(documents):,} documents"
+        notes.append(f"{path.name}: {count} without an id; it is made here")
     documents = corpus.documents_from(documents.to_dict("records"), path)
     of_queries = {course for _, table in tables.values() for course in table["course"]}
     if of_queries == {"all"} != {document["course"] for document in documents}:
@@ -395,6 +397,7 @@ def _files_of(source):
     _check_kinds(source, paths, files)
     notes = [f"{path.name}: results of this command, not read" for path in results]
     used |= {*paths[DOCUMENTS], *pages}
+    used |= {path for path in files if path.suffix == ".py"}  # perhaps searches.py
     unread = [str(path.relative_to(source)) for path in files if path not in used]
     if unread:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""

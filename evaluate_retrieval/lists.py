@@ -1,10 +1,14 @@
 """What to judge next, and what to do where there is nothing to decide on."""
 
+import logging
+
 import numpy as np
 import pandas as pd
 
 from course import corpus, llm, pooling
 from evaluate_retrieval import built_in, decision
+
+log = logging.getLogger(__name__)
 
 
 def judge_next(folder, results, n=100):
@@ -20,7 +24,9 @@ def judge_next(folder, results, n=100):
     leaders += decision.undecided(results.differences[kind]).index.tolist()
     pairs = pooling.pairs_of(rankings, queries)
     ids = {document["id"] for document in folder.documents}
-    return pooling.judge_next(pairs[pairs["document"].isin(ids)], leaders, n)
+    listed = pooling.judge_next(pairs[pairs["document"].isin(ids)], leaders, n)
+    log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
+    return listed
 
 
 def with_proposals(pairs, documents, path):

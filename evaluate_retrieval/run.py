@@ -3,6 +3,7 @@
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -123,6 +124,9 @@ def _candidates(folder, options, names=()):
         decision.named(name, [*own, *ours])
     if options.incumbent:
         decision.incumbent_of(options.incumbent, own, [*own, *ours])
+    if llm.is_live() and not find_spec("openai"):
+        advice = 'pip install "retrieval-evaluation-course[course]"'
+        raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
     es = elastic.connect_elasticsearch() if options.use_node else None
     candidates = steps.candidates(folder, own, es, only_own)
     try:
@@ -137,8 +141,6 @@ def _tables(folder, candidates, results, out):
     queries, rankings = folder.test[kind], results.rankings[kind]
     causes = pd.concat([_causes_in(out), folder.causes])
     judge_next = lists.judge_next(folder, results)
-    if kind == "judged":
-        log.info("%s pairs to judge next", len(judge_next))
     if llm.is_live() and len(judge_next):
         path = out / RESPONSES
         judge_next = lists.with_proposals(judge_next, folder.documents, path)

@@ -120,7 +120,7 @@ FOLDERS = {
             "documents": {corpus.short_hash("all--Up."): "Up."},
             "queries": {"q1": "no sound", "q9": "dead\tstill"},
             "grades": {},
-            "note": "documents.csv: 1 documents, 1 ids made",
+            "note": "documents.csv: 1 of 1 documents without an id",
         },
     ),
     "queries without a course": (

@@ -325,6 +325,16 @@ def test_an_unknown_name_is_said_before_a_search_is_built(folder, run, monkeypat
     assert "'no' is no search here" in run("compare", folder, "good", "no")[2]
 
 
+def test_a_model_that_cannot_be_asked_is_said_before_a_search(folder, run, monkeypatch):
+    monkeypatch.setenv("COURSE_LLM", "live")
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr(run_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(run_module.steps, "candidates", lambda *_: 1 / 0)
+    code, _, error = run(folder)
+    assert code == 3
+    assert "openai is not installed" in error
+
+
 # --- A second run --------------------------------------------------------------
 
 
