@@ -296,13 +296,14 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
         if pair[0] == pair[1]:
             raise ValueError(f"both searches are {pair[0]!r}")
         two = candidates.only(pair)
-        results = steps.measure(folder, two, dict.fromkeys(folder.test, pair[0]))
+        able = yours.of_queries(two.searches, folder.test[kind])
+        for name in pair:
+            if name not in able:
+                raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
+        results = steps.measure(folder, two, {kind: pair[0]})
     finally:
         built_in.remove(es, candidates.searches if candidates else {})
     queries, rankings = folder.test[kind], results.rankings[kind]
-    for name in pair:
-        if name not in rankings:
-            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
     figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)
     failed = pairs.failures(
         queries, rankings, kind, folder.documents, _causes_in(options.out)
