@@ -267,12 +267,13 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
         pair = tuple(decision.named(name, candidates.searches) for name in names)
         if pair[0] == pair[1]:
             raise ValueError(f"both searches are {pair[0]!r}")
-        chosen = dict.fromkeys(folder.test, pair[0])
-        results = steps.measure(folder, candidates.only(pair), chosen)
+        two = candidates.only(pair)
+        able = yours.of_queries(two.searches, folder.test[kind])
+        for name in pair:
+            if name not in able:
+                raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
+        results = steps.measure(folder, two, {kind: pair[0]})
     queries, rankings = folder.test[kind], results.rankings[kind]
-    for name in pair:
-        if name not in rankings:
-            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
     figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)
     causes = _causes_in(options.out)
     failed = pairs.failures(queries, rankings, kind, folder.documents, causes)

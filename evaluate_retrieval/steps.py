@@ -157,10 +157,13 @@ def _by_folds(rankings, queries, kind, safe):
 
 
 def measure(folder, candidates, chosen):
-    """Rank the queries that report, and compare: `Results`. chosen: see `choose`."""
+    """Rank the queries that report, and compare: `Results`.
+
+    chosen: see `choose`. Of queries of other kinds nothing is measured."""
     encoding = _milliseconds_to_encode(candidates, folder.test)
     boards, rankings, values = {}, {}, {}
-    for kind, queries in folder.test.items():
+    test = {kind: folder.test[kind] for kind in chosen}
+    for kind, queries in test.items():
         able = yours.of_queries(candidates.searches, queries)
         depth = experiments.DEPTH[kind]
         deep = {name: partial(search, k=depth) for name, search in able.items()}
@@ -182,7 +185,7 @@ def measure(folder, candidates, chosen):
                 for name, ranking in rankings[kind].items()
             }
         )
-    gains = differences(values, folder.test, chosen)
+    gains = differences(values, test, chosen)
     return Results(chosen, boards, rankings, values, gains)
 
 

@@ -360,6 +360,14 @@ def test_a_run_follows_one_without_failures(folder, run):
     assert list(kept["question"]) == list(failed["question"])
 
 
+def test_a_run_of_few_queries_is_not_compared(folder, run):
+    (folder / "runs").mkdir()
+    (folder / "runs" / "few.trec").write_text("d0 Q0 d0 1 1 few\n")
+    code, _, error = run("compare", folder, "few", "good")
+    assert code == 3
+    assert "error: 'run: few' ranks less than half of the judged queries" in error
+
+
 def test_few_queries_do_not_decide_a_comparison(folder, run):
     ids = [f"d{n}" for n in range(10)]
     queries = pd.read_csv(folder / "queries.csv")
