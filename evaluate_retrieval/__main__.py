@@ -19,6 +19,7 @@ import re
 import sys
 import traceback
 import warnings
+from functools import partial
 from pathlib import Path
 
 from evaluate_retrieval import screen  # the rest where it is used: --help is quick
@@ -217,9 +218,10 @@ def _judge(arguments, options):
         pairs, sentence = judge.pairs_to_judge(documents, own, path)
     if sentence:
         log.info(sentence)
-    path = judge.judge(documents, pairs, arguments.name, read=input, write=print)
+    write = partial(print, file=sys.stderr) if arguments.json else print
+    path = judge.judge(documents, pairs, arguments.name, read=input, write=write)
     says = f"judged: {path}" if path else "nothing was judged"
-    return {"says": says, "files": [path] if path else [], "code": 0}
+    return {"says": says, "code": 0}
 
 
 def _measure(arguments, options):
