@@ -192,7 +192,11 @@ def embed(texts, model=None, role="document"):
         return _look_up(texts)
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
-    keys = _keys(texts, model, role)
+    _, state = _model_files(model)
+    keys = {
+        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
+        for text in texts
+    }
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
     lengths = _lengths(new, model)
@@ -243,24 +247,7 @@ def _look_up(texts, **_):
     return np.array(rows, np.float32).reshape(-1, dimension)
 
 
-def on_processor(model=None):
-    """Whether a model runs on a processor, and not on what EMBEDDING_DEVICE names.
-
-    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is
-    one."""
-    return str(embedding_model(model).device) == "cpu"
-
-
-def _keys(texts, model, role):
-    """What the vectors of different texts are kept under, {text: key}."""
-    _, state = _model_files(model)
-    return {
-        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
-        for text in texts
-    }
-
-
-def _bar(items=None, **options):
+def _bar(**options):
     """A bar of tqdm, with the time left.
 
     Where no terminal or notebook can redraw it, it is a line every LINE_SECONDS
@@ -270,7 +257,7 @@ def _bar(items=None, **options):
             "mininterval": LINE_SECONDS,
             "bar_format": "{l_bar}{bar:20}{r_bar}\n",
         }
-    return tqdm(items, **options)
+    return tqdm(**options)
 
 
 def _encode(texts, lengths, name, role):
@@ -278,7 +265,8 @@ def _encode(texts, lengths, name, role):
 
     lengths: see `_lengths`.
     On a processor each core encodes a batch of its own. This is faster than
-    all cores on one batch."""
+    all cores on one batch. Without EMBEDDING_DEVICE, sentence-transformers
+    takes a GPU where there is one."""
     if not texts:
         return  # without loading the model
     import torch
@@ -287,7 +275,7 @@ def _encode(texts, lengths, name, role):
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
     batches = _batches(texts, lengths)
     cores = torch.get_num_threads()
-    workers = cores if on_processor(name) else 1
+    workers = cores if str(model.device) == "cpu" else 1
     use_one_core = partial(torch.set_num_threads, 1)
     try:
         with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:

@@ -113,7 +113,7 @@ def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish):
 
 def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_LLM", raising=False)
-    with pytest.raises(RuntimeError, match="2 of 2 facts are not judged"):
+    with pytest.raises(RuntimeError, match="2 of 2 prompts have no answer"):
         answering.fact_scores(["yes"], [["a", "b"]], tmp_path / "verdicts.jsonl")
 
 
