@@ -488,8 +488,3 @@ def headings(documents):
     """The title of each id, or what its text begins with; "nothing" for no id."""
     titles = {each["id"]: each["question"] or each["text"][:60] for each in documents}
     return {"": "nothing"} | titles
-
-
-def with_ids(ids, titles):
-    """Ids with their titles, a list of texts. titles: see `headings`."""
-    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]

@@ -22,7 +22,6 @@ RECORD = corpus.ROOT / "data" / "elasticsearch-record.npz"
 TEXT_FIELDS = ["question", "text", "section"]
 A_DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
-PATIENT = {"retry_on_timeout": True, "max_retries": 5}
 
 
 def node_settings():
@@ -123,7 +122,8 @@ def _client(**options):
     if certificates := node_settings()["certificates"]:
         options["ca_certs"] = certificates
     key = node_settings()["key"]
-    return Elasticsearch(urls, api_key=key, request_timeout=60, **PATIENT, **options)
+    options |= {"api_key": key, "request_timeout": 60}
+    return Elasticsearch(urls, retry_on_timeout=True, max_retries=5, **options)
 
 
 def _problem(es):

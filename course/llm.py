@@ -312,15 +312,6 @@ def unusable(why, completion):
     return UnusableError(why, completion.model_dump(mode="json", warnings=False))
 
 
-def tokens_of(completion):
-    """How many tokens were read and written, two numbers.
-
-    A server that does not count them gives two None: the answer itself is
-    good."""
-    usage = completion.usage
-    return [usage.prompt_tokens, usage.completion_tokens] if usage else [None, None]
-
-
 def call_for(read, request, **options):
     """A function for `respond` that asks without chance; None unless calls are live.
 

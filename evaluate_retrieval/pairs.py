@@ -148,6 +148,11 @@ def causes_of(queries, ranking, kind):
     return np.select(tests, ["missing", "below"], "").astype(object)
 
 
+def _with_ids(ids, titles):
+    """Ids with their titles, a list of texts. titles: see `corpus.headings`."""
+    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
+
+
 def failures(queries, rankings, kind, documents, causes=()):
     """The failures of each search: a DataFrame with the columns FAILED.
 
@@ -162,8 +167,8 @@ def failures(queries, rankings, kind, documents, causes=()):
         table = queries[["question"]].assign(
             query_id=trec.query_ids(queries), search=name
         )
-        table["wanted"] = corpus.with_ids(best, titles)
-        table["found first"] = corpus.with_ids([row[0] for row in ranking], titles)
+        table["wanted"] = _with_ids(best, titles)
+        table["found first"] = _with_ids([row[0] for row in ranking], titles)
         table["cause"] = causes_of(queries, ranking, kind)
         tables.append(table[table["cause"] != ""])
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")

@@ -58,7 +58,7 @@ def test_stages_come_in_order_and_all_of_them_are_kept():
 
 
 def test_an_outcome_that_is_none_of_the_three_is_named():
-    with pytest.raises(ValueError, match="outcome 'maybe'"):
+    with pytest.raises(KeyError, match="maybe"):
         stages([{"r0": 1}], ["maybe"])
 
 
