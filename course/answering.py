@@ -67,24 +67,17 @@ def load_contexts(folder=None):
 
 def answer_call():
     """A function for `llm.respond` that asks for an answer; None if not live."""
-    if not llm.is_live():
-        return None
-    openai, name = llm.client(timeout=600)
 
-    def call(prompt):
-        completion = openai.chat.completions.create(
-            model=name,
-            messages=[{"role": "user", "content": prompt}],
-            max_tokens=LONGEST,
-            temperature=0,
-        )
+    def read(completion):
+        usage = completion.usage  # None from a server that counts no tokens
+        tokens = [usage.prompt_tokens, usage.completion_tokens] if usage else [None] * 2
         return {
             "answer": llm.text_of(completion, may_be_cut=True).strip(),
             "finish": completion.choices[0].finish_reason,
-            "tokens": llm.tokens_of(completion),
+            "tokens": tokens,
         }
 
-    return call
+    return llm.call_for(read, {"max_tokens": LONGEST}, timeout=600)
 
 
 def answers_to(prompts, path, by=llm.RECORDED):
@@ -92,8 +85,7 @@ def answers_to(prompts, path, by=llm.RECORDED):
 
     RuntimeError counts the prompts that have none."""
     responses = llm.respond(prompts, "answer", path, answer_call(), workers=2, by=by)
-    responses = _all_of(responses, "prompts have no answer", path)
-    return [response["answer"] for response in responses]
+    return [response["answer"] for response in _all_of(responses, path)]
 
 
 def with_answers(rows, folder=None, live=True, of="answer"):
@@ -177,23 +169,22 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     facts: a list for each answer. It asks as `llm.respond` does. Notebook 17
     measures this judge."""
     facts = list(facts)
-    pairs = zip(answers, facts, strict=True)
     prompts = []
-    for answer, of_answer in pairs:
+    for answer, of_answer in zip(answers, facts, strict=True):
         prompts += [STATES.format(context=answer, fact=fact) for fact in of_answer]
-    p = digit_scores(prompts, path, by, "facts are not judged")
+    p = digit_scores(prompts, path, by)
     ends = np.cumsum([len(of_answer) for of_answer in facts])
     return np.split(p, ends)[: len(facts)]
 
 
-def digit_scores(prompts, path, by=llm.RECORDED, problem="prompts are not judged"):
+def digit_scores(prompts, path, by=llm.RECORDED):
     """P(1) / (P(0) + P(1)) of the model's digit for each prompt, an array.
 
     It asks as `llm.respond` does. RuntimeError counts the prompts without
     one."""
     call = llm.judge_call(among="01", timeout=600)
     responses = llm.respond(prompts, "digit", path, call, by=by)
-    return np.array([*map(llm.p_of, _all_of(responses, problem, path))])
+    return np.array([*map(llm.p_of, _all_of(responses, path))])
 
 
 def draws(groups, n_draws=10_000):
@@ -204,11 +195,11 @@ def draws(groups, n_draws=10_000):
     return rng.multinomial(n, np.full(n, 1 / n), size=n_draws), group
 
 
-def _all_of(responses, problem, path):
+def _all_of(responses, path):
     """The responses; RuntimeError counts those that are missing."""
     if None in responses:
-        count = f"{responses.count(None)} of {len(responses)} {problem}"
-        raise RuntimeError(f"{count} in {path}: set COURSE_LLM=live")
+        count = f"{responses.count(None)} of {len(responses)} prompts"
+        raise RuntimeError(f"{count} have no answer in {path}: set COURSE_LLM=live")
     return responses
 
 
@@ -224,14 +215,10 @@ def funnel(queries, rankings, k=5, became=None):
     without a grade above 0 no record does. rankings: ids, (n_queries, depth).
     The first k are shown to a model. became: the outcome of each query's
     answer, "right", "wrong", or "nothing" where it states nothing that is
-    needed or refuses; None without a model. ValueError for another outcome."""
+    needed or refuses; None without a model."""
     rankings = np.asarray(rankings, dtype=object)
     if became is None:
         became = [None] * len(queries)
-    outcomes = {None, "right", "wrong", "nothing"}
-    if unknown := sorted(set(became) - outcomes, key=str):
-        expected = "expected right, wrong, nothing"
-        raise ValueError(f"funnel: outcome {unknown[0]!r}; {expected}")
     qrels = utils.qrels_of(utils.right_answers(queries))
     rows = zip(qrels, rankings.tolist(), became, strict=True)
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from platformdirs import user_cache_path
 from scipy.cluster.hierarchy import DisjointSet
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -214,8 +213,8 @@ def own_columns(table):
 
     Numbers are none of them: files are read as texts, so these were
     computed."""
-    names = [name for name in table.columns if name not in OF_COURSE]
-    return [name for name in names if not is_numeric_dtype(table[name])]
+    names = table.select_dtypes(exclude=["number", "bool"])
+    return [name for name in names if name not in OF_COURSE]
 
 
 def load_ground_truth(folder=None):
@@ -487,8 +486,5 @@ def splits_of(ground_truth, judged):
 
 def headings(documents):
     """The title of each id, or what its text begins with; "nothing" for no id."""
-    return {"": "nothing"} | {each["id"]: heading(each) for each in documents}
-
-
-def heading(document):
-    return document["question"] or document["text"][:60]
+    titles = {each["id"]: each["question"] or each["text"][:60] for each in documents}
+    return {"": "nothing"} | titles

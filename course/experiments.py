@@ -187,8 +187,6 @@ def timed_rankings(searches, queries, k=10, documents=None):
     """The rankings of each search, a dict of name: ids (n_queries, k), and its times.
 
     Times: milliseconds that a query took in this one batch, a Series."""
-    if not searches:
-        raise ValueError("no search is given")
     rankings, milliseconds = {}, {}
     for name, search in searches.items():
         started = time.perf_counter()
@@ -227,7 +225,7 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     return table.rename_axis("search")
 
 
-def write_searches(path, searches, test, documents, chosen, with_vectors=()):
+def write_searches(path, searches, test, documents, chosen, with_vectors):
     """Rank with each search, and write the leaderboard, rankings and judgements.
 
     path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen:
@@ -235,13 +233,13 @@ def write_searches(path, searches, test, documents, chosen, with_vectors=()):
     encode the query; they get the time for this on top, since the vectors of
     our queries are kept. Returns the boards as `plots.searches` takes them."""
     questions = next(iter(test.values()))["question"].head(256)
-    encoding = embedding.milliseconds_to_encode(questions) if with_vectors else 0
+    encoding = embedding.milliseconds_to_encode(questions)
     boards, tables = {}, []
     for kind, queries in test.items():
         depth = DEPTH[kind]
         deep = {name: partial(search, k=depth) for name, search in searches.items()}
         rankings, times = timed_rankings(deep, queries, depth, documents)
-        times[list(with_vectors)] += encoding
+        times[with_vectors] += encoding
         trec.write_trec(path.parent, kind, queries, rankings)
         board = leaderboard(rankings, queries, K[kind], BY[kind])
         board = board.assign(queries=kind, split="test", ms_per_query=times)

@@ -113,8 +113,12 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
             f"{name}: row 0 (line 2) has more fields than the header; "
             "a comma in a question needs quotes around it"
         )
-    lines = _first_lines(text, separator, quoting)[1:]  # no header
-    table.index = pd.Index(lines, name="line")
+    lines = [
+        line - "".join(row).count("\n")
+        for line, row in csv_rows(text, separator, quoting)
+        if len(row) > 1 or "".join(row).strip()
+    ]
+    table.index = pd.Index(lines[1:], name="line")  # the first one is the header's
     return table
 
 
@@ -156,12 +160,3 @@ def csv_rows(text, separator=",", quoting=csv.QUOTE_MINIMAL):
         return [(reader.line_num, row) for row in reader]
     finally:
         csv.field_size_limit(limit)  # it is everybody's
-
-
-def _first_lines(text, separator, quoting):
-    """The line on which each row of a CSV text begins, the header's among them."""
-    return [
-        line - "".join(row).count("\n")
-        for line, row in csv_rows(text, separator, quoting)
-        if len(row) > 1 or "".join(row).strip()
-    ]

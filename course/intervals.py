@@ -1,7 +1,6 @@
 """Intervals and tests of figures that are means over queries.
 
-What they rest on is in the notebook *How sure is a figure?* The command's gate
-uses `confidence_sequence`.
+What they rest on is in the notebook *How sure is a figure?*
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
@@ -13,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 
 SWAPS = 100_000  # of a permutation test
 SIGNS = 2**17  # drawn at a time: 1 MiB, which fits into the cache of a processor
@@ -32,7 +31,7 @@ def groups_of(queries):
     return pd.Series(range(len(queries)))
 
 
-def _by_group(values, groups):
+def sums_by_group(values, groups):
     """Sum of the values and number of queries of each group, two arrays (n_groups,)."""
     values = pd.Series(np.asarray(values, dtype=float))
     groups = pd.Series(list(groups))
@@ -50,20 +49,20 @@ def standard_error(values, groups):
     """Return the standard error of the mean of the values, one for each query.
 
     The queries of a group go together."""
-    sums, sizes = _by_group(values, groups)
+    sums, sizes = sums_by_group(values, groups)
     away = sums - sizes * sums.sum() / sizes.sum()
     n_groups = len(sums)
     variance = n_groups / (n_groups - 1) * (away**2).sum()
     return float(np.sqrt(variance) / sizes.sum())
 
 
-def confidence_interval(values, groups, n_resamples=10_000, seed=1):
+def confidence_interval(values, groups, n_resamples=10_000):
     """95 % interval (low, high) of the mean of one value a query. See `groups_of`.
 
     From 100 groups on scipy's percentile bootstrap, which draws whole groups.
     Below that Student's t, since the bootstrap is too narrow then: notebook
     09."""
-    sums, sizes = _by_group(values, groups)
+    sums, sizes = sums_by_group(values, groups)
     if len(sums) < 100:
         mean = sums.sum() / sizes.sum()
         t = stats.t.ppf(0.975, len(sums) - 1)
@@ -76,59 +75,9 @@ def confidence_interval(values, groups, n_resamples=10_000, seed=1):
         method="percentile",
         n_resamples=n_resamples,
         batch=500,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(1),
     )
     return tuple(map(float, result.confidence_interval))
-
-
-BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weights
-
-
-def confidence_sequence(values, groups, error=0.05):
-    """Interval (low, high) of the mean over groups, which holds at every look at once.
-
-    values: one a query, each in [-1, 1]; each group counts once, with the mean
-    of its queries. You may look after every group and stop when it decides:
-    the error over all looks together is at most `error`, for any number of
-    groups. `confidence_interval` holds for one look.
-
-    Which group comes next must not depend on the values, as in the order of a
-    hash of their ids. The interval is the same in each order, so groups may
-    come in batches; a group has all its queries when it comes. The method is
-    betting (Waudby-Smith and Ramdas 2023) with constant bets: of the shares 0
-    to 1 of the capital, all with the same weight, as in Cover's universal
-    portfolio (Orabona and Jun 2021). ValueError for values beyond 1."""
-    sums, sizes = _by_group(values, groups)
-    if np.abs(values).max() > 1:
-        raise ValueError("confidence_sequence: the values have to lie in [-1, 1]")
-    means = sums / sizes
-    return _lowest_mean(means, error / 2), -_lowest_mean(-means, error / 2)
-
-
-def _lowest_mean(means, error):
-    """The smallest mean against which betting on more has not won 1 / error."""
-
-    def won(mean):
-        return log_capital(log_gains(means, mean).sum(axis=0)) + np.log(error)
-
-    lowest, highest = np.nextafter(-1, 0), float(means.mean())
-    if highest <= lowest or won(lowest) <= 0:
-        return -1.0
-    return float(optimize.brentq(won, lowest, highest))
-
-
-def log_gains(means, mean):
-    """The logarithm of what each bet gains with each group, (n_groups, n_bets).
-
-    A bet is a share of the capital on groups' mean being above `mean`. If the
-    truth is `mean` or less, the capital is expected to shrink, or to stay."""
-    shares = (1 + BETS[0]) / 2
-    return np.log1p(np.outer((1 + np.asarray(means)) / (1 + mean) - 1, shares))
-
-
-def log_capital(gains):
-    """The logarithm of the mean capital of all bets. gains: sums of `log_gains`."""
-    return special.logsumexp(gains, b=BETS[1] / 2, axis=-1)
 
 
 def permutation_p_value(a, b, groups):
@@ -147,7 +96,7 @@ def permutation_p_values(gains, groups):
     in every possible way where these are fewer."""
     p_values, at_random = {}, {}
     for name, gain in gains.items():
-        sums, _ = _by_group(gain, groups)
+        sums, _ = sums_by_group(gain, groups)
         sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
         p_values[name] = 1.0
         if 2 ** len(sums) > SWAPS:

@@ -160,22 +160,22 @@ def _markdown():
     return mistune.create_markdown(escape=True, hard_wrap=True, renderer=renderer)
 
 
-def _query(judging):
-    """The query of the item at hand, or its generated question."""
+def _item(judging):
+    """The item at hand as a dict; its query may be a generated question."""
     item = dict(zip(judging.fields, judging.at, strict=True))
-    return item.get("query") or item["question"]
+    return {"query": item.get("question")} | item
 
 
 def page(judging, records):
     """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
     if not judging.at:
         return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
-    item = dict(zip(judging.fields, judging.at, strict=True))
+    item = _item(judging)
     status = str(judging)
     if judging.at in judging.done:
         status += f"; here: {judging.done[judging.at]}"
     record = records[item["document"]]
-    texts = {"question": record["question"], "query": _query(judging), "status": status}
+    texts = {"question": record["question"], "query": item["query"], "status": status}
     escaped = {name: html.escape(text) for name, text in texts.items()}
     return PAGE_HTML.format(**escaped, text=_markdown()(record["text"]))
 
@@ -201,7 +201,7 @@ def _press(view, key, typed=""):
     The page says when a judgement cannot be stored, and asks again."""
     asks_for_text = key == "m" and key in view.judging.keys and not typed
     if asks_for_text and view.judging.at:
-        view.typed.value = _query(view.judging)
+        view.typed.value = _item(view.judging)["query"]
         view.typed.layout.display = None
         view.typed.focus()
         return
@@ -235,7 +235,7 @@ def panel(judging, documents):
             _take(view, change.new.lower())
 
     def typed_text(change):
-        if change.new != _query(judging):
+        if change.new != _item(judging)["query"]:
             _press(view, "m", change.new)
 
     view.key.observe(typed_key, "value")
@@ -274,7 +274,7 @@ def last_grades(path):
 def add(older, new, to):
     """Write judged-queries.csv of older judgements and those of a new file.
 
-    known: the older table, which may be missing; to: the file to write. Of a
+    older: the table so far, which may be missing; to: the file to write. Of a
     pair that both have, the new grade counts. Returns how many judgements
     there are."""
     tables = [corpus.read_table(older)] if Path(older).exists() else []

@@ -312,13 +312,21 @@ def unusable(why, completion):
     return UnusableError(why, completion.model_dump(mode="json", warnings=False))
 
 
-def tokens_of(completion):
-    """How many tokens were read and written, two numbers.
+def call_for(read, request, **options):
+    """A function for `respond` that asks without chance; None unless calls are live.
 
-    A server that does not count them gives two None: the answer itself is
-    good."""
-    usage = completion.usage
-    return [usage.prompt_tokens, usage.completion_tokens] if usage else [None, None]
+    read: what makes a response of a completion. request: more of the request.
+    options: of the client."""
+    if not is_live():
+        return None
+    openai, name = client(**options)
+
+    def call(prompt):
+        messages = [{"role": "user", "content": prompt}]
+        fixed = {"model": name, "messages": messages, "temperature": 0}
+        return read(openai.chat.completions.create(**fixed, **request))
+
+    return call
 
 
 # --- A judge that answers with a digit: notebook 04 shows it, 15 measures it
@@ -346,34 +354,25 @@ def judge_call(among=string.digits, **options):
 
     The response has log probabilities of digits. among: at least one of these
     must be there. options: of the client."""
-    if not is_live():
-        return None
-    openai, name = client(**options)
 
-    def call(prompt):
-        completion = openai.chat.completions.create(
-            model=name,
-            messages=[{"role": "user", "content": prompt}],
-            max_tokens=1,
-            logprobs=True,
-            top_logprobs=20,
-            temperature=0,
-        )
+    def read(completion):
         text_of(completion, is_one_token=True)
-        return _from_logprobs(completion, name, among)
+        return _from_logprobs(completion, among)
 
-    return call
+    request = {"max_tokens": 1, "logprobs": True, "top_logprobs": 20}
+    return call_for(read, request, **options)
 
 
 def _is_digit(text):
     return text.strip() in set(string.digits)
 
 
-def _from_logprobs(completion, name, among):
+def _from_logprobs(completion, among):
     """The log probabilities of the digits among the likeliest tokens."""
     logprobs = completion.choices[0].logprobs
     if not logprobs or not logprobs.content:
-        raise ValueError(f"{name} returned no log probabilities: take another model")
+        problem = "returned no log probabilities: take another model"
+        raise ValueError(f"{model()} {problem}")
     top = logprobs.content[0].top_logprobs
     if not any(t.token.strip() in set(among) for t in top):
         likeliest = [t.token for t in top][:5]

@@ -6,14 +6,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
-LARGEST_FIGURE = (14, 7.8)  # inches, of a figure
+LARGEST_FIGURE = (14, 7.8)  # inches: so its text has 14 pixels on a slide
 COLOURS = ["#1f6fb5", "#c24a00", "#333333"]  # contrast with white of 4.9 to 1 and more
 GREY = "0.55"  # 3.4 to 1
 # what the label of a kind of queries says, in English and in Spanish; and its mark
 KIND_PLACES = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
-COLLECTIONS = {"med": "MED", "cisi": "CISI", "cacm": "CACM", "vaswani": "Vaswani"}
-COLLECTIONS |= {"stackfaq": "StackFAQ", "liveqa": "LiveQA-Med", "dl19": "DL 2019"}
-COLLECTIONS |= {"liveqa, summaries": "summaries"}
+COLLECTIONS = {
+    "med": "MED",
+    "cisi": "CISI",
+    "cacm": "CACM",
+    "vaswani": "Vaswani",
+    "stackfaq": "StackFAQ",
+    "liveqa": "LiveQA-Med",
+    "liveqa, summaries": "summaries",
+    "dl19": "DL 2019",
+}
 
 
 def use_style():
@@ -81,14 +88,10 @@ def play(draw, **sliders):
         slider.observe(redraw, "value")
 
 
-def _size(width, height):
-    """A figure's size in inches, so that its text has 14 pixels on a slide."""
-    return min(width, LARGEST_FIGURE[0]), min(height, LARGEST_FIGURE[1])
-
-
 def _panel(title, height, xlabel="", ylabel="", width=11):
     """A figure with one panel, and this panel."""
-    figure, axis = plt.subplots(figsize=_size(width, height), layout="constrained")
+    size = np.minimum((width, height), LARGEST_FIGURE)
+    figure, axis = plt.subplots(figsize=size, layout="constrained")
     axis.set_title(title, loc="left", weight="bold")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     return figure, axis
@@ -104,7 +107,7 @@ def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=_size(width, height * rows),
+        figsize=np.minimum((width, height * rows), LARGEST_FIGURE),
         sharey=sharey,
         squeeze=False,
         layout="constrained",
@@ -247,9 +250,10 @@ def searches(boards, title, baseline=None, file=None):
     """
     if file:
         save_searches(file, boards, title, baseline)
-    order = next(iter(boards.values())).sort_values("value").index
-    boards = {label: board.reindex(order) for label, board in boards.items()}
-    texts = [f"{label}: {_listed(b['value'][::-1])}" for label, b in boards.items()]
+    order = next(iter(boards.values())).sort_values("value").index[::-1]
+    texts = [
+        f"{label}: {_listed(b['value'].reindex(order))}" for label, b in boards.items()
+    ]
     show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
 
 

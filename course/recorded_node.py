@@ -77,8 +77,20 @@ class Record:
     def __init__(self, path):
         self.path, self.version = path, ""
         self.indexes, self.answers, self.sketches = {}, {}, np.zeros((0, PLANES))
-        if path.exists():
-            self.load()
+        if not path.exists():
+            return
+        with np.load(path) as file:
+            arrays = dict(file)
+        self.version = str(arrays["version"])
+        self.sketches = arrays["sketches"].T.astype(float)
+        parts = [
+            np.split(arrays[name], arrays[f"n_{name}"].cumsum(dtype=int)[:-1])
+            for name in ("places", "scores")
+        ]
+        for key, places, scores in zip(arrays["keys"].T, *parts, strict=True):
+            # the shortest text of a float32, as a node writes it
+            numbers = [float(str(score)) for score in scores]
+            self.answers[key.tobytes()] = places.tolist(), numbers
 
     def number_of(self, vector):
         """The number of the sketch that is near a vector; a new one if none is."""
@@ -118,28 +130,18 @@ class Record:
         }
         np.savez_compressed(self.path, **arrays)
 
-    def load(self):
-        with np.load(self.path) as file:
-            arrays = dict(file)
-        self.version = str(arrays["version"])
-        self.sketches = arrays["sketches"].T.astype(float)
-        parts = [
-            np.split(arrays[name], arrays[f"n_{name}"].cumsum(dtype=int)[:-1])
-            for name in ("places", "scores")
-        ]
-        for key, places, scores in zip(arrays["keys"].T, *parts, strict=True):
-            # the shortest text of a float32, as a node writes it
-            self.answers[key.tobytes()] = (
-                places.tolist(),
-                list(map(float, map(str, scores))),
-            )
+
+def index_and_action(target):
+    """The two parts of a request's path; the index is "" where there is one part."""
+    path = urlsplit(target).path.strip("/")
+    return map(unquote, path.rpartition("/")[::2])
 
 
 def searches_of(target, body):
     """(name of the index, body) of each search in a request; none in any other."""
-    name, _, action = urlsplit(target).path.strip("/").rpartition("/")
+    name, action = index_and_action(target)
     if action == "_search":
-        yield unquote(name), json.loads(body)
+        yield name, json.loads(body)
     elif action == "_msearch":
         lines = [json.loads(line) for line in body.splitlines()]
         for header, search in zip(lines[::2], lines[1::2], strict=True):
@@ -150,18 +152,16 @@ def follow(indexes, method, target, body, ids=None):
     """Do in `indexes` what a request does to an index; the ids of what it adds.
 
     ids: those that a node gave them."""
-    name, _, action = urlsplit(target).path.strip("/").rpartition("/")
+    name, action = index_and_action(target)
     if method == "PUT" and not name:
-        indexes[unquote(action)] = Index(json.loads(body))
+        indexes[action] = Index(json.loads(body))
     elif action == "_doc":
-        return [indexes[unquote(name)].add(json.loads(body), *ids or ())]
+        return [indexes[name].add(json.loads(body), *ids or ())]
     elif action == "_bulk":
         lines = [json.loads(line) for line in body.splitlines()]
         rows = zip(lines[::2], lines[1::2], strict=True)
         return [
-            indexes[what["index"].get("_index", unquote(name))].add(
-                document, str(what["index"]["_id"])
-            )
+            indexes[name].add(document, str(what["index"]["_id"]))
             for what, document in rows
         ]
     return []

@@ -21,7 +21,6 @@ COPIED_BOOSTS = {  # of tutorials, by name
     "copied boost of 2026": {"question": 1, "text": 2, "section": 0.1},
     "no boost": {},
 }
-TF_IDF = {"one field": {}, "logarithm": {"sublinear_tf": True}}
 
 
 def tf_idf_scores(documents):
@@ -31,42 +30,40 @@ def tf_idf_scores(documents):
         name: utils.minsearch_scores(index, boost)
         for name, boost in COPIED_BOOSTS.items()
     }
-    in_one_field = [{**d, "all": corpus.whole_text(d)} for d in documents]
-    options = TF_IDF["logarithm"]
-    one_field = Index(["all"], ["course"], vectorizer_params=options).fit(in_one_field)
-    scores["one field, sublinear"] = utils.minsearch_scores(one_field)
+    scores["one field, sublinear"] = _one_field_scores(documents, sublinear_tf=True)
     return scores
+
+
+def _one_field_scores(documents, **options):
+    """minsearch's TF-IDF of each document as one text. options: of its vectorizer."""
+    texts = [{**d, "all": corpus.whole_text(d)} for d in documents]
+    index = Index(["all"], ["course"], vectorizer_params=options).fit(texts)
+    return utils.minsearch_scores(index)
 
 
 def ten_scores(documents):
     """A dict of name: score function. Five by text, one by vectors, four by both."""
-    in_one_field = []
-    for document in documents:
-        in_one_field.append({**document, "all": corpus.whole_text(document)})
-    scores = {}
-    for name, options in TF_IDF.items():
-        index = Index(["all"], ["course"], vectorizer_params=options).fit(in_one_field)
-        scores[name] = utils.minsearch_scores(index)
-    scores["BM25"] = bm25_scores(documents, stem=False)
-    scores["BM25, stems"] = bm25_scores(documents)
-    scores["BM25, our setting"] = bm25_scores(documents, **OUR_SETTING)
-
     vectors = embedding.embed(map(corpus.heading_and_text, documents))
-    scores["vectors"] = vector_scores(vectors, documents)
-
-    parts = [scores["BM25, stems"], scores["vectors"]]
-    scores["sum, 0.8"] = weighted_sum(parts, [0.2, 0.8])
-    scores["sum, 0.5"] = weighted_sum(parts, [0.5, 0.5])
-    scores["RRF, 60"] = rrf_scores(parts, 60)
-    scores["RRF, 1"] = rrf_scores(parts, 1)
-    return scores
+    parts = [bm25_scores(documents), vector_scores(vectors, documents)]
+    return {
+        "one field": _one_field_scores(documents),
+        "logarithm": _one_field_scores(documents, sublinear_tf=True),
+        "BM25": bm25_scores(documents, stem=False),
+        "BM25, stems": parts[0],
+        "BM25, our setting": bm25_scores(documents, **OUR_SETTING),
+        "vectors": parts[1],
+        "sum, 0.8": weighted_sum(parts, [0.2, 0.8]),
+        "sum, 0.5": weighted_sum(parts, [0.5, 0.5]),
+        "RRF, 60": rrf_scores(parts, 60),
+        "RRF, 1": rrf_scores(parts, 1),
+    }
 
 
 def ten_searches(documents):
     """A dict of name: search function, which returns ten ids."""
-    scores = ten_scores(documents)
     return {
-        name: utils.search_by_scores(scores[name], documents, k=10) for name in scores
+        name: utils.search_by_scores(scores, documents, k=10)
+        for name, scores in ten_scores(documents).items()
     }
 
 
@@ -157,13 +154,11 @@ def standardise(scores):
 def weighted_sum(parts, weights):
     """Score function: the weighted sum of several, each standardised query by query."""
 
-    def scores(queries):
-        for rows, columns, blocks in _blocks_of_all(parts, queries):
-            pairs = zip(weights, blocks, strict=True)
-            total = sum(weight * standardise(block) for weight, block in pairs)
-            yield rows, columns, total
+    def total(blocks):
+        pairs = zip(weights, blocks, strict=True)
+        return sum(weight * standardise(block) for weight, block in pairs)
 
-    return scores
+    return _combined(parts, total)
 
 
 def rrf_scores(parts, constant, depth=100):
@@ -173,23 +168,23 @@ def rrf_scores(parts, constant, depth=100):
     the first `depth` count, and only scores above 0. With a score of 0 a text
     shares no word with the query."""
 
+    def by_rank(block):
+        rank = rankdata(-block, method="ordinal", axis=1)  # ties in order
+        counts = (rank <= depth) & (block > 0)
+        return np.where(counts, 1 / (constant + rank), 0)
+
+    return _combined(parts, lambda blocks: sum(map(by_rank, blocks)))
+
+
+def _combined(parts, combine):
+    """Score function: what `combine` makes of the blocks of several, a list."""
+
     def scores(queries):
-        for rows, columns, blocks in _blocks_of_all(parts, queries):
-            total = np.zeros(blocks[0].shape)
-            for block in blocks:
-                rank = rankdata(-block, method="ordinal", axis=1)  # ties in order
-                counts = (rank <= depth) & (block > 0)
-                total += np.where(counts, 1 / (constant + rank), 0)
-            yield rows, columns, total
+        for of_parts in zip(*(part(queries) for part in parts), strict=True):
+            rows, columns, _ = of_parts[0]
+            for block in of_parts:
+                if not all(map(np.array_equal, block[:2], [rows, columns])):
+                    raise ValueError("the parts score other queries or documents")
+            yield rows, columns, combine([block for _, _, block in of_parts])
 
     return scores
-
-
-def _blocks_of_all(parts, queries):
-    """Yield (rows, columns, blocks), where blocks has the scores of each part."""
-    for blocks in zip(*(part(queries) for part in parts), strict=True):
-        places = [(rows.tolist(), columns.tolist()) for rows, columns, _ in blocks]
-        if any(place != places[0] for place in places):
-            raise ValueError("the parts score other queries or documents")
-        rows, columns, _ = blocks[0]
-        yield rows, columns, [scores for _, _, scores in blocks]

@@ -29,17 +29,12 @@ def query_ids(queries):
     return ids
 
 
-def file_name(search):
-    """The name of a search as that of a file; see `file_names` for several."""
-    return re.sub(r"[^\w.+^=-]+", "-", search)
-
-
 def file_names(searches):
     """The name of each search as that of a file, a dict.
 
     Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
     one that is cut, see LONGEST_NAME."""
-    names = {search: file_name(search) for search in searches}
+    names = {search: re.sub(r"[^\w.+^=-]+", "-", search) for search in searches}
     times = Counter(name.lower() for name in names.values())  # some disks see no case
     for search, name in names.items():
         short = name.encode()[:LONGEST_NAME].decode(errors="ignore")

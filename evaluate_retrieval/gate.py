@@ -14,7 +14,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import experiments, intervals
-from evaluate_retrieval import decision
+from evaluate_retrieval import decision, looks
 from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
 
 WORDS = ["not worse", "worse", "undecided", "error"]
@@ -126,7 +126,7 @@ def compare(baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=
 
     baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below
     1. anytime: intervals that hold at every look:
-    `intervals.confidence_sequence`. allow_deleted: more than MOST_GONE of the
+    `looks.confidence_sequence`. allow_deleted: more than MOST_GONE of the
     baseline's queries may be gone."""
     outcomes = []
     for kind, before in baseline.items():
@@ -231,7 +231,7 @@ def _figures(kind, gains, groups, anytime):
     gains: see `_gains`. groups: a label for each row."""
     gain, means = gains["gain"], gains[["before", "now"]]
     if anytime:
-        low, high = intervals.confidence_sequence(gain, groups)
+        low, high = looks.confidence_sequence(gain, groups)
         means = means.groupby([*groups]).mean()
     else:
         low, high = intervals.confidence_interval(gain, groups)

@@ -106,7 +106,9 @@ def slices_of(queries):
 
     Columns of the queries with 2 to MOST_VALUES different values, and the
     length of the question, see LENGTH."""
-    texts = _texts_of(queries)
+    names = {"course", "kind", *corpus.own_columns(queries)}
+    texts = queries[[name for name in queries if name in names]].astype(str)
+    texts = texts.apply(lambda column: column.str.strip()).replace("", "(empty)")
     able = [name for name in texts if 2 <= texts[name].nunique() <= MOST_VALUES]
     table = texts[able].copy()
     n_words = queries["question"].str.split().str.len().clip(lower=1)
@@ -114,19 +116,6 @@ def slices_of(queries):
     if lengths.nunique() > 1:
         table[LENGTH] = lengths.astype(str)
     return table
-
-
-def too_many_values(queries):
-    """How many values each column has that is no slice for it: a dict of numbers."""
-    numbers = _texts_of(queries).nunique()
-    return numbers[numbers > MOST_VALUES].to_dict()
-
-
-def _texts_of(queries):
-    """The columns that may be slices, as texts: a DataFrame."""
-    names = {"course", "kind", *corpus.own_columns(queries)}
-    texts = queries[[name for name in queries if name in names]].astype(str)
-    return texts.apply(lambda column: column.str.strip()).replace("", "(empty)")
 
 
 # --- Causes ------------------------------------------------------------------

@@ -155,7 +155,9 @@ def _of_board(board, queries, kind, refused):
     columns = [metric, "low", "high", "condensed", "judged_at_k", "ms_per_query"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns]
-    text = f"{len(queries):,} queries, with 95 % intervals. {MEANS[metric]}."
+    text = (
+        f"{len(queries):,} queries, with 95 % intervals. {MEANS.get(metric, metric)}."
+    )
     if kind == "judged" and lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
     elif kind == "judged":
@@ -216,18 +218,16 @@ def of_folder(folder, models, run_id):
     vectors."""
     documents = folder.documents
     frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
-    counts = {
-        "documents": len(frame),
-        "courses": frame["course"].nunique(),
-        "exact copies": frame.duplicated(["course", "question", "text"]).sum(),
-        "of fewer than 5 words": (n_words < 5).sum(),
-        f"of more than {built_in.LONG} words": (n_words > built_in.LONG).sum(),
-    }
-    text = f"{len(documents):,} documents were read."
+    n_copies = frame.duplicated(["course", "question", "text"]).sum()
+    text = (
+        f"{len(frame):,} documents in {frame['course'].nunique():,} courses were read. "
+        f"{n_copies:,} are exact copies, {(n_words < 5).sum():,} have fewer than 5 "
+        f"words, and {(n_words > built_in.LONG).sum():,} more than {built_in.LONG}."
+    )
     if models:
         text += f" {built_in.about_chunks(documents)}"
     return [
-        section("Documents", text, pd.Series(counts).to_frame("n")),
+        section("Documents", text),
         section("How it was made", made_with(folder, models, run_id)),
     ]
 
@@ -244,16 +244,13 @@ def costs(milliseconds, best):
 
     milliseconds: a Series by search, NaN where nothing was measured, as in a
     run."""
-    measured = milliseconds.dropna()
-    text = f"How long a query takes in “{best}” was not measured"
-    if best in measured:
-        text = f"A query takes {measured[best]:.1f} ms in “{best}”"
-    if measured.empty:
-        return f"{text}."
-    fastest = measured.idxmin()
-    if fastest == best:
-        return f"{text}, the fastest search that was measured."
-    return f"{text}, and {measured[fastest]:.1f} ms in the fastest search, “{fastest}”."
+    if pd.isna(milliseconds[best]):
+        return f"How long a query takes in “{best}” was not measured."
+    fastest = milliseconds.idxmin()
+    return (
+        f"A query takes {milliseconds[best]:.1f} ms in “{best}”, and "
+        f"{milliseconds[fastest]:.1f} ms in the fastest search, “{fastest}”."
+    )
 
 
 def made_with(folder, models, run_id):
@@ -340,10 +337,7 @@ def _of_slices(queries, gain, pair, kind):
         f"{decision.UNITS[kind]}. {NEEDS} p is corrected by Holm for all slices, and "
         f"significant below {decision.WEAK}. Smallest: the difference that a slice of "
         f"this size shows, four times in five. With fewer than {pairs.FEWEST} groups "
-        "a slice is only counted."
+        f"a slice is only counted. Columns of more than {pairs.MOST_VALUES} values "
+        "have no slices."
     )
-    if not_sliced := pairs.too_many_values(queries):
-        columns = ", ".join(f"{column} ({n:,})" for column, n in not_sliced.items())
-        text += f" Columns of more than {pairs.MOST_VALUES} values have no slices: "
-        text += f"{columns}."
     return section("Slices of the queries", text, table)

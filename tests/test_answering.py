@@ -58,7 +58,7 @@ def test_stages_come_in_order_and_all_of_them_are_kept():
 
 
 def test_an_outcome_that_is_none_of_the_three_is_named():
-    with pytest.raises(ValueError, match="outcome 'maybe'"):
+    with pytest.raises(KeyError, match="maybe"):
         stages([{"r0": 1}], ["maybe"])
 
 
@@ -113,7 +113,7 @@ def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish):
 
 def test_what_is_not_judged_is_counted(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_LLM", raising=False)
-    with pytest.raises(RuntimeError, match="2 of 2 facts are not judged"):
+    with pytest.raises(RuntimeError, match="2 of 2 prompts have no answer"):
         answering.fact_scores(["yes"], [["a", "b"]], tmp_path / "verdicts.jsonl")
 
 

@@ -89,12 +89,6 @@ def test_number_of_combinations(n, least, count):
     assert len(set(map(tuple, members))) == count
 
 
-@pytest.mark.parametrize(("n", "most"), [(17, 2**16), (1000, 10**400)])
-def test_too_many_combinations_are_refused_before_anything_is_allocated(n, most):
-    with pytest.raises(ValueError, match=rf"{n} contexts have 2\^{n} combinations"):
-        essays.combinations(n, most=most)
-
-
 def test_a_matrix_has_facts_as_rows_and_the_contexts_in_the_order_given():
     row = {"essay": "e", "fact": "f", "context": "a", "stated": True}
     rows = [row, row | {"context": "b", "stated": False}, row | {"essay": "other"}]

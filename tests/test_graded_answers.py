@@ -93,7 +93,7 @@ def test_the_table_has_what_our_model_says_of_the_models_answers(path, tmp_path)
     ]
     verdicts = tmp_path / "verdicts.jsonl"
     verdicts.write_text("\n".join(lines), "utf-8")
-    with pytest.raises(RuntimeError, match="2 of 2 prompts are not judged"):
+    with pytest.raises(RuntimeError, match="2 of 2 prompts have no answer"):
         graded_answers.judged(path, verdicts)
     prompt = graded_answers.GOOD.format(question=turns, answer=answer)
     verdicts.write_text("\n".join([*lines, reply(prompt, 0.6)]), "utf-8")

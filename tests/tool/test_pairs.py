@@ -182,11 +182,6 @@ def test_a_column_of_yours_may_be_called_like_one_of_ours(name):
     pd.testing.assert_frame_equal(table[[*plain]], plain)
 
 
-def test_columns_that_are_no_slices_are_named_on_the_page():
-    assert f"more than 12 values have no slices: secret ({N})" in page()
-    assert "have no slices" not in page(QUERIES.drop(columns="secret"))
-
-
 def test_a_difference_that_is_the_same_everywhere_shows_no_smallest_one():
     same = {name: ranking[:1].repeat(N, 0) for name, ranking in RANKINGS.items()}
     figures = summary(same)
