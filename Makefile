@@ -51,7 +51,7 @@ check:                          ## what this machine has for the course, and wha
 lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
-elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
+elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
 	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)

@@ -53,20 +53,16 @@ def counts():
 
 def leaderboard():
     """The leaderboard of the committed run, as lines of a Markdown table."""
-    board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="search")
-    judged, generated = (
-        board[board["queries"] == kind] for kind in ("judged", "generated")
-    )
     yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | chosen on |"
     yield "|---|---|---|---|---|---|"
-    for search, row in judged.iterrows():
-        interval = "{low:.3f} to {high:.3f}".format_map
-        row_of_generated = generated.loc[search]
-        chosen = board.loc[[search]].query("chosen")["queries"]
+    board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="queries")
+    interval = "{low:.3f} to {high:.3f}".format_map
+    for search, rows in board.groupby("search", sort=False):
+        judged, generated = rows.loc["judged"], rows.loc["generated"]
         yield (
-            f"| {search} | {row['ndcg']:.3f} | {interval(row)} "
-            f"| {row_of_generated['mrr']:.3f} | {interval(row_of_generated)} "
-            f"| {', '.join(chosen)} |"
+            f"| {search} | {judged['ndcg']:.3f} | {interval(judged)} "
+            f"| {generated['mrr']:.3f} | {interval(generated)} "
+            f"| {', '.join(rows.index[rows['chosen']])} |"
         )
 
 
@@ -80,28 +76,19 @@ def machine_time():
         yield f"| {name} | {seconds.sum():.0f} | {', '.join(slow)} |"
 
 
-def visible(text):
-    """What a reader reads of Markdown: no code, tables, notes, hints and headings."""
-    text = re.sub("(?s)<!--.*?-->|<details>.*?</details>|```.*?```", " ", text)
-    text = re.sub(r"(?m)^\s*\|.*$|^#+ .*$|^\s*>", " ", text)
-    return re.sub(r"!?\[([^]]*)\]\([^)]*\)|`[^`]*`", r"\1 x", text)
-
-
 def minutes(path):
     """Minutes of a notebook: to read it, and of its exercises, as they say.
 
-    150 words a minute, and 15 seconds a line of code without imports and exercises."""
-    cells = nbformat.read(path, as_version=4).cells
-    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    words = len(re.findall(r"[\w’'-]+", visible(prose)))
-    lines = sum(
-        len([line for line in cell.source.split("\n") if line.strip()])
-        for cell in cells
-        if cell.cell_type == "code"
-        and not {"imports", "exercise"} & set(cell.metadata.get("tags", []))
-    )
+    150 words a minute, without notes and hints, and 15 seconds a line of code without
+    imports and exercises."""
+    texts = {"markdown": "", "code": ""}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if not {"imports", "exercise"} & {*cell.metadata.get("tags", [])}:
+            texts[cell.cell_type] += f"{cell.source}\n"
+    prose = re.sub("(?s)<!--.*?-->|<details>.*?</details>", "", texts["markdown"])
+    n_words, n_lines = len(prose.split()), len(re.findall(r"\S.*", texts["code"]))
     tasks = re.findall(r"\*\*\d\. [^*]* \((\d+) minutes?\)", prose)
-    return round(words / 150 + lines * 15 / 60), sum(map(int, tasks))
+    return round(n_words / 150 + n_lines / 4), sum(map(int, tasks))
 
 
 def with_minutes(text):

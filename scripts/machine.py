@@ -1,18 +1,18 @@
-"""What the scripts share: paths, command lines, Maven, ports and processes."""
+"""What the scripts share: paths, command lines, ports and processes."""
 
 import argparse
 import contextlib
 import os
 import socket
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
+import platformdirs
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / ".cache"  # what belongs to this checkout
+COURSE = "retrieval-evaluation-course"
 IS_ROOT = os.name != "nt" and os.geteuid() == 0
 ERRORS = (
     RuntimeError,
@@ -48,19 +48,9 @@ def cache(name):
     """This folder in ELASTICSEARCH_CACHE, or else in the user's cache.
 
     Root's node runs as another user, who could not read a cache in /root."""
-    user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    default = Path("/var/cache" if IS_ROOT else user, "retrieval-evaluation-course")
-    return Path(os.environ.get("ELASTICSEARCH_CACHE") or default).absolute() / name
-
-
-def maven(artifact, path, _=None):
-    """Put an artifact of Maven, group:name:version:type, at this path."""
-    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
-        copy = ["mvn", "-q", "dependency:copy", "-DoutputDirectory=."]
-        copy.append(f"-Dartifact={artifact}")
-        subprocess.run(copy, cwd=folder, check=True, stdout=sys.stderr)
-        [file] = Path(folder).iterdir()
-        file.replace(path)
+    default = Path("/var/cache") if IS_ROOT else platformdirs.user_cache_path()
+    folder = os.environ.get("ELASTICSEARCH_CACHE") or default / COURSE
+    return Path(folder).absolute() / name
 
 
 def free_port(port=0):

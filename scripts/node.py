@@ -4,8 +4,8 @@ start            starts a node, unless one answers; start -- COMMAND lets it do 
 stop             ends the nodes of this checkout
 run -- COMMAND   runs a command with a node
 
-It needs Java 17+ and Maven, on Windows those of WSL; docker-compose.yml names the
-version and settings. ELASTICSEARCH_PORT asks for a port. ELASTICSEARCH_CACHE names the
+It needs Java 17+, on Windows that of WSL; docker-compose.yml names the version and
+settings. ELASTICSEARCH_PORT asks for a port. ELASTICSEARCH_CACHE names the
 folder of the download and of the nodes."""
 
 import hashlib
@@ -22,7 +22,7 @@ import yaml
 
 from course import elastic
 
-ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
+URL = "https://repo1.maven.org/maven2/org/elasticsearch/distribution/integ-test-zip"
 TIMEOUT = 120
 CHECKOUT = hashlib.sha256(str(machine.ROOT).encode()).hexdigest()[:8]  # whose nodes
 
@@ -41,7 +41,7 @@ def java_home():
         return home
     text = subprocess.getoutput("java -XshowSettings:properties -version")
     if not (home := re.search(r"java\.home = (.+)", text)):
-        raise RuntimeError("no Java: without Docker, a node needs Java 17+ and Maven")
+        raise RuntimeError("no Java: without Docker, a node needs Java 17+")
     return home[1]
 
 
@@ -60,9 +60,9 @@ def distribution(folder, version, sha256):
     """The unpacked distribution, which all nodes share; fetched into folder."""
     home = machine.cache(f"elasticsearch-{version}")
     if not home.exists():
-        source, name = f"{ARTIFACT}:{version}:zip", f"{home.name}.zip"
-        pooch.retrieve(source, sha256, name, folder, downloader=machine.maven)
-        shutil.unpack_archive(folder / name, folder)
+        url = f"{URL}/elasticsearch/{version}/{home.name}.zip"
+        archive = pooch.retrieve(url, sha256, f"{home.name}.zip", folder)
+        shutil.unpack_archive(archive, folder)
         (folder / home.name).rename(home)
     return home
 

@@ -119,7 +119,7 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(stem, address, chromi
     cells, asked = run(f"notebooks/{path.name}", address, chromium)
     here = (address, "data:", "blob:")
     assert [url for url in asked if not url.startswith(here)] == []
-    replaced = browser.INSTEAD.get(stem, {}) | browser.INSTEAD_OFFLINE.get(stem, {})
+    replaced = browser.OLDER["instead"].get(stem, {})
     counts, wrong = compare(cells, path, replaced)
     assert wrong == {}
     assert counts == Counter(COUNTS[stem])

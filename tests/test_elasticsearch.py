@@ -281,7 +281,7 @@ def cluster(request, monkeypatch):
     except machine.ERRORS as error:
         if nodes or os.environ.get("REQUIRE_ELASTICSEARCH"):
             raise
-        pytest.skip(f"a node to kill needs Java and Maven: {error}")
+        pytest.skip(f"a node to kill needs Java: {error}")
     finally:
         for node in nodes:
             script.stop_node(node)

@@ -1,6 +1,6 @@
 """scripts/node.py: what it says when something is missing, and what it leaves behind.
 
-Java, Maven and nodes are shell scripts here; test_elasticsearch.py has real ones."""
+Java and nodes are shell scripts here; test_elasticsearch.py has real ones."""
 
 import ast
 import os
@@ -13,6 +13,7 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+import file_server
 import machine
 import node as script
 import pytest
@@ -89,21 +90,24 @@ def test_why_there_is_no_node(base, name, content, message, monkeypatch):
         script.start_node()
 
 
-def test_nodes_share_one_download_that_is_checked(base, monkeypatch):
+def test_nodes_share_one_download_that_is_checked(base, tmp_path, monkeypatch):
     zipped = Path(shutil.make_archive(base / NAME, "zip", base, NAME))
     shutil.rmtree(base / NAME)
     checksum = sha256(zipped.read_bytes()).hexdigest()
     monkeypatch.setattr(script, "compose", lambda: (VERSION, checksum, SETTINGS))
-    program(base / "bin/mvn", f"echo cut off > {zipped.name}")
-    with pytest.raises(ValueError, match=r"SHA256 hash .* does not match"):
-        script.start_node()
-    program(base / "bin/mvn", f"cp {zipped} .")
-    first = script.start_node(**{"cluster.name": "two"})
+    folder = tmp_path / "elasticsearch" / VERSION
+    folder.mkdir(parents=True)
+    (folder / zipped.name).write_text("cut off")
+    with file_server.served(tmp_path) as site:
+        monkeypatch.setattr(script, "URL", site)
+        with pytest.raises(ValueError, match=r"SHA256 hash .* does not match"):
+            script.start_node()
+        shutil.copy(zipped, folder)
+        first = script.start_node(**{"cluster.name": "two"})
     arguments = (first / "tmp/arguments").read_text()
     port = script.address(first).split(":")[-1]
     for setting in (f"path.data={first}/data", f"http.port={port}", "cluster.name=two"):
         assert f" -E{setting}" in arguments
-    (base / "bin/mvn").unlink()
     second = script.start_node()
     script.stop_node(first)
     assert not machine.processes(f"={first}/")

@@ -21,7 +21,6 @@ import pandas as pd
 
 from course import corpus, embedding, essays
 
-CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
 PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
@@ -32,24 +31,6 @@ DIST_INFO = {  # what has to be in a wheel
 }
 STYLE = "stylelib/petroff10.mplstyle"
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
-# cells that need what no browser has, by notebook and id: what stands there instead
-INSTEAD, INSTEAD_OFFLINE = LISTED["instead"], LISTED["instead-offline"]
-PYDANTIC = re.compile("(?m)^from pydantic import")
-NOT_CHECKED_SAY = (
-    "The edition without network lacks pydantic: what a model answered is read here, "
-    "and its form is not checked."
-)
-VECTORS_SAY = (
-    "The vectors of this notebook were made before, in half precision: no model runs "
-    "in a browser. A third decimal, or a p value, may differ from the pages."
-)
-
-
-def checked(path, sha256):
-    """The path; RuntimeError for a file that is not the one with this SHA-256."""
-    if corpus.file_hash(path) != sha256:
-        raise RuntimeError(f"{path.name}: its SHA-256 is another")
-    return path
 
 
 def put_older(packages, work, folder):
@@ -66,8 +47,7 @@ def put_older(packages, work, folder):
     for path in work.glob("package/py*"):
         shutil.copy(path, folder)
     for package in present.values():
-        path = checked(files[package["file_name"]], package["sha256"])
-        shutil.copy(path, folder)
+        shutil.copy(files[package["file_name"]], folder)
     return present
 
 
@@ -82,7 +62,6 @@ def write_wheel(folder, offline):
     """Write a wheel of the course, with its data, its solutions and its vectors."""
     name = COURSE.replace("-", "_")
     texts = texts_to_embed()
-    assert not any(embedding.embedding_model().prompts.values())  # roles are alike
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
     wheel = folder / f"{name}-1-py3-none-any.whl"
@@ -102,6 +81,7 @@ def write_wheel(folder, offline):
         if offline:  # its matplotlib does not know the course's colours yet
             style = Path(matplotlib.get_data_path(), STYLE)
             archive.write(style, f"matplotlib/mpl-data/{STYLE}")
+            archive.write(HERE / "older/pydantic.py", "pydantic.py")
 
 
 def texts_to_embed():
@@ -144,26 +124,19 @@ def path_of(stem):
     return path
 
 
-def browser_notebook(path, offline):
+def browser_notebook(path, pyodide):
     """A notebook without outputs, and without what no browser has."""
     notebook = nbformat.read(path, as_version=4)
-    instead = INSTEAD.get(path.stem, {}) | (
-        INSTEAD_OFFLINE.get(path.stem, {}) if offline else {}
-    )
-    notes = [VECTORS_SAY] if path.stem in LISTED["vectors"] else []
+    instead = {**pyodide["instead"].get(path.stem, {})}  # by the ids of cells
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
             cell.source = instead.pop(cell.id, cell.source)
-            if offline and PYDANTIC.search(cell.source):
-                cell.source = PYDANTIC.sub("from course.in_browser import", cell.source)
-                notes = [NOT_CHECKED_SAY, *notes]
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
+    notes = [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
     if notes:
-        cell = nbformat.v4.new_markdown_cell(
-            "\n\n".join(dict.fromkeys(notes)), id="in-browser"
-        )
+        cell = nbformat.v4.new_markdown_cell("\n\n".join(notes), id="in-browser")
         notebook.cells.insert(1, cell)
     notebook.metadata.kernelspec = {"name": "python", "display_name": "Python"}
     return notebook
@@ -175,14 +148,16 @@ def write_lock(pyodide, offline, work, folder):
     command = ["npm", "pack", "--silent", f"pyodide@{version}"]
     subprocess.run(command, cwd=work, check=True, stdout=subprocess.DEVNULL)
     shutil.unpack_archive(work / f"pyodide-{version}.tgz", work)
-    path = checked(work / "package/pyodide-lock.json", pyodide["sha256"])
+    path = work / "package/pyodide-lock.json"
+    if corpus.file_hash(path) != pyodide["sha256"]:
+        raise RuntimeError(f"{path.name}: its SHA-256 is another")
     lock = json.loads(path.read_bytes())
     packages = lock["packages"]
     if offline:
         packages = put_older(packages, work, folder)
     else:
         for package in packages.values():
-            package["file_name"] = CDN.format(**pyodide) + package["file_name"]
+            package["file_name"] = pyodide["url"] + package["file_name"]
     pure = {name: LISTED["pure"][name] for name in {*LISTED["pure"]} - {*packages}}
     fetch_wheels(pure, folder)
     for name, imported in pure.items():
@@ -197,10 +172,9 @@ def write_lock(pyodide, offline, work, folder):
 def build(folder, offline):
     """Build the edition for browsers into a folder."""
     pyodide = OLDER if offline else PUBLISHED
-    base = "./pyodide/" if offline else CDN.format(**pyodide)
     kernel = {
         "disablePyPIFallback": True,
-        "pyodideUrl": f"{base}pyodide.{'js' if offline else 'mjs'}",
+        "pyodideUrl": pyodide["url"] + pyodide["script"],
         "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
     }
     config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
@@ -215,7 +189,7 @@ def build(folder, offline):
         for original in map(path_of, LISTED["runs"]):
             path = notebooks / original.relative_to(corpus.ROOT / "notebooks")
             path.parent.mkdir(exist_ok=True)
-            nbformat.write(browser_notebook(original, offline), path)
+            nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(settings))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
@@ -223,15 +197,11 @@ def build(folder, offline):
 
 def run_jupyterlite(packages, lite, folder):
     """Run JupyterLite's build, of these packages, in an environment of its own."""
-    uv = Path(sys.executable).with_name("uv")  # of `make`; else one that is installed
-    command = [uv if uv.exists() else "uv", "tool", "run", "-q", "--from=jupyter-core"]
-    for name in (*packages, "jupyter-server", "jupyterlab-widgets"):
-        command.append(f"--with={name}")
+    command = [sys.executable, "-m", "uv", "tool", "run", "-q", "--from=jupyter-core"]
+    command += [f"--with={name}" for name in packages]
     command += ["jupyter", "lite", "build", "--apps=lab", "--no-sourcemaps"]
-    command += ["--lite-dir=.", "--contents=files", f"--output-dir={folder}"]
-    done = subprocess.run(command, cwd=lite, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"JupyterLite: {done.stderr[-2000:]}")
+    command += ["--contents=files", f"--output-dir={folder}"]
+    subprocess.run(command, cwd=lite, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
