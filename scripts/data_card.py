@@ -1,11 +1,10 @@
 """Write the figures of three README files, so that none is typed by hand.
 
 They are the counts of data/README.md, the leaderboard and the machine time of
-notebooks/README.md, and the minutes of README.md. `make notebooks` calls this script.
-First it copies what its run has left in the folder of results."""
+notebooks/README.md, and the minutes of README.md. `make notebooks` calls this
+script."""
 
 import re
-import shutil
 
 import machine
 import nbformat
@@ -14,12 +13,6 @@ import pandas as pd
 from course import corpus
 
 DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
-COPIES = {  # of a run's results, and where they go
-    "durations.csv": NOTEBOOKS,
-    "leaderboard.csv": NOTEBOOKS,
-    "quality-and-time.png": corpus.ROOT / "docs",
-    "quality-and-time-narrow.png": corpus.ROOT / "docs",
-}
 COUNTED = {  # what is counted: the rows of a file, by a column
     "Records": ("documents-with-ids.json", "course"),
     "Generated questions": ("ground-truth-data.csv", "course"),
@@ -95,10 +88,10 @@ def with_minutes(text):
     """README's tables of notebooks with the minutes in their last column."""
 
     def row(match):
-        reading, exercises = minutes(corpus.ROOT / match["path"])
-        return f"{match['row']}{reading} + {exercises} |"
+        reading, exercises = minutes(corpus.ROOT / match[2])
+        return f"{match[1]}{reading} + {exercises} |"
 
-    pattern = r"(?m)^(?P<row>\| \[\d\d [^]]*\]\((?P<path>[^)]*)\) \|.*\| )[^|]*\|$"
+    pattern = r"(?m)^(\| \[\d\d [^]]*\]\(([^)]*)\) \|.*\| )[^|]*\|$"
     return re.sub(pattern, row, text)
 
 
@@ -129,8 +122,5 @@ def texts():
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    for name, folder in COPIES.items():
-        if (path := corpus.results_folder() / name).exists():
-            shutil.copy(path, folder)
     for path, text in texts().items():
         path.write_text(text, encoding="utf-8")

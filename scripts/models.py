@@ -20,7 +20,7 @@ from urllib.request import ProxyHandler, build_opener
 import machine
 import pooch
 
-SCRIPT, TIMEOUT, SLOTS = Path(__file__).resolve(), 120, 4
+SCRIPT, SLOTS, READY = Path(__file__).resolve(), 4, b"ready\n"
 MADE = machine.HERE / "models"
 MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
@@ -92,7 +92,9 @@ def host(path, port):
     parameters.n_parallel, parameters.n_ctx = SLOTS, SLOTS * 4096
     n_cores = os.cpu_count()
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = n_cores
-    server = xllamacpp.Server(parameters)
+    server = xllamacpp.Server(parameters)  # returns when the model is loaded
+    sys.stdout.buffer.write(READY)
+    sys.stdout.flush()
     while server:
         time.sleep(60)
 
@@ -111,18 +113,13 @@ def serve(name=QWEN):
     The two variables that lead to it are printed."""
     port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
     if served(port) != name:
-        path, latest = file_of(name), time.monotonic() + TIMEOUT
-        log = path.with_suffix(".log")
+        path, log = file_of(name), machine.cache("models") / f"{name}.log"
         command = [sys.executable, SCRIPT, "host", path, f"{machine.free_port(port)}"]
+        options = {"stdout": subprocess.PIPE, "start_new_session": True}
         with open(log, "w") as file:
-            options = {"stdout": file, "stderr": file, "start_new_session": True}
-            server = subprocess.Popen(command, **options)
-        while served(port) != name:
-            if server.poll() is not None or time.monotonic() > latest:
-                server.kill()
-                end = log.read_text(errors="replace")[-1000:]
-                raise RuntimeError(f"the server did not start; its log ends:\n{end}")
-            time.sleep(0.2)
+            server = subprocess.Popen(command, stderr=file, **options)
+        if READY not in server.stdout:
+            raise RuntimeError(f"the server did not start: see {log}")
     print(f"{name} is ready; `make stop` ends it")
     print(f"export OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 OPENAI_MODEL={name}")
 

@@ -23,7 +23,6 @@ from course import corpus, embedding, essays
 
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
-PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 COURSE = "retrieval-evaluation-course"
 DIST_INFO = {  # what has to be in a wheel
     "METADATA": f"Metadata-Version: 2.1\nName: {COURSE}\nVersion: 1\n",
@@ -86,11 +85,11 @@ def write_wheel(folder, offline):
 
 def texts_to_embed():
     """All texts whose vectors the notebooks ask for, each once."""
-    documents, data = corpus.load_documents(), corpus.ROOT / "data"
-    texts = [text for d in documents for text in (d["question"], d["text"])]
-    texts += [f"{d['question']} {d['text']}" for d in documents]
-    for whole in (corpus.whole_text, corpus.heading_and_text):
-        texts += map(whole, documents)
+    data, texts = corpus.ROOT / "data", []
+    for document in corpus.load_documents():
+        question, text = document["question"], document["text"]
+        texts += [question, text, f"{question} {text}"]
+        texts += [corpus.whole_text(document), corpus.heading_and_text(document)]
     for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
         texts += queries["question"].tolist()
     lesson = nbformat.read(path_of("03-vector-evaluation"), as_version=4)
@@ -172,13 +171,6 @@ def write_lock(pyodide, offline, work, folder):
 def build(folder, offline):
     """Build the edition for browsers into a folder."""
     pyodide = OLDER if offline else PUBLISHED
-    kernel = {
-        "disablePyPIFallback": True,
-        "pyodideUrl": pyodide["url"] + pyodide["script"],
-        "loadPyodideOptions": {"lockFileURL": "pyodide/pyodide-lock.json"},
-    }
-    config = {"litePluginSettings": {PLUGIN: kernel}, "exposeAppInBrowser": True}
-    settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": config}
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
         lite, wheels = Path(work, "lite"), Path(work, "wheels")
@@ -190,7 +182,7 @@ def build(folder, offline):
             path = notebooks / original.relative_to(corpus.ROOT / "notebooks")
             path.parent.mkdir(exist_ok=True)
             nbformat.write(browser_notebook(original, pyodide), path)
-        (lite / "jupyter-lite.json").write_text(json.dumps(settings))
+        (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
 
