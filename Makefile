@@ -3,8 +3,6 @@ BIN = .venv/bin
 DOCKER = docker compose ls >/dev/null 2>&1
 # a project of its own, so that stop leaves what you have started yourself alone
 PROJECT = COMPOSE_PROJECT_NAME=course-make
-# which does nothing where a node answers already
-START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
 SLOW = run install conftest search_alone slides site browser play local_llm elasticsearch elasticsearch_node
@@ -52,7 +50,7 @@ lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 ope
 	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
-	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
+	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
 	@$(call locked,--group local-llm)

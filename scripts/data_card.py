@@ -13,6 +13,7 @@ import pandas as pd
 from course import corpus
 
 DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
+SCRIPT = "scripts/data_card.py"
 COUNTED = {  # what is counted: the rows of a file, by a column
     "Records": ("documents-with-ids.json", "course"),
     "Generated questions": ("ground-truth-data.csv", "course"),
@@ -100,10 +101,9 @@ def updated(path, **parts):
     text = path.read_text(encoding="utf-8")
     for name, lines in parts.items():
         name = name.replace("_", " ")
-        begin = f"<!-- {name}: written by scripts/data_card.py -->"
-        before, after = text.split(begin)
-        end = f"<!-- end of {name} -->"
-        text = "\n".join([before + begin, *lines, end + after.split(end)[1]])
+        before, begin, after = text.partition(f"<!-- {name}: written by {SCRIPT} -->")
+        _, end, after = after.partition(f"<!-- end of {name} -->")
+        text = "\n".join([before + begin, *lines, end + after])
     return text
 
 

@@ -5,7 +5,6 @@ serve NAME       serves a model on 127.0.0.1: without a name Qwen2.5-Coder-1.5B
 stop             ends what was served
 host PATH PORT   serves a model's file in this process"""
 
-import contextlib
 import json
 import os
 import shutil
@@ -15,7 +14,6 @@ import time
 import tomllib
 from functools import partial
 from pathlib import Path
-from urllib.request import ProxyHandler, build_opener
 
 import machine
 import pooch
@@ -24,7 +22,6 @@ SCRIPT, SLOTS, READY = Path(__file__).resolve(), 4, b"ready\n"
 MADE = machine.HERE / "models"
 MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
-ASK = build_opener(ProxyHandler({})).open  # a proxy does not know this machine
 ENCODERS = [name for name in MODELS if "unpack" in MODELS[name]]
 
 
@@ -99,27 +96,19 @@ def host(path, port):
         time.sleep(60)
 
 
-def served(port):
-    """The name of the model that is served, and ready, at this port; else None."""
-    url = f"http://127.0.0.1:{port}"
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        ASK(f"{url}/health", timeout=5).close()  # an error while it loads
-        return json.load(ASK(f"{url}/v1/models", timeout=5))["data"][0]["id"]
-
-
 def serve(name=QWEN):
     """Serve a model in the background, unless it is served already.
 
     The two variables that lead to it are printed."""
-    port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
-    if served(port) != name:
-        path, log = file_of(name), machine.cache("models") / f"{name}.log"
-        command = [sys.executable, SCRIPT, "host", path, f"{machine.free_port(port)}"]
+    port, path = int(os.environ.get("LOCAL_LLM_PORT") or 8089), file_of(name)
+    command = [sys.executable, str(SCRIPT), "host", str(path), str(port)]
+    if not machine.processes(" ".join(command)):
+        machine.free_port(port)
         options = {"stdout": subprocess.PIPE, "start_new_session": True}
-        with open(log, "w") as file:
-            server = subprocess.Popen(command, stderr=file, **options)
+        with open(path.with_suffix(".log"), "w") as log:
+            server = subprocess.Popen(command, stderr=log, **options)
         if READY not in server.stdout:
-            raise RuntimeError(f"the server did not start: see {log}")
+            raise RuntimeError(f"the server did not start: see {log.name}")
     print(f"{name} is ready; `make stop` ends it")
     print(f"export OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 OPENAI_MODEL={name}")
 

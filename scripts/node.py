@@ -1,6 +1,6 @@
 """Start or stop an Elasticsearch node without Docker, or run a command with one.
 
-start            starts a node, unless one answers; start -- COMMAND lets it do so
+start            starts a node, unless one answers
 stop             ends the nodes of this checkout
 run -- COMMAND   runs a command with a node
 
@@ -114,16 +114,12 @@ def start_node(port=0, **settings):
     return node
 
 
-def start(*command):
-    """Start a node, unless one answers already; say where it is and how to end it.
-
-    A command starts it instead, and its exit code is returned."""
+def start():
+    """Start a node, unless one answers already; say where it is and how to end it."""
     port = int(os.environ.get("ELASTICSEARCH_PORT") or 9200)
     url = os.environ.setdefault("ELASTICSEARCH_URL", f"http://127.0.0.1:{port}")
     if elastic.find_node()[0]:
         return print(f"Elasticsearch already answers at {url}")
-    if command:
-        return subprocess.run(command).returncode
     node = start_node(port)
     print("Elasticsearch is ready; `make stop` ends it")
     print(f"export ELASTICSEARCH_URL={address(node)}")

@@ -56,9 +56,9 @@ def write(folder):
     texts["handout"] = HANDOUT.read_text(encoding="utf-8")
     for stem, text in texts.items():
         body, base = mistune.html(text), HANDOUT.as_uri()
-        page = PAGE.format(title=stem, base=base, body=body)
-        (folder / f"{stem}.html").write_text(page, encoding="utf-8")
-    return [folder / f"{stem}.html" for stem in texts]
+        path = folder / f"{stem}.html"
+        path.write_text(PAGE.format(title=stem, base=base, body=body), encoding="utf-8")
+        yield path
 
 
 if __name__ == "__main__":

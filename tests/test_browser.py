@@ -192,7 +192,7 @@ def test_the_published_edition_names_the_cdn_and_has_our_wheels(tmp_path):
     """It is built and not opened: the CDN is not asked."""
     browser.build(tmp_path / "browser", offline=False)
     lock = json.loads((tmp_path / "browser/pyodide/pyodide-lock.json").read_text())
-    cdn = f"/v{browser.PUBLISHED['version']}/full/"
+    cdn = browser.PUBLISHED["url"]
     files = {name: one["file_name"] for name, one in lock["packages"].items()}
     ours = {name for name, file in files.items() if cdn not in file}
     assert {browser.COURSE, "minsearch", "bm25s"} <= ours

@@ -23,7 +23,7 @@ def test_a_lesson_has_its_notes_under_their_headings(stem):
 
 
 def test_each_page_fits_on_one_sheet_of_paper(tmp_path, chromium):
-    paths = notes.write(tmp_path)
+    paths = [*notes.write(tmp_path)]
     assert len(paths) == len(LESSONS) + 1
     for path in paths:
         sheet = path.with_suffix(".pdf")

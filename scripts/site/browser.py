@@ -18,6 +18,7 @@ import matplotlib
 import nbformat
 import numpy as np
 import pandas as pd
+import pooch
 
 from course import corpus, embedding, essays
 
@@ -143,14 +144,9 @@ def browser_notebook(path, pyodide):
 
 def write_lock(pyodide, offline, work, folder):
     """Write a lock of Pyodide that knows the course, with its wheels beside it."""
-    version = pyodide["version"]
-    command = ["npm", "pack", "--silent", f"pyodide@{version}"]
-    subprocess.run(command, cwd=work, check=True, stdout=subprocess.DEVNULL)
-    shutil.unpack_archive(work / f"pyodide-{version}.tgz", work)
-    path = work / "package/pyodide-lock.json"
-    if corpus.file_hash(path) != pyodide["sha256"]:
-        raise RuntimeError(f"{path.name}: its SHA-256 is another")
-    lock = json.loads(path.read_bytes())
+    archive = pooch.retrieve(pyodide["archive"], pyodide["sha256"], path=work)
+    shutil.unpack_archive(archive, work, "gztar")
+    lock = json.loads((work / "package/pyodide-lock.json").read_bytes())
     packages = lock["packages"]
     if offline:
         packages = put_older(packages, work, folder)
@@ -200,7 +196,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--offline", action="store_true")
-    arguments = parser.parse_args()
-    if not shutil.which("npm"):
-        sys.exit("npm is needed for the part in the browser; BROWSER=0 leaves it out")
-    build(**vars(arguments))
+    build(**vars(parser.parse_args()))

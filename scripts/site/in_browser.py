@@ -5,7 +5,6 @@ scipy 1.14, which calls a generator of random numbers by another name."""
 
 import logging
 import warnings
-from functools import wraps
 
 import tqdm
 from scipy import __version__, stats
@@ -14,7 +13,6 @@ from scipy import __version__, stats
 def with_rng(function):
     """The same function, which takes its generator as rng."""
 
-    @wraps(function)
     def called(*args, rng=None, **options):
         return function(*args, random_state=rng, **options)
 
