@@ -109,14 +109,13 @@ def updated(path, **parts):
 
 def texts():
     """The texts that the three files should have, by path."""
-    start, data, notebooks = (
+    start, data, page = (
         folder / "README.md" for folder in (corpus.ROOT, DATA, NOTEBOOKS)
     )
-    tables = {"leaderboard": leaderboard(), "machine_time": machine_time()}
     return {
         start: with_minutes(start.read_text(encoding="utf-8")),
         data: updated(data, counts=counts()),
-        notebooks: updated(notebooks, **tables),
+        page: updated(page, leaderboard=leaderboard(), machine_time=machine_time()),
     }
 
 

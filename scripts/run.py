@@ -68,8 +68,7 @@ def is_ours(cell):
 
 def is_own_data():
     """Whether the settings name documents or searches that are not the course's."""
-    named = os.environ.get("COURSE_DATA")
-    is_own = bool(named) and corpus.locate(named) != corpus.ROOT / "data"
+    is_own = corpus.data_folder() != corpus.ROOT / "data"
     return is_own or bool(os.environ.get("COURSE_SEARCHES"))
 
 
