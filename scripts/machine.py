@@ -12,7 +12,6 @@ import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / ".cache"  # what belongs to this checkout
-COURSE = "retrieval-evaluation-course"
 IS_ROOT = os.name != "nt" and os.geteuid() == 0
 ERRORS = (
     RuntimeError,
@@ -49,7 +48,9 @@ def cache(name):
 
     Root's node runs as another user, who could not read a cache in /root."""
     default = Path("/var/cache") if IS_ROOT else platformdirs.user_cache_path()
-    folder = os.environ.get("ELASTICSEARCH_CACHE") or default / COURSE
+    folder = (
+        os.environ.get("ELASTICSEARCH_CACHE") or default / "retrieval-evaluation-course"
+    )
     return Path(folder).absolute() / name
 
 

@@ -129,7 +129,7 @@ def stop():
     """End the nodes of this checkout, also one whose `run` was killed."""
     for node in machine.cache("nodes").glob(f"{CHECKOUT}-*"):
         stop_node(node)
-        print(f"Ended the node of {address(node)}", file=sys.stderr)
+        print(f"Ended the node of {address(node)}")
 
 
 def run(*command):

@@ -37,7 +37,6 @@ PYTHON = {
 }
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
-OURS = "our-figures"  # a tag
 BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel was
 
 
@@ -63,7 +62,7 @@ def durations(notebook):
 
 def is_ours(cell):
     """Whether a cell is about the course's own documents."""
-    return OURS in cell.metadata.get("tags", [])
+    return "our-figures" in cell.metadata.get("tags", [])
 
 
 def is_own_data():

@@ -120,7 +120,7 @@ def test_start_stop_and_another_checkout(base, monkeypatch):
     assert result("start")[1].endswith(f"export ELASTICSEARCH_URL={url}\n")
     monkeypatch.setattr(script, "CHECKOUT", "another0")
     theirs = script.start_node()
-    assert result("stop") == (0, "", f"Ended the node of {url}\n")
+    assert result("stop") == (0, f"Ended the node of {url}\n", "")
     assert machine.processes(f"={theirs}/")
     script.stop_node(theirs)
     monkeypatch.setenv("ELASTICSEARCH_PORT", "99999")

@@ -69,11 +69,13 @@ def write_wheel(folder, offline):
         for file, text in DIST_INFO.items():
             archive.writestr(f"{name}-1.dist-info/{file}", text)
         for pattern in LISTED["files"]:
-            for path in sorted(corpus.ROOT.glob(pattern)):
+            for path in corpus.ROOT.glob(pattern):
                 archive.write(path, path.relative_to(corpus.ROOT))
-        for path in sorted(corpus.ROOT.glob("notebooks/more/*.py")):
+        for path in corpus.ROOT.glob("notebooks/more/*.py"):
             archive.write(path, path.name)  # a kernel there starts in another folder
-        archive.writestr("course/__init__.py", "from course import in_browser\n")
+        first = (corpus.ROOT / "course/__init__.py").read_text(encoding="utf-8")
+        first += "from course import in_browser\n"
+        archive.writestr("course/__init__.py", first)
         archive.write(HERE / "in_browser.py", "course/in_browser.py")
         archive.writestr(f"{embedding.MADE_BEFORE}/__init__.py", "")
         with archive.open(f"{embedding.MADE_BEFORE}/vectors.npz", "w") as file:
