@@ -47,11 +47,9 @@ def cache(name):
     """This folder in ELASTICSEARCH_CACHE, or else in the user's cache.
 
     Root's node runs as another user, who could not read a cache in /root."""
-    default = Path("/var/cache") if IS_ROOT else platformdirs.user_cache_path()
-    folder = (
-        os.environ.get("ELASTICSEARCH_CACHE") or default / "retrieval-evaluation-course"
-    )
-    return Path(folder).absolute() / name
+    base = Path("/var/cache") if IS_ROOT else platformdirs.user_cache_path()
+    default = base / "retrieval-evaluation-course"
+    return Path(os.environ.get("ELASTICSEARCH_CACHE") or default).absolute() / name
 
 
 def free_port(port=0):

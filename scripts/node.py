@@ -133,10 +133,10 @@ def stop():
 
 
 def run(*command):
-    """Run a command with a node, whose address is in ELASTICSEARCH_URL.
+    """Run a command with a node; the command's exit code.
 
-    If none answers it has one of its own, or none if none can be started. The exit
-    code is the command's."""
+    If none answers it has one of its own, whose address is in ELASTICSEARCH_URL, or
+    none if none can be started."""
     node = None
     if not (os.environ.get("ELASTICSEARCH_URL") or elastic.find_node()[0]):
         try:
