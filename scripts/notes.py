@@ -15,15 +15,15 @@ from course import corpus
 HANDOUT = corpus.ROOT / "docs" / "handout.md"
 LESSONS = sorted((corpus.ROOT / "notebooks").glob("[0-9]*.ipynb"))
 PART = re.compile(rf"(?m)^#+ (.*)$|{fold.NOTE.pattern}")
-PICTURE = re.compile(r'<img src="([^"]+\.svg)"[^>]*>')
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
+<base href="{base}">
 <style>
 @page {{ size: A4; margin: 14mm }}
 body {{ font: 10.5pt/1.35 sans-serif; max-width: 182mm; margin: auto }}
 h1 {{ font-size: 15pt; margin: 0 0 2mm }} h2 {{ font-size: 11pt; margin: 3mm 0 0 }}
 p, ul, table {{ margin: 1mm 0 }} td, th {{ padding: 0 3mm 0 0; text-align: left;
-vertical-align: top }} img {{ max-height: 62mm; max-width: 100% }}
+vertical-align: top }} img {{ height: 62mm; max-width: 100% }}
 code {{ font-size: 9.5pt }}
 </style>
 <body>{body}</body></html>
@@ -31,14 +31,14 @@ code {{ font-size: 9.5pt }}
 
 
 def notes(notebook):
-    """[(heading, note), …] of a notebook, in its order."""
-    heading, pairs = "", []
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            for title, note in PART.findall(cell.source):
-                heading = title or heading
-                pairs += [(heading, note)] if note else []
-    return pairs
+    """The (heading, note) of a notebook, in its order."""
+    cells = notebook.cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    heading = ""
+    for title, note in PART.findall(text):
+        heading = title or heading
+        if note:
+            yield heading, note
 
 
 def text_of(path):
@@ -49,22 +49,16 @@ def text_of(path):
     return "\n\n".join([f"{title}: notes", *parts])
 
 
-def with_picture(match):
-    """A picture of the handout itself, in place of the link to it."""
-    picture = (HANDOUT.parent / match[1]).read_text(encoding="utf-8")
-    return re.sub(r'width="\d+"', 'height="62mm"', picture, count=1)
-
-
 def write(folder):
     """Write the pages into a folder; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {path.stem: text_of(path) for path in LESSONS}
     texts["handout"] = HANDOUT.read_text(encoding="utf-8")
     for stem, text in texts.items():
-        body = PICTURE.sub(with_picture, mistune.html(text))
-        page = PAGE.format(title=stem, body=body)
-        (folder / f"{stem}.html").write_text(page, encoding="utf-8")
-    return [folder / f"{stem}.html" for stem in texts]
+        body, base = mistune.html(text), HANDOUT.as_uri()
+        path = folder / f"{stem}.html"
+        path.write_text(PAGE.format(title=stem, base=base, body=body), encoding="utf-8")
+        yield path
 
 
 if __name__ == "__main__":

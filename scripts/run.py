@@ -13,7 +13,7 @@ from pathlib import Path
 import machine
 import nbformat
 import pandas as pd
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
@@ -37,12 +37,7 @@ PYTHON = {
 }
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
-OURS = "our-figures"  # the tag of cells about the course's own documents
-NOT_YOURS = """**This ran on your data.** Your figures are below the cells.
-Figures in the text are those of the course's own data."""
-CELL = 1_800  # seconds that a cell of ours may take
 BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel was
-FAILURES = CellExecutionError, DeadKernelError, TimeoutError
 
 
 def clean(notebook):
@@ -61,29 +56,19 @@ def durations(notebook):
     """Seconds that the kernel was busy with each code cell, by its number."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     times = [cell.metadata.get("execution", {}) for cell in cells]
-    times = pd.DataFrame(times, range(1, len(cells) + 1), BUSY).astype(
-        "datetime64[ns, UTC]"
-    )
-    return (times[BUSY[1]] - times[BUSY[0]]).dt.total_seconds().round(2)
+    times = pd.DataFrame(times, range(1, len(cells) + 1), BUSY).apply(pd.to_datetime)
+    return times.diff(axis=1)[BUSY[1]].dt.total_seconds().round(2)
+
+
+def is_ours(cell):
+    """Whether a cell is about the course's own documents."""
+    return "our-figures" in cell.metadata.get("tags", [])
 
 
 def is_own_data():
     """Whether the settings name documents or searches that are not the course's."""
-    named = os.environ.get("COURSE_DATA")
-    is_own = bool(named) and corpus.locate(named) != corpus.ROOT / "data"
+    is_own = corpus.data_folder() != corpus.ROOT / "data"
     return is_own or bool(os.environ.get("COURSE_SEARCHES"))
-
-
-def without_our_figures(notebook):
-    """Make the notebook fit other data: figures of the course's own documents go.
-
-    Notebook 05 has them in cells of their own, and so has its example. The others get a
-    line at the top."""
-    cells = notebook.cells
-    yours = [cell for cell in cells if OURS not in cell.metadata.get("tags", [])]
-    if len(yours) == len(cells):
-        yours.insert(0, nbformat.v4.new_markdown_cell(NOT_YOURS))
-    notebook.cells = yours
 
 
 def lessons():
@@ -96,11 +81,13 @@ def lessons():
 
 
 def execute(notebook, folder):
-    """Run a notebook in a kernel of its own, in a folder. FAILURES are raised."""
+    """Run a notebook in a kernel of its own, in a folder; its error, if any."""
     client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
-    client.timeout = None if is_own_data() else CELL
     client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
-    client.execute(cwd=str(folder))
+    try:
+        client.execute(cwd=str(folder))
+    except (CellExecutionError, DeadKernelError) as error:
+        return error
 
 
 def execute_all(notebooks, results):
@@ -110,9 +97,7 @@ def execute_all(notebooks, results):
     errors, times, board = {}, {}, results / "leaderboard.csv"
     for path, notebook in tqdm(notebooks.items(), desc="notebooks"):
         started = time.time()
-        try:
-            execute(notebook, path.parent)
-        except FAILURES as error:
+        if error := execute(notebook, path.parent):
             errors[path] = error
         times[path.stem] = durations(notebook)
         text = nbformat.writes(clean(notebook))
@@ -120,7 +105,6 @@ def execute_all(notebooks, results):
         (results / path.name).write_text(text, encoding="utf-8")
         if board.exists() and board.stat().st_mtime >= started:
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
-        tqdm.write(f"{path.stem}: {time.time() - started:.0f} s")
     seconds = pd.concat(times, names=["notebook", "cell"]).rename("seconds")
     seconds.to_csv(results / "durations.csv")
     return errors
@@ -132,11 +116,11 @@ def run(paths, results, in_place):
     RuntimeError where a node is needed and none answers, and in place for other
     data."""
     notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
+    if in_place and is_own_data():
+        raise RuntimeError("--in-place is for the course's own data")
     if is_own_data():
-        if in_place:
-            raise RuntimeError("--in-place is for the course's own data")
         for notebook in notebooks.values():
-            without_our_figures(notebook)
+            notebook.cells = [cell for cell in notebook.cells if not is_ours(cell)]
     if in_place:  # a node's answers are recorded again, see course/elastic.py
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
         os.environ["ELASTICSEARCH_RECORD"] = str(elastic.RECORD)
@@ -154,24 +138,17 @@ def run(paths, results, in_place):
 
 
 def main():
-    parser, flag = machine.parser(__doc__), {"action": "store_true"}
-    parser.add_argument("--in-place", help="refresh the committed notebooks", **flag)
-    parser.add_argument("--clean", help="only clean the notebooks' metadata", **flag)
+    parser, text = machine.parser(__doc__), "refresh the committed notebooks"
+    parser.add_argument("--in-place", action="store_true", help=text)
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
     paths = [path.resolve() for path in arguments.notebooks or lessons()]
-    if arguments.clean:
-        for path in paths:
-            nbformat.write(clean(nbformat.read(path, as_version=4)), path)
-        return None
     os.environ["PWD"] = os.getcwd()  # kernels start elsewhere, see corpus.locate
     os.environ["COURSE_RUN"] = uuid.uuid4().hex
     results = corpus.results_folder()
     try:
-        with FileLock(results / "notebooks.lock", timeout=0):
+        with FileLock(results / "notebooks.lock", timeout=0):  # one run at a time
             errors = run(paths, results, arguments.in_place)
-    except Timeout:
-        return f"error: {results}: another run writes there; name a COURSE_RESULTS"
     except (OSError, RuntimeError) as error:
         return f"error: {error}"
     for path, error in errors.items():

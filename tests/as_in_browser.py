@@ -1,7 +1,7 @@
 """Run notebooks of the edition for browsers in this Python, without what it lacks.
 
 `as_in_browser.py COURSE NOTEBOOK …`: a folder with the unpacked wheel, and
-notebooks. No thread starts, and models, clients and pydantic cannot be imported. It
+notebooks. No thread starts, and models and clients cannot be imported. It
 prints each cell that fails, and a line for each notebook."""
 
 import contextlib
@@ -23,7 +23,6 @@ LACKING = {
     "onnxruntime",
     "openai",
     "pooch",
-    "pydantic",
     "sentence_transformers",
     "Stemmer",
     "tokenizers",

@@ -119,7 +119,7 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(stem, address, chromi
     cells, asked = run(f"notebooks/{path.name}", address, chromium)
     here = (address, "data:", "blob:")
     assert [url for url in asked if not url.startswith(here)] == []
-    replaced = browser.INSTEAD.get(stem, {}) | browser.INSTEAD_OFFLINE.get(stem, {})
+    replaced = browser.OLDER["instead"].get(stem, {})
     counts, wrong = compare(cells, path, replaced)
     assert wrong == {}
     assert counts == Counter(COUNTS[stem])
@@ -192,7 +192,7 @@ def test_the_published_edition_names_the_cdn_and_has_our_wheels(tmp_path):
     """It is built and not opened: the CDN is not asked."""
     browser.build(tmp_path / "browser", offline=False)
     lock = json.loads((tmp_path / "browser/pyodide/pyodide-lock.json").read_text())
-    cdn = f"/v{browser.PUBLISHED['version']}/full/"
+    cdn = browser.PUBLISHED["url"]
     files = {name: one["file_name"] for name, one in lock["packages"].items()}
     ours = {name for name, file in files.items() if cdn not in file}
     assert {browser.COURSE, "minsearch", "bm25s"} <= ours

@@ -88,13 +88,12 @@ def test_a_broken_download_leaves_nothing(site, tmp_path, capsys, announced):
     assert fetched(site, {"one/a.txt": FILE}) == 0
 
 
-def test_a_changed_file_is_fetched_anew_and_others_may_read_it(site, tmp_path):
+def test_a_changed_file_is_fetched_anew(site, tmp_path):
     path = tmp_path / "collections" / "a.txt"
     path.parent.mkdir()
     path.write_text("changed")
     assert fetched(site, {"a.txt": FILE}) == 0
     assert path.read_bytes() == CONTENT
-    assert path.stat().st_mode & 0o044 == 0o044
 
 
 def test_a_site_that_does_not_answer_is_said(site, capsys):
@@ -127,7 +126,7 @@ def test_a_folder_of_ones_own_is_prepared_where_it_is_whole_and_nothing_is_fetch
     assert fetch_collections.main(tmp_path / "own", files, site.address) == 1
     printed = capsys.readouterr().out
     assert "vaswani/qrels: right" in printed
-    assert "cacm/b.txt: missing: it is not there" in printed
+    assert "cacm/b.txt: missing: " in printed
     assert "vaswani: 2 documents, 1 grades; 1 of 2 queries are judged" in printed
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == ["vaswani"]
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("own/*")}

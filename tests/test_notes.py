@@ -14,7 +14,7 @@ LESSONS = {path.stem: path for path in notes.LESSONS}
 @pytest.mark.parametrize("stem", LESSONS)
 def test_a_lesson_has_its_notes_under_their_headings(stem):
     notebook = nbformat.read(LESSONS[stem], as_version=4)
-    found = notes.notes(notebook)
+    found = [*notes.notes(notebook)]
     text = "\n".join(cell.source for cell in notebook.cells)
     assert len(found) == text.count("<!-- notes:") >= 5
     for heading, note in found:
@@ -23,7 +23,7 @@ def test_a_lesson_has_its_notes_under_their_headings(stem):
 
 
 def test_each_page_fits_on_one_sheet_of_paper(tmp_path, chromium):
-    paths = notes.write(tmp_path)
+    paths = [*notes.write(tmp_path)]
     assert len(paths) == len(LESSONS) + 1
     for path in paths:
         sheet = path.with_suffix(".pdf")

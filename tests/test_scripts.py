@@ -6,7 +6,7 @@ import pytest
 
 from course import corpus
 
-MODULES = {"machine.py", "prepare_collections.py"}  # which scripts import
+MODULES = {"check.py", "machine.py", "prepare_collections.py"}  # without --help
 SCRIPTS = {path.name for path in corpus.ROOT.glob("scripts/*.py")} - MODULES
 
 
@@ -26,4 +26,4 @@ def test_models_refuses_another_name(monkeypatch):
     import models
 
     error = machine.act("x", models.encoders, words=["encoders", "no-such"])
-    assert error.startswith("error: no-such: there is all-mpnet-base-v2")
+    assert error.startswith("error: no-such: there is qwen2.5")

@@ -1,35 +1,18 @@
 """What the course needs of a browser; `browser.py` puts it into its wheel, as a module.
 
 No thread starts there, and a lock is a file. The older Pyodide of `--offline` has
-scipy 1.14, which calls a generator of random numbers by another name, and no pydantic:
-notebooks take `BaseModel` from here, which holds values and checks nothing."""
+scipy 1.14, which calls a generator of random numbers by another name."""
 
 import logging
 import warnings
-from functools import wraps
 
 import tqdm
 from scipy import __version__, stats
 
 
-class BaseModel:
-    """An object with the values that it is given."""
-
-    def __init__(self, **values):
-        vars(self).update(values)
-
-    @classmethod
-    def model_validate(cls, values):
-        return cls(**values)
-
-
-Field = StringConstraints = dict  # keep what they are given
-
-
 def with_rng(function):
     """The same function, which takes its generator as rng."""
 
-    @wraps(function)
     def called(*args, rng=None, **options):
         return function(*args, random_state=rng, **options)
 
