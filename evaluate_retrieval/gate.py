@@ -78,7 +78,7 @@ def write_baseline(path, kept, run_id):
             "metric": experiments.METRIC[kind],
             "queries": measured.queries[QUERY_COLUMNS].to_dict("list"),
             "rankings": {
-                query: list(ids[: experiments.DEPTH[kind]])
+                query: ids[: experiments.DEPTH[kind]]
                 for query, ids in measured.rankings.items()
             },
             "qrels": measured.qrels,
