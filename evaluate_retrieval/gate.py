@@ -6,7 +6,6 @@ edited grade counts for both. docs/gate.md says what the outcomes mean."""
 import gzip
 import json
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import experiments, intervals
 from evaluate_retrieval import decision, looks
-from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE, printable
 
 WORDS = ["not worse", "worse", "undecided", "error"]
-GRAVEST_FIRST = [ERROR, WORSE, UNDECIDED, NOT_WORSE]
+GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 MOST_GONE = 0.1  # of the baseline's queries
 SHOWN = 10  # losses and gains each
 SAME = 1e-9  # below it two values of a metric are the same
@@ -50,20 +49,19 @@ class Kept:
 class Outcome:
     """What the gate says of one kind of query.
 
-    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. names: of the new search and of
-    the old. figures: metric, before, now, difference, low, high, how, queries,
-    groups, wins, losses and ties; empty after an error. sentences: why, then
-    what else changed. losing, gaining: DataFrames with the SHOWN largest
-    losses and gains. Columns: query_id, question, before, now, gain,
-    first_before and first_now (three ids)."""
+    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
+    and the old one. figures: metric, before, now, difference, low, high, how,
+    queries, groups, wins, losses and ties; empty after an error. sentences:
+    why, then what else changed. largest: losses and gains, SHOWN each: lists of
+    dicts with query_id, question, before, now, gain, first_before and first_now
+    (three ids)."""
 
     kind: str
     code: int
-    names: tuple
+    searches: tuple
     figures: dict = field(default_factory=dict)
     sentences: list = field(default_factory=list)
-    losing: pd.DataFrame = field(default_factory=pd.DataFrame)
-    gaining: pd.DataFrame = field(default_factory=pd.DataFrame)
+    largest: dict = field(default_factory=dict)
 
 
 # --- The baseline's file -----------------------------------------------------
@@ -74,17 +72,19 @@ def write_baseline(path, kept, run_id):
 
     kept: dict of kind: Kept. The same content gives the same bytes. Rankings
     are cut at experiments.DEPTH."""
-    kinds = {}
-    for kind, measured in kept.items():
-        depth = experiments.DEPTH[kind]
-        rankings = measured.rankings.items()
-        kinds[kind] = {
+    kinds = {
+        kind: {
             "search": measured.search,
             "metric": experiments.METRIC[kind],
             "queries": measured.queries[QUERY_COLUMNS].to_dict("list"),
-            "rankings": {query: list(ids[:depth]) for query, ids in rankings},
+            "rankings": {
+                query: ids[: experiments.DEPTH[kind]]
+                for query, ids in measured.rankings.items()
+            },
             "qrels": measured.qrels,
         }
+        for kind, measured in kept.items()
+    }
     content = {"version": VERSION, "run": run_id, "kinds": kinds}
     # grades of a DataFrame are numbers of numpy
     text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
@@ -96,26 +96,22 @@ def read_baseline(path):
     """`Kept` of each kind in a file of `write_baseline`: a dict.
 
     ValueError for a file that is damaged, or of another form."""
-    packed, problem = Path(path).read_bytes(), "it is damaged, or no baseline"
+    packed = Path(path).read_bytes()
     try:
         content = json.loads(gzip.decompress(packed))
-        if content.get("version") != VERSION:
-            problem = "it is of another version of this command"
-            raise ValueError(problem)
-        if not content["kinds"]:
-            raise ValueError("no queries")
-        return {kind: _unpacked(kind, kept) for kind, kept in content["kinds"].items()}
+        kinds = content["kinds"]
+        metrics = {kind: kept.pop("metric") for kind, kept in kinds.items()}
+        if not metrics or metrics.items() - experiments.METRIC.items():
+            raise ValueError(f"queries and their metrics: {metrics}")
+        if content["version"] != VERSION:
+            raise ValueError(f"version {content['version']}, and not {VERSION}")
+        for kept in kinds.values():
+            kept["queries"] = pd.DataFrame(kept["queries"])[QUERY_COLUMNS]
+        return {kind: Kept(**kept) for kind, kept in kinds.items()}
     except Exception as error:  # a damaged file gives any
+        problem = "it is damaged, of another version of this command, or no baseline"
         advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
         raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
-
-
-def _unpacked(kind, packed):
-    """`Kept` of what `write_baseline` has written of one kind."""
-    if packed["metric"] != experiments.METRIC[kind]:
-        raise ValueError(f"{packed['metric']}, and not {experiments.METRIC[kind]}")
-    queries = pd.DataFrame(packed["queries"])[QUERY_COLUMNS]
-    return Kept(packed["search"], queries, packed["rankings"], packed["qrels"])
 
 
 # --- Comparing ---------------------------------------------------------------
@@ -146,7 +142,7 @@ def compare(baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=
 
 def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     """The `Outcome` of one kind of query."""
-    names = now.search, baseline.search
+    searches = now.search, baseline.search
     query_ids = sorted(_answerable(now.qrels) & baseline.qrels.keys())
     withdrawn, changes = _changed_judgements(baseline.qrels, now.qrels)
     queries = now.queries.set_index("query_id").loc[query_ids]
@@ -157,7 +153,7 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
             f"in {n_groups} {decision.UNITS[kind]}; it takes two."
         )
         sentences = [problem, "Make a new baseline.", changes]
-        return Outcome(kind, ERROR, names, sentences=sentences)
+        return Outcome(kind, ERROR, searches, sentences=sentences)
     gains = _gains(kind, baseline, now, queries, withdrawn)
     figures = _figures(kind, gains, queries["need"], anytime)
     code, reason = verdict(figures["low"], figures["high"], margin)
@@ -174,10 +170,12 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
             advice = "Accept it with --allow-deleted, or make a new baseline."
             sentences.append(advice)
     sentences.append(changes)
-    gains = gains.sort_values("gain", kind="stable")
-    losing = gains[gains["gain"] < -SAME].head(SHOWN)
-    gaining = gains[gains["gain"] > SAME][::-1].head(SHOWN)
-    return Outcome(kind, code, names, figures, sentences, losing, gaining)
+    rows = gains.sort_values("gain", kind="stable").to_dict("records")
+    largest = {
+        "losses": [row for row in rows if row["gain"] < -SAME][:SHOWN],
+        "gains": [row for row in rows[::-1] if row["gain"] > SAME][:SHOWN],
+    }
+    return Outcome(kind, code, searches, figures, sentences, largest)
 
 
 def _answerable(qrels):
@@ -267,11 +265,8 @@ def verdict(low, high, margin):
 
 
 def code(outcomes):
-    """The exit code of several outcomes: the gravest. ValueError without any."""
-    codes = {outcome.code for outcome in outcomes}
-    if not codes:
-        raise ValueError("the gate has nothing to compare")
-    return next(code for code in GRAVEST_FIRST if code in codes)
+    """The exit code of several outcomes: the gravest."""
+    return max((outcome.code for outcome in outcomes), key=GRAVITY.index)
 
 
 # --- What it says ------------------------------------------------------------
@@ -279,57 +274,13 @@ def code(outcomes):
 
 def as_json(outcomes):
     """The outcomes as a dict of plain values, with the code to end with."""
-    kinds = [
-        {
-            "kind": outcome.kind,
-            "code": outcome.code,
-            "searches": list(outcome.names),
-            **outcome.figures,
-            "sentences": outcome.sentences,
-            "losing": outcome.losing.to_dict("records"),
-            "gaining": outcome.gaining.to_dict("records"),
-        }
-        for outcome in outcomes
-    ]
-    gravest = code(outcomes)
+    gravest, kinds = code(outcomes), [vars(outcome) for outcome in outcomes]
     return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
-
-
-def summary_lines(outcomes):
-    """The outcomes as lines for a terminal; a text of users is on one line."""
-    lines = []
-    for outcome in outcomes:
-        names = " against ".join(repr(name) for name in outcome.names if name)
-        lines.append(f"{outcome.kind}: {WORDS[outcome.code]}: {names}")
-        if outcome.figures:
-            units = decision.UNITS[outcome.kind]
-            lines.append(f"    {FIGURES.format(**outcome.figures, units=units)}")
-        lines += [f"    {sentence}" for sentence in outcome.sentences]
-        for title, table in _tables(outcome):
-            lines.append(f"    {title}:")
-            for row in table.itertuples():
-                ids = f"{_ids(row.first_before)}; now {_ids(row.first_now)}"
-                query = f"{plain(row.query_id)} “{plain(row.question, 80)}”"
-                moved = f"{row.gain:+.3f} ({row.before:.3f} to {row.now:.3f})"
-                lines.append(f"      {moved} {query}: {plain(ids)}")
-    return lines
-
-
-def _tables(outcome):
-    """The tables of an outcome that have rows, with titles."""
-    tables = {"largest losses": outcome.losing, "largest gains": outcome.gaining}
-    return [(title, table) for title, table in tables.items() if len(table)]
-
-
-def _ids(ids):
-    """A few ids as text."""
-    return ", ".join(ids) or "nothing"
 
 
 def plain(text, longest=200):
     """A text of users on one line: no control characters, only its first letters."""
-    line = " ".join(str(text).split())
-    line = "".join(char for char in line if unicodedata.category(char)[0] != "C")
+    line = printable(" ".join(str(text).split()))
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
@@ -338,20 +289,30 @@ def cell(text, longest=200):
     return re.sub(MARKUP, lambda match: f"&#{ord(match[0])};", plain(text, longest))
 
 
+def _ids(ids):
+    """A few ids as text."""
+    return plain(", ".join(ids) or "nothing")
+
+
 PAGES = Environment(
     loader=PackageLoader("evaluate_retrieval", ""),
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-PAGES.filters |= {"cell": cell, "ids": _ids, "tables": _tables}
+PAGES.filters |= {"plain": plain, "cell": cell, "ids": _ids}
+PAGES.globals |= {"words": WORDS, "units": decision.UNITS, "form": FIGURES}
+
+
+def summary_lines(outcomes):
+    """The outcomes as lines for a terminal; a text of users is on one line."""
+    return PAGES.get_template("gate.txt.j2").render(outcomes=outcomes).splitlines()
 
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
     title = WORDS[code(outcomes)].capitalize()
-    template = PAGES.get_template("gate.md.j2")
-    return template.render(title=title, outcomes=outcomes, words=WORDS)
+    return PAGES.get_template("gate.md.j2").render(title=title, outcomes=outcomes)
 
 
 def write_summary(outcomes, path):
@@ -360,5 +321,5 @@ def write_summary(outcomes, path):
         text = f"**The gate: error.** {cell(outcomes, 2_000)}"
     else:
         text = markdown(outcomes)
-    with open(path, "a", encoding="utf-8") as file:
+    with open(path, "a", encoding="utf-8", errors="replace") as file:
         file.write(f"{text}\n")

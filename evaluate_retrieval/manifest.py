@@ -5,7 +5,6 @@ same folder."""
 
 import json
 import logging
-import os
 import platform
 import re
 import secrets
@@ -20,27 +19,21 @@ from course import corpus, llm
 
 NAME = "run.json"
 LOCK = "run.lock"
-WRITTEN_BESIDE = ["*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]  # during a run
-SEED = 1  # of every draw, see `intervals`
-TIME = "%Y-%m-%dT%H:%M:%S%z"
+# during a run
+WRITTEN_BESIDE = [NAME, "*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]
 CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
 
 
-@contextmanager
 def locked(results):
-    """Keep other runs out of a folder of results. RuntimeError says who is in it."""
-    lock = FileLock(results / LOCK)
+    """Keep other runs out of a folder of results: a context manager, once it has it.
+
+    RuntimeError says which run is in it."""
     try:
-        lock.acquire(timeout=0)
+        return FileLock(results / LOCK).acquire(timeout=0)
     except Timeout:
-        last = _read(results)
-        writer = f"run {last.get('id')}, process {last.get('process')}"
+        writer = f"run {_read(results).get('id')} writes there"
         advice = "wait until it ends, or name another folder for the results"
-        raise RuntimeError(f"{results}: {writer} writes there; {advice}") from None
-    try:
-        yield
-    finally:
-        lock.release()
+        raise RuntimeError(f"{results}: {writer}; {advice}") from None
 
 
 @contextmanager
@@ -61,73 +54,52 @@ def recorded(results, source, command, language, models):
             last.get("started"),
         )
     versions = {package.name: package.version for package in distributions()}
+    *words, data = [CREDENTIALS.sub(r"\1…", word) for word in [*command, str(source)]]
+    inputs = _hashes(source, results)
     content = {
         "id": f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
-        "started": time.strftime(TIME),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "state": "running",
-        "process": os.getpid(),
-        "command": [CREDENTIALS.sub(r"\1…", word) for word in command],
-        "data": CREDENTIALS.sub(r"\1…", str(source)),
-        "inputs": input_hashes(source, results),
+        "command": words,
+        "data": data,
+        "inputs": inputs,
         "versions": {"python": platform.python_version(), **versions},
         "models": models,
         "language": language,
-        "seed": SEED,
     }
-    before = _times(results)
-    _write(results, content)
-    state = "failed"
+    # by the clock of the disk, which also dates what is written from here on
+    start = _write(results, content)
+    content["state"] = "failed"
     try:
         yield content["id"]
-        state = "done"
+        pairs = _hashes(source, results).items() ^ inputs.items()
+        content["changed"] = changed = sorted({name for name, _ in pairs})
+        if changed:
+            raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
+        content["state"] = "done"
     finally:
-        now = input_hashes(source, results)
-        changed = sorted({name for name, _ in now.items() ^ content["inputs"].items()})
-        outputs = {
-            path.relative_to(results).as_posix(): corpus.file_hash(path)
-            for path, written in _times(results).items()
-            if written != before.get(path) and path.name != NAME
-        }
-        ending = {
-            "state": "failed" if changed else state,
-            "ended": time.strftime(TIME),
-            "changed": changed,
-            "outputs": outputs,
-        }
-        _write(results, content | ending)
-    if changed:
-        raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
+        content["outputs"] = _hashes(results, since=start)
+        _write(results, content)
 
 
-def input_hashes(source, results):
+def _hashes(source, results=None, since=0):
     """The SHA-256 of each file of the source, by its path as seen from there: a dict.
 
-    Hidden files, a folder of results, and what is written during a run, as
-    paid answers are, do not count."""
-    source, results = Path(source).absolute(), results.absolute()
-    start = source if source.is_dir() else source.parent
+    Hidden files, and what is written during a run, as paid answers are, do not
+    count. Nor do files in results, a folder, and those written before since,
+    in nanoseconds."""
+    source = Path(source).absolute()
+    start = source.parent if source.is_file() else source
+    paths = [source] if source.is_file() else sorted(source.rglob("*"))
     return {
         path.relative_to(start).as_posix(): corpus.file_hash(path)
-        for path in _files(source)
-        if results not in path.parents
-    }
-
-
-def _files(folder):
-    """The files in a folder, or the one file; see `input_hashes` for what counts."""
-    paths = [folder] if folder.is_file() else sorted(folder.rglob("*"))
-    return [
-        path
         for path in paths
         if path.is_file()
+        and results not in path.parents
+        and path.stat().st_mtime_ns >= since
         and not any(map(path.match, WRITTEN_BESIDE))
-        and not any(part[0] == "." for part in path.relative_to(folder).parts)
-    ]
-
-
-def _times(folder):
-    """When each file in a folder was written, in nanoseconds."""
-    return {path: path.stat().st_mtime_ns for path in _files(folder)}
+        and not any(part[0] == "." for part in path.relative_to(source).parts)
+    }
 
 
 def _read(results):
@@ -139,7 +111,7 @@ def _read(results):
 
 
 def _write(results, content):
-    """Write the manifest: whole, or not at all."""
+    """Write the manifest, whole or not at all: when, in nanoseconds."""
     new = results / f".{NAME}"
     new.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
-    os.replace(new, results / NAME)
+    return new.replace(results / NAME).stat().st_mtime_ns

@@ -106,12 +106,12 @@ def milliseconds(searches):
 
     Queries that failed count, too. It is NaN for a run, which other tools
     made."""
-    means = {
-        name: np.mean([*search.milliseconds.values()] or [np.nan])
+    times = {
+        name: pd.Series(search.milliseconds, dtype=float).mean()
         for name, search in searches.items()
         if isinstance(search, Search)
     }
-    return pd.Series(means, dtype=float)
+    return pd.Series(times, dtype=float)
 
 
 def how_it_went(searches):
@@ -127,11 +127,11 @@ def how_it_went(searches):
         if search.counts["queries"]:
             rows[name] = dict(search.counts)
         if search.milliseconds:  # of a file, and asked
-            times, failed = [*search.milliseconds.values()], [*search.errors.values()]
+            times, errors = [*search.milliseconds.values()], search.errors
             rows[name] |= {
-                "failed": len(failed),
-                "share failed": len(failed) / len(times),
-                "first error": failed[0] if failed else "",
+                "failed": len(errors),
+                "share failed": len(errors) / len(times),
+                "first error": next(iter(errors.values()), ""),
                 "p50 ms": np.percentile(times, 50),
                 "p95 ms": np.percentile(times, 95),
             }
@@ -240,7 +240,7 @@ def _of_file(program, name, takes_query, corpus_ids):
     asked again; if it fails again, it finds nothing. TimeoutError where
     IN_A_ROW queries have no answer. What was found until then, or until an
     interrupt, is kept."""
-    kept, took, errors, late, counts = {}, {}, {}, set(), Counter()
+    kept, took, errors, counts = {}, {}, {}, Counter()
 
     def ask(query):
         question, seconds = {"search": name, "query": dict(query)}, 0
@@ -249,25 +249,24 @@ def _of_file(program, name, takes_query, corpus_ids):
             started = time.perf_counter()
             try:
                 answer = program.read(program.timeout, question)
-                late.discard(query)
             except OSError as error:
-                answer = {"error": f"{type(error).__name__}: {error}"}
-                late.add(query)
+                answer = {"error": f"{type(error).__name__}: {error}", "is late": True}
             seconds += time.perf_counter() - started
             if "ids" in answer:
                 break
         took[query] = 1000 * seconds
-        if "error" in answer:
-            errors[query] = answer["error"]
-        return answer.get("ids", [])
+        return answer
 
     def find(queries):
         keys, answers, in_a_row = _texts_of(queries, takes_query), {}, 0
         try:
             new = [query for query in dict.fromkeys(keys) if query not in kept]
             for query in _with_progress(new, name):
-                answers[query] = ask(query)
-                in_a_row = in_a_row + 1 if query in late else 0
+                answer = ask(query)
+                answers[query] = answer.get("ids", [])
+                if "error" in answer:
+                    errors[query] = answer["error"]
+                in_a_row = in_a_row + 1 if "is late" in answer else 0
                 if in_a_row == IN_A_ROW:
                     raise TimeoutError(
                         f"{name}: given up: {IN_A_ROW} queries in a row had no answer, "
@@ -336,8 +335,9 @@ def _in_place(name, rankings, corpus_ids, counts):
         if len(foreign) > FOREIGN * n_ids:
             raise ValueError(f"{sentence}. It searches in another corpus")
         warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
-    new = {"queries": len(rankings), "foreign ids": len(foreign)}
-    counts.update({**new, "repeated ids": n_repeated})
+    counts["queries"] += len(rankings)
+    counts["repeated ids"] += n_repeated
+    counts["foreign ids"] += len(foreign)
     return placed
 
 

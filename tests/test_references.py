@@ -18,9 +18,8 @@ def test_the_newest_changes_name_functions_where_they_are():
         for path in (corpus.ROOT / room).glob("*.py"):
             package = "" if "/" in room else f"{room}."
             modules[path.stem] = f"{package}{path.stem}"
-    named = {
-        (name, of) for name, of in found if name in modules and of not in {"py", "csv", "json"}
-    }
+    endings = {"py", "csv", "json"}
+    named = {(name, of) for name, of in found if name in modules and of not in endings}
     assert named
     lost = [
         f"{name}.{of}"
