@@ -3,7 +3,8 @@
 import os
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 import pandas as pd
@@ -14,6 +15,7 @@ from evaluate_retrieval.read import (
     DOCUMENT,
     INSTEAD,
     READERS,
+    files_in,
     language_of,
     pages_of,
     read_qrels,
@@ -30,6 +32,15 @@ GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
 LESSONS = ["answer-facts.csv", "quotes.csv"]  # no documents, and read by notebooks
+BESIDE = {  # kinds of files beside the documents: their names, in small letters
+    GENERATED: [GENERATED],
+    JUDGED: [JUDGED],
+    FAILURES: [FAILURES],
+    LOG: ["quer[iy]*", "topics*"],
+    "qrels": ["qrels*", "qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"],
+    "runs": ["runs/*.trec"],
+    "more": [COLUMNS, "judgements-*.csv"],
+}
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
 PAIR = ["query_id", "document"]
@@ -133,12 +144,10 @@ def _of_ir_datasets(source, language):
         {
             "text": getattr(document, "text", None) or document.default_text(),
             "question": getattr(document, "title", None) or "",
-            "section": "",
-            "course": "all",
             "id": document.doc_id,
         }
         for document in collection.docs_iter()
-    )
+    ).assign(section="", course="all")
     if collection.has_queries():
         rows = ((q.query_id, q.default_text()) for q in collection.queries_iter())
         queries = pd.DataFrame(rows, columns=["query_id", "query"])
@@ -182,13 +191,9 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
     table. qrels: a dict of path: table. notes: on what was read; more are
     added."""
     [path], notes = paths[DOCUMENTS], [*notes]
-    documents = documents[corpus.FIELDS].reset_index(drop=True)
-    made = documents["id"].str.strip() == ""
-    documents.loc[made, "id"] = corpus.unique_ids(documents[made].to_dict("records"))
-    if made.any():
-        count = f"{made.sum():,} of {len(documents):,} documents"
-        notes.append(f"{path.name}: {count} without an id; it is made here")
-    documents = corpus.documents_from(documents.to_dict("records"), path)
+    blank = {"id": {r"^\s+$": ""}}  # as without one: it is made
+    records = documents[corpus.FIELDS].replace(blank, regex=True).to_dict("records")
+    documents = corpus.documents_from(records, path)
     of_queries = {course for _, table in tables.values() for course in table["course"]}
     if of_queries == {"all"} != {document["course"] for document in documents}:
         names = " and ".join(path.name for path, _ in tables.values())
@@ -207,8 +212,10 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         log = log[[*LOG_COLUMNS, *corpus.own_columns(queries)]]
         if qrels:
             judged_path = log_path
-            judged, doubtful = _graded(queries, qrels, courses)
-            notes += doubtful
+            judged, n_several = _graded(queries, qrels, courses)
+            if n_several:
+                count = f"{n_several:,} queries stand in several splits"
+                notes.append(f"{count}; test counts, then dev, then train")
     if GENERATED in tables:
         generated_path, table = tables[GENERATED]
         ground_truth = corpus.ground_truth_from(table, courses, generated_path)
@@ -247,10 +254,10 @@ def _judged(table, courses, path, log):
 
 
 def _graded(queries, qrels, courses):
-    """The judgements of qrels, each with its query; sentences on what does not count.
+    """The judgements of qrels, each with its query; how many are in several splits.
 
-    Of a query those of one split count. ValueError for a query that is in no
-    other file, and for two grades of a pair."""
+    Of such a query the judgements of one split count. ValueError for a query
+    that is in no other file, and for two grades of a pair."""
     parts = []
     for path, table in qrels.items():
         unknown = ~table["query_id"].isin(queries["query_id"])
@@ -266,13 +273,7 @@ def _graded(queries, qrels, courses):
     n_several = graded["query_id"][place > first].nunique()
     graded = graded[place == first]
     _check_pairs(graded)
-    again, notes = graded.duplicated(PAIR), []
-    if n_several:
-        count = f"{n_several:,} queries stand in several splits"
-        notes.append(f"{count}; test counts, then dev, then train")
-    if again.any():
-        notes.append(f"{again.sum():,} rows of qrels grade a pair again, as before")
-    return graded[~again].merge(queries, on="query_id"), notes
+    return graded.merge(queries, on="query_id"), n_several
 
 
 def _with_places(table, path):
@@ -282,16 +283,13 @@ def _with_places(table, path):
 
 def _check_pairs(table):
     """ValueError where a pair has two grades. table: see `_with_places`."""
-    several = table.groupby(PAIR)["grade"].transform("nunique") > 1
-    if several.any():
-        query_id, document = table[several][PAIR].iloc[0]
-        is_pair = (table[PAIR] == [query_id, document]).all(axis=1)
-        grades = table["grade"][is_pair].items()
-        listed = ", ".join(f"{grade} in {place}" for place, grade in grades)
-        n_pairs = len(table[several].drop_duplicates(PAIR))
+    several = table[table.groupby(PAIR)["grade"].transform("nunique") > 1]
+    pairs = several.groupby(PAIR, sort=False)["grade"]
+    for (query_id, document), grades in pairs:  # the first of them is named
+        listed = ", ".join(f"{grade} in {place}" for place, grade in grades.items())
         raise ValueError(
             f"query {query_id} and document {document} have several grades: {listed}; "
-            f"keep one; {n_pairs} such pairs in all"
+            f"keep one; {len(pairs)} such pairs in all"
         )
 
 
@@ -332,11 +330,10 @@ def _check_links(source):
     """ValueError for a link in a folder that leads out of it, or to nothing."""
     inside = source.resolve()
     for path in source.rglob("*") if source.is_dir() else ():
-        if path.is_symlink() and inside not in path.resolve().parents:
-            advice = "put the file itself there"
-            raise ValueError(f"{path}: a link that leads out of the folder; {advice}")
-        if path.is_symlink() and not path.exists():
-            raise ValueError(f"{path}: a link to a file that is not there")
+        is_inside = inside in path.resolve().parents and path.exists()
+        if path.is_symlink() and not is_inside:
+            problem = "a link that leads out of the folder, or to nothing"
+            raise ValueError(f"{path}: {problem}; put the file itself there")
 
 
 def read_settings(source):
@@ -375,28 +372,23 @@ def _files_of(source):
     on files that are not read. ValueError where there is no file of documents,
     or several of them or of queries, and for judgements of queries that are
     not there or have others already."""
-    below = visible([*source.glob("qrels/*"), *source.glob("runs/*")])
-    here = visible([source, *source.glob("*")])
-    paths = {name: _named(here, name) for name in (GENERATED, JUDGED, FAILURES)}
-    # beside documents in our form other files of queries may be another corpus'
-    patterns = [LOG] if _named(here, DOCUMENTS) else ["quer[iy]*", "topics*"]
-    paths[LOG] = _named(here, *patterns)
-    forms = ["qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"]
-    paths["qrels"] = _named(here, "qrels*") + _named(below, *forms)
-    paths["runs"] = _named(below, "runs/*.trec")
-    used = {*_named(here, COLUMNS, "judgements-*.csv")}.union(*paths.values())
-    tables = [path for path in here if suffix_of(path) in READERS]
-    tables = [path for path in tables if path not in {*used, *_named(here, *LESSONS)}]
-    for patterns in ([DOCUMENTS], ["corpus.*", "documents.*"]):
-        tables = _named(tables, *patterns) or tables
-    pages, files, results = [] if tables else pages_of(source), here + below, []
+    folders = ["*", "qrels/*", "runs/*"]
+    files = visible([source, *chain.from_iterable(map(source.glob, folders))])
+    paths = {kind: _named(files, source, *names) for kind, names in BESIDE.items()}
+    if _named(files, source, DOCUMENTS):  # other queries may be another corpus'
+        paths[LOG] = _named(files, source, LOG)
+    used = {*chain.from_iterable(paths.values())}
+    tables = [path for path in _named(files, source, "*") if suffix_of(path) in READERS]
+    tables = [path for path in tables if path not in used and path.name not in LESSONS]
+    for names in ([DOCUMENTS], ["corpus.*", "documents.*"]):
+        tables = _named(tables, source, *names) or tables
+    pages, results = [] if tables else pages_of(source), []
     if pages:
-        results = results_in(source)
-        files = [f for f in visible(source.rglob("*")) if not {*results} & {*f.parents}]
+        files, results = files_in(source), results_in(source)
     paths[DOCUMENTS] = tables or ([source] if pages else [])
     _check_kinds(source, paths, files)
     notes = [f"{path.name}: results of this command, not read" for path in results]
-    used |= {*paths[DOCUMENTS], *pages}
+    used |= {*tables, *pages}
     used |= {path for path in files if path.suffix == ".py"}  # perhaps searches.py
     unread = [str(path.relative_to(source)) for path in files if path not in used]
     if unread:
@@ -430,10 +422,14 @@ def _check_kinds(source, paths, files):
             raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
 
 
-def _named(paths, *patterns):
-    """The paths that match a pattern, in capital or small letters, sorted."""
+def _named(paths, source, *patterns):
+    """The paths whose whole path in a folder matches a pattern, in any case.
+
+    source: the folder, or the only file."""
+    folder = source if source.is_dir() else source.parent
     return [
         path
-        for path in sorted(paths)
-        if any(Path(str(path).lower()).match(pattern.lower()) for pattern in patterns)
+        for path in paths
+        for place in [PurePosixPath(f"/{path.relative_to(folder)}".lower())]
+        if any(place.match(f"/{pattern}") for pattern in patterns)
     ]

@@ -6,7 +6,6 @@ file that was read is in `table.attrs["notes"]`, a list of sentences."""
 
 import csv
 import re
-import shutil
 import stat
 import xml.etree.ElementTree as ET
 import zipfile
@@ -42,7 +41,6 @@ GRADED = {
     "document": ["document", "doc_id", "corpus-id", "docid", "docno", "document_id"],
     "grade": ["grade", "relevance", "score", "rel", "rating", "label", "judgment"],
 }
-HEADER = r"(?i)quer|qid|topic|doc|corpus|score|rel|grade|label|rating|judg"  # of qrels
 LARGEST_PAGE = 20_000_000  # bytes
 MOST_FILES = 100_000  # in a .zip
 INSTEAD = {  # of files that hold no table for us: how to save them
@@ -63,8 +61,15 @@ HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 RESULTS = "run.json"  # in a folder that the command wrote
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 # Each takes time in proportion to the text, also where it does not match.
-DOCNO = r"\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>"
-NUM = r"\s*(?:Number:)?\s*([^\s<]+)"
+HEADER = (  # of qrels: two names at least, and no number
+    r"(?i)(?!.*\d)"
+    r"(?:.*?(?:quer|qid|topic|doc|corpus|score|rel|grade|label|rating|judg)){2}"
+)
+TREC = {  # how a document or a topic begins, and after this its id and its text
+    "<DOC>": r"(?s)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
+    "<num>": r"(?s)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
+    r"<title>\s*(?:Topic:\s*)?([^<]*)",
+}
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query
 # Of Markdown: YAML between lines of dashes at the start, a block of code, a heading.
 FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
@@ -142,20 +147,14 @@ def _read_csv(path, encoding=None):
     header = text.partition("\n")[0]
     is_tsv = suffix_of(path) == ".tsv"
     separator = "\t" if is_tsv else max(",;\t", key=header.count)
-    if separator == "\t" and not _is_quoted(text):
-        quoting = csv.QUOTE_NONE
+    if separator == "\t":
+        lengths, if_quoted = (
+            {len(row) for _, row in corpus.csv_rows(text, "\t", quotes) if row}
+            for quotes in (csv.QUOTE_NONE, csv.QUOTE_MINIMAL)
+        )
+        if not len(if_quoted) == 1 < len(lengths):
+            quoting = csv.QUOTE_NONE
     return corpus.table_of(text, path, separator, quoting)
-
-
-def _is_quoted(text):
-    """Whether the rows of a TSV have the same length only if quotes are understood."""
-    if '"' not in text:
-        return False
-    lines, quoted = (
-        {len(row) for _, row in corpus.csv_rows(text, "\t", quoting) if row}
-        for quoting in (csv.QUOTE_NONE, csv.QUOTE_MINIMAL)
-    )
-    return len(quoted) == 1 < len(lines)
 
 
 def _read_json(path, encoding=None):
@@ -163,26 +162,23 @@ def _read_json(path, encoding=None):
     as_written = {"parse_float": str, "parse_int": str}
     numbered = corpus.json_records(read_text(path, encoding), path, **as_written)
     if any({"_id", "_source"} <= record.keys() for _, record in numbered):
-        return _sources(numbered, path)
-    if numbered and [*numbered[0][1]] in (["index"], ["create"]):
-        advice = "export the documents, a line each, as elasticdump does"
-        raise ValueError(f"{path}: a bulk file, with lines of actions; {advice}")
+        numbered = _sources(numbered, path)
     return pd.DataFrame([record for _, record in numbered], dtype=object)
 
 
 def _sources(numbered, path):
-    """The sources of elasticdump's lines. `_id` is the id of each that has none.
+    """The source of each of elasticdump's lines, with `_id` where it has no id.
 
     numbered: the number of each line, and what is in it."""
+    names, sources = {*DOCUMENT["id"], *QUERY["query_id"]}, []
     for line, hit in numbered:
-        if not isinstance(hit.get("_source"), dict):
+        source = hit.get("_source")
+        if not isinstance(source, dict):
             advice = "export documents, and ask for their _source"
             raise ValueError(f"{path}: line {line} has no _source; {advice}")
-    sources = pd.DataFrame([hit["_source"] for _, hit in numbered], dtype=object)
-    ids = pd.Series([hit.get("_id", "") for _, hit in numbered], dtype=object)
-    names = [*DOCUMENT["id"], *QUERY["query_id"]]
-    name = next((name for name in names if name in sources), "_id")
-    sources[name] = sources.get(name, ids).replace("", np.nan).fillna(ids)
+        if not names & source.keys():
+            source = {"_id": hit.get("_id", ""), **source}
+        sources.append((line, source))
     return sources
 
 
@@ -231,33 +227,15 @@ def _read_trec(path, encoding=None):
     Queries may be topics too, with <num> and <title>. ValueError counts what
     is not closed, or has no id or title."""
     text = read_text(path, encoding)
-    if "<DOC>" in text:
-        parts = _parts(path, text, "<DOC>", "</DOC>", DOCNO)
-        return _records([(id_, inside) for id_, inside, _ in parts], path)
-    rows = []
-    for id_, _, content in _parts(path, text, "<num>", "<title>", NUM):
-        title = re.match(r"\s*(?:Topic:)?\s*([^<]*)", content)[1]
-        rows.append((id_, title))
-    return _records(rows, path)
-
-
-def _parts(path, text, opens, closes, form):
-    """Of each part that opens and closes so: its id, the inside, and what follows.
-
-    form: where the id is."""
-    rows, wrong = [], []
-    for number, part in enumerate(text.split(opens)[1:], start=1):
-        inside, closed, behind = part.partition(closes)
-        match = re.match(form, inside)
-        if closed and match:
-            rows.append((match[1], inside[match.end() :], behind))
-        else:
-            wrong.append(number)
-    if wrong:
-        count = f"{len(wrong):,} of {len(wrong) + len(rows):,} {opens}"
-        problem = f"have no id, or no {closes}; the first is number {wrong[0]}"
-        raise ValueError(f"{path}: {count} {problem}")
-    return rows
+    begins = "<DOC>" if "<DOC>" in text else "<num>"
+    parts = text.split(begins)[1:]
+    matches = [re.match(TREC[begins], part) for part in parts]
+    if None in matches:
+        count = f"{matches.count(None):,} of {len(matches):,} {begins}"
+        problem = "have no id, or no end or title that has to follow it"
+        first = f"the first is number {matches.index(None) + 1}"
+        raise ValueError(f"{path}: {count} {problem}; {first}")
+    return _records([match.groups() for match in matches], path)
 
 
 def _xml_topics(path, text):
@@ -270,22 +248,19 @@ def _xml_topics(path, text):
     except ET.ParseError as error:
         raise ValueError(f"{path}: not readable as XML: {error}") from error
     rows = []
-    for number, topic in enumerate(topics, start=1):
+    for topic in topics:
         query = topic.findtext("title") or topic.findtext("query")
-        id_ = topic.get("number", f"q{number}")
-        rows.append((id_, query or "".join(topic.itertext())))
+        rows.append((topic.get("number", ""), query or "".join(topic.itertext())))
     return _records(rows, path)
 
 
 def _records(rows, path):
     """A DataFrame of the columns id and text, whose texts are on one line.
 
-    ValueError where there are none, or where an id stands twice."""
+    ValueError where there are none."""
     if not rows:
         raise ValueError(f"{path}: holds no records of the form that its name says")
     table = pd.DataFrame(rows, columns=["id", "text"])
-    again = table["id"].duplicated()
-    utils.fail_if_any(table, again, "id", path, "stands twice")
     return table.map(lambda text: " ".join(text.split()))
 
 
@@ -378,10 +353,15 @@ def read_folder(folder, encoding=None):
 
 
 def pages_of(folder):
-    """The Markdown and HTML pages of a folder and of those in it, without results."""
-    results = results_in(folder)
-    pages = [path for path in folder.rglob("*") if suffix_of(path) in PAGES]
-    return [path for path in visible(pages) if not {*results} & {*path.parents}]
+    """The Markdown and HTML pages among `files_in` a folder."""
+    return [path for path in files_in(folder) if suffix_of(path) in PAGES]
+
+
+def files_in(folder):
+    """The visible files of a folder and of those in it, without results."""
+    results = {*results_in(folder)}
+    paths = visible(folder.rglob("*"))
+    return [path for path in paths if results.isdisjoint(path.parents)]
 
 
 def results_in(folder):
@@ -416,25 +396,23 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}  # our column: theirs
     for column, options in names.items():
-        matches = [theirs[name.lower()] for name in options if name.lower() in theirs]
-        if matches:
-            sources[column] = matches[0]
+        name = next(filter(theirs.get, map(str.lower, options)), None)
+        if name in theirs:
+            sources[column] = source = theirs[name]
             problem = "is a list or an object, and has to be a text"
-            utils.fail_if_any(table, is_nested[matches[0]], matches[0], path, problem)
+            utils.fail_if_any(table, is_nested[source], source, path, problem)
         elif column in needed:
             utils.check_table(table, [" or ".join(options)], path)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
-    own = []
-    if keep_other:
-        ours = {"", *corpus.OF_COURSE}
-        own = [name for name in filled if name not in ours and not any(is_nested[name])]
+    ours = {"", *corpus.OF_COURSE} if keep_other else filled
+    own = [name for name in filled if name not in ours and not any(is_nested[name])]
     unused = filled.difference(own, sort=False)
     for what, listed in {"of your own": own, "that are not used": unused}.items():
         if len(listed):
             notes.append(f"{path.name}: columns {what}: {', '.join(listed)}")
     columns = {column: texts[name] for column, name in sources.items()}
-    columns |= {name: texts[name] for name in own}
-    records = pd.DataFrame(dict.fromkeys(names, "") | columns, table.index)
+    columns = {**dict.fromkeys(names, ""), **columns, **texts[own]}
+    records = pd.DataFrame(columns, table.index)
     records = records.replace({"course": {"": "all"}, "kind": {"": "typed"}})
     records.attrs["notes"] = notes
     return records
@@ -471,33 +449,27 @@ def read_qrels(path, encoding=None):
     return table.assign(grade=corpus.whole_if_possible(grades))
 
 
-def _is_header(fields):
-    """Whether the first line of qrels names columns: two at least, and no number."""
-    n_names = sum(bool(re.search(HEADER, field)) for field in fields)
-    return n_names > 1 and not any(re.fullmatch(r"-?[\d.]+", field) for field in fields)
-
-
 def _qrels_lines(path, encoding):
     """The query, document and grade of each line, as texts. A header is left out."""
-    rows = []
+    rows = {}
     for number, line in enumerate(read_text(path, encoding).split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
-        if number == 1 and _is_header(fields):
+        if number == 1 and re.match(HEADER, line):
             continue
         if len(fields) in (3, 4):
-            rows.append((number, fields[0], *fields[-2:]))
+            rows[number] = fields[0], *fields[-2:]
         elif line.strip():
             problem = f"line {number}: not a query, document and grade: {line!r:.100}"
             raise ValueError(f"{path}: {problem}")
-    columns = ["line", *GRADED]
-    return pd.DataFrame(rows, columns=columns, dtype=str).set_index("line")
+    table = pd.DataFrame([*rows.values()], [*rows], [*GRADED], dtype=str)
+    return table.rename_axis("line")
 
 
 # --- A .zip ------------------------------------------------------------------
 
 
 def unzipped(path, into):
-    """The folder that a .zip holds, unpacked into `into`.
+    """The folder that a .zip holds, unpacked into `into`, which is made.
 
     What programs leave in it (__MACOSX, .DS_Store) is left out, and a path
     that leads out of the folder ends in it. ValueError for what is no .zip, is
@@ -506,8 +478,7 @@ def unzipped(path, into):
     try:
         with zipfile.ZipFile(path) as packed:
             members = _checked_members(packed)
-            shutil.rmtree(into, ignore_errors=True)
-            into.mkdir(parents=True)
+            into.mkdir()
             for member in members:
                 member.filename = member.filename.replace("\\", "/")  # Windows' own
                 place = Path(member.filename)

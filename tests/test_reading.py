@@ -93,7 +93,7 @@ FILES = [
     ("faq.tsv", "id\ttext\n1\ta\n2\tb\tc\n", "faq.tsv: not readable as CSV"),
     ("faq.csv", "id,text\n1,'-Xmx' is what?\n", [["1", "'-Xmx' is what?"]]),
     ("faq.json", f"[{JSON}]", [[number, "1.50"] for number in NUMBERS]),
-    ("dump.json", DUMP, [["a", "One."], ["own", "Two."]]),
+    ("dump.json", DUMP, [["", "One."], ["own", "Two."]]),
     ("queries.tsv", 'query_id\tquery\n1\t"plums"\n', [["1", '"plums"']]),
     ("topics.xml", TOPICS, [["7", "late & long"], ["8", "dead"]]),
     ("topics.xml", TOPICS[:-10], "topics.xml: not readable as XML"),
