@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from hashlib import sha256
 from pathlib import Path
 
@@ -146,6 +147,7 @@ def test_run_stops_its_node_on_a_signal(base, number):
     """SIGINT comes from a terminal, to the command as well."""
     process = begin("run", "--", "/bin/bash", "-c", "echo $$; exec /bin/sleep 99")
     command = int(process.stdout.readline())
+    time.sleep(1)  # the command may write before Popen has returned
     (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
     assert process.wait(50) != 0
     with pytest.raises(ProcessLookupError):
