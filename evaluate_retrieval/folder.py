@@ -202,7 +202,8 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
     log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
-    judged_path, judged = tables.get(JUDGED, (None, pd.DataFrame()))
+    no_judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
+    judged_path, judged = tables.get(JUDGED, (None, no_judgements))
     if LOG in tables:
         log_path, queries = tables[LOG]
         elsewhere = ~queries["course"].isin([*courses.values()])
@@ -242,9 +243,6 @@ def _judged(table, courses, path, log):
     """Judged queries, as `corpus.splits_of` takes them; and their judgements.
 
     table: of judgements, which may be empty."""
-    if table.empty:
-        judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
-        return pd.DataFrame(columns=[*corpus.QUERY_COLUMNS, "document"]), judgements
     grades = pd.to_numeric(table["grade"], errors="coerce")  # checked in judged_from
     typed = table.assign(grade=grades)[table["kind"] != corpus.FROM_LOG]
     _check_pairs(_with_places(typed, path))
@@ -329,7 +327,7 @@ def written_causes(paths):
 def _check_links(source):
     """ValueError for a link in a folder that leads out of it, or to nothing."""
     inside = source.resolve()
-    for path in source.rglob("*") if source.is_dir() else ():
+    for path in source.rglob("*"):
         is_inside = inside in path.resolve().parents and path.exists()
         if path.is_symlink() and not is_inside:
             problem = "a link that leads out of the folder, or to nothing"
@@ -349,12 +347,13 @@ def read_settings(source):
         names = tomllib.loads(corpus.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: not valid TOML: {error}") from error
+    ours = [*DOCUMENT, "encoding"]
     for name, theirs in names.items():
         if not isinstance(theirs, str):
             raise ValueError(f"{path}: {name}: {theirs!r} is not a text in quotes")
-        if name not in {*DOCUMENT, "encoding"}:
-            ours = ", ".join([*DOCUMENT, "encoding"])
-            raise ValueError(f"{path}: {name!r} is not one of our columns: {ours}")
+        if name not in ours:
+            problem = f"is not one of our columns: {', '.join(ours)}"
+            raise ValueError(f"{path}: {name!r} {problem}")
     encoding = names.pop("encoding", None)
     try:
         "a".encode(encoding or "utf-8")
@@ -378,8 +377,12 @@ def _files_of(source):
     if _named(files, source, DOCUMENTS):  # other queries may be another corpus'
         paths[LOG] = _named(files, source, LOG)
     used = {*chain.from_iterable(paths.values())}
-    tables = [path for path in _named(files, source, "*") if suffix_of(path) in READERS]
-    tables = [path for path in tables if path not in used and path.name not in LESSONS]
+    no_documents = used.union(_named(files, source, *LESSONS))
+    tables = [
+        path
+        for path in _named(files, source, "*")
+        if suffix_of(path) in READERS and path not in no_documents
+    ]
     for names in ([DOCUMENTS], ["corpus.*", "documents.*"]):
         tables = _named(tables, source, *names) or tables
     pages, results = [] if tables else pages_of(source), []
@@ -388,8 +391,7 @@ def _files_of(source):
     paths[DOCUMENTS] = tables or ([source] if pages else [])
     _check_kinds(source, paths, files)
     notes = [f"{path.name}: results of this command, not read" for path in results]
-    used |= {*tables, *pages}
-    used |= {path for path in files if path.suffix == ".py"}  # perhaps searches.py
+    used |= {*tables, *pages, *_named(files, source, "*.py")}  # perhaps searches.py
     unread = [str(path.relative_to(source)) for path in files if path not in used]
     if unread:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
@@ -402,16 +404,16 @@ def _check_kinds(source, paths, files):
     if len(paths[DOCUMENTS]) != 1 or len(paths[LOG]) > 1:
         names = ", ".join(path.name for path in files) or "nothing"
         advice = [
-            f"; {path.name}: {INSTEAD[path.suffix.lower()]}"
+            f"; {path.name}: {INSTEAD[suffix_of(path)]}"
             for path in files
-            if path.suffix.lower() in INSTEAD
+            if suffix_of(path) in INSTEAD
         ]
         raise ValueError(
             f"{source}: needs one file with documents (documents.csv) "
             f"and at most one with queries; found {names}{''.join(advice)}"
         )
     for path in [*paths[LOG], *paths["qrels"]]:
-        if path.suffix.lower() in INSTEAD:
+        if suffix_of(path) in INSTEAD:
             raise ValueError(f"{path}: not readable here; save it as .csv or .txt")
     for path in paths["qrels"]:
         if not paths[LOG]:

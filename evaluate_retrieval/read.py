@@ -14,11 +14,11 @@ from pathlib import Path
 
 import bm25s
 import charset_normalizer
-import numpy as np
 import pandas as pd
 import snowballstemmer
 from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
+from pandas.api.types import is_list_like
 
 from course import corpus, utils
 
@@ -55,7 +55,6 @@ INSTEAD = {  # of files that hold no table for us: how to save them
 }
 # Without such a list a short text looks like an encoding that nobody uses any more.
 ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
-NESTED = (list, dict, tuple, set, np.ndarray)
 PAGES = [".md", ".html", ".htm"]
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 RESULTS = "run.json"  # in a folder that the command wrote
@@ -65,6 +64,7 @@ HEADER = (  # of qrels: two names at least, and no number
     r"(?i)(?!.*\d)"
     r"(?:.*?(?:quer|qid|topic|doc|corpus|score|rel|grade|label|rating|judg)){2}"
 )
+XML_TOPICS = r"(?s)\s*<.*<topic"
 TREC = {  # how a document or a topic begins, and after this its id and its text
     "<DOC>": r"(?s)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
     "<num>": r"(?s)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
@@ -159,8 +159,8 @@ def _read_csv(path, encoding=None):
 
 def _read_json(path, encoding=None):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
-    as_written = {"parse_float": str, "parse_int": str}
-    numbered = corpus.json_records(read_text(path, encoding), path, **as_written)
+    text = read_text(path, encoding)
+    numbered = corpus.json_records(text, path, parse_float=str, parse_int=str)
     if any({"_id", "_source"} <= record.keys() for _, record in numbered):
         numbered = _sources(numbered, path)
     return pd.DataFrame([record for _, record in numbered], dtype=object)
@@ -201,8 +201,9 @@ def _read_xlsx(path, encoding=None):
     try:
         with zipfile.ZipFile(path) as packed:
             _checked_members(packed)
-        options = {"dtype": str, "keep_default_na": False, "engine": "openpyxl"}
-        sheets = pd.read_excel(path, sheet_name=None, **options)
+        sheets = pd.read_excel(
+            path, sheet_name=None, dtype=str, keep_default_na=False, engine="openpyxl"
+        )
     except ImportError as error:
         advice = 'pip install "openpyxl>=3.1,<4"'
         raise ValueError(f"{path}: Excel's files need openpyxl: {advice}") from error
@@ -269,8 +270,7 @@ def _read_lines(path, encoding=None):
     text = read_text(path, encoding)
     if re.search("<DOCNO>|<num>", text):
         return _read_trec(path, encoding)
-    is_xml = text.lstrip().startswith("<") and "<topic" in text
-    if is_xml or suffix_of(path) == ".xml":
+    if suffix_of(path) == ".xml" or re.match(XML_TOPICS, text):
         return _xml_topics(path, text)
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
@@ -392,7 +392,7 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     table = utils.check_table(table, [], path).astype(object).fillna("")
     table.columns = table.columns.map(str)
     texts = table.map(str).map(corpus.encodable)
-    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
+    is_nested = table.map(is_list_like)
     theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}  # our column: theirs
     for column, options in names.items():
