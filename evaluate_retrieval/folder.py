@@ -107,8 +107,7 @@ def read(source, language=None):
     FileNotFoundError, or a ValueError that names file, row and column as the
     user has them."""
     if language and language not in (names := snowballstemmer.algorithms()):
-        problem = f"no stemmer for {language!r}; there is {', '.join(names)}"
-        raise ValueError(f"language: {problem}")
+        raise ValueError(f"no stemmer for {language!r}; there is {', '.join(names)}")
     source = located(source)
     if isinstance(source, str):
         return _of_ir_datasets(source, language)
@@ -284,7 +283,7 @@ def _check_pairs(table):
     several = table[table.groupby(PAIR)["grade"].transform("nunique") > 1]
     pairs = several.groupby(PAIR, sort=False)["grade"]
     for (query_id, document), grades in pairs:  # the first of them is named
-        listed = ", ".join(f"{grade} in {place}" for place, grade in grades.items())
+        listed = ", ".join(f"{grade:g} in {place}" for place, grade in grades.items())
         raise ValueError(
             f"query {query_id} and document {document} have several grades: {listed}; "
             f"keep one; {len(pairs)} such pairs in all"
@@ -358,8 +357,9 @@ def read_settings(source):
     try:
         "a".encode(encoding or "utf-8")
     except (LookupError, ValueError) as error:
-        problem = f"no encoding {encoding!r}; cp1252 is one, or latin-1"
-        raise ValueError(f"{path}: {problem}") from error
+        raise ValueError(
+            f"{path}: no encoding {encoding!r}; cp1252 is one, or latin-1"
+        ) from error
     return names, encoding
 
 
@@ -417,9 +417,10 @@ def _check_kinds(source, paths, files):
             raise ValueError(f"{path}: not readable here; save it as .csv or .txt")
     for path in paths["qrels"]:
         if not paths[LOG]:
-            advice = "put these into queries.csv beside it"
-            problem = f"judgements of queries that are not here; {advice}"
-            raise ValueError(f"{path}: {problem}")
+            raise ValueError(
+                f"{path}: judgements of queries that are not here; "
+                "put these into queries.csv beside it"
+            )
         if paths[JUDGED]:
             raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
 
