@@ -107,8 +107,7 @@ def read(source, language=None):
     FileNotFoundError, or a ValueError that names file, row and column as the
     user has them."""
     if language and language not in (names := snowballstemmer.algorithms()):
-        problem = f"no stemmer for {language!r}; there is {', '.join(names)}"
-        raise ValueError(f"language: {problem}")
+        raise ValueError(f"no stemmer for {language!r}; there is {', '.join(names)}")
     source = located(source)
     if isinstance(source, str):
         return _of_ir_datasets(source, language)
@@ -202,7 +201,8 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
     log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
-    judged_path, judged = tables.get(JUDGED, (None, pd.DataFrame()))
+    no_judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
+    judged_path, judged = tables.get(JUDGED, (None, no_judgements))
     if LOG in tables:
         log_path, queries = tables[LOG]
         elsewhere = ~queries["course"].isin([*courses.values()])
@@ -242,9 +242,6 @@ def _judged(table, courses, path, log):
     """Judged queries, as `corpus.splits_of` takes them; and their judgements.
 
     table: of judgements, which may be empty."""
-    if table.empty:
-        judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
-        return pd.DataFrame(columns=[*corpus.QUERY_COLUMNS, "document"]), judgements
     grades = pd.to_numeric(table["grade"], errors="coerce")  # checked in judged_from
     typed = table.assign(grade=grades)[table["kind"] != corpus.FROM_LOG]
     _check_pairs(_with_places(typed, path))
@@ -286,7 +283,7 @@ def _check_pairs(table):
     several = table[table.groupby(PAIR)["grade"].transform("nunique") > 1]
     pairs = several.groupby(PAIR, sort=False)["grade"]
     for (query_id, document), grades in pairs:  # the first of them is named
-        listed = ", ".join(f"{grade} in {place}" for place, grade in grades.items())
+        listed = ", ".join(f"{grade:g} in {place}" for place, grade in grades.items())
         raise ValueError(
             f"query {query_id} and document {document} have several grades: {listed}; "
             f"keep one; {len(pairs)} such pairs in all"
@@ -329,7 +326,7 @@ def written_causes(paths):
 def _check_links(source):
     """ValueError for a link in a folder that leads out of it, or to nothing."""
     inside = source.resolve()
-    for path in source.rglob("*") if source.is_dir() else ():
+    for path in source.rglob("*"):
         is_inside = inside in path.resolve().parents and path.exists()
         if path.is_symlink() and not is_inside:
             problem = "a link that leads out of the folder, or to nothing"
@@ -349,18 +346,20 @@ def read_settings(source):
         names = tomllib.loads(corpus.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: not valid TOML: {error}") from error
+    ours = [*DOCUMENT, "encoding"]
     for name, theirs in names.items():
         if not isinstance(theirs, str):
             raise ValueError(f"{path}: {name}: {theirs!r} is not a text in quotes")
-        if name not in {*DOCUMENT, "encoding"}:
-            ours = ", ".join([*DOCUMENT, "encoding"])
-            raise ValueError(f"{path}: {name!r} is not one of our columns: {ours}")
+        if name not in ours:
+            problem = f"is not one of our columns: {', '.join(ours)}"
+            raise ValueError(f"{path}: {name!r} {problem}")
     encoding = names.pop("encoding", None)
     try:
         "a".encode(encoding or "utf-8")
     except (LookupError, ValueError) as error:
-        problem = f"no encoding {encoding!r}; cp1252 is one, or latin-1"
-        raise ValueError(f"{path}: {problem}") from error
+        raise ValueError(
+            f"{path}: no encoding {encoding!r}; cp1252 is one, or latin-1"
+        ) from error
     return names, encoding
 
 
@@ -378,8 +377,12 @@ def _files_of(source):
     if _named(files, source, DOCUMENTS):  # other queries may be another corpus'
         paths[LOG] = _named(files, source, LOG)
     used = {*chain.from_iterable(paths.values())}
-    tables = [path for path in _named(files, source, "*") if suffix_of(path) in READERS]
-    tables = [path for path in tables if path not in used and path.name not in LESSONS]
+    no_documents = used.union(_named(files, source, *LESSONS))
+    tables = [
+        path
+        for path in _named(files, source, "*")
+        if suffix_of(path) in READERS and path not in no_documents
+    ]
     for names in ([DOCUMENTS], ["corpus.*", "documents.*"]):
         tables = _named(tables, source, *names) or tables
     pages, results = [] if tables else pages_of(source), []
@@ -388,8 +391,7 @@ def _files_of(source):
     paths[DOCUMENTS] = tables or ([source] if pages else [])
     _check_kinds(source, paths, files)
     notes = [f"{path.name}: results of this command, not read" for path in results]
-    used |= {*tables, *pages}
-    used |= {path for path in files if path.suffix == ".py"}  # perhaps searches.py
+    used |= {*tables, *pages, *_named(files, source, "*.py")}  # perhaps searches.py
     unread = [str(path.relative_to(source)) for path in files if path not in used]
     if unread:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
@@ -402,22 +404,23 @@ def _check_kinds(source, paths, files):
     if len(paths[DOCUMENTS]) != 1 or len(paths[LOG]) > 1:
         names = ", ".join(path.name for path in files) or "nothing"
         advice = [
-            f"; {path.name}: {INSTEAD[path.suffix.lower()]}"
+            f"; {path.name}: {INSTEAD[suffix_of(path)]}"
             for path in files
-            if path.suffix.lower() in INSTEAD
+            if suffix_of(path) in INSTEAD
         ]
         raise ValueError(
             f"{source}: needs one file with documents (documents.csv) "
             f"and at most one with queries; found {names}{''.join(advice)}"
         )
     for path in [*paths[LOG], *paths["qrels"]]:
-        if path.suffix.lower() in INSTEAD:
+        if suffix_of(path) in INSTEAD:
             raise ValueError(f"{path}: not readable here; save it as .csv or .txt")
     for path in paths["qrels"]:
         if not paths[LOG]:
-            advice = "put these into queries.csv beside it"
-            problem = f"judgements of queries that are not here; {advice}"
-            raise ValueError(f"{path}: {problem}")
+            raise ValueError(
+                f"{path}: judgements of queries that are not here; "
+                "put these into queries.csv beside it"
+            )
         if paths[JUDGED]:
             raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import bm25s
 import charset_normalizer
-import numpy as np
 import pandas as pd
 import snowballstemmer
 from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
+from pandas.api.types import is_list_like
 
 from course import corpus, utils
 
@@ -55,16 +55,14 @@ INSTEAD = {  # of files that hold no table for us: how to save them
 }
 # Without such a list a short text looks like an encoding that nobody uses any more.
 ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
-NESTED = (list, dict, tuple, set, np.ndarray)
 PAGES = [".md", ".html", ".htm"]
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 RESULTS = "run.json"  # in a folder that the command wrote
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 # Each takes time in proportion to the text, also where it does not match.
-HEADER = (  # of qrels: two names at least, and no number
-    r"(?i)(?!.*\d)"
-    r"(?:.*?(?:quer|qid|topic|doc|corpus|score|rel|grade|label|rating|judg)){2}"
-)
+# In the name of each column of qrels; a first line without one is a row.
+HEADER = r"(?i)quer|id|topic|iter|doc|corpus|score|rel|grade|label|rating|judg"
+XML_TOPICS = r"(?s)\s*<.*<topic"
 TREC = {  # how a document or a topic begins, and after this its id and its text
     "<DOC>": r"(?s)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
     "<num>": r"(?s)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
@@ -123,8 +121,10 @@ def read_text(path, encoding=None):
 
 def _encoding_advice(content):
     """What bytes that are not UTF-8 look like, and what to do about it."""
-    options = {"cp_isolation": ENCODINGS, "threshold": 0.5}
-    match = charset_normalizer.from_bytes(content, **options).best()
+    matches = charset_normalizer.from_bytes(
+        content, cp_isolation=ENCODINGS, threshold=0.5
+    )
+    match = matches.best()
     if match is None or (b"\0" in content and match.encoding != "utf_16"):
         return "no usual encoding fits, so it may be no text file"
     name = match.encoding.replace("_", "-")
@@ -159,8 +159,8 @@ def _read_csv(path, encoding=None):
 
 def _read_json(path, encoding=None):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
-    as_written = {"parse_float": str, "parse_int": str}
-    numbered = corpus.json_records(read_text(path, encoding), path, **as_written)
+    text = read_text(path, encoding)
+    numbered = corpus.json_records(text, path, parse_float=str, parse_int=str)
     if any({"_id", "_source"} <= record.keys() for _, record in numbered):
         numbered = _sources(numbered, path)
     return pd.DataFrame([record for _, record in numbered], dtype=object)
@@ -185,33 +185,28 @@ def _sources(numbered, path):
 def _read_parquet(path, encoding=None):
     try:  # nullable, or an id 7 becomes 7.0 where another one is missing
         return pd.read_parquet(path, dtype_backend="numpy_nullable")
-    except ImportError as error:
-        advice = "Parquet needs a package: pip install pyarrow"
-        raise ValueError(f"{path}: {advice}") from error
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: not readable as Parquet: {error}") from error
+    except (ImportError, OSError, ValueError) as error:  # pandas says what to install
+        problem = " ".join(str(error).split())
+        raise ValueError(f"{path}: not readable as Parquet: {problem}") from error
 
 
 def _read_xlsx(path, encoding=None):
     """The first sheet of an Excel file, whose first row is the header.
 
     The index is the row in the sheet. A note names other sheets that hold
-    something. ValueError where the package openpyxl is missing, which is used
-    for it."""
+    something. ValueError also where the package openpyxl is missing."""
     try:
         with zipfile.ZipFile(path) as packed:
             _checked_members(packed)
-        options = {"dtype": str, "keep_default_na": False, "engine": "openpyxl"}
-        sheets = pd.read_excel(path, sheet_name=None, **options)
-    except ImportError as error:
-        advice = 'pip install "openpyxl>=3.1,<4"'
-        raise ValueError(f"{path}: Excel's files need openpyxl: {advice}") from error
+        sheets = pd.read_excel(
+            path, sheet_name=None, dtype=str, keep_default_na=False, engine="openpyxl"
+        )
     except Exception as error:  # openpyxl's are of every kind
         problem = f"not readable as Excel's .xlsx: {type(error).__name__}: {error}"
         raise ValueError(f"{path}: {problem}") from error
     name, *names = sheets
-    table = sheets[name].fillna("")
-    table.index = pd.Index(table.index + 2, name="line")  # 1 is the header
+    table = sheets[name].rename_axis("line")
+    table.index += 2  # 1 is the header
     table = table[(table != "").any(axis=1)]
     if filled := [other for other in names if len(sheets[other].columns)]:
         count = f"{len(filled)} others with content are not ({', '.join(filled[:3])})"
@@ -231,10 +226,11 @@ def _read_trec(path, encoding=None):
     parts = text.split(begins)[1:]
     matches = [re.match(TREC[begins], part) for part in parts]
     if None in matches:
-        count = f"{matches.count(None):,} of {len(matches):,} {begins}"
-        problem = "have no id, or no end or title that has to follow it"
-        first = f"the first is number {matches.index(None) + 1}"
-        raise ValueError(f"{path}: {count} {problem}; {first}")
+        raise ValueError(
+            f"{path}: {matches.count(None):,} of {len(matches):,} {begins} have no id, "
+            "or not the </DOC> or <title> that has to follow; the first is number "
+            f"{matches.index(None) + 1}"
+        )
     return _records([match.groups() for match in matches], path)
 
 
@@ -269,8 +265,7 @@ def _read_lines(path, encoding=None):
     text = read_text(path, encoding)
     if re.search("<DOCNO>|<num>", text):
         return _read_trec(path, encoding)
-    is_xml = text.lstrip().startswith("<") and "<topic" in text
-    if is_xml or suffix_of(path) == ".xml":
+    if suffix_of(path) == ".xml" or re.match(XML_TOPICS, text):
         return _xml_topics(path, text)
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
@@ -297,9 +292,8 @@ def read_page(path, folder, encoding=None):
     The heading is the title, else the first heading. In Markdown the title is
     that of the front matter, which is left out of the text. A line of code is
     never a heading."""
-    if (n_bytes := path.stat().st_size) > LARGEST_PAGE:
-        size, limit = n_bytes / 1e6, LARGEST_PAGE / 1e6
-        raise ValueError(f"{path}: {size:,.0f} MB, and a page has {limit:.0f} at most")
+    if path.stat().st_size > LARGEST_PAGE:
+        raise ValueError(f"{path}: a page has {LARGEST_PAGE / 1e6:.0f} MB at most")
     content = read_text(path, encoding)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
@@ -392,7 +386,7 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     table = utils.check_table(table, [], path).astype(object).fillna("")
     table.columns = table.columns.map(str)
     texts = table.map(str).map(corpus.encodable)
-    is_nested = table.map(lambda cell: isinstance(cell, NESTED))
+    is_nested = table.map(is_list_like)
     theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}  # our column: theirs
     for column, options in names.items():
@@ -445,8 +439,7 @@ def read_qrels(path, encoding=None):
         table = _qrels_lines(path, encoding)
     wrong = ~table["grade"].str.fullmatch(r"-?\d+(\.\d+)?").astype(bool)
     utils.fail_if_any(table, wrong, "grade", path, "is no number")
-    grades = table["grade"].astype(float).clip(lower=0)
-    return table.assign(grade=corpus.whole_if_possible(grades))
+    return table.assign(grade=table["grade"].astype(float).clip(lower=0))
 
 
 def _qrels_lines(path, encoding):
@@ -454,7 +447,7 @@ def _qrels_lines(path, encoding):
     rows = {}
     for number, line in enumerate(read_text(path, encoding).split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
-        if number == 1 and re.match(HEADER, line):
+        if number == 1 and all(re.search(HEADER, field) for field in fields):
             continue
         if len(fields) in (3, 4):
             rows[number] = fields[0], *fields[-2:]

@@ -493,7 +493,7 @@ def test_excel_documents_and_queries(tmp_path):
 def test_excel_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     packed(tmp_path / "faq.xlsx", {})
-    with pytest.raises(ValueError, match=r"pip install .openpyxl>=3\.1,<4"):
+    with pytest.raises(ValueError, match=r"faq\.xlsx: .*install the openpyxl"):
         folder.read(tmp_path)
 
 
@@ -582,9 +582,6 @@ def test_a_collection_of_ir_datasets_is_read_like_a_folder(irds):
 
 
 def test_parquet_without_its_package_says_what_to_install(tmp_path, monkeypatch):
-    def missing(*_, **__):
-        raise ImportError("no engine")
-
-    monkeypatch.setattr(pd, "read_parquet", missing)
-    with pytest.raises(ValueError, match=r"a\.parquet: .*pip install pyarrow"):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r"a\.parquet: .*install the pyarrow"):
         read.read_records(tmp_path / "a.parquet", read.DOCUMENT, ["text"])
