@@ -121,10 +121,9 @@ def read_text(path, encoding=None):
 
 def _encoding_advice(content):
     """What bytes that are not UTF-8 look like, and what to do about it."""
-    matches = charset_normalizer.from_bytes(
+    match = charset_normalizer.from_bytes(
         content, cp_isolation=ENCODINGS, threshold=0.5
-    )
-    match = matches.best()
+    ).best()
     if match is None or (b"\0" in content and match.encoding != "utf_16"):
         return "no usual encoding fits, so it may be no text file"
     name = match.encoding.replace("_", "-")
