@@ -4,7 +4,7 @@ import os
 import tomllib
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
@@ -152,9 +152,11 @@ def _of_ir_datasets(source, language):
         queries = pd.DataFrame(rows, columns=["query_id", "query"])
         tables[LOG] = path, queries.assign(course="all", kind="typed", need="")
     if collection.has_qrels():
-        rows = ((q.query_id, q.doc_id, q.relevance) for q in collection.qrels_iter())
-        table = pd.DataFrame(rows, columns=[*PAIR, "grade"])
-        qrels[path] = table.assign(grade=table["grade"].clip(lower=0))
+        rows = (
+            (row.query_id, row.doc_id, max(0, row.relevance))
+            for row in collection.qrels_iter()
+        )
+        qrels[path] = pd.DataFrame(rows, columns=[*PAIR, "grade"])
     paths = {DOCUMENTS: [path], "runs": [], FAILURES: []}
     return _folder(source, language, paths, documents, tables, qrels)
 
@@ -196,8 +198,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
     of_queries = {course for _, table in tables.values() for course in table["course"]}
     if of_queries == {"all"} != {document["course"] for document in documents}:
         names = " and ".join(path.name for path, _ in tables.values())
-        problem = "queries without a course, so no search filters on it"
-        notes.append(f"{names}: {problem}")
+        notes.append(f"{names}: queries without a course, so no search filters on it")
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
     log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
@@ -211,11 +212,13 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         log = queries.rename(columns={"query": "question"})
         log = log[[*LOG_COLUMNS, *corpus.own_columns(queries)]]
         if qrels:
-            judged_path = log_path
+            judged_path = Path(" and ".join(path.name for path in qrels))
             judged, n_several = _graded(queries, qrels, courses)
             if n_several:
-                count = f"{n_several:,} queries stand in several splits"
-                notes.append(f"{count}; test counts, then dev, then train")
+                notes.append(
+                    f"{n_several:,} queries stand in several splits; "
+                    "test counts, then dev, then train"
+                )
     if GENERATED in tables:
         generated_path, table = tables[GENERATED]
         ground_truth = corpus.ground_truth_from(table, courses, generated_path)
@@ -300,8 +303,10 @@ def _counts(log, judgements, unanswered):
         counts += ", none of them 0: what is not listed counts as not relevant"
     notes = [f"{max(len(log), n_judged):,} queries, {counts}"]
     if len(unanswered):
-        count = f"{len(unanswered):,} judged queries have no relevant document"
-        notes.append(f"{count}: no figure of a ranking counts them")
+        notes.append(
+            f"{len(unanswered):,} judged queries have no relevant document: "
+            "no figure of a ranking counts them"
+        )
     return notes
 
 
@@ -433,6 +438,6 @@ def _named(paths, source, *patterns):
     return [
         path
         for path in paths
-        for place in [PurePosixPath(f"/{path.relative_to(folder)}".lower())]
+        for place in [Path(f"/{path.relative_to(folder)}".lower())]
         if any(place.match(f"/{pattern}") for pattern in patterns)
     ]

@@ -62,7 +62,7 @@ RESULTS = "run.json"  # in a folder that the command wrote
 # Each takes time in proportion to the text, also where it does not match.
 # In the name of each column of qrels; a first line without one is a row.
 HEADER = r"(?i)quer|id|topic|iter|doc|corpus|score|rel|grade|label|rating|judg"
-XML_TOPICS = r"(?s)\s*<.*<topic"
+XML_TOPICS = r"(?s)\s*<.*<topic"  # of a file, whatever its name
 TREC = {  # how a document or a topic begins, and after this its id and its text
     "<DOC>": r"(?s)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
     "<num>": r"(?s)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
@@ -121,10 +121,9 @@ def read_text(path, encoding=None):
 
 def _encoding_advice(content):
     """What bytes that are not UTF-8 look like, and what to do about it."""
-    matches = charset_normalizer.from_bytes(
+    match = charset_normalizer.from_bytes(
         content, cp_isolation=ENCODINGS, threshold=0.5
-    )
-    match = matches.best()
+    ).best()
     if match is None or (b"\0" in content and match.encoding != "utf_16"):
         return "no usual encoding fits, so it may be no text file"
     name = match.encoding.replace("_", "-")
@@ -223,8 +222,7 @@ def _read_trec(path, encoding=None):
     is not closed, or has no id or title."""
     text = read_text(path, encoding)
     begins = "<DOC>" if "<DOC>" in text else "<num>"
-    parts = text.split(begins)[1:]
-    matches = [re.match(TREC[begins], part) for part in parts]
+    matches = [re.match(TREC[begins], part) for part in text.split(begins)[1:]]
     if None in matches:
         raise ValueError(
             f"{path}: {matches.count(None):,} of {len(matches):,} {begins} have no id, "
@@ -365,8 +363,9 @@ def results_in(folder):
 
 def visible(paths):
     """Files, sorted, without those that programs leave there, see HIDDEN."""
-    paths = [path for path in paths if not path.name.startswith(HIDDEN)]
-    return sorted(path for path in paths if path.is_file())
+    return sorted(
+        path for path in paths if path.is_file() and not path.name.startswith(HIDDEN)
+    )
 
 
 # --- Any file: documents, queries, judgements --------------------------------

@@ -97,7 +97,7 @@ FOLDERS = {
         },
         {
             "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
-            "note": "1 rows grade a pair again",
+            "note": "test.tsv: 1 rows grade a pair again",
         },
     ),
     "half of the judged documents are gone": (
