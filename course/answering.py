@@ -208,7 +208,7 @@ def refuses(answer):
     return REFUSAL in answer.replace("’", "'")
 
 
-def funnel(queries, rankings, k=5, became=None):
+def stages_of(queries, rankings, k=5, became=None):
     """Where the answer to each query was lost: a Series of stages, in their order.
 
     queries: a ground truth. The records with a query's best grade answer it;

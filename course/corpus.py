@@ -125,7 +125,7 @@ def unique_ids(documents):
     return ids.mask(ids.duplicated(keep=False), whole).tolist()
 
 
-def _warn(name, wrong, problem, stacklevel=4):
+def _warn_of_rows(name, wrong, problem, stacklevel=4):
     """A warning that counts the rows that are wrong, if there are any.
 
     stacklevel: 4 is the caller of a function that reads a file with one below
@@ -170,9 +170,11 @@ def documents_from(records, name):
     table = pd.DataFrame(documents)
     again = table["id"].duplicated()
     repeated = ", ".join(table["id"][again][:3])
-    _warn(name, len(without_id), "documents without an id, computed here")
-    _warn(name, again, f"documents repeat the id of an earlier one ({repeated})")
-    _warn(name, table["text"].str.strip() == "", "documents with an empty text")
+    _warn_of_rows(name, len(without_id), "documents without an id, computed here")
+    _warn_of_rows(
+        name, again, f"documents repeat the id of an earlier one ({repeated})"
+    )
+    _warn_of_rows(name, table["text"].str.strip() == "", "documents with an empty text")
     return documents
 
 
@@ -238,16 +240,18 @@ def ground_truth_from(table, courses, name):
     name: of the file, for messages. ValueError names row and column."""
     table = rows_of_documents(table, courses, name)
     problem = "questions are placeholders, such as 'question1'"
-    _warn(name, is_placeholder(table["question"]), problem)
-    _warn(name, table.duplicated(GROUND_TRUTH_COLUMNS), "rows repeat an earlier row")
+    _warn_of_rows(name, is_placeholder(table["question"]), problem)
+    _warn_of_rows(
+        name, table.duplicated(GROUND_TRUTH_COLUMNS), "rows repeat an earlier row"
+    )
     if courses:
         elsewhere = table["document"].map(courses) != table["course"]
-        _warn(name, elsewhere, "rows name another course than their document's")
+        _warn_of_rows(name, elsewhere, "rows name another course than their document's")
     if "also" in table:
         also = [ids.split() for ids in table["also"]]
         kept = [[id_ for id_ in ids if not courses or id_ in courses] for ids in also]
         n_gone = sum(map(len, also)) - sum(map(len, kept))
-        _warn(name, n_gone, "ids in the column also are of no document")
+        _warn_of_rows(name, n_gone, "ids in the column also are of no document")
         rows = zip(table["document"], kept, strict=True)
         needs = linked(
             (id_, linked_id) for id_, ids in rows for linked_id in [id_, *ids]
@@ -287,7 +291,7 @@ def rows_of_documents(table, courses, name):
         problem = f"is the id of no document, such as {next(iter(courses))!r}"
         fail_if_any(table, unknown, "document", name, problem)
     problem = "rows name a document that is not there, and are left out"
-    _warn(name, unknown, problem, 5)
+    _warn_of_rows(name, unknown, problem, 5)
     return table[~unknown]
 
 
@@ -343,9 +347,11 @@ def judged_from(table, courses, name, log=None, grade="grade"):
         fail_if_any(table, elsewhere, "course", name, problem)
     groups = table.groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1
-    _warn(name, table.duplicated(["query_id", "document"]), "rows grade a pair again")
+    _warn_of_rows(
+        name, table.duplicated(["query_id", "document"]), "rows grade a pair again"
+    )
     problem = "query_ids stand with several queries or courses; the first one counts"
-    _warn(name, several, problem)
+    _warn_of_rows(name, several, problem)
     own = _own_columns_of_queries(groups, table, name)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
@@ -367,7 +373,7 @@ def _own_columns_of_queries(groups, table, name):
         if differs.mean() < 0.1:
             of_queries.append(column)
             problem = f"query_ids stand with several values of {column}"
-            _warn(name, differs, f"{problem}; the first one counts", 5)
+            _warn_of_rows(name, differs, f"{problem}; the first one counts", 5)
     return of_queries
 
 

@@ -51,7 +51,9 @@ def fact_lists(io, cot, answers):
             live = llm.ask(texts, _schema(schema), FACTS_FILE)
             lists[f"small, {name}"] = [facts.model_dump() for facts in live]
         else:
-            lists[f"small, {name}"] = llm.recorded(texts, schema, FACTS_FILE, QWEN)
+            lists[f"small, {name}"] = llm.recorded_responses(
+                texts, schema, FACTS_FILE, QWEN
+            )
     return lists
 
 

@@ -166,7 +166,7 @@ def _item(judging):
     return {"query": item.get("question")} | item
 
 
-def page(judging, records):
+def item_html(judging, records):
     """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
     if not judging.at:
         return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
@@ -182,7 +182,7 @@ def page(judging, records):
 
 def _show(view):
     """Show the item at hand, hide the box for a mended question, wait for a key."""
-    view.page.value = page(view.judging, view.records)
+    view.page.value = item_html(view.judging, view.records)
     view.typed.layout.display = "none"
     view.key.focus()
 

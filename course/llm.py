@@ -132,7 +132,7 @@ def _append(record, path):
         os.fsync(file.fileno())
 
 
-def recorded(prompts, schema, path, by=RECORDED):
+def recorded_responses(prompts, schema, path, by=RECORDED):
     """The recorded response to each prompt, or None.
 
     Responses are in the file at path, by the model or by `by`, and in the file
@@ -210,7 +210,7 @@ def _ask_all(prompts, schema, path, call, workers):
 
     with _asking(live) as reserve:
         # another process may have asked meanwhile
-        pairs = zip(prompts, recorded(prompts, schema, path), strict=True)
+        pairs = zip(prompts, recorded_responses(prompts, schema, path), strict=True)
         missing = [prompt for prompt, response in pairs if response is None]
         pool = ThreadPoolExecutor(workers)
         try:
@@ -225,13 +225,13 @@ def _ask_all(prompts, schema, path, call, workers):
 
 
 def respond(prompts, schema, path, call, workers=8, by=RECORDED):
-    """The response to each prompt: `recorded`, or if calls are live, by call(prompt).
+    """The response to each prompt: as recorded, or if calls are live, by call(prompt).
 
     Each response is on the disk before it is used. RuntimeError says how many
     calls failed; after MAX_FAILURES no more are made. OSError if the disk is
     full: then no more calls are made, and all replies are kept.
     """
-    responses = recorded(prompts, schema, path, by)
+    responses = recorded_responses(prompts, schema, path, by)
     pairs = zip(prompts, responses, strict=True)
     # a dict: a prompt given twice is asked once
     missing = dict.fromkeys(prompt for prompt, response in pairs if response is None)
@@ -243,7 +243,7 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
             f"{len(failures)} of {len(missing)} calls failed; run again to ask only "
             f"those. {failures[0]}"
         )
-    return recorded(prompts, schema, path, by)
+    return recorded_responses(prompts, schema, path, by)
 
 
 def ask(prompts, schema, path, workers=8, by=RECORDED, **options):

@@ -324,7 +324,7 @@ STAGE_STYLES = {
 def funnel(table, title):
     """Where answers are lost: a bar for each row, a part of it for each stage.
 
-    table: DataFrame of shares, the columns as `answering.funnel` names
+    table: DataFrame of shares, the columns as `answering.stages_of` names
     them."""
     figure, axis = _panel(title, 0.6 * len(table) + 2.2, "share of the queries")
     table = table.loc[:, table.max() > 0]

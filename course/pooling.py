@@ -129,7 +129,7 @@ def graded(pairs, documents, path):
     try:
         responses = llm.respond(prompts, "digit", path, call)
     except RuntimeError as error:
-        responses = llm.recorded(prompts, "digit", path)
+        responses = llm.recorded_responses(prompts, "digit", path)
         if responses.count(None) > 0.05 * len(responses):
             raise
         count = f"{responses.count(None)} of {len(responses)} pairs"

@@ -22,7 +22,7 @@ MISSING = (
     "this request is not on the record of Elasticsearch {}: start a node with `make "
     "elasticsearch`, and run the notebook again from its first cell"
 )
-KEY = 5  # bytes of a search's key
+KEY_BYTES = 5  # bytes of a search's key
 PLANES, SCALE, NEAR = 16, 60, 1  # of a sketch: numbers, their size, and how near
 HEADERS = {"x-elastic-product": "Elasticsearch", "content-type": "application/json"}
 
@@ -106,7 +106,7 @@ class Record:
         """What a search is known by: KEY bytes."""
         digest = self.indexes[index].digest.copy()
         digest.update(as_bytes(replace_vectors(body, self.number_of)))
-        return digest.digest()[:KEY]
+        return digest.digest()[:KEY_BYTES]
 
     def keep(self, index, body, hits, with_scores):
         places = [self.indexes[index].place_of(hit) for hit in hits]

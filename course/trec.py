@@ -68,7 +68,7 @@ def write_trec(folder, kind, queries, rankings):
         for query_id, qrel in zip(ids_of_queries, qrels, strict=True)
         for id_, grade in qrel.items()
     ]
-    _write(Path(folder) / f"qrels-{kind}.trec", lines)
+    _write_lines(Path(folder) / f"qrels-{kind}.trec", lines)
     names = file_names(rankings)
     for search, ranking in rankings.items():
         name, lines = names[search], []
@@ -80,7 +80,7 @@ def write_trec(folder, kind, queries, rankings):
             ids = dict.fromkeys(id_ or f"no-document-{rank}" for rank, id_ in placed)
             for rank, id_ in enumerate(ids, start=1):
                 lines.append(f"{query_id} Q0 {quoted(id_)} {rank} {1 / rank} {name}\n")
-        _write(runs / f"{name}.trec", lines)
+        _write_lines(runs / f"{name}.trec", lines)
 
 
 def _whole_factor(grades):
@@ -92,7 +92,7 @@ def _whole_factor(grades):
     return 1_000
 
 
-def _write(path, lines):
+def _write_lines(path, lines):
     path.write_text("".join(lines), encoding="utf-8")
 
 

@@ -176,7 +176,7 @@ def carry_out(arguments):
         if arguments.command != "compare":
             return _measure(arguments, options)
         names = arguments.a, arguments.b
-        return run.compare(options, names, arguments.kind, arguments.margin)
+        return run.compare_two(options, names, arguments.kind, arguments.margin)
 
 
 def options_of(arguments):
@@ -213,13 +213,15 @@ def _judge(arguments, options):
         raise ValueError(f"{options.source}: {problem}")
     with manifest.locked(options.out):
         documents = run.read_aloud(options)
-        own = run.own_searches(documents, options)
+        own = run.own_of(documents, options)
         path = options.out / "judge-next.csv"
         pairs, sentence = judge.pairs_to_judge(documents, own, path)
     if sentence:
         log.info(sentence)
     write = partial(print, file=sys.stderr) if arguments.json else print
-    path = judge.judge(documents, pairs, arguments.name, read=input, write=write)
+    path = judge.ask_in_terminal(
+        documents, pairs, arguments.name, read=input, write=write
+    )
     says = f"judged: {path}" if path else "nothing was judged"
     return {"says": says, "code": 0}
 
@@ -233,25 +235,25 @@ def _measure(arguments, options):
     if is_gate and arguments.baseline.resolve().parent == options.out.resolve():
         raise ValueError(f"{arguments.baseline}: this run writes there; name a copy")
     path = options.out / gate.BASELINE
-    with manifest.recorded(
+    with manifest.recorded_run(
         options.out,
         options.source,
         arguments.line,
         language=options.language or "detected",
         models=run.models(),
     ) as run_id:
-        evaluated = run.evaluate(options, run_id)
+        evaluated = run.evaluate_folder(options, run_id)
         if evaluated.verdict:
             search = (is_gate and arguments.search) or options.incumbent
             kept = run.kept_of(evaluated, search, baseline)
             gate.write_baseline(path, kept, run_id)
-    result = run.as_json(evaluated)
+    result = run.evaluated_as_json(evaluated)
     if not is_gate:
         files = [path] if evaluated.verdict else []
         return result | {"files": [*result["files"], *files]}
     if not evaluated.verdict:
         raise ValueError(f"{options.source}: there are no queries that can decide")
-    outcomes = gate.compare(
+    outcomes = gate.outcomes_of(
         baseline,
         kept,
         margin=arguments.margin,
@@ -262,7 +264,7 @@ def _measure(arguments, options):
         log.info(line)
     if arguments.summary:
         gate.write_summary(outcomes, arguments.summary)
-    return gate.as_json(outcomes)
+    return gate.outcomes_as_json(outcomes)
 
 
 def _power(arguments):
@@ -293,7 +295,7 @@ def _power(arguments):
 
 
 @contextlib.contextmanager
-def shown(as_json):
+def logs_shown(as_json):
     """Show what this package and the course log, and what they warn of.
 
     On standard output, or with as_json on the other, which warnings always
@@ -333,7 +335,7 @@ def main(words=None):
             stream.reconfigure(errors="backslashreplace")
     as_json = "--json" in words
     try:
-        with shown(as_json):
+        with logs_shown(as_json):
             result = result_of(words)
         if as_json:
             print(json_of(result), flush=True)

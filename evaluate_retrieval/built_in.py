@@ -17,14 +17,14 @@ from minsearch import Index
 
 from course import corpus, elastic, embedding, experiments, scoring, utils
 
-FIELDS = "text: fields, no boost"  # the name of minsearch's search
-NODE = "Elasticsearch: combined_fields"
+MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
+ELASTICSEARCH = "Elasticsearch: combined_fields"
 TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
 LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
 MOST_CHUNKS = 150_000  # a processor with two cores takes over an hour for them
 SUM = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 06
-BM25 = [{"text": 1, **options} for options in experiments.BM25]
+BM25_SETTINGS = [{"text": 1, **options} for options in experiments.BM25]
 HEADINGS = [{}, {"heading": 2}]  # options of BM25 in a sum
 WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # of the vectors in a sum
 log = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ def untuned(documents, build, vectors):
     index = Index(fields_of(documents), ["course"]).fit(documents)
     scores = utils.minsearch_scores(index)
     search = utils.search_by_scores(scores, documents, k=10, above=0)
-    searches = {FIELDS: BuiltIn(search, scores)}
+    searches = {MINSEARCH: BuiltIn(search, scores)}
     settings = {"text: BM25": {"text": 1}}
     if any(document["question"].strip() for document in documents):
         settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
@@ -192,7 +192,7 @@ def in_elasticsearch(es, documents):
     index = elastic.index_fields(es, "course-own", documents, fields)
     search = elastic.elasticsearch_search(es, index, query, k=10)
     scores = elastic.elasticsearch_scores(es, index, query, documents, 1)
-    return {NODE: BuiltIn(search, scores, index=index)}
+    return {ELASTICSEARCH: BuiltIn(search, scores, index=index)}
 
 
 def remove(es, searches):
@@ -220,7 +220,7 @@ def names(models=()):
     of_models = [f"vectors: {name}" for name in models]
     texts = ["text: BM25", "text: BM25, heading × 2", TUNED_TEXT]
     both = ["vectors", "vectors: chunks", "hybrid: weight 0.8", TUNED_SUM]
-    return [FIELDS, *texts, *both, *of_models, NODE]
+    return [MINSEARCH, *texts, *both, *of_models, ELASTICSEARCH]
 
 
 def sums(vectors):

@@ -30,7 +30,7 @@ from evaluate_retrieval.read import (
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
-COLUMNS = "columns.toml"  # beside the documents: ours = "theirs"
+COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 LESSONS = ["answer-facts.csv", "quotes.csv"]  # no documents, and read by notebooks
 BESIDE = {  # kinds of files beside the documents: their names, in small letters
     GENERATED: [GENERATED],
@@ -39,7 +39,7 @@ BESIDE = {  # kinds of files beside the documents: their names, in small letters
     LOG: ["quer[iy]*", "topics*"],
     "qrels": ["qrels*", "qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"],
     "runs": ["runs/*.trec"],
-    "more": [COLUMNS, "judgements-*.csv"],
+    "more": [COLUMNS_FILE, "judgements-*.csv"],
 }
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -224,7 +224,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         ground_truth = corpus.ground_truth_from(table, courses, generated_path)
     queries, judgements = _judged(judged, courses, judged_path, log)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
-    notes += _counts(log, judgements, unanswered)
+    notes += _count_sentences(log, judgements, unanswered)
     ids = {*courses, *log["query_id"], *judgements["query_id"]}
     return Folder(
         source=source,
@@ -293,7 +293,7 @@ def _check_pairs(table):
         )
 
 
-def _counts(log, judgements, unanswered):
+def _count_sentences(log, judgements, unanswered):
     """Sentences that count queries, judgements, and queries without an answer."""
     n_judged = judgements["query_id"].nunique()
     if not len(log) and not n_judged:
@@ -344,7 +344,7 @@ def read_settings(source):
     Without the file these are {} and None. ValueError for a column that we do
     not have, a value that is no text, and an encoding that Python does not
     know."""
-    path = (source if source.is_dir() else source.parent) / COLUMNS
+    path = (source if source.is_dir() else source.parent) / COLUMNS_FILE
     if not path.exists():
         return {}, None
     try:

@@ -19,11 +19,11 @@ from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE, printa
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 MOST_GONE = 0.1  # of the baseline's queries
-SHOWN = 10  # losses and gains each
+MOST_SHOWN = 10  # losses and gains each
 SAME = 1e-9  # below it two values of a metric are the same
 BASELINE = "baseline.json.gz"
 VERSION = 2  # of the baseline's form
-QUERY_COLUMNS = ["query_id", "question", "need"]
+KEPT_COLUMNS = ["query_id", "question", "need"]
 FIGURES = (
     "{metric} {difference:+.3f} ({low:+.3f} to {high:+.3f}), {how}: {queries:,} "
     "queries, {groups:,} {units}; {wins:,} better, {ties:,} the same, {losses:,} worse"
@@ -57,7 +57,7 @@ class Outcome:
     (three ids)."""
 
     kind: str
-    code: int
+    worst_code: int
     searches: tuple
     figures: dict = field(default_factory=dict)
     sentences: list = field(default_factory=list)
@@ -76,7 +76,7 @@ def write_baseline(path, kept, run_id):
         kind: {
             "search": measured.search,
             "metric": experiments.METRIC[kind],
-            "queries": measured.queries[QUERY_COLUMNS].to_dict("list"),
+            "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
             "rankings": {
                 query: ids[: experiments.DEPTH[kind]]
                 for query, ids in measured.rankings.items()
@@ -106,7 +106,7 @@ def read_baseline(path):
         if content["version"] != VERSION:
             raise ValueError(f"version {content['version']}, and not {VERSION}")
         for kept in kinds.values():
-            kept["queries"] = pd.DataFrame(kept["queries"])[QUERY_COLUMNS]
+            kept["queries"] = pd.DataFrame(kept["queries"])[KEPT_COLUMNS]
         return {kind: Kept(**kept) for kind, kept in kinds.items()}
     except Exception as error:  # a damaged file gives any
         problem = "it is damaged, of another version of this command, or no baseline"
@@ -117,7 +117,9 @@ def read_baseline(path):
 # --- Comparing ---------------------------------------------------------------
 
 
-def compare(baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False):
+def outcomes_of(
+    baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False
+):
     """An `Outcome` for each kind of query of the baseline: a list.
 
     baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below
@@ -156,7 +158,7 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
         return Outcome(kind, ERROR, searches, sentences=sentences)
     gains = _gains(kind, baseline, now, queries, withdrawn)
     figures = _figures(kind, gains, queries["need"], anytime)
-    code, reason = verdict(figures["low"], figures["high"], margin)
+    code, reason = code_of_interval(figures["low"], figures["high"], margin)
     sentences = [reason]
     before = _answerable(baseline.qrels)
     gone = before.difference(query_ids)
@@ -172,8 +174,8 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     sentences.append(changes)
     rows = gains.sort_values("gain", kind="stable").to_dict("records")
     largest = {
-        "losses": [row for row in rows if row["gain"] < -SAME][:SHOWN],
-        "gains": [row for row in rows[::-1] if row["gain"] > SAME][:SHOWN],
+        "losses": [row for row in rows if row["gain"] < -SAME][:MOST_SHOWN],
+        "gains": [row for row in rows[::-1] if row["gain"] > SAME][:MOST_SHOWN],
     }
     return Outcome(kind, code, searches, figures, sentences, largest)
 
@@ -251,7 +253,7 @@ def _figures(kind, gains, groups, anytime):
     }
 
 
-def verdict(low, high, margin):
+def code_of_interval(low, high, margin):
     """The code that an interval of a difference gives, and a sentence on why."""
     limit = f"{0 - margin:g}"  # 0, and not -0
     if low > -margin:
@@ -264,7 +266,7 @@ def verdict(low, high, margin):
     return UNDECIDED, f"The interval includes {limit}: {doubt}"
 
 
-def code(outcomes):
+def worst_code(outcomes):
     """The exit code of several outcomes: the gravest."""
     return max((outcome.code for outcome in outcomes), key=GRAVITY.index)
 
@@ -272,9 +274,9 @@ def code(outcomes):
 # --- What it says ------------------------------------------------------------
 
 
-def as_json(outcomes):
+def outcomes_as_json(outcomes):
     """The outcomes as a dict of plain values, with the code to end with."""
-    gravest, kinds = code(outcomes), [vars(outcome) for outcome in outcomes]
+    gravest, kinds = worst_code(outcomes), [vars(outcome) for outcome in outcomes]
     return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
 
 
@@ -294,29 +296,29 @@ def _ids(ids):
     return plain(", ".join(ids) or "nothing")
 
 
-PAGES = Environment(
+TEMPLATES = Environment(
     loader=PackageLoader("evaluate_retrieval", ""),
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-PAGES.filters |= {"plain": plain, "cell": cell, "ids": _ids}
-PAGES.globals |= {"words": WORDS, "units": decision.UNITS, "form": FIGURES}
+TEMPLATES.filters |= {"plain": plain, "cell": cell, "ids": _ids}
+TEMPLATES.globals |= {"words": WORDS, "units": decision.UNITS, "form": FIGURES}
 
 
 def summary_lines(outcomes):
     """The outcomes as lines for a terminal; a text of users is on one line."""
-    return PAGES.get_template("gate.txt.j2").render(outcomes=outcomes).splitlines()
+    return TEMPLATES.get_template("gate.txt.j2").render(outcomes=outcomes).splitlines()
 
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
-    title = WORDS[code(outcomes)].capitalize()
-    return PAGES.get_template("gate.md.j2").render(title=title, outcomes=outcomes)
+    title = WORDS[worst_code(outcomes)].capitalize()
+    return TEMPLATES.get_template("gate.md.j2").render(title=title, outcomes=outcomes)
 
 
 def write_summary(outcomes, path):
-    """Append the outcomes of `compare`, or the text of an error, to a file."""
+    """Append the outcomes of `outcomes_of`, or the text of an error, to a file."""
     if isinstance(outcomes, str):
         text = f"**The gate: error.** {cell(outcomes, 2_000)}"
     else:

@@ -23,7 +23,7 @@ def pairs_to_judge(folder, own, path):
     return pairs[is_there], sentence
 
 
-def judge(folder, pairs, name, read, write):
+def ask_in_terminal(folder, pairs, name, read, write):
     """Judge pairs, and add the judgements to the folder's: the path, or None.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
@@ -40,7 +40,7 @@ def judge(folder, pairs, name, read, write):
     try:
         _ask(session, folder.documents, read, write)
     finally:
-        judged = add(folder, session, write)
+        judged = keep_judgements(folder, session, write)
     return judged
 
 
@@ -62,7 +62,7 @@ def _ask(session, documents, read, write):
         judging.judge(session, key)
 
 
-def add(folder, session, write):
+def keep_judgements(folder, session, write):
     """Write judged-queries.csv of old judgements and those of a session: its path.
 
     None where nothing was judged."""

@@ -11,7 +11,7 @@ from evaluate_retrieval import built_in, decision
 log = logging.getLogger(__name__)
 
 
-def judge_next(folder, results, n=100):
+def next_to_judge(folder, results, n=100):
     """The n results without a grade that tell the leaders apart soonest: a DataFrame.
 
     Columns: corpus.TO_JUDGE. The leaders are the chosen search and those that

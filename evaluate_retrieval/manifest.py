@@ -17,10 +17,10 @@ from filelock import FileLock, Timeout
 
 from course import corpus, llm
 
-NAME = "run.json"
+MANIFEST = "run.json"
 LOCK = "run.lock"
 # during a run
-WRITTEN_BESIDE = [NAME, "*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]
+WRITTEN_BESIDE = [MANIFEST, "*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]
 CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
 
 
@@ -37,7 +37,7 @@ def locked(results):
 
 
 @contextmanager
-def recorded(results, source, command, language, models):
+def recorded_run(results, source, command, language, models):
     """Write the manifest of what is done inside: gives the id of the run.
 
     Call it under the lock. source: a folder, a file or irds:NAME. command: the
@@ -68,7 +68,7 @@ def recorded(results, source, command, language, models):
         "language": language,
     }
     # by the clock of the disk, which also dates what is written from here on
-    start = _write(results, content)
+    start = _write_manifest(results, content)
     content["state"] = "failed"
     try:
         yield content["id"]
@@ -79,7 +79,7 @@ def recorded(results, source, command, language, models):
         content["state"] = "done"
     finally:
         content["outputs"] = _hashes(results, since=start)
-        _write(results, content)
+        _write_manifest(results, content)
 
 
 def _hashes(source, results=None, since=0):
@@ -105,13 +105,13 @@ def _hashes(source, results=None, since=0):
 def _read(results):
     """The manifest in a folder, or an empty dict."""
     try:
-        return json.loads((results / NAME).read_text(encoding="utf-8"))
+        return json.loads((results / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 
 
-def _write(results, content):
+def _write_manifest(results, content):
     """Write the manifest, whole or not at all: when, in nanoseconds."""
-    new = results / f".{NAME}"
+    new = results / f".{MANIFEST}"
     new.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
-    return new.replace(results / NAME).stat().st_mtime_ns
+    return new.replace(results / MANIFEST).stat().st_mtime_ns

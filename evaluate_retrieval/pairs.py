@@ -15,14 +15,14 @@ MOST_VALUES = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
 LENGTH = "length of the question"
-KEY = ["query_id", "search"]  # of a failure
-FAILED = [*KEY, "question", "wanted", "found first", "cause", "your cause"]
+FAILURE_KEY = ["query_id", "search"]  # of a failure
+FAILED = [*FAILURE_KEY, "question", "wanted", "found first", "cause", "your cause"]
 CAUSES = {
     "below": "a relevant document is found, but further down",
     "missing": "no relevant document is found",
 }
-QUERY_COLUMNS = ["queries", "query_id", "search", "mrr", "ndcg", "hit_rate", "rank"]
-QUERY_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
+TABLE_COLUMNS = ["queries", "query_id", "search", "mrr", "ndcg", "hit_rate", "rank"]
+TABLE_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
 
 
 # --- The pair ----------------------------------------------------------------
@@ -158,7 +158,7 @@ def failures(queries, rankings, kind, documents, causes=()):
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
     table = pd.concat([*tables, written]).fillna("")
     kept = dict.fromkeys(FAILED[2:], "first") | {"your cause": "last"}
-    return table.groupby(KEY, sort=False, as_index=False).agg(kept)
+    return table.groupby(FAILURE_KEY, sort=False, as_index=False).agg(kept)
 
 
 def _with_titles(ids, titles):
@@ -190,7 +190,7 @@ def query_table(queries, rankings, kind):
     before its name."""
     k, by = experiments.K[kind], experiments.BY[kind]
     base = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
-    same = {*QUERY_COLUMNS}.intersection(corpus.own_columns(base))
+    same = {*TABLE_COLUMNS}.intersection(corpus.own_columns(base))
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(
         queries=kind,
         query_id=trec.query_ids(queries),

@@ -55,7 +55,7 @@ INSTEAD = {  # of files that hold no table for us: how to save them
 }
 # Without such a list a short text looks like an encoding that nobody uses any more.
 ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
-PAGES = [".md", ".html", ".htm"]
+PAGE_SUFFIXES = [".md", ".html", ".htm"]
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 RESULTS = "run.json"  # in a folder that the command wrote
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
@@ -97,7 +97,7 @@ def suffix_of(path):
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def read_text(path, encoding=None):
+def decoded(path, encoding=None):
     """A file as text, without a byte order mark.
 
     encoding: Python's name of one, for a file that is not UTF-8. ValueError
@@ -142,7 +142,7 @@ def _read_csv(path, encoding=None):
     Between tabs a quotation mark is a character like others, unless only
     quoted cells that go over several lines give all rows the same number of
     cells."""
-    text, quoting = read_text(path, encoding), csv.QUOTE_MINIMAL
+    text, quoting = decoded(path, encoding), csv.QUOTE_MINIMAL
     header = text.partition("\n")[0]
     is_tsv = suffix_of(path) == ".tsv"
     separator = "\t" if is_tsv else max(",;\t", key=header.count)
@@ -158,7 +158,7 @@ def _read_csv(path, encoding=None):
 
 def _read_json(path, encoding=None):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
-    text = read_text(path, encoding)
+    text = decoded(path, encoding)
     numbered = corpus.json_records(text, path, parse_float=str, parse_int=str)
     if any({"_id", "_source"} <= record.keys() for _, record in numbered):
         numbered = _sources(numbered, path)
@@ -220,7 +220,7 @@ def _read_trec(path, encoding=None):
 
     Queries may be topics too, with <num> and <title>. ValueError counts what
     is not closed, or has no id or title."""
-    text = read_text(path, encoding)
+    text = decoded(path, encoding)
     begins = "<DOC>" if "<DOC>" in text else "<num>"
     matches = [re.match(TREC[begins], part) for part in text.split(begins)[1:]]
     if None in matches:
@@ -260,7 +260,7 @@ def _records(rows, path):
 
 def _read_lines(path, encoding=None):
     """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
-    text = read_text(path, encoding)
+    text = decoded(path, encoding)
     if re.search("<DOCNO>|<num>", text):
         return _read_trec(path, encoding)
     if suffix_of(path) == ".xml" or re.match(XML_TOPICS, text):
@@ -292,7 +292,7 @@ def read_page(path, folder, encoding=None):
     never a heading."""
     if path.stat().st_size > LARGEST_PAGE:
         raise ValueError(f"{path}: a page has {LARGEST_PAGE / 1e6:.0f} MB at most")
-    content = read_text(path, encoding)
+    content = decoded(path, encoding)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
     split = _of_markdown if suffix_of(path) == ".md" else _of_html
@@ -346,7 +346,7 @@ def read_folder(folder, encoding=None):
 
 def pages_of(folder):
     """The Markdown and HTML pages among `files_in` a folder."""
-    return [path for path in files_in(folder) if suffix_of(path) in PAGES]
+    return [path for path in files_in(folder) if suffix_of(path) in PAGE_SUFFIXES]
 
 
 def files_in(folder):
@@ -375,7 +375,7 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
     """A file as a DataFrame of texts with our columns; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. encoding: see `read_text`. keep_other: whether columns
+    which must be there. encoding: see `decoded`. keep_other: whether columns
     that we do not have are kept, under their own names. Notes name these, and
     columns that are not used. ValueError names file, line or record, and
     column."""
@@ -444,7 +444,7 @@ def read_qrels(path, encoding=None):
 def _qrels_lines(path, encoding):
     """The query, document and grade of each line, as texts. A header is left out."""
     rows = {}
-    for number, line in enumerate(read_text(path, encoding).split("\n"), start=1):
+    for number, line in enumerate(decoded(path, encoding).split("\n"), start=1):
         fields = line.strip().split("\t") if "\t" in line else line.split()
         if number == 1 and all(re.search(HEADER, field) for field in fields):
             continue

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from course import corpus, elastic, embedding, experiments, intervals, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 
-NAMES = {
+COLUMN_NAMES = {
     "mrr": "MRR@5",
     "ndcg": "nDCG@10",
     "low": "from",
@@ -29,7 +29,7 @@ MEANS = {
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")
 DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
 NEEDS = "Queries that ask for the same are one need."
-PAGES = Environment(
+TEMPLATES = Environment(
     loader=PackageLoader("evaluate_retrieval", ""),
     autoescape=lambda name: ".html" in name,
     undefined=StrictUndefined,
@@ -45,7 +45,7 @@ def section(title, text, table=None, code="", index=True, link=""):
     table: a DataFrame. index: whether its index, such as names of searches, is
     shown. link: the name of a page beside the report. Returns a dict of texts
     and lists of texts."""
-    table = pd.DataFrame() if table is None else table.rename(columns=NAMES)
+    table = pd.DataFrame() if table is None else table.rename(columns=COLUMN_NAMES)
     return {
         "title": title,
         "text": text,
@@ -97,13 +97,13 @@ def page(folder, candidates, results, verdict, pair, lists, run_id, picture):
     sections += of_folder(folder, candidates.models.values(), run_id)
     cost = costs(boards[kind]["ms_per_query"], best)
     top = {"decision": verdict.says, "cost": cost, "wide": wide, "narrow": narrow}
-    return PAGES.get_template("report.html.j2").render(sections=sections, top=top)
+    return TEMPLATES.get_template("report.html.j2").render(sections=sections, top=top)
 
 
 def advice_page(folder, advice, run_id):
     """The report on a folder without queries, as HTML. advice: what to do next."""
     sections = [section("Next steps", advice), *of_folder(folder, (), run_id)]
-    return PAGES.get_template("report.html.j2").render(sections=sections, top=None)
+    return TEMPLATES.get_template("report.html.j2").render(sections=sections, top=None)
 
 
 def draw(boards, kind, path):
@@ -270,14 +270,14 @@ def recipe(name, candidates, folder):
     search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
     if search.origin != "built in":
         return "It is yours already."
-    if name == built_in.NODE:
+    if name == built_in.ELASTICSEARCH:
         query = elastic.match_query(fields, "combined_fields")
         return json.dumps(query("QUESTION", "COURSE"), indent=1)
-    if name == built_in.FIELDS:
+    if name == built_in.MINSEARCH:
         return f'minsearch.Index({fields}, ["course"]).fit(documents)'
     embedded = search.setting.get("embedded", "vectors")
     model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
-    return PAGES.get_template("search.py.j2").render(
+    return TEMPLATES.get_template("search.py.j2").render(
         setting=search.setting,
         language=folder.language,
         stopwords=scoring.stopwords_of(folder.language),
@@ -312,7 +312,7 @@ def pair_page(folder, results, pair, kind, failed):
             "cause of your own for each."
         )
         sections.append(section("Failures by cause", text, counts))
-    return PAGES.get_template("pair.html.j2").render(
+    return TEMPLATES.get_template("pair.html.j2").render(
         pair=pair,
         says=pairs.sentence(figures, pair, kind),
         sections=sections,

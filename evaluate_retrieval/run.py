@@ -21,8 +21,8 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 
-COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
-COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed", "refused"]
+LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
+LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed", "refused"]
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Evaluated:
     says: str = ""
 
 
-def evaluate(options, run_id):
+def evaluate_folder(options, run_id):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
     Where the folder has no queries, the report says what to do next.
@@ -73,10 +73,10 @@ def evaluate(options, run_id):
     with _candidates(folder, options) as candidates:
         chosen = steps.choose(folder, candidates)
         results = steps.measure(folder, candidates, chosen)
-        verdict = steps.decide(folder, candidates, results, options.incumbent)
+        verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
         pair = steps.pair_of(folder, candidates, results, verdict)
         tables = _tables(folder, candidates, results, options.out)
-    files = _write(folder, results, pair, tables, options.out)
+    files = _write_results(folder, results, pair, tables, options.out)
     picture = path.with_suffix(".png")
     html = report.page(
         folder, candidates, results, verdict, pair, tables, run_id, picture
@@ -103,7 +103,7 @@ def read_aloud(options):
     return folder
 
 
-def own_searches(folder, options):
+def own_of(folder, options):
     """Your own searches: of the file that the options name, and of runs/."""
     queries = [*folder.development.values(), *folder.test.values()]
     return yours.own_searches(folder, queries, options.searches, options.timeout)
@@ -115,7 +115,7 @@ def _candidates(folder, options, names=()):
 
     names: of searches, if no others are needed: then ours are built only where
     these are not all yours. What can fail early is checked first."""
-    own = own_searches(folder, options)
+    own = own_of(folder, options)
     are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
     only_own = options.only_own or (bool(names) and all(are_own))
     only_own = yours.are_alone(len(folder.documents), own, only_own)
@@ -140,7 +140,7 @@ def _tables(folder, candidates, results, out):
     kind = folder.decides
     queries, rankings = folder.test[kind], results.rankings[kind]
     causes = pd.concat([_causes_in(out), folder.causes])
-    judge_next = lists.judge_next(folder, results)
+    judge_next = lists.next_to_judge(folder, results)
     if llm.is_live() and len(judge_next):
         path = out / RESPONSES
         judge_next = lists.with_proposals(judge_next, folder.documents, path)
@@ -156,15 +156,15 @@ def _causes_in(out):
     return written_causes([*out.glob(FAILURES)])
 
 
-def _write(folder, results, pair, tables, out):
+def _write_results(folder, results, pair, tables, out):
     """Write rankings, judgements, boards and tables; the paths that matter, a list."""
     kind, boards, by_query = folder.decides, [], []
     for name, queries in folder.test.items():
         rankings = results.rankings[name]
         trec.write_trec(out, name, queries, rankings)
-        boards.append(_board(folder, results, name, tables["refused"]))
+        boards.append(_leaderboard(folder, results, name, tables["refused"]))
         by_query.append(pairs.query_table(queries, rankings, name))
-    pd.concat(boards)[COLUMNS].to_csv(out / "leaderboard.csv")
+    pd.concat(boards)[LEADERBOARD_COLUMNS].to_csv(out / "leaderboard.csv")
     corpus.write_table(pd.concat(by_query), out / "queries.csv")
     corpus.write_table(tables["failures"], out / FAILURES)
     names = ["leaderboard.csv", "queries.csv", FAILURES]
@@ -179,7 +179,7 @@ def _write(folder, results, pair, tables, out):
     return [out / name for name in names]
 
 
-def _board(folder, results, kind, refused):
+def _leaderboard(folder, results, kind, refused):
     """The leaderboard of one kind of queries, with the columns COLUMNS."""
     is_crossed = folder.development[kind] is folder.test[kind]
     return results.boards[kind].assign(
@@ -189,7 +189,7 @@ def _board(folder, results, kind, refused):
     )
 
 
-def as_json(evaluated):
+def evaluated_as_json(evaluated):
     """What came out, for --json: a dict."""
     verdict, results = evaluated.verdict, evaluated.results
     result = {"says": evaluated.says, "files": evaluated.files}
@@ -249,7 +249,7 @@ def kept_of(evaluated, name=None, baseline=None):
 # --- Two searches ------------------------------------------------------------
 
 
-def compare(options, names, kind=None, margin=decision.MARGIN):
+def compare_two(options, names, kind=None, margin=decision.MARGIN):
     """Measure two searches, and write their page into the folder of results: a dict.
 
     names: with or without "own: ". kind: of the queries, else that which
@@ -282,7 +282,7 @@ def compare(options, names, kind=None, margin=decision.MARGIN):
     html = report.pair_page(folder, results, pair, kind, failed)
     path.write_text(html, encoding="utf-8")
     says = pairs.sentence(figures, pair, kind)
-    code, _ = gate.verdict(figures["low"], figures["high"], margin)
+    code, _ = gate.code_of_interval(figures["low"], figures["high"], margin)
     if len(queries) < experiments.FEW:
         code = gate.UNDECIDED
         says += f" Fewer than {experiments.FEW} queries decide nothing."

@@ -37,14 +37,14 @@ def main(path):
 def answers_of(path, queries):
     """The names of the searches, and an answer to each query: dicts."""
     try:
-        searches = load(path)
+        searches = load_file(path)
         takes = {name: takes_query(name, searches[name]) for name in searches}
     except ValueError as error:
         yield {"error": str(error)}
         return
     yield {"searches": takes}
     lines, loop = SimpleQueue(), asyncio.new_event_loop()
-    Thread(target=read, args=[queries, lines.put], daemon=True).start()
+    Thread(target=next_query, args=[queries, lines.put], daemon=True).start()
     while True:
         message = json.loads(lines.get())
         name, query = message["search"], message["query"]
@@ -59,14 +59,14 @@ def answers_of(path, queries):
         yield answer
 
 
-def read(queries, put):
+def next_query(queries, put):
     """Pass the lines on. At their end nobody waits: end, whatever still runs."""
     for line in queries:
         put(line)
     os._exit(0)
 
 
-def load(path):
+def load_file(path):
     """The dict SEARCHES of a file. ValueError says what is wrong, and in which line."""
     try:
         searches = runpy.run_path(path).get("SEARCHES")

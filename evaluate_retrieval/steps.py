@@ -58,13 +58,13 @@ class Results:
     chosen: the name of a search. boards: leaderboards. rankings: by search,
     ids. values: DataFrames of the metric, a row for each query and a column
     for each search. differences: the chosen search minus each other, see
-    `differences`."""
+    `differences_from_chosen`."""
 
     chosen: dict
     boards: dict
     rankings: dict
     values: dict
-    differences: dict
+    differences_from_chosen: dict
 
 
 def candidates(folder, own, es=None, only_own=False):
@@ -77,7 +77,7 @@ def candidates(folder, own, es=None, only_own=False):
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
     ours |= built_in.in_elasticsearch(es, folder.documents)
-    grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25}, {}
+    grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}, {}
     if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
     for name, settings in grids.items():
@@ -185,7 +185,7 @@ def measure(folder, candidates, chosen):
                 for name, ranking in rankings[kind].items()
             }
         )
-    gains = differences(values, test, chosen)
+    gains = differences_from_chosen(values, test, chosen)
     return Results(chosen, boards, rankings, values, gains)
 
 
@@ -205,7 +205,7 @@ def _milliseconds_to_encode(candidates, test):
     return pd.Series(times, dtype=float)
 
 
-def differences(values, test, chosen, smallest=0.02):
+def differences_from_chosen(values, test, chosen, smallest=0.02):
     """The chosen search minus each other: a dict of kind: DataFrame.
 
     values: see `Results`. Columns: see `intervals.difference`; and needed, how
@@ -241,7 +241,7 @@ def refused_shares(candidates, queries, unanswered, share=0.05):
     return pd.Series(shares, name="refused", dtype=float)
 
 
-def decide(folder, candidates, results, incumbent=None):
+def verdict_on(folder, candidates, results, incumbent=None):
     """What to do, by the queries that decide: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one

@@ -24,7 +24,7 @@ from course import corpus, trec, utils
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 TRIES = 2  # so often a query that fails is asked
-START = 60  # seconds at least that a file may take to load a model
+START_SECONDS = 60  # seconds at least that a file may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
@@ -174,7 +174,7 @@ class Program:
         _pass_on(self.process.stdout, self.lines.put)
         self.words, self.shown = words, _pass_on(self.process.stderr, show)
         try:
-            hello = self.read(max(START, 10 * self.timeout))
+            hello = self.read(max(START_SECONDS, 10 * self.timeout))
         except OSError as error:
             raise ValueError(f"{self.path}: cannot be run: {error}") from error
         if "error" in hello:

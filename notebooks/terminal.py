@@ -107,7 +107,7 @@ def run(line, since="", lines=None):
         contextlib.chdir(desk()),
         alone() if is_example() else contextlib.nullcontext(),
         contextlib.redirect_stdout(heard),
-        __main__.shown(as_json=False),
+        __main__.logs_shown(as_json=False),
     ):
         result = __main__.result_of(words)
         files = [str(__main__.nearby(path)) for path in result.get("files", ())]

@@ -44,8 +44,8 @@ def page_answers():
 def graded():
     """What judges say of answers that people graded."""
     path = corpus.collections_folder() / graded_answers.FILE
-    table = graded_answers.judged(path, DATA / "graded-verdicts.jsonl")
-    table.to_csv(DATA / graded_answers.RECORDED, index=False)
+    table = graded_answers.with_judges(path, DATA / "graded-verdicts.jsonl")
+    table.to_csv(DATA / graded_answers.RECORD_FILE, index=False)
 
 
 def collections():
@@ -57,9 +57,9 @@ def collections():
     read["ours"] = corpus.load_documents(DATA), corpus.load_splits(DATA)[1]["judged"]
     tables = {}
     for name, (documents, queries) in read.items():
-        models = () if name in claims.VERSIONS else claims.MODELS
-        searches = claims.searches(documents, es, models)
-        values = claims.values_of(name, searches, queries).round(6)
+        models = () if name in claims.VERSIONS else claims.LARGER_MODELS
+        searches = claims.searches_to_test(documents, es, models)
+        values = claims.values_on(name, searches, queries).round(6)
         tables[name] = values.reset_index().to_dict("list")
     (DATA / claims.RECORD).write_text(json.dumps(tables), encoding="utf-8")
 

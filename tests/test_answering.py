@@ -24,7 +24,7 @@ RECORDS = [{"question": f"Title {n}", "text": f"Text {n}"} for n in range(3)]
 
 def stages(qrels, outcomes=None, k=5):
     queries = pd.DataFrame({"document": qrels})
-    return answering.funnel(queries, [TEN] * len(qrels), k, outcomes).tolist()
+    return answering.stages_of(queries, [TEN] * len(qrels), k, outcomes).tolist()
 
 
 def test_without_a_model_the_funnel_ends_at_what_is_shown():
@@ -51,7 +51,7 @@ def test_with_a_model_it_ends_at_the_answer():
 
 def test_stages_come_in_order_and_all_of_them_are_kept():
     queries = pd.DataFrame({"document": [{"r9": 1}, {"r0": 1}]}, index=[7, 3])
-    found = answering.funnel(queries, [TEN] * 2, k=3)
+    found = answering.stages_of(queries, [TEN] * 2, k=3)
     assert found.index.tolist() == [7, 3]
     assert found.max() == "below the first 3"
     assert len(found.value_counts()) == len(answering.STAGES)

@@ -413,7 +413,9 @@ def test_the_chance_of_one_more_collection_is_that_of_its_prediction_interval(k)
 
 @pytest.fixture(scope="module")
 def values():
-    return {name: claims.recorded(name) for name in claims.NAMES + claims.VERSIONS}
+    return {
+        name: claims.recorded_values(name) for name in claims.NAMES + claims.VERSIONS
+    }
 
 
 def test_each_family_of_claims_is_corrected_by_itself(values):
@@ -482,11 +484,11 @@ def test_what_is_recorded_of_a_collection_is_computed_again(monkeypatch):
     monkeypatch.setattr(claims, "PREPARED", prepared())
     documents, queries = claims.collection("med")
     pd.testing.assert_frame_equal(
-        sums.features(documents, queries), sums.recorded("med"), atol=0.0015
+        sums.features(documents, queries), sums.recorded_features("med"), atol=0.0015
     )
-    values = claims.values_of("med", claims.searches(documents), queries)
-    recorded = claims.recorded("med")
-    assert {*recorded} - {*values} == {*claims.MODELS}  # there are no titles
+    values = claims.values_on("med", claims.searches_to_test(documents), queries)
+    recorded = claims.recorded_values("med")
+    assert {*recorded} - {*values} == {*claims.LARGER_MODELS}  # there are no titles
     pd.testing.assert_frame_equal(values, recorded[values.columns], atol=0.0015)
 
 

@@ -256,7 +256,7 @@ def test_each_answer_has_two_readings_of_each_fact(of, load):
     asked = load(DATA)
     shown = asked[asked["query_id"].isin(facts.index)]
     path = DATA / f"recorded-{of}s.jsonl"
-    found = llm.recorded(shown["prompt"], "answer", path, QWEN)
+    found = llm.recorded_responses(shown["prompt"], "answer", path, QWEN)
     said = [response["answer"] for response in found]
     keys = shown["prompt"].map(key_of)[[text != "I don't know." for text in said]]
     readings = read(f"{of}-readings.csv").set_index("key")
@@ -285,7 +285,7 @@ def key_of(prompt):
 
 
 def test_graded_answers_are_figures_of_three_systems_by_two_or_three_people():
-    table = graded_answers.recorded(DATA)
+    table = graded_answers.recorded_verdicts(DATA)
     assert len(table) == 477
     by_question = table.groupby("question")["system"].agg(set)
     assert len(by_question) == 159
@@ -294,7 +294,7 @@ def test_graded_answers_are_figures_of_three_systems_by_two_or_three_people():
     assert (table["faithfulness"].str.len() == 3).sum() == 465
     for quality in graded_answers.QUALITIES:
         assert (table[quality].str.len() == table["graders"].str.len()).all()
-    assert set(table["collection"]) == {*graded_answers.COLLECTIONS.values()}
+    assert set(table["collection"]) == {*graded_answers.CORPORA.values()}
     person = table[table["system"] == "person"]  # whose answer is the reference
     assert (person[["ROUGE-L", "words of reference"]] == 1).all(axis=None)
     shares = table[["RAGAS faithfulness", "a model's score", "words in passages"]]
@@ -450,23 +450,23 @@ def test_the_spanish_data_are_whole_and_keep_both_passes():
 
 
 def test_the_grades_of_dl19_are_whole_and_hold_no_text():
-    table = graders.recorded()
+    table = graders.recorded_grades()
     assert list(table.columns) == [
-        *graders.PAIR,
+        *graders.GRADED_PAIR,
         *graders.FILES,
-        graders.QWEN,
+        graders.QWEN_LABEL,
         *graders.TEN,
     ]
-    assert not table.duplicated(graders.PAIR).any()
-    assert table[graders.PAIR].map(str.isdecimal).all(axis=None)
+    assert not table.duplicated(graders.GRADED_PAIR).any()
+    assert table[graders.GRADED_PAIR].map(str.isdecimal).all(axis=None)
     given = table[list(graders.FILES)]
     judged = given.notna().all(axis=1)
     assert (judged.sum(), (~judged).sum()) == (9_260, 70)
     assert given[~judged].isna().all(axis=None)
     assert given[judged].isin([0, 1, 2, 3]).all(axis=None)
-    asked = table[table[graders.QWEN].notna()]
-    assert set(asked["query"].value_counts()) == {graders.DRAWN}
-    assert asked[graders.QWEN].between(0, 1).all()
+    asked = table[table[graders.QWEN_LABEL].notna()]
+    assert set(asked["query"].value_counts()) == {graders.DRAWN_QUERIES}
+    assert asked[graders.QWEN_LABEL].between(0, 1).all()
     assert judged[asked.index].all()
     for name in graders.TEN:
         ranks = table[table[name].notna()].groupby("query")[name].agg(sorted)

@@ -83,9 +83,9 @@ ALL += [("generated", *row) for row in OF_GENERATED]
 
 @pytest.mark.parametrize(("kind", "before", "now", "options", "code", "phrase"), ALL)
 def test_what_the_gate_says(kind, before, now, options, code, phrase):
-    outcomes = gate.compare({kind: before}, {kind: now}, **options)
+    outcomes = gate.outcomes_of({kind: before}, {kind: now}, **options)
     text = "\n".join(gate.summary_lines(outcomes))
-    assert gate.as_json(outcomes)["code"] == code
+    assert gate.outcomes_as_json(outcomes)["code"] == code
     names = "'own: mine' against 'own: mine'"
     assert text.startswith(f"{kind}: {gate.WORDS[code]}: {names}\n")
     assert phrase in text
@@ -94,12 +94,12 @@ def test_what_the_gate_says(kind, before, now, options, code, phrase):
 
 def test_an_error_counts_before_a_loss_and_a_loss_before_doubt():
     outcomes = [gate.Outcome("judged", code, ("a", "a")) for code in (0, 2, 1, 3)]
-    assert [gate.code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
+    assert [gate.worst_code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
 
 
 def test_at_any_time_each_need_counts_once():
     worse = kept(JUDGED, [3] * 30 + [1] * 30, ["big"] * 31 + IDS[31:])
-    [outcome] = gate.compare({"judged": GOOD}, {"judged": worse}, anytime=True)
+    [outcome] = gate.outcomes_of({"judged": GOOD}, {"judged": worse}, anytime=True)
     assert outcome.figures["difference"] == pytest.approx(-0.5 * 30 / 31 / 30)
 
 
@@ -108,12 +108,12 @@ def test_it_names_the_queries_that_lost_and_their_first_ids():
     ranks[59] = 1  # which gains most
     before, now = kept(JUDGED, [1] * 48 + [3] * 12), kept(JUDGED, ranks)
     now.queries.loc[0, "question"] = "why\nnot?"
-    [outcome] = gate.compare({"judged": before}, {"judged": now})
+    [outcome] = gate.outcomes_of({"judged": before}, {"judged": now})
     text = "\n".join(gate.summary_lines([outcome]))
     lost = [row["query_id"] for row in outcome.largest["losses"]]
     gains = [row["gain"] for row in outcome.largest["gains"]]
     assert lost == ["d1", "d0", "d2"]
-    assert (gains[0], len(gains)) == (0.5, gate.SHOWN)
+    assert (gains[0], len(gains)) == (0.5, gate.MOST_SHOWN)
     assert gains == sorted(gains, reverse=True)
     ids = "d0, other0, other1; now other0, other1, other2"
     assert f"\n      -0.569 (1.000 to 0.431) d0 “why not?”: {ids}\n" in text
@@ -121,12 +121,12 @@ def test_it_names_the_queries_that_lost_and_their_first_ids():
 
 def test_a_kind_of_query_that_one_run_lacks():
     pair, judged = {"judged": GOOD, "generated": kept(GENERATED, 1)}, {"judged": GOOD}
-    outcomes = gate.compare(pair, judged)
+    outcomes = gate.outcomes_of(pair, judged)
     text = "\n".join(gate.summary_lines(outcomes))
-    assert gate.code(outcomes) == ERROR
+    assert gate.worst_code(outcomes) == ERROR
     assert "The baseline has generated queries, and this run has none." in text
     assert "Search: Error" in gate.markdown(outcomes)
-    [outcome] = gate.compare(judged, pair)
+    [outcome] = gate.outcomes_of(judged, pair)
     sentence = "The baseline has no generated queries: they are not compared."
     assert (outcome.code, outcome.sentences[-1]) == (NOT_WORSE, sentence)
 
@@ -150,7 +150,7 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     assert (again.search, again.qrels) == (judged.search, qrels)
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert {query: ids[:100] for query, ids in deep.items()} == again.rankings
-    assert gate.code(gate.compare(baseline, kinds)) == NOT_WORSE
+    assert gate.worst_code(gate.outcomes_of(baseline, kinds)) == NOT_WORSE
 
 
 SPOILT = {  # what becomes of the text in the file
@@ -191,7 +191,7 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
     now = replace(kept(JUDGED, 3), search=HOSTILE)
     now.queries["question"] = HOSTILE
     now.rankings["d0"][0] = HOSTILE
-    [outcome] = gate.compare({"judged": GOOD}, {"judged": now})
+    [outcome] = gate.outcomes_of({"judged": GOOD}, {"judged": now})
     assert "\x1b" not in "".join(gate.summary_lines([outcome]))
     render = create_markdown(escape=False, plugins=["table", "strikethrough", "url"])
     page = BeautifulSoup(render(gate.markdown([outcome])), "html.parser")
@@ -211,7 +211,7 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
 def test_the_summary_is_added_to_a_file(tmp_path):
     path = tmp_path / "job.md"
     path.write_text("before\n")
-    gate.write_summary(gate.compare({"judged": GOOD}, {"judged": GOOD}), path)
+    gate.write_summary(gate.outcomes_of({"judged": GOOD}, {"judged": GOOD}), path)
     gate.write_summary("no <b>", path)
     text = path.read_text()
     assert text.startswith("before\n## Search: Not worse\n")

@@ -94,11 +94,11 @@ def test_the_table_has_what_our_model_says_of_the_models_answers(path, tmp_path)
     verdicts = tmp_path / "verdicts.jsonl"
     verdicts.write_text("\n".join(lines), "utf-8")
     with pytest.raises(RuntimeError, match="2 of 2 prompts have no answer"):
-        graded_answers.judged(path, verdicts)
+        graded_answers.with_judges(path, verdicts)
     prompt = graded_answers.GOOD.format(question=turns, answer=answer)
     verdicts.write_text("\n".join([*lines, reply(prompt, 0.6)]), "utf-8")
-    table = graded_answers.judged(path, verdicts)
-    columns = graded_answers.recorded(corpus.ROOT / "data").columns
+    table = graded_answers.with_judges(path, verdicts)
+    columns = graded_answers.recorded_verdicts(corpus.ROOT / "data").columns
     assert table.columns.tolist() == columns.tolist()
     # neither the person's answer, nor where no passage is shown
     assert table["fact by fact"].dropna().to_dict() == {0: 0.55, 1: 0.55}
@@ -106,7 +106,7 @@ def test_the_table_has_what_our_model_says_of_the_models_answers(path, tmp_path)
 
 
 def test_more_drawn_questions_begin_with_the_same_ones():
-    answers = graded_answers.recorded(corpus.ROOT / "data")
+    answers = graded_answers.recorded_verdicts(corpus.ROOT / "data")
     few, more = (graded_answers.drawn_answers(answers, n) for n in (5, 9))
     assert more["question"].tolist()[:10] == few["question"].tolist()
 
@@ -123,7 +123,7 @@ def test_more_drawn_questions_begin_with_the_same_ones():
     ],
 )
 def test_sentences_are_cut_by_code(text, expected):
-    assert graded_answers.sentences(text) == expected
+    assert graded_answers.sentences_of(text) == expected
 
 
 # --- How judges agree with people --------------------------------------------
@@ -195,7 +195,7 @@ def test_each_person_is_compared_with_the_two_others():
 @pytest.mark.skipif(PATH is None, reason="`make collections` fetches the file")
 def test_the_recorded_figures_are_those_of_their_file_without_its_texts():
     data = corpus.ROOT / "data"
-    recorded = graded_answers.recorded(data)
+    recorded = graded_answers.recorded_verdicts(data)
     answers = graded_answers.read_answers(PATH)
     rows = answers.sample(12, random_state=4).index  # cosines take long
     counted = graded_answers.with_counts(answers.loc[rows].reset_index(drop=True))
@@ -205,6 +205,6 @@ def test_the_recorded_figures_are_those_of_their_file_without_its_texts():
         pd.testing.assert_frame_equal(
             table[names], expected, check_dtype=False, atol=0.002
         )
-    text = (data / graded_answers.RECORDED).read_text("utf-8")
+    text = (data / graded_answers.RECORD_FILE).read_text("utf-8")
     assert not any(answer[:60] in text for answer in answers["answer"])
     assert recorded["question"].str.fullmatch(r"[0-9a-f]{32}<::>\d+").all()

@@ -86,17 +86,22 @@ def test_labels_correct_verdicts_and_good_verdicts_make_the_interval_narrower():
 @pytest.mark.skipif(not DL19, reason="no dl19 here; COLLECTIONS names a folder")
 def test_recorded_grades_are_those_of_the_files_and_the_drawn_pairs_have_a_p():
     columns = ["query", "run", "document", "grade"]
-    form = {"sep": r"\s+", "names": columns, "dtype": str, "index_col": graders.PAIR}
+    form = {
+        "sep": r"\s+",
+        "names": columns,
+        "dtype": str,
+        "index_col": graders.GRADED_PAIR,
+    }
     grades = pd.DataFrame(
         {
             name: pd.read_csv(DL19 / file, **form)["grade"].astype(int)
             for name, file in graders.FILES.items()
         }
     )
-    judged = graders.recorded().set_index(graders.PAIR)
+    judged = graders.recorded_grades().set_index(graders.GRADED_PAIR)
     judged = judged[judged["people"].notna()]
     whole = judged.sort_index()[list(graders.FILES)].astype(int)
     assert whole.equals(grades.sort_index())
-    has_p = judged.index[judged[graders.QWEN].notna()]
-    drawn = judged.groupby("query").sample(graders.DRAWN, random_state=1).index
+    has_p = judged.index[judged[graders.QWEN_LABEL].notna()]
+    drawn = judged.groupby("query").sample(graders.DRAWN_QUERIES, random_state=1).index
     assert set(has_p) == set(drawn)

@@ -92,7 +92,7 @@ def test_a_piece_a_million_times_is_a_sentence_or_read(tmp_path, name):
         path = tmp_path / name
         path.write_text(f"{lead}{piece * (N // len(piece))}{end}", encoding="utf-8")
         with a_sentence_at_most(path):
-            if path.suffix in read.PAGES:
+            if path.suffix in read.PAGE_SUFFIXES:
                 read.read_page(path, tmp_path)
             else:
                 read.read_records(path, read.DOCUMENT, ["text"])
@@ -152,7 +152,9 @@ def test_two_searches_have_two_files_and_alone_each_has_its_name():
     assert names == trec.file_names(["other", "V 1", "v-1", "v 1"])
 
 
-@pytest.mark.parametrize("suffix", [*read.READERS, ".csv.gz", ".txt", *read.PAGES])
+@pytest.mark.parametrize(
+    "suffix", [*read.READERS, ".csv.gz", ".txt", *read.PAGE_SUFFIXES]
+)
 @settings(
     max_examples=60,
     deadline=None,
@@ -166,7 +168,7 @@ def test_every_reader_gives_a_table_or_a_sentence(tmp_path, suffix, content):
         content = gzip.compress(content) if len(content) % 2 else content
     path.write_bytes(content)
     with a_sentence_at_most(path):
-        if suffix in read.PAGES:
+        if suffix in read.PAGE_SUFFIXES:
             read.read_page(path, tmp_path)
         else:
             table = read.read_records(path, read.DOCUMENT, ["text"])

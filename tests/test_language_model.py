@@ -132,7 +132,7 @@ def test_after_ten_failures_no_call_is_made_and_answers_are_recorded():
 
     with pytest.raises(RuntimeError, match=r"10 of 30 .*ZeroDivisionError.*'prompt 1'"):
         llm.respond(MANY, "Answer", PATH, call, workers=1)
-    assert llm.recorded(MANY, "Answer", PATH) == [1, None] * 10 + [None] * 10
+    assert llm.recorded_responses(MANY, "Answer", PATH) == [1, None] * 10 + [None] * 10
 
 
 @pytest.mark.parametrize(("reply", "message"), UNUSABLE)
@@ -250,7 +250,7 @@ def test_half_a_record_is_skipped_wherever_it_ends_and_asked_again():
         PATH.write_bytes(content := half + b"\r\n" + line("a", "old") + half)
         message = rf"{PATH}: 2 cut-off line\(s\) skipped; they will be asked again"
         with pytest.warns(UserWarning, match=message) as said:
-            assert llm.recorded(["a", "ç🚀"], "Answer", PATH) == ["old", None]
+            assert llm.recorded_responses(["a", "ç🚀"], "Answer", PATH) == ["old", None]
         assert (len(said), PATH.read_bytes()) == (1, content)
 
 
@@ -278,7 +278,7 @@ def test_responses_count_for_the_model_that_is_named_now(live, model, found):
     known += [("c", "other")]
     PATH.write_bytes(b"".join(line(prompt, name, name) for prompt, name in known))
     os.environ |= {"COURSE_LLM": live, "OPENAI_MODEL": model}
-    assert llm.recorded("abc", "Answer", PATH) == found
+    assert llm.recorded_responses("abc", "Answer", PATH) == found
 
 
 def test_the_key_is_that_of_the_recorded_responses():
@@ -296,7 +296,7 @@ def test_a_changed_record_is_an_error_and_one_without_a_checksum_counts():
     old = json.loads(whole)
     del old["check"]
     PATH.write_text(json.dumps(old) + "\n")
-    assert llm.recorded(["a"], "Answer", PATH) == ["the answer"]
+    assert llm.recorded_responses(["a"], "Answer", PATH) == ["the answer"]
 
 
 def test_two_processes_ask_each_prompt_once():
@@ -337,7 +337,7 @@ def test_on_a_full_disk_no_reply_is_lost_and_no_more_are_asked(small_disk):
         llm.respond(prompts, "Answer", path, call, workers=4)
     assert 10 < len(asked) < 40
     with warnings.catch_warnings(action="ignore"):  # a line was begun
-        known = llm.recorded(prompts, "Answer", path)
+        known = llm.recorded_responses(prompts, "Answer", path)
     assert [p for p, r in zip(prompts, known, strict=True) if r] == sorted(
         asked, key=prompts.index
     )
@@ -362,5 +362,5 @@ def test_a_judge_without_the_wanted_digits_is_not_recorded():
         call = llm.judge_call(among="01")
         with pytest.raises(RuntimeError, match=r"digit .*of 01"):
             llm.respond(["Is it?"], "digit", PATH, call)
-    assert llm.recorded(["Is it?"], "digit", PATH) == [None]
+    assert llm.recorded_responses(["Is it?"], "digit", PATH) == [None]
     assert len(llm.load_responses(APART)) == 1

@@ -21,7 +21,7 @@ def folder(tmp_path):
 
 
 def recorded(results, source, command=()):
-    return manifest.recorded(results, source, command, "german", {"vectors": "a"})
+    return manifest.recorded_run(results, source, command, "german", {"vectors": "a"})
 
 
 def content(results):

@@ -232,7 +232,7 @@ def test_a_bad_answer_fails_in_one_line_that_names_the_search(tmp_path):
 def test_a_bad_file_is_refused_in_one_line_that_names_it(
     tmp_path, monkeypatch, code, problem
 ):
-    monkeypatch.setattr(yours, "START", 2 if "sleep" in code else 60)
+    monkeypatch.setattr(yours, "START_SECONDS", 2 if "sleep" in code else 60)
     with pytest.raises(ValueError, match=f"searches.py: .*{problem}") as raised:
         own(tmp_path, code, timeout=0.1)
     assert "\n" not in str(raised.value)

@@ -9,7 +9,7 @@ import pandas as pd
 import utils
 from course import corpus, llm, scoring
 
-NAMES = ["med", "cisi", "cacm", "vaswani"]
+OLD_COLLECTIONS = ["med", "cisi", "cacm", "vaswani"]
 RECORD = "recorded-places.csv"
 KINDS = ["model's questions", "model's queries"]
 TYPED_PROMPT = """Somebody looks for the document below and has not read it.
@@ -63,7 +63,7 @@ def ours(documents):
     return tables
 
 
-def recorded():
+def recorded_places():
     """What a model asked about the collections of NAMES, a row for each text.
 
     Columns: document, kind (one of KINDS), shared (how many of its content

@@ -25,7 +25,7 @@ MARKED = ["stackfaq", "dl19"]
 # Collections in another version, recorded beside: with titles, with summaries for
 # messages, and without the texts that have left MedQuAD
 VERSIONS = ["stackfaq, titles", "liveqa, summaries", "liveqa, kept texts"]
-MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
+LARGER_MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
 PREPARED = corpus.CACHE / "prepared"  # where `make collections` writes them
 RECORD = "recorded-collections.json"
 # ids of LiveQA-Med whose texts have left MedQuAD since, for their copyright
@@ -85,7 +85,7 @@ def collection(name):
     return documents, queries.reset_index(drop=True)
 
 
-def searches(documents, es=None, models=()):
+def searches_to_test(documents, es=None, models=()):
     """The searches of the claims, by name; ten ids each.
 
     `scoring.ten_scores`; minsearch's sum over fields with the title × 1 and ×
@@ -100,8 +100,8 @@ def searches(documents, es=None, models=()):
     scores["BM25, our setting, title × 1"] = scoring.bm25_scores(documents, **once)
     texts = [corpus.heading_and_text(document) for document in documents]
     for name in models:
-        vectors = embedding.embed(texts, MODELS[name])
-        scores[name] = scoring.vector_scores(vectors, documents, MODELS[name])
+        vectors = embedding.embed(texts, LARGER_MODELS[name])
+        scores[name] = scoring.vector_scores(vectors, documents, LARGER_MODELS[name])
     by_name = {
         name: utils.search_by_scores(scores[name], documents, k=10) for name in scores
     }
@@ -110,7 +110,7 @@ def searches(documents, es=None, models=()):
     return by_name
 
 
-def values_of(name, searches, queries):
+def values_on(name, searches, queries):
     """nDCG@10 of each query of a collection by each search: a DataFrame.
 
     Its index is what an interval draws: labelled needs, or the queries
@@ -126,7 +126,7 @@ def values_of(name, searches, queries):
     return pd.DataFrame(columns).set_index(pd.Index(needs, name="need"))
 
 
-def recorded(name):
+def recorded_values(name):
     """The recorded values of a collection."""
     tables = json.loads((corpus.ROOT / "data" / RECORD).read_text("utf-8"))
     return pd.DataFrame(tables[name]).set_index("need")

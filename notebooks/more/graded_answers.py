@@ -16,13 +16,13 @@ from scipy import stats
 from course import answering, corpus, embedding, intervals
 
 FILE = "mtrag/reference_subset_with_human_evaluations.json"  # of `make collections`
-RECORDED = "recorded-answers-graded.csv"
+RECORD_FILE = "recorded-answers-graded.csv"
 SYSTEMS = {
     "gpt-4o": "GPT-4o",
     "llama-3.1-405b-instruct": "Llama 3.1 405B",
     "reference": "person",
 }
-COLLECTIONS = {  # of passages: a part of their name, and what they are about
+CORPORA = {  # of passages: a part of their name, and what they are about
     "clapnq": "Wikipedia",
     "fiqa": "finance",
     "govt": "government",
@@ -62,7 +62,7 @@ N_DRAWS = 2_000  # for an interval
 DRAWN = 50  # questions whose answers our model judged
 
 
-def recorded(folder):
+def recorded_verdicts(folder):
     """recorded-answers-graded.csv as a DataFrame, a row for each answer.
 
     question: its id. collection: a name of COLLECTIONS. system: a name of
@@ -71,14 +71,14 @@ def recorded(folder):
     in the same order; "-" without a grade. Then a column for each judge; NaN
     where our model was not asked."""
     texts = dict.fromkeys(["graders", *QUALITIES], str)
-    return pd.read_csv(folder / RECORDED, dtype=texts)
+    return pd.read_csv(folder / RECORD_FILE, dtype=texts)
 
 
 # --- How the table is made ---------------------------------------------------
 
 
-def judged(path, verdicts):
-    """The table of `recorded`, from FILE at path.
+def with_judges(path, verdicts):
+    """The table of `recorded_verdicts`, from FILE at path.
 
     Our model is asked as `llm.respond` does, recorded at verdicts; see
     `by_model`."""
@@ -90,7 +90,7 @@ def judged(path, verdicts):
 def read_answers(path):
     """The answers of FILE with their texts: a DataFrame, a row for each answer.
 
-    Columns: those of `recorded` that the file has, and the TEXTS: conversation
+    Columns: those of `recorded_verdicts` that the file has, and the TEXTS: conversation
     (the user's turns so far, a line each), answer, reference (the person's
     answer) and shown (a list of passages). KeyError for a file of another
     form."""
@@ -109,12 +109,12 @@ def read_answers(path):
     rows = []
     for entry in content["evaluations"]:
         task, given = tasks[entry["task_id"]], entry["annotations"]
-        [part] = [name for name in COLLECTIONS if name in task["Collection"]]
+        [part] = [name for name in CORPORA if name in task["Collection"]]
         shown = [passages[context["document_id"]] for context in task["contexts"]]
         graders = sorted({person for name in QUALITIES for person in given[name]})
         row = {
             "question": entry["task_id"],
-            "collection": COLLECTIONS[part],
+            "collection": CORPORA[part],
             "system": SYSTEMS[entry["model_id"]],
             "passages": len(shown),
             "graders": "".join(map(letters.get, graders)),
@@ -159,7 +159,7 @@ def with_counts(answers):
     return answers.assign(**counts).round(digits)
 
 
-def sentences(text):
+def sentences_of(text):
     """The sentences of a text, a list, cut by code: after . ! or ?, and at lines.
 
     Without a letter it is none, and the number of a list stays with its
@@ -187,7 +187,7 @@ def by_model(answers, path):
     asked as `llm.respond` does, recorded at path. RuntimeError counts what has
     no reply."""
     model = answering.ANSWERED_BY
-    facts = answers["reference"].map(sentences)
+    facts = answers["reference"].map(sentences_of)
     scores = answering.fact_scores(answers["answer"], facts, path, model)
     pairs = zip(answers["conversation"], answers["answer"], strict=True)
     prompts = [GOOD.format(question=turns, answer=answer) for turns, answer in pairs]
@@ -235,7 +235,7 @@ def rhos(scores, truth, groups):
     groups: what is drawn, a label a row. The 95 % interval is from 2,000 draws
     of whole groups, each ranked anew: their middle, and below 100 groups
     Student's t with their spread."""
-    return _with_interval(_drawn_rhos(scores, truth, groups), groups, "value")
+    return _interval_of(_drawn_rhos(scores, truth, groups), groups, "value")
 
 
 def rho_gains(scores, truth, groups, pairs):
@@ -252,7 +252,7 @@ def rho_gains(scores, truth, groups, pairs):
         name = f"{judge} minus {baseline}"
         swapped[name] = products[judge] - products[baseline]
         gains[name] = drawn[judge] - drawn[baseline]
-    table = _with_interval(pd.DataFrame(gains), groups, "difference")
+    table = _interval_of(pd.DataFrame(gains), groups, "difference")
     p = pd.Series(intervals.permutation_p_values(swapped, groups))
     return table.assign(p=intervals.holm(p))
 
@@ -265,10 +265,10 @@ def rank_slopes(scores, truth, groups):
     with_truth = _drawn_rhos(scores, truth, groups).to_numpy()
     between = [_drawn_rhos(scores, scores[name], groups) for name in scores]
     slopes = np.linalg.solve(np.stack(between, axis=1), with_truth[..., None])[..., 0]
-    return _with_interval(pd.DataFrame(slopes, columns=[*scores]), groups, "slope")
+    return _interval_of(pd.DataFrame(slopes, columns=[*scores]), groups, "slope")
 
 
-def _with_interval(drawn, groups, title):
+def _interval_of(drawn, groups, title):
     """The first draw of each column, and its 95 % interval from those after it."""
     value, draws, n = drawn.iloc[0], drawn[1:], len(set(groups))
     low, high = draws.quantile(0.025), draws.quantile(0.975)

@@ -11,14 +11,14 @@ import pandas as pd
 
 from course import corpus, experiments
 
-PAIR = ["query", "document"]
+GRADED_PAIR = ["query", "document"]
 FILES = {  # of the collection dl19, see scripts/collections.toml
     "people": "2019qrels-pass.txt",
     "FLAN-T5-large": "dl2019_test_4prompts_flant5large.txt",
     "Llama-3.3-70B": "dl2019_test_4prompts_llama70b.txt",
     "baseline": "dl2019_test_baseline.txt",
 }
-QWEN = "Qwen-1.5B"
+QWEN_LABEL = "Qwen-1.5B"
 TEN = ["one field", "logarithm", "BM25", "BM25, stems", "BM25, our setting"]
 TEN += [
     "vectors",
@@ -27,19 +27,21 @@ TEN += [
     "RRF, 60",
     "RRF, 1",
 ]  # `scoring.ten_searches`
-DRAWN = 40  # pairs of each query that the open model grades
+DRAWN_QUERIES = 40  # pairs of each query that the open model grades
 RECORD, OLD_RECORD = "recorded-dl19.csv", "recorded-grades.csv"
 
 
-def recorded(name=RECORD):
+def recorded_grades(name=RECORD):
     """A table as data/ has it: RECORD or OLD_RECORD."""
-    return pd.read_csv(corpus.ROOT / "data" / name, dtype=dict.fromkeys(PAIR, str))
+    return pd.read_csv(
+        corpus.ROOT / "data" / name, dtype=dict.fromkeys(GRADED_PAIR, str)
+    )
 
 
 def ndcg_by(who, table):
     """nDCG@10 of each query by each search, by the grades of one grader: a DataFrame.
 
-    table: as `recorded` returns it. A pair without a grade counts as 0. The
+    table: as `recorded_grades` returns it. A pair without a grade counts as 0. The
     best possible ranking is that grader's own."""
     discounts = 1 / np.log2(table[TEN] + 1)
     gains = discounts.fillna(0).mul(table[who].fillna(0), axis=0)

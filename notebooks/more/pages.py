@@ -27,7 +27,7 @@ DEEP = 120  # chunks that are ranked for a query
 ANSWERED = ["128 tokens", "128 tokens, headings", "512 tokens", "whole page"]
 ANSWER_BUDGET = 1_000  # tokens of pages in the prompts of the recorded answers
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-HEADING = re.compile(r"(?m)^##+ (.*)$")
+PAGE_HEADING = re.compile(r"(?m)^##+ (.*)$")
 
 
 # --- Pages and spans ---------------------------------------------------------
@@ -179,7 +179,7 @@ def with_headings(cut, tokens):
     starts = tokens.start[cut["first"]]
     for number, start in zip(cut["page"], starts, strict=True):
         page = tokens.pages[number]
-        headings = HEADING.finditer(page["text"])
+        headings = PAGE_HEADING.finditer(page["text"])
         above = [heading[1] for heading in headings if heading.start() < start]
         titles = [page["title"], *above[-1:]]
         prefixes.append("" if start == 0 else ". ".join(titles) + ". ")
@@ -295,7 +295,7 @@ def recalled(rankings, cut, relevant, budgets=BUDGETS):
     return np.array(recall)
 
 
-def recorded(version):
+def recorded_pages(version):
     """What was measured for the searches of each way: a dict of search: dict of way.
 
     version: "near" or "away", where the titles of a page are: arrays,

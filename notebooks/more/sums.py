@@ -23,7 +23,7 @@ FEATURES = ["words", "overlap", "agreement"]
 PARTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # where a rule may cut
 
 
-def recorded(name):
+def recorded_features(name):
     """The recorded features of a collection's queries: a DataFrame.
 
     Beside FEATURES it has, for a look behind, the column shared: the mean
@@ -34,7 +34,7 @@ def recorded(name):
 
 
 def features(documents, queries):
-    """What `recorded` has of a collection's queries, a row for each.
+    """What `recorded_features` has of a collection's queries, a row for each.
 
     document: in the queries, a dict of id: grade."""
     questions = queries["question"]

@@ -210,7 +210,9 @@ def test_every_error_is_json_if_it_is_asked_for(folder, run, words, says):
 
 def test_a_bug_and_an_interrupt_are_json_too(folder, run, monkeypatch):
     for error in (ZeroDivisionError, KeyboardInterrupt, ModuleNotFoundError):
-        monkeypatch.setattr(run_module, "evaluate", mock.Mock(side_effect=error("why")))
+        monkeypatch.setattr(
+            run_module, "evaluate_folder", mock.Mock(side_effect=error("why"))
+        )
         code, said, _ = run(folder, "--json")
         assert code == json.loads(said)["code"] == 3
 

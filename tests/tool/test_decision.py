@@ -136,7 +136,7 @@ def test_the_spreads_are_those_of_the_collections():
     for name, named in pairs.items():
         spreads = []
         for collection in ["ours", *claims.NAMES]:
-            table = claims.recorded(collection).reset_index()
+            table = claims.recorded_values(collection).reset_index()
             groups = table["need"]
             for a, b in named:
                 error = intervals.standard_error(table[a] - table[b], groups)

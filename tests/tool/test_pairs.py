@@ -173,7 +173,7 @@ def test_a_row_for_each_query_and_search():
     assert old.loc["q0", "ndcg"] == pytest.approx(SECOND)
 
 
-@pytest.mark.parametrize("name", sorted({*pairs.QUERY_COLUMNS} - {"query_id"}))
+@pytest.mark.parametrize("name", sorted({*pairs.TABLE_COLUMNS} - {"query_id"}))
 def test_a_column_of_yours_may_be_called_like_one_of_ours(name):
     queries = QUERIES.assign(**{name: "mine"})
     table = pairs.query_table(queries, RANKINGS, "judged")

@@ -22,7 +22,7 @@ QUERIES = pd.DataFrame({"document": [{"a": 1, "b": 0}]})
 
 
 def render(sections, top=None):
-    return report.PAGES.get_template("report.html.j2").render(
+    return report.TEMPLATES.get_template("report.html.j2").render(
         sections=sections, top=top
     )
 
@@ -143,7 +143,11 @@ def test_a_search_of_yours_an_engine_and_minsearch_have_their_own_recipes():
     own = SimpleNamespace(origin="own", setting={})
     engine = built_in.BuiltIn(None, None)
     folder = SimpleNamespace(documents=DOCUMENTS, language="english")
-    searches = {"own: x": own, built_in.NODE: engine, built_in.FIELDS: engine}
+    searches = {
+        "own: x": own,
+        built_in.ELASTICSEARCH: engine,
+        built_in.MINSEARCH: engine,
+    }
     recipes = [
         report.recipe(name, steps.Candidates(searches), folder) for name in searches
     ]

@@ -106,7 +106,7 @@ def test_a_run_of_few_of_the_queries_is_not_chosen_and_no_incumbent(halves):
     chosen = steps.choose(folder, candidates)
     assert chosen == {"judged": "good"}
     results = steps.measure(folder, candidates, chosen)
-    assert steps.decide(folder, candidates, results).incumbent is None
+    assert steps.verdict_on(folder, candidates, results).incumbent is None
     with pytest.raises(ValueError, match="no search ranks half of the judged"):
         steps.choose(folder, candidates.only(["run: few"]))
 
@@ -142,7 +142,7 @@ def test_the_differences_of_both_kinds_are_one_family():
     }
     values["judged"]["bad"] = 0.0
     chosen = {"generated": "close", "judged": "good"}
-    tables = steps.differences(values, test, chosen)
+    tables = steps.differences_from_chosen(values, test, chosen)
     assert tables["generated"]["difference"].round(3).to_dict() == {"good": -0.05}
     assert tables["judged"].index.tolist() == ["bad", "close"]  # the largest first
     raw = {}
@@ -159,7 +159,7 @@ def test_a_search_alone_has_nothing_to_be_compared_with():
     candidates = steps.Candidates({"good": search_of(ranked((FIRST, N)), "own")})
     results = steps.measure(folder, candidates, {"judged": "good"})
     assert results.differences["judged"].empty
-    verdict = steps.decide(folder, candidates, results)
+    verdict = steps.verdict_on(folder, candidates, results)
     assert steps.pair_of(folder, candidates, results, verdict) == ("good", "good")
 
 
@@ -288,10 +288,10 @@ def test_what_is_judged_next_is_of_documents_that_are_there():
     searches = {"old": search_of(ranked((FIRST, N))), "new": search_of(new)}
     results = steps.measure(folder, steps.Candidates(searches), {"judged": "old"})
     results.differences["judged"]["p"] = 1.0  # they cannot be told apart
-    pairs = lists.judge_next(folder, results)
+    pairs = lists.next_to_judge(folder, results)
     assert set(pairs["document"]) == {"c"}
     assert list(pairs) == corpus.TO_JUDGE
-    assert lists.judge_next(folder_of("generated"), results).empty
+    assert lists.next_to_judge(folder_of("generated"), results).empty
 
 
 def test_advice_counts_calls_and_the_queries_that_are_there():
