@@ -57,7 +57,7 @@ class Outcome:
     (three ids)."""
 
     kind: str
-    worst_code: int
+    code: int
     searches: tuple
     figures: dict = field(default_factory=dict)
     sentences: list = field(default_factory=list)

@@ -64,7 +64,7 @@ class Results:
     boards: dict
     rankings: dict
     values: dict
-    differences_from_chosen: dict
+    differences: dict
 
 
 def candidates(folder, own, es=None, only_own=False):
