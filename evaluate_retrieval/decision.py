@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from course import experiments, intervals
-from evaluate_retrieval.screen import MARGIN
+from evaluate_retrieval.screen import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
@@ -210,10 +210,10 @@ def code(decision):
     MARGIN. 1: the incumbent is kept, and no candidate is shown to be that
     near."""
     if decision.verdict == "undecided":
-        return 2
+        return UNDECIDED
     table = decision.table
     near = table.empty or (table["low"] > -MARGIN).any()
-    return 0 if decision.verdict == "ship" or near else 1
+    return NOT_WORSE if decision.verdict == "ship" or near else WORSE
 
 
 # --- How many queries --------------------------------------------------------

@@ -35,7 +35,7 @@ MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 class Kept:
     """What a baseline keeps of one kind of query, or what a run has just measured.
 
-    queries: DataFrame with QUERY_COLUMNS, texts; need: which belong together,
+    queries: DataFrame with KEPT_COLUMNS, texts; need: which belong together,
     see `intervals.groups_of`. rankings: dict of query id: ids, best first,
     without padding. qrels: dict of query id: dict of id: grade."""
 
@@ -52,9 +52,9 @@ class Outcome:
     code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
     and the old one. figures: metric, before, now, difference, low, high, how,
     queries, groups, wins, losses and ties; empty after an error. sentences:
-    why, then what else changed. largest: losses and gains, SHOWN each: lists of
-    dicts with query_id, question, before, now, gain, first_before and first_now
-    (three ids)."""
+    why, then what else changed. largest: losses and gains, MOST_SHOWN each:
+    lists of dicts with query_id, question, before, now, gain, first_before and
+    first_now (three ids)."""
 
     kind: str
     code: int

@@ -16,7 +16,7 @@ from unittest import mock
 import pandas as pd
 
 from course import corpus, embedding, experiments, plots
-from evaluate_retrieval import __main__, judge
+from evaluate_retrieval import __main__, screen
 from evaluate_retrieval.folder import DOCUMENTS, JUDGED
 
 OURS = corpus.ROOT / "data"
@@ -119,7 +119,7 @@ def run(line, since="", lines=None):
     print("".join(f"{text}\n" for text in cut), end="")
     if "error" in result:
         raise RuntimeError(result["error"])
-    print(judge.printable(result["says"]), *files, sep="\n")
+    print(screen.printable(result["says"]), *files, sep="\n")
     print(f"[exit code {result['code']}]")
     return result
 
