@@ -259,7 +259,20 @@ def ground_truth_from(table, courses, name):
         table = table.assign(
             also=list(map(" ".join, kept)), need=table["document"].map(needs)
         )
-    return table.reset_index(drop=True)
+    return with_weights(table.reset_index(drop=True), name)
+
+
+def with_weights(queries, name):
+    """Queries with their column weight, if there is one, as numbers.
+
+    It says how often a query counts. ValueError names the row of one that is
+    not above 0. name: of the file."""
+    if "weight" not in queries:
+        return queries
+    weights = pd.to_numeric(queries["weight"], errors="coerce")
+    wrong = ~weights.between(0, np.inf, inclusive="neither")
+    fail_if_any(queries, wrong, "weight", name, "is not a number above 0")
+    return queries.assign(weight=weights)
 
 
 def linked(pairs):
@@ -358,7 +371,7 @@ def judged_from(table, courses, name, log=None, grade="grade"):
     qrels = [part.set_index("document")[grade].to_dict() for _, part in groups]
     needs = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = queries["need"].mask(queries["need"] == "", needs)
-    return _with_columns_of_log(queries, log), qrels
+    return with_weights(_with_columns_of_log(queries, log), name), qrels
 
 
 def _own_columns_of_queries(groups, table, name):

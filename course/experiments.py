@@ -135,7 +135,8 @@ def pair_differences(values, pairs, test):
             columns = values[kind]
             gains = {label: columns[a] - columns[b] for label, (a, b) in pairs.items()}
             groups = intervals.groups_of(test[kind])
-            tables[title] = intervals.differences(gains, groups)
+            weights = intervals.weights_of(test[kind])
+            tables[title] = intervals.differences(gains, groups, weights)
     return as_one_family(tables)
 
 
@@ -150,24 +151,31 @@ def as_one_family(tables):
     }
 
 
-def by_slice(gain, slices, groups, fewest=2):
+def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
     """What a search gains in each slice: a DataFrame with the index column, label.
 
-    gain, groups: one a query, see `intervals.groups_of`. slices: a DataFrame
+    gain, groups, weights: one a query, see `intervals`. slices: a DataFrame
     with the labels of each query, a column for each way to cut. Columns: n,
     the number of queries; groups; difference, low and high; p, corrected by
     Holm for all slices of all columns; and smallest, the difference that such
-    a slice can show. Of a slice with fewer than `fewest` groups only n and
-    groups are told."""
+    a slice can show by Holm's first step at that level, NaN where it never
+    can. Of a slice with fewer than `fewest` groups only n and groups are
+    told."""
     gain, groups, rows = np.asarray(gain, dtype=float), pd.Series(list(groups)), {}
-    for column, labels in slices.reset_index(drop=True).items():
-        for label, places in labels.groupby(labels, sort=False).groups.items():
-            row = {"n": len(places), "groups": groups[places].nunique()}
-            if row["groups"] >= fewest:
-                gains, groups_here = gain[places], groups[places]
-                row |= intervals.difference(gains, groups_here)
-                row["smallest"] = intervals.smallest_difference(gains, groups_here)
-            rows[column, label] = row
+    weights = np.ones(len(gain)) if weights is None else weights
+    places = {
+        (column, label): [*at]
+        for column, labels in slices.reset_index(drop=True).items()
+        for label, at in labels.groupby(labels, sort=False).groups.items()
+    }
+    n_groups = {name: groups[at].nunique() for name, at in places.items()}
+    n_tests = sum(n >= fewest for n in n_groups.values())
+    for name, at in places.items():
+        rows[name] = {"n": len(at), "groups": n_groups[name]}
+        if n_groups[name] >= fewest:
+            sample = gain[at], groups[at], weights[at]
+            smallest = intervals.smallest_difference(*sample, level=level / n_tests)
+            rows[name] |= intervals.difference(*sample) | {"smallest": smallest}
     columns = ["n", "groups", "difference", "low", "high", "p", "smallest"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
     table["p"] = intervals.holm(table["p"])
@@ -198,30 +206,28 @@ def timed_rankings(searches, queries, k=10, documents=None):
 def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     """A row for each search of a dict of name: rankings, best first.
 
-    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. p_best: p
-    value to the best, corrected by Holm. With grades also condensed and
-    judged_at_k: see `two_estimates`; the rankings should be 100 deep."""
+    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. With grades
+    also condensed and judged_at_k: see `two_estimates`; the rankings should be
+    100 deep. Queries count as their weights say, see `intervals.weights_of`."""
     columns = utils.GROUND_TRUTH_COLUMNS
     ground_truth = utils.check_table(ground_truth, columns, "ground truth")
     if not rankings:
         raise ValueError("leaderboard: no search is given")
     groups = intervals.groups_of(ground_truth)
+    weights = intervals.weights_of(ground_truth)
     graded = isinstance(ground_truth["document"].iloc[0], dict)
-    values, rows = {}, {}
+    rows = {}
     for name, ranking in rankings.items():
         scores = utils.score(ground_truth, ranking, k)
-        values[name] = scores[by]
-        low, high = intervals.confidence_interval(values[name], groups)
-        rows[name] = {**scores.mean(), "low": low, "high": high}
+        low, high = intervals.confidence_interval(scores[by], groups, weights=weights)
         if graded:
-            estimates = pooling.two_estimates(ground_truth, ranking, k).mean()
-            rows[name] |= estimates[["condensed", "judged_at_k"]].to_dict()
+            estimates = pooling.two_estimates(ground_truth, ranking, k)
+            scores = scores.join(estimates[["condensed", "judged_at_k"]])
+        counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing
+        means = (scores.fillna(0) * counted).sum() / counted.sum()
+        rows[name] = {**means, "low": low, "high": high}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=BOARD_COLUMNS)
     table = table.sort_values(by, ascending=False, kind="stable")
-    best, *behind = table.index
-    gains = {name: values[name] - values[best] for name in behind}
-    p_values = pd.Series(intervals.permutation_p_values(gains, groups), dtype=float)
-    table["p_best"] = intervals.holm(p_values).reindex(table.index, fill_value=1.0)
     return table.rename_axis("search")
 
 

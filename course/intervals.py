@@ -4,7 +4,8 @@ What they rest on is in the notebook *How sure is a figure?*
 
 Queries that belong together, as the five questions about a document do, are a
 group. All functions resample or count whole groups, one label a query: see
-`groups_of`."""
+`groups_of`. A query counts once in a mean, or as often as its weight says, see
+`weights_of`."""
 
 import itertools
 import math
@@ -12,10 +13,12 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 SWAPS = 100_000  # of a permutation test
-SIGNS = 2**17  # drawn at a time: 1 MiB, which fits into the cache of a processor
+BLOCK = 500  # swaps at a time
+FEW_CHANGES = 10  # groups; with fewer, the bootstrap and t do not see what is rare
+BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weights
 
 
 def groups_of(queries):
@@ -31,8 +34,25 @@ def groups_of(queries):
     return pd.Series(range(len(queries)))
 
 
-def sums_by_group(values, groups):
-    """Sum of the values and number of queries of each group, two arrays (n_groups,)."""
+def weights_of(queries):
+    """How often each query counts, an array: its column weight, or 1 each.
+
+    A sample by strata has them: the share of its stratum among all queries,
+    divided by its share of the sample."""
+    return queries.get("weight", pd.Series(1.0, queries.index)).to_numpy(float)
+
+
+def design_effect(weights):
+    """How many times more queries a sample with these weights takes (Kish 1965).
+
+    1 where all weigh the same: n queries tell as much as n / effect such ones."""
+    return len(weights) * np.square(weights).sum() / np.sum(weights) ** 2
+
+
+def sums_by_group(values, groups, weights=None):
+    """Sum of the values and number of queries of each group, two arrays (n_groups,).
+
+    With weights each query counts so often."""
     values = pd.Series(np.asarray(values, dtype=float))
     groups = pd.Series(list(groups))
     if len(values) != len(groups):
@@ -41,32 +61,43 @@ def sums_by_group(values, groups):
         raise ValueError(f"{n_nan} of the values and groups are NaN")
     if groups.nunique() < 2:
         raise ValueError(f"{len(values)} values in one group; 2 groups are needed")
-    grouped = values.groupby(groups)
-    return grouped.sum().to_numpy(), grouped.size().to_numpy()
+    times = pd.Series(1.0 if weights is None else weights, values.index)
+    sums = (values * times).groupby(groups).sum()
+    return sums.to_numpy(), times.groupby(groups).sum().to_numpy()
 
 
-def standard_error(values, groups):
+def standard_error(values, groups, weights=None):
     """Return the standard error of the mean of the values, one for each query.
 
     The queries of a group go together."""
-    sums, sizes = sums_by_group(values, groups)
+    sums, sizes = sums_by_group(values, groups, weights)
     away = sums - sizes * sums.sum() / sizes.sum()
     n_groups = len(sums)
     variance = n_groups / (n_groups - 1) * (away**2).sum()
     return float(np.sqrt(variance) / sizes.sum())
 
 
-def confidence_interval(values, groups, n_resamples=10_000):
+def confidence_interval(values, groups, n_resamples=10_000, weights=None, lowest=None):
     """95 % interval (low, high) of the mean of one value a query. See `groups_of`.
 
     From 100 groups on scipy's percentile bootstrap, which draws whole groups.
     Below that Student's t, since the bootstrap is too narrow then: notebook
-    09."""
-    sums, sizes = sums_by_group(values, groups)
+    09. Where less than FEW_CHANGES groups, and less than half, differ from the
+    most common mean, both miss what is rare: then `confidence_sequence`.
+    lowest: what a value can be at least; without it 0, or -1 where one is
+    below 0."""
+    sums, sizes = sums_by_group(values, groups, weights)
+    means = (sums / sizes).round(9)
+    n_changed = len(means) - np.unique(means, return_counts=True)[1].max()
+    if lowest is None:
+        lowest = 0 if np.min(values) >= 0 else -1
+    is_rare = n_changed < min(FEW_CHANGES, len(means) / 2)
+    if is_rare and np.abs(values).max() <= 1:
+        return confidence_sequence(values, groups, weights, lowest=lowest)
     if len(sums) < 100:
         mean = sums.sum() / sizes.sum()
         t = stats.t.ppf(0.975, len(sums) - 1)
-        half = t * standard_error(values, groups)
+        half = t * standard_error(values, groups, weights)
         return float(mean - half), float(mean + half)
     result = stats.bootstrap(
         (sums, sizes),
@@ -80,6 +111,48 @@ def confidence_interval(values, groups, n_resamples=10_000):
     return tuple(map(float, result.confidence_interval))
 
 
+def confidence_sequence(values, groups, weights=None, error=0.05, lowest=-1):
+    """Interval (low, high) of the mean, which holds at every look at once.
+
+    values: one a query, each from lowest to 1. You may look after every group
+    and stop when it decides: the error over all looks together is at most
+    `error`, for any number of groups, however rare a large loss is.
+
+    Which group comes next must not depend on the values, as in the order of a
+    hash of their ids; a group has all its queries when it comes. The method is
+    betting (Waudby-Smith and Ramdas 2023) with constant bets: of the shares 0
+    to 1 of the capital, all with the same weight, as in Cover's universal
+    portfolio (Orabona and Jun 2021). On a group one bets as its number of
+    queries is to the largest: the mean is that of queries. ValueError for
+    values out of range."""
+    sums, sizes = sums_by_group(values, groups, weights)
+    if np.max(values) > 1 or np.min(values) < lowest:
+        raise ValueError(f"confidence_sequence: values have to lie in [{lowest}, 1]")
+    means, stakes = (sums / sizes - lowest) / (1 - lowest), sizes / sizes.max()
+    low = _lowest_mean(means, stakes, error / 2)
+    high = 1 - _lowest_mean(1 - means, stakes, error / 2)
+    return lowest + (1 - lowest) * low, lowest + (1 - lowest) * high
+
+
+def _lowest_mean(means, stakes, error):
+    """The smallest mean against which betting on more has not won 1 / error.
+
+    means: of groups, from 0 to 1. A bet is a share of the capital on groups'
+    mean being above it. If the truth is that mean or less, the capital is
+    expected to shrink, or to stay."""
+    shares = (1 + BETS[0]) / 2
+
+    def won(mean):
+        gains = np.log1p(np.outer(stakes * (means / mean - 1), shares))
+        capital = special.logsumexp(gains.sum(axis=0), b=BETS[1] / 2)
+        return capital + np.log(error)
+
+    lowest, highest = 1e-12, float(np.average(means, weights=stakes))
+    if highest <= lowest or won(lowest) <= 0:
+        return 0.0
+    return float(optimize.brentq(won, lowest, highest))
+
+
 def permutation_p_value(a, b, groups):
     """Two-sided p value that two searches are equally good, by swapping their values.
 
@@ -88,70 +161,58 @@ def permutation_p_value(a, b, groups):
     return permutation_p_values({"": np.asarray(a) - np.asarray(b)}, groups)[""]
 
 
-def permutation_p_values(gains, groups):
+def permutation_p_values(gains, groups, weights=None):
     """The p value of each comparison of a table, {name: p}.
 
     gains: {name: one gain a query}. Swapping the values of two searches turns
     the sign of a gain. It is turned at random, group by group, SWAPS times; or
-    in every possible way where these are fewer."""
-    p_values, at_random = {}, {}
-    for name, gain in gains.items():
-        sums, _ = sums_by_group(gain, groups)
-        sums = sums[np.abs(sums) > 1e-12]  # where both are equal a swap changes nothing
-        p_values[name] = 1.0
-        if 2 ** len(sums) > SWAPS:
-            at_random[name] = sums
-        elif len(sums):
-            signs = np.array(list(itertools.product([-1, 1], repeat=len(sums))))
-            swapped = np.abs(signs @ sums)
-            p_values[name] = float(np.mean(swapped >= abs(sums.sum()) - 1e-9))
-    for name, swapped in _swapped_at_random(at_random).items():
-        total = at_random[name].sum()
-        tails = np.sum(swapped >= total - 1e-9), np.sum(swapped <= total + 1e-9)
-        p_values[name] = min(1.0, 2 * float(1 + min(tails)) / (1 + SWAPS))
+    in every possible way where these are fewer. All comparisons share the
+    swaps, so one has the same p value alone and in any table."""
+    sums = {
+        name: sums_by_group(gain, groups, weights)[0] for name, gain in gains.items()
+    }
+    p_values, swapped = {}, _swapped_at_random(sums)
+    for name, of_groups in sums.items():
+        changed = of_groups[np.abs(of_groups) > 1e-12]  # a swap changes only these
+        total, p_values[name] = changed.sum(), 1.0
+        if 2 ** len(changed) > SWAPS:
+            totals = swapped[name]
+            tails = np.sum(totals >= total - 1e-9), np.sum(totals <= total + 1e-9)
+            p_values[name] = min(1.0, 2 * float(1 + min(tails)) / (1 + SWAPS))
+        elif len(changed):
+            signs = np.array([*itertools.product([-1, 1], repeat=len(changed))])
+            totals = np.abs(signs @ changed)
+            p_values[name] = float(np.mean(totals >= abs(total) - 1e-9))
     return p_values
 
 
 def _swapped_at_random(sums):
-    """The total of each array of sums, {name: array}, with SWAPS random signs.
-
-    All read the same signs, drawn once. An array of n sums takes n of them for
-    each total. So a comparison has the same p value alone and in any table."""
-    totals = {name: np.empty(SWAPS) for name in sums}
-    done = dict.fromkeys(sums, 0)
-    longest = max(map(len, sums.values()), default=0)
-    rng, drawn = np.random.default_rng(1), 0
-    signs = np.empty(0)
-    while min(done.values(), default=SWAPS) < SWAPS:
-        turned = rng.integers(2, size=SIGNS, dtype=np.uint32)
-        drawn += SIGNS
-        signs = np.concatenate([signs[-longest:], 2.0 * turned - 1])
-        for name, of_groups in sums.items():
-            start = done[name] * len(of_groups) - (drawn - len(signs))
-            n = min((len(signs) - start) // len(of_groups), SWAPS - done[name])
-            block = signs[start : start + n * len(of_groups)].reshape(n, len(of_groups))
-            totals[name][done[name] : done[name] + n] = block @ of_groups
-            done[name] += n
-    return totals
+    """The totals of each array of sums, (n_groups,), after SWAPS swaps: a DataFrame."""
+    table, rng, totals = pd.DataFrame(sums), np.random.default_rng(1), []
+    for _ in range(SWAPS // BLOCK):
+        turned = rng.integers(2, size=(BLOCK, len(table)), dtype=np.int8)
+        totals.append((2.0 * turned - 1) @ table.to_numpy())
+    return pd.DataFrame(np.concatenate(totals), columns=table.columns)
 
 
-def differences(gains, groups):
+def differences(gains, groups, weights=None):
     """`difference` of each of {name: gains}, a DataFrame; the p values share swaps."""
-    p_values = permutation_p_values(gains, groups)
+    p_values = permutation_p_values(gains, groups, weights)
     rows = {}
     for name, gain in gains.items():
-        low, high = confidence_interval(gain, groups)
+        low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
         ends = {"low": low, "high": high}
-        rows[name] = {"difference": np.mean(gain), **ends, "p": p_values[name]}
+        mean = np.average(gain, weights=weights)
+        rows[name] = {"difference": mean, **ends, "p": p_values[name]}
     columns = ["difference", "low", "high", "p"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
 
-def difference(gains, groups):
+def difference(gains, groups, weights=None):
     """Mean, 95 % interval and p value of one search's gain over another: a dict.
 
     gains: one a query."""
-    return differences({"": gains}, groups).loc[""].to_dict()
+    return differences({"": gains}, groups, weights).loc[""].to_dict()
 
 
 def holm(p_values):
@@ -164,20 +225,28 @@ def holm(p_values):
     return corrected.reindex(p_values.index)
 
 
-POWER = 2.8  # standard errors that a test at 5 % finds four times in five: 1.96 + 0.84
+def power(level=0.05):
+    """How many standard errors a two-sided test finds four times in five.
+
+    level: below which p is significant: 0.05 gives 2.8, 1.96 + 0.84. A family
+    of m tests takes level / m, Holm's first step."""
+    return float(stats.norm.isf(level / 2) + stats.norm.isf(0.2))
 
 
-def smallest_difference(gains, groups):
+def smallest_difference(gains, groups, weights=None, level=0.05):
     """The smallest true mean gain that a test finds four times in five.
 
-    gains: one a query."""
-    return POWER * standard_error(gains, groups)
+    gains: one a query. NaN where the level is below the smallest p value that
+    so many groups can have, 2 / 2**n, so that it never is significant."""
+    if 2 / 2.0 ** len({*groups}) >= level:
+        return np.nan
+    return power(level) * standard_error(gains, groups, weights)
 
 
-def groups_needed(gains, groups, gain=0.02):
+def groups_needed(gains, groups, gain=0.02, weights=None):
     """How many groups would show a mean gain of `gain`, four times in five."""
     n_groups = pd.Series(list(groups)).nunique()
-    ratio = smallest_difference(gains, groups) / gain
+    ratio = power() * standard_error(gains, groups, weights) / gain
     return math.ceil(n_groups * ratio**2)
 
 

@@ -1,8 +1,7 @@
-"""What to judge: queries of a log, a pool of results, and what comes next. And what
-nobody judged: two estimates without it, and a model's grades.
+"""What to judge: queries of a log, and a pool of results. And what nobody judged: two
+estimates without it, and a model's grades.
 
-A column `drawn` says why a pair was judged: "pool" or "next". What a pair adds is
-linear in its grade: DCG@k, and not nDCG."""
+A column `drawn` says why a pair was judged: "pool" or "next"."""
 
 import warnings
 
@@ -17,7 +16,6 @@ Answer with one digit alone: 1 if it is, 0 if it is not.
 document: {document}
 
 query: {query}"""  # noqa: E501
-PAIR_COLUMNS = [*corpus.JUDGED_COLUMNS, "grade"]
 
 
 # --- Queries of a log, and a pool of their results -----------------------------------
@@ -73,46 +71,7 @@ def pool(queries, searches, k=10, seed=1):
     return pairs.sort_values("query_id", kind="stable", ignore_index=True)
 
 
-# --- What to judge next, and what nobody judged --------------------------------------
-
-
-def pairs_of(rankings, queries, k=10):
-    """Every query with each document that a search has among its first k.
-
-    rankings: a dict of name: ids, (n_queries, k or more). queries: with
-    query_id, question, course, kind, and document, a dict of id: grade.
-    Returns a DataFrame: the pair, its grade or NaN, and for each search what a
-    grade of 1 adds to its DCG@k, 1 / log2(1 + rank), or 0."""
-    discounts = 1 / np.log2(np.arange(2, k + 2))
-    rows = {}
-    for name, ranking in rankings.items():
-        for number, ids in enumerate(np.asarray(ranking)[:, :k].tolist()):
-            for discount, id_ in zip(discounts, ids, strict=False):
-                if id_:
-                    rows.setdefault((number, id_), {}).setdefault(name, discount)
-    pairs = pd.DataFrame(rows.values(), columns=list(rankings)).fillna(0.0)
-    numbers = [number for number, _ in rows]
-    shown = queries.iloc[numbers].reset_index(drop=True)
-    documents = [id_ for _, id_ in rows]
-    qrels = zip(shown["document"], documents, strict=True)
-    grades = [qrel.get(id_) for qrel, id_ in qrels]
-    shown = shown.rename(columns={"question": "query"})
-    shown = shown.assign(document=documents, grade=pd.Series(grades, dtype=float))
-    return pd.concat([shown[PAIR_COLUMNS], pairs], axis=1)
-
-
-def judge_next(pairs, leaders, n=100):
-    """The n pairs without a grade that tell the leaders apart soonest.
-
-    pairs: see `pairs_of`. leaders: names of searches. A grade moves the
-    difference of two searches by the difference of what it adds to each. A
-    result that all leaders show at the same rank changes nothing and is left
-    out (Carterette, Allan and Sitaraman 2006)."""
-    spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
-    useful = pairs[pairs["grade"].isna() & (spread > 0)]
-    order = spread[useful.index].sort_values(ascending=False, kind="stable")
-    first = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
-    return first.assign(drawn="next")
+# --- What nobody judged --------------------------------------------------------------
 
 
 def graded(pairs, documents, path):

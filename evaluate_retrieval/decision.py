@@ -4,14 +4,21 @@ The incumbent is the search that runs today. Also: how many queries show which
 difference."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
+from scipy import optimize, stats
 
-from course import experiments, intervals
+from course import experiments, intervals, pooling, utils
 from evaluate_retrieval.screen import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
+# A search is shipped below this p. One judges more, and looks again: eight looks at it
+# ship a search without gain in 2.5 % of cases, see docs/command.md
+LEVEL = 0.01
+LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
+SURE = 0.02  # how often the bound on such losses is wrong
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
 UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 JUDGE = "evaluate-retrieval judge, or notebook 08"
@@ -30,19 +37,45 @@ class Decision:
     """A verdict on candidates against an incumbent.
 
     verdict: "ship", "keep" or "undecided". name: what runs from now on. table:
-    of each candidate what it gains over the incumbent, with the columns of
-    `intervals.difference`, p corrected by Holm. more: how many more groups of
-    queries would tell. cheaper: a search that costs less and loses at most
-    MARGIN, or None. incumbent: the search that runs today, or None. says: all
-    of it in words."""
+    of each candidate what it gains over the incumbent, see `gains_table`.
+    more: how many more groups of queries would tell, at least and at most.
+    cheaper: a search that costs less and loses at most MARGIN, or None.
+    incumbent: the search that runs today, or None. rivals: the candidates that
+    leave it undecided. says: all of it in words."""
 
     verdict: str
     name: str
     table: pd.DataFrame
-    more: int = 0
+    more: tuple = (0, 0)
     cheaper: str | None = None
     incumbent: str | None = None
+    rivals: tuple = ()
     says: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The metric of the queries that decide.
+
+    values: a DataFrame, a row for each query and a column for each search, of
+    rankings that did not choose on these queries. condensed: the same without
+    the results that nobody judged, or None where all count as they are.
+    judged: the share of the first results that was judged, a Series by search.
+    groups, weights: one a query, see `intervals`. kind: of the queries. first:
+    a dict of name: the first K ids, (n_queries, K)."""
+
+    values: pd.DataFrame
+    groups: pd.Series
+    weights: np.ndarray | None = None
+    condensed: pd.DataFrame | None = None
+    judged: pd.Series | None = None
+    kind: str = "judged"
+    first: dict = field(default_factory=dict)
+
+    def rank_the_same(self, name, other_name):
+        """Whether two searches have the same first K results for each query."""
+        first = [self.first.get(each) for each in (name, other_name)]
+        return first[0] is not None and np.array_equal(*first)
 
 
 # --- Names -------------------------------------------------------------------
@@ -69,7 +102,35 @@ def named(name, names, prefix=""):
     raise ValueError(f"{prefix}{name!r} is no search here; there is {there}")
 
 
+def lists_only(queries):
+    """Whether the judgements of queries name relevant documents only, and no others.
+
+    Then it is not known which documents were looked at."""
+    return all(min(qrel.values()) > 0 for qrel in queries["document"])
+
+
 # --- The decision ------------------------------------------------------------
+
+
+def measured_of(queries, rankings, kind):
+    """What rankings are worth: `Measured`.
+
+    queries: ground truth with the columns that `intervals.groups_of` and
+    `weights_of` take. rankings: a dict of name: ids, (n_queries, depth)."""
+    judged = pd.Series(1.0, [*rankings])
+    values, condensed = pd.DataFrame(), None
+    for name, ranking in rankings.items():
+        values[name] = experiments.values_of(queries, ranking, kind)
+    if kind == "judged" and not lists_only(queries):
+        condensed = pd.DataFrame()
+        for name, ranking in rankings.items():
+            estimates = pooling.two_estimates(queries, ranking, experiments.K[kind])
+            condensed[name] = estimates["condensed"]
+            judged[name] = estimates["judged_at_k"].mean()
+    sample = intervals.groups_of(queries), intervals.weights_of(queries)
+    k = experiments.K[kind]
+    first = {name: utils.pad([*ranking], k) for name, ranking in rankings.items()}
+    return Measured(values, *sample, condensed, judged, kind, first)
 
 
 def gains_over(name, values):
@@ -87,84 +148,195 @@ def undecided(table):
     return table[(table["p"] >= WEAK) | (table["low"] <= 0)]
 
 
-def decide(
-    values,
-    groups,
-    incumbent=None,
-    best=None,
-    close=(),
-    kind="judged",
-    milliseconds=None,
-):
+def gains_table(values, measured, incumbent):
+    """What each candidate gains over the incumbent: a DataFrame, the best first.
+
+    values: of measured, or condensed. Columns of `intervals.differences`, p
+    corrected by Holm for all candidates; lost, the share of queries that lose
+    more than LARGE; and at_most, an exact bound on it (Clopper and Pearson).
+    ships: the gain is significant at LEVEL, and would be above 0 if as many
+    queries as that bound lost all they can. Without the latter 1 % of queries,
+    which a sample seldom has, could lose all that the others gain."""
+    gains = gains_over(incumbent, values)
+    table = intervals.differences(gains, measured.groups, measured.weights)
+    table["p"] = intervals.holm(table["p"])
+    same = [measured.rank_the_same(name, incumbent) for name in table.index]
+    table.loc[same, ["low", "high"]] = 0.0
+    losses = (gains < -LARGE).astype(float)
+    table["lost"] = np.average(losses, axis=0, weights=measured.weights)
+    table["at_most"] = most_lost(table["lost"], n_equal(measured), len(table))
+    after_losses = table["difference"] - (table["at_most"] - table["lost"])
+    significant = (table["p"] < LEVEL) & (table["low"] > 0)
+    table["ships"] = significant & (after_losses > 0)
+    return table.sort_values("difference", ascending=False)
+
+
+def most_lost(share, n, n_tests=1):
+    """The upper end of an exact interval of a share of n queries, wrong by SURE.
+
+    n_tests: of so many candidates together."""
+    return stats.beta.ppf(1 - SURE / n_tests, share * n + 1, (1 - share) * n)
+
+
+def n_equal(measured):
+    """How many groups of the same size would tell as much as those that there are."""
+    values = np.zeros(len(measured.groups))
+    _, sizes = intervals.sums_by_group(values, measured.groups, measured.weights)
+    return len(sizes) / intervals.design_effect(sizes)
+
+
+def decide(measured, incumbent=None, best=None, close=(), milliseconds=None):
     """A `Decision` on the searches, against the incumbent where one runs today.
 
-    values: a DataFrame of the metric, a row for each query and a column for
-    each search, of rankings that did not choose on these queries. groups: what
-    is drawn, one label a query. milliseconds: {name: of a query}, as far as
-    they were measured. A candidate is shipped if its gain is significant after
-    Holm's correction for all candidates. With less than experiments.FEW
+    measured: `Measured`. milliseconds: {name: of a query}, as far as they were
+    measured. A candidate is shipped if `gains_table` says so, with what nobody
+    judged as not relevant and without it. With less than experiments.FEW
     queries none is. Without an incumbent: best is the search that was chosen,
     and close are those from which it cannot be told apart."""
-    missing = experiments.FEW - len(groups)  # queries
+    n, n_searches = measured.values.shape
     if incumbent is None:
-        cheaper = _cheaper(best, values, groups, milliseconds)
-        return _of_new(best, close, kind, len(groups), cheaper)
-    gains = gains_over(incumbent, values)
-    table = intervals.differences(gains, groups)
-    table["p"] = intervals.holm(table["p"])
-    table = table.sort_values("difference", ascending=False)
-    better = table[(table["p"] < WEAK) & (table["low"] > 0)]
-    unsettled = table[table["high"] >= MARGIN]
-    verdict, name, more = "keep", incumbent, 0
-    if missing > 0:
-        verdict, more = "undecided", missing
+        cheaper = _cheaper(best, measured, milliseconds)
+        return _of_new(best, close, measured.kind, n, cheaper)
+    if n_searches == 1:
+        says = f"Keep “{incumbent}”. There is no other search to compare it with."
+        table = pd.DataFrame(columns=["low"])
+        return Decision("keep", incumbent, table, incumbent=incumbent, says=says)
+    table = without = gains_table(measured.values, measured, incumbent)
+    if measured.condensed is not None:
+        without = gains_table(measured.condensed, measured, incumbent).loc[table.index]
+    better = table[table["ships"] & without["ships"]]
+    most = np.maximum(table["high"], without["high"])
+    turned = table["ships"] != without["ships"]
+    turned |= (table["high"] >= MARGIN) != (without["high"] >= MARGIN)
+    rivals = table.index[turned if turned.any() else most >= MARGIN]
+    verdict, name, more = "keep", incumbent, (0, 0)
+    if n < experiments.FEW:
+        verdict, more = "undecided", (experiments.FEW - n,) * 2
     elif len(better):
         verdict, name = "ship", better.index[0]
-    elif len(unsettled):
-        size = max(MARGIN, float(unsettled["difference"].max()))
-        needed = intervals.groups_needed(gains[unsettled.index[0]], groups, size)
-        verdict, more = "undecided", max(needed - len({*groups}), 1)
-    cheaper = None
-    if missing <= 0:
-        cheaper = _cheaper(name, values, groups, milliseconds)
-    decision = Decision(verdict, name, table, more, cheaper, incumbent)
-    return replace(decision, says=_in_words(decision, kind))
+    elif len(rivals):
+        verdict = "undecided"
+        more = _more(most[rivals].idxmax(), most.max(), measured, incumbent)
+    cheaper = _cheaper(name, measured, milliseconds) if n >= experiments.FEW else None
+    rivals = (*rivals,) if verdict == "undecided" else ()
+    decision = Decision(verdict, name, table, more, cheaper, incumbent, rivals)
+    return replace(decision, says=_in_words(decision, measured, without, turned.any()))
 
 
-def _cheaper(name, values, groups, milliseconds):
+def _more(name, most, measured, incumbent):
+    """How many more groups would tell: if a candidate gains that most, or MARGIN."""
+    n = measured.groups.nunique()
+    gain = measured.values[name] - measured.values[incumbent]
+    n_tests = measured.values.shape[1] - 1
+    sizes = max(MARGIN, most), MARGIN
+    needed = [groups_to_ship(gain, measured, size, n_tests) for size in sizes]
+    return tuple(max(number - n, 1) for number in needed)
+
+
+def groups_to_ship(gain, measured, size, n_tests=1):
+    """How many groups ship a search that gains `size`, four times in five.
+
+    gain: one a query, of which the spread and the share of large losses are
+    taken. n_tests: candidates. A million at most."""
+    n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
+    n_now, equal = measured.groups.nunique(), n_equal(measured)
+    error = intervals.standard_error(gain, measured.groups, measured.weights)
+    error *= np.sqrt(n_now / n)
+    lost = np.average(gain < -LARGE, weights=measured.weights)
+    to_pass = np.maximum(
+        stats.norm.isf(LEVEL / n_tests / 2) * error,
+        most_lost(lost, n * equal / n_now, n_tests) - lost,
+    )
+    ships = size - stats.norm.isf(0.2) * error >= to_pass
+    return int(n[ships.argmax()] if ships.any() else n[-1])
+
+
+def expected(row, n_tests):
+    """What a shipped search will gain, as far as its own gain tells: a number.
+
+    row: of `gains_table`. A search is shipped where its gain looks large, so
+    the gain is too large on average. This is the true gain that, among those
+    that ship, would look larger than it does half of the time."""
+    error = (row["high"] - row["low"]) / 2 / stats.norm.isf(0.025)
+    z, limit = row["difference"] / error, stats.norm.isf(LEVEL / n_tests / 2)
+
+    def excess(true):
+        above = stats.norm.logsf(z - true) - stats.norm.logsf(limit - true)
+        return above - np.log(0.5)
+
+    if z <= limit or excess(0) >= 0:  # shipped by a hair
+        return 0.0
+    return error * optimize.brentq(excess, 0, z)
+
+
+def _cheaper(name, measured, milliseconds):
     """The cheapest search that is shown to lose less than MARGIN, or None.
 
     It takes less than CHEAPER of the time."""
     costs = pd.Series(milliseconds or {}, dtype=float).dropna().sort_values()
     if name not in costs:
         return None
-    gains = gains_over(name, values)
+    gains = gains_over(name, measured.values)
     for rival in costs[costs < CHEAPER * costs[name]].index:
-        low, _ = intervals.confidence_interval(gains[rival], groups)
+        low, _ = intervals.confidence_interval(
+            gains[rival], measured.groups, weights=measured.weights, lowest=-1
+        )
         if low > -MARGIN:
             return rival
     return None
 
 
-def _in_words(decision, kind):
-    """What a decision against an incumbent says."""
-    name, metric = decision.name, experiments.METRIC[kind]
+def _in_words(decision, measured, without, is_turned):
+    """What a decision against an incumbent says.
+
+    without: the table without the results that nobody judged. is_turned:
+    whether it decides otherwise."""
+    name, kind, table = decision.name, measured.kind, decision.table
+    metric, incumbent = experiments.METRIC[kind], decision.incumbent
+    rival = name if decision.verdict == "ship" else [*decision.rivals, *table.index][0]
+    row, n, unit = table.loc[rival], len(measured.values), UNITS[kind]
     if decision.verdict == "ship":
-        row = decision.table.loc[name]
-        says = (
-            f"Ship “{name}”. On {kind} queries it is better than "
-            f"“{decision.incumbent}” by {row['difference']:.3f} of {metric} "
-            f"({row['low']:.3f} to {row['high']:.3f})."
-        )
+        sentences = [
+            f"Ship “{name}”. On {n:,} {kind} queries it is better than “{incumbent}” "
+            f"by {row['difference']:.3f} of {metric} ({row['low']:.3f} to "
+            f"{row['high']:.3f}). What is shipped looks better than it is: expect "
+            f"about {expected(row, len(table)):.3f}."
+        ]
     elif decision.verdict == "keep":
         least = f"{MARGIN} of {metric}"
-        says = f"Keep “{name}”. No other search is better by {least} or more."
+        sentences = [f"Keep “{name}”. No other search is better by {least} or more."]
+    elif n < experiments.FEW:
+        sentences = [
+            f"Not decided: {n} queries are too few. Judge {decision.more[0]} more "
+            f"({JUDGE}). Until then keep “{name}”."
+        ]
+    elif is_turned:
+        sentences = [
+            f"Not decided: what nobody judged could turn it. “{rival}” gains "
+            f"{row['difference']:+.3f} of {metric} if such results are not relevant, "
+            f"and {without.loc[rival, 'difference']:+.3f} without them. Judge them "
+            f"first ({JUDGE}). Until then keep “{name}”."
+        ]
     else:
-        says = (
-            f"Not decided. Judge about {decision.more:,} more queries ({JUDGE}). "
-            f"Until then keep “{name}”."
+        fewest, most = decision.more
+        sentences = [
+            f"Not decided. Judge {fewest:,} to {most:,} more {unit} ({JUDGE}): "
+            f"{most:,} if a search gains no more than {MARGIN}. Until then keep "
+            f"“{name}”."
+        ]
+    if row["lost"] > 0 or decision.verdict == "ship":
+        sentences.append(
+            f"“{rival}” loses more than {LARGE} on {row['lost']:.1%} of the queries, "
+            f"and on {row['at_most']:.1%} at most."
         )
-    return says + _of_cheaper(decision.cheaper)
+    if measured.condensed is not None:
+        shares = measured.judged[[rival, incumbent]]
+        if shares.min() < 1:
+            sentences.append(
+                f"Of their first results, {shares.iloc[0]:.0%} of “{rival}” and "
+                f"{shares.iloc[1]:.0%} of “{incumbent}” were judged."
+            )
+    return " ".join(sentences) + _of_cheaper(decision.cheaper)
 
 
 def _of_new(best, close, kind, n, cheaper):
@@ -194,13 +366,14 @@ def _of_cheaper(name):
     return f" “{name}” takes half of the time, or less, and loses less than {MARGIN}."
 
 
-def if_worse(values, groups, pair, kind):
+def if_worse(measured, pair):
     """That the first search of a pair is worse than the second, or ""."""
-    row = intervals.difference(values[pair[0]] - values[pair[1]], groups)
+    gain = measured.values[pair[0]] - measured.values[pair[1]]
+    row = intervals.difference(gain, measured.groups, measured.weights)
     if row["high"] >= 0 or row["p"] >= WEAK:
         return ""
-    loss = f"{-row['difference']:.3f} of {experiments.METRIC[kind]}"
-    return f"On {kind} queries, which do not decide, it is worse by {loss}."
+    loss = f"{-row['difference']:.3f} of {experiments.METRIC[measured.kind]}"
+    return f"On {measured.kind} queries, which do not decide, it is worse by {loss}."
 
 
 def code(decision):
@@ -216,18 +389,33 @@ def code(decision):
     return NOT_WORSE if decision.verdict == "ship" or near else WORSE
 
 
+def code_of_interval(low, high, margin):
+    """The code that an interval of a difference gives, and a sentence on why."""
+    limit = f"{0 - margin:g}"  # 0, and not -0
+    if low > -margin:
+        return NOT_WORSE, f"The whole interval is above {limit}."
+    if high < -margin:
+        return WORSE, f"The whole interval is below {limit}."
+    doubt = "it may be worse by more than the margin, or may not."
+    if high < 0:
+        doubt = "it is worse, but perhaps by less than the margin."
+    return UNDECIDED, f"The interval includes {limit}: {doubt}"
+
+
 # --- How many queries --------------------------------------------------------
 
 
 def power():
-    """How many needs show which difference of nDCG@10: a DataFrame by difference.
+    """How many needs ship which gain of nDCG@10: a DataFrame by the gain.
 
-    A test with so many finds it four times in five. Columns: for each of
-    SPREADS the number with the lowest, the median and the highest spread.
-    Queries that ask for the same count as one need."""
+    With so many a single candidate is shipped four times in five, if few of
+    its losses are large. Columns: for each of SPREADS the number with the
+    lowest, the median and the highest spread. Queries that ask for the same
+    count as one need."""
+    errors = intervals.power(LEVEL)
     rows = {
         size: {
-            (name, which): math.ceil((intervals.POWER * spread / size) ** 2)
+            (name, which): math.ceil((errors * spread / size) ** 2)
             for name, spreads in SPREADS.items()
             for which, spread in spreads.items()
         }
@@ -237,6 +425,6 @@ def power():
 
 
 def can_show(n_groups):
-    """The difference of nDCG@10 that so many needs show, by SPREADS: a Series."""
+    """The gain of nDCG@10 that so many needs ship, by SPREADS: a Series."""
     middle = {name: spreads["median"] for name, spreads in SPREADS.items()}
-    return intervals.POWER * pd.Series(middle) / math.sqrt(n_groups)
+    return intervals.power(LEVEL) * pd.Series(middle) / math.sqrt(n_groups)

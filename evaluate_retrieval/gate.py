@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import experiments, intervals
-from evaluate_retrieval import decision, looks
+from course import experiments, utils
+from evaluate_retrieval import decision, pairs
 from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE, printable
 
 WORDS = ["not worse", "worse", "undecided", "error"]
@@ -50,8 +50,8 @@ class Outcome:
     """What the gate says of one kind of query.
 
     code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
-    and the old one. figures: metric, before, now, difference, low, high, how,
-    queries, groups, wins, losses and ties; empty after an error. sentences:
+    and the old one. figures: of `pairs.summary`, a is now and b before; metric
+    and how; empty after an error. sentences:
     why, then what else changed. largest: losses and gains, MOST_SHOWN each:
     lists of dicts with query_id, question, before, now, gain, first_before and
     first_now (three ids)."""
@@ -124,7 +124,7 @@ def outcomes_of(
 
     baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below
     1. anytime: intervals that hold at every look:
-    `looks.confidence_sequence`. allow_deleted: more than MOST_GONE of the
+    `intervals.confidence_sequence`. allow_deleted: more than MOST_GONE of the
     baseline's queries may be gone."""
     outcomes = []
     for kind, before in baseline.items():
@@ -156,10 +156,19 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
         )
         sentences = [problem, "Make a new baseline.", changes]
         return Outcome(kind, ERROR, searches, sentences=sentences)
-    gains = _gains(kind, baseline, now, queries, withdrawn)
-    figures = _figures(kind, gains, queries["need"], anytime)
-    code, reason = code_of_interval(figures["low"], figures["high"], margin)
-    sentences = [reason]
+    queries = queries.assign(document=[now.qrels[query] for query in query_ids])
+    rankings = {
+        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn))
+        for name, kept in {"now": now, "before": baseline}.items()
+    }
+    measured = decision.measured_of(queries, rankings, kind)
+    figures = pairs.summary(measured, ("now", "before"), anytime)
+    figures |= {"metric": experiments.METRIC[kind], "how": "paired"}
+    if anytime:
+        figures["how"] += ", at any time"
+    code, reason = pairs.exit_code(figures, margin)
+    sentences = [reason, *_of_losses(figures)]
+    gains = _gains(queries, rankings, measured)
     before = _answerable(baseline.qrels)
     gone = before.difference(query_ids)
     if len(gone) > MOST_GONE * len(before):
@@ -207,63 +216,39 @@ def _changed_judgements(before, now):
     return withdrawn, sentence
 
 
-def _gains(kind, baseline, now, queries, withdrawn):
-    """What each query gained: a DataFrame, see `Outcome`, as the queries, by their id.
+def _placed(rankings, query_ids, withdrawn):
+    """The rankings of the queries, a list of ids each, as they are scored.
 
-    Both are scored with the judgements of now. A document whose judgement is
-    withdrawn takes no place."""
-    judged = pd.DataFrame({"document": [now.qrels[query] for query in queries.index]})
+    A document whose judgement is withdrawn takes no place."""
+    return [
+        [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
+        for query in query_ids
+    ]
+
+
+def _of_losses(figures):
+    """Sentences on large losses, and on results that nobody judged: a list."""
+    sentences = [
+        f"{figures['lost']:.1%} of the queries lose more than {decision.LARGE}, and "
+        f"{figures['at_most']:.1%} at most."
+    ]
+    if without := figures["without"]:
+        now, before = figures["judged"]
+        sentences.append(
+            f"{now:.0%} of the first results were judged, {before:.0%} before. Without "
+            f"the others the difference is {without['difference']:+.3f} "
+            f"({without['low']:+.3f} to {without['high']:+.3f})."
+        )
+    return sentences
+
+
+def _gains(queries, rankings, measured):
+    """What each query gained: a DataFrame, see `Outcome`, in the queries' order."""
     gains = queries[["question"]].reset_index()
-    for name, kept in {"before": baseline, "now": now}.items():
-        rankings = [kept.rankings.get(query, []) for query in queries.index]
-        gains[f"first_{name}"] = [ids[:3] for ids in rankings]
-        scored = [
-            [id_ for id_ in ids if (query, id_) not in withdrawn]
-            for query, ids in zip(queries.index, rankings, strict=True)
-        ]
-        gains[name] = experiments.values_of(judged, scored, kind)
+    for name, ranking in rankings.items():
+        gains[f"first_{name}"] = [[*filter(None, ids[:3])] for ids in ranking]
+        gains[name] = measured.values[name]
     return gains.assign(gain=gains["now"] - gains["before"])
-
-
-def _figures(kind, gains, groups, anytime):
-    """The difference with its interval, and counts of queries: a dict.
-
-    gains: see `_gains`. groups: a label for each row."""
-    gain, means = gains["gain"], gains[["before", "now"]]
-    if anytime:
-        low, high = looks.confidence_sequence(gain, groups)
-        means = means.groupby([*groups]).mean()
-    else:
-        low, high = intervals.confidence_interval(gain, groups)
-    before, after = means.mean()
-    wins, losses = int((gain > SAME).sum()), int((gain < -SAME).sum())
-    return {
-        "metric": experiments.METRIC[kind],
-        "before": before,
-        "now": after,
-        "difference": after - before,
-        "low": low,
-        "high": high,
-        "how": "paired, at any time" if anytime else "paired",
-        "queries": len(gain),
-        "groups": groups.nunique(),
-        "wins": wins,
-        "losses": losses,
-        "ties": len(gain) - wins - losses,
-    }
-
-
-def code_of_interval(low, high, margin):
-    """The code that an interval of a difference gives, and a sentence on why."""
-    limit = f"{0 - margin:g}"  # 0, and not -0
-    if low > -margin:
-        return NOT_WORSE, f"The whole interval is above {limit}."
-    if high < -margin:
-        return WORSE, f"The whole interval is below {limit}."
-    doubt = "it may be worse by more than the margin, or may not."
-    if high < 0:
-        doubt = "it is worse, but perhaps by less than the margin."
-    return UNDECIDED, f"The interval includes {limit}: {doubt}"
 
 
 def worst_code(outcomes):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from course import corpus, experiments, intervals, trec, utils
 from evaluate_retrieval import decision
+from evaluate_retrieval.screen import UNDECIDED
 
 TOP = 3  # results of each search that a page shows
 MOST = 10  # gains, and losses, that a page shows
@@ -28,49 +29,102 @@ TABLE_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
 # --- The pair ----------------------------------------------------------------
 
 
-def summary(values, groups, pair):
+def summary(measured, pair, anytime=False):
     """What the first search of a pair gains over the second: a dict.
 
-    values: a DataFrame of the metric, a row for each query and a column for
-    each search. groups: what is drawn, one label a query. difference, low,
-    high and p as of `intervals.difference`; wins, ties and losses count
-    queries; smallest is the difference that so many groups can show; a and b
-    are the means."""
-    a, b = (values[name].to_numpy() for name in pair)
-    gain = a - b
-    return {
-        **intervals.difference(gain, groups),
+    measured: `decision.Measured`. difference, low, high and p as of
+    `intervals.difference`; wins, ties and losses count queries; lost and
+    at_most: the share that loses more than decision.LARGE, and a bound on it;
+    smallest is the difference that so many groups can show; a and b are the
+    means. Where some results are not judged, without, else None, is what
+    `intervals.difference` says without them, and judged the shares of both
+    that are. anytime: intervals that hold at every look, see
+    `intervals.confidence_sequence`."""
+    weights, sample = measured.weights, (measured.groups, measured.weights)
+    a, b = (measured.values[name].to_numpy() for name in pair)
+    gain, figures = (a - b).round(9), {}  # the rest is rounding
+    lost = np.average(gain < -decision.LARGE, weights=weights)
+    figures = intervals.difference(gain, *sample) | {
         "wins": int((gain > 0).sum()),
         "ties": int((gain == 0).sum()),
         "losses": int((gain < 0).sum()),
-        "smallest": float(intervals.smallest_difference(gain, groups)),
-        "a": float(a.mean()),
-        "b": float(b.mean()),
-        "queries": len(values),
-        "groups": int(groups.nunique()),
+        "lost": float(lost),
+        "at_most": float(decision.most_lost(lost, decision.n_equal(measured))),
+        "smallest": float(intervals.smallest_difference(gain, *sample)),
+        "a": float(np.average(a, weights=weights)),
+        "b": float(np.average(b, weights=weights)),
+        "queries": len(gain),
+        "groups": int(measured.groups.nunique()),
+        "without": None,
     }
+    if measured.rank_the_same(*pair):
+        return figures | {"low": 0.0, "high": 0.0}
+    rows = [(figures, gain)]
+    if measured.condensed is not None and measured.judged[[*pair]].min() < 1:
+        condensed = measured.condensed[pair[0]] - measured.condensed[pair[1]]
+        figures["without"] = intervals.difference(condensed, *sample)
+        figures["judged"] = measured.judged[[*pair]].to_list()
+        rows.append((figures["without"], condensed))
+    for row, gains in rows if anytime else ():
+        ends = intervals.confidence_sequence(gains, *sample)
+        row["low"], row["high"] = ends
+    return figures
 
 
 def sentence(figures, pair, kind):
     """The figures of a pair in words. figures: see `summary`."""
     a, b = (f"“{name}”" for name in pair)
-    low, high, p = figures["low"], figures["high"], figures["p"]
-    cut = max(low, -1), min(high, 1)  # of few queries Student's t may pass them
-    p_shown = "p below 0.001" if p < 0.001 else f"p {p:.3f}"
-    ends = f"{figures['difference']:+.3f} ({cut[0]:+.3f} to {cut[1]:+.3f}, {p_shown})"
-    verdict = f"{a} and {b} cannot be told apart"
-    if p < decision.WEAK and not low <= 0 <= high:
-        verdict = f"{a} is {'better' if low > 0 else 'worse'} than {b}"
-    n = f"{figures['queries']:,}"
+    n, verdict = f"{figures['queries']:,}", _verdict(figures)
+    if figures["without"] and _verdict(figures["without"]) != verdict:
+        verdict = (
+            "{a} and {b} cannot be told apart, since what nobody judged could turn it"
+        )
     text = (
-        f"On {n} {kind} queries {verdict}: {experiments.METRIC[kind]} {ends}. "
+        f"On {n} {kind} queries {verdict.format(a=a, b=b)}: {_ends(figures, kind)}. "
         f"{a} wins {figures['wins']:,}, {b} wins {figures['losses']:,}, "
-        f"{figures['ties']:,} are ties."
-    ).replace("-0.", "−0.")
-    if figures["smallest"] < 0.0005:  # all queries gain the same
-        return text
-    shows = f"{n} queries show a difference of {figures['smallest']:.3f}"
-    return f"{text} {shows} four times in five."
+        f"{figures['ties']:,} are ties. {a} loses more than {decision.LARGE} on "
+        f"{figures['lost']:.1%} of the queries, {figures['at_most']:.1%} at most."
+    )
+    if figures["without"]:
+        shares = figures["judged"]
+        text += (
+            f" Of their first results {shares[0]:.0%} and {shares[1]:.0%} were judged; "
+            f"without the others it is {_ends(figures['without'], kind)}."
+        )
+    if figures["smallest"] >= 0.0005:  # else all queries gain the same
+        shows = f"{n} queries show a difference of {figures['smallest']:.3f}"
+        text += f" {shows} four times in five."
+    return text.replace("-0.", "−0.")
+
+
+def _verdict(row):
+    """What the interval and p of a pair say, with a and b for the names."""
+    low, high = row["low"], row["high"]
+    if row["p"] < decision.WEAK and not low <= 0 <= high:
+        return f"{{a}} is {'better' if low > 0 else 'worse'} than {{b}}"
+    return "{a} and {b} cannot be told apart"
+
+
+def _ends(row, kind):
+    """A difference with its interval and p, in words."""
+    # of few queries Student's t may pass the ends of what is possible
+    low, high, p = max(row["low"], -1), min(row["high"], 1), row["p"]
+    p_shown = "p below 0.001" if p < 0.001 else f"p {p:.3f}"
+    ends = f"{row['difference']:+.3f} ({low:+.3f} to {high:+.3f}, {p_shown})"
+    return f"{experiments.METRIC[kind]} {ends}"
+
+
+def exit_code(figures, margin):
+    """The exit code of a pair, and a sentence on why: see `decision`.
+
+    It is undecided, too, where what nobody judged could turn it."""
+    rows = [figures, figures["without"] or figures]
+    (code, reason), (without, _) = [
+        decision.code_of_interval(row["low"], row["high"], margin) for row in rows
+    ]
+    if code == without:
+        return code, reason
+    return UNDECIDED, "What nobody judged could turn it."
 
 
 def largest(queries, rankings, values, pair, n=MOST):
@@ -115,6 +169,25 @@ def slices_of(queries):
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
     if lengths.nunique() > 1:
         table[LENGTH] = lengths.astype(str)
+    return table
+
+
+def by_slice(gain, queries):
+    """What a search gains in each slice of the queries: `experiments.by_slice`.
+
+    With two more columns: share, of the queries; and turns at, the share of
+    the slice at which the gain of all queries would be 0, or NaN."""
+    slices, weights = slices_of(queries), intervals.weights_of(queries)
+    table = experiments.by_slice(
+        gain, slices, intervals.groups_of(queries), FEWEST, weights, decision.WEAK
+    )
+    table["share"] = [
+        np.average(slices[column] == label, weights=weights)
+        for column, label in table.index
+    ]
+    mean, here = np.average(gain, weights=weights), table["difference"]
+    elsewhere = (mean - table["share"] * here) / (1 - table["share"])
+    table["turns at"] = (elsewhere / (elsewhere - here)).where(here * elsewhere < 0)
     return table
 
 

@@ -10,7 +10,7 @@ from datetime import date
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from course import corpus, elastic, embedding, experiments, intervals, plots, scoring
+from course import corpus, elastic, embedding, experiments, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 
 COLUMN_NAMES = {
@@ -26,8 +26,7 @@ MEANS = {
     "mrr": "MRR@5: 1 if the right document is first, 1/2 if it is second, 0 below 5",
     "ndcg": "nDCG@10: from 0, nothing relevant in ten results, to 1, a perfect order",
 }
-DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")
-DECIMALS["needed"] = "{:,.0f}"  # of others: three decimals
+DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
 NEEDS = "Queries that ask for the same are one need."
 TEMPLATES = Environment(
     loader=PackageLoader("evaluate_retrieval", ""),
@@ -65,19 +64,21 @@ def _cell(value, column):
     return form.format(value) if pd.api.types.is_float(value) else str(value)
 
 
-def page(folder, candidates, results, verdict, pair, lists, run_id, picture):
+def page(folder, candidates, results, verdict, pair, figures, lists, run_id, picture):
     """The report on a folder with queries, as HTML.
 
     candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
-    names, see `steps.pair_of`. lists: DataFrames by name: failures, judge_next
+    names, see `steps.pair_of`. figures: of the pair, see `pairs.summary`, or
+    None where both names are one. lists: DataFrames by name: failures, judge_next
     and refused, a Series. picture: the path where the picture of the searches
     is drawn."""
     kind = folder.decides
     boards, best = results.boards, results.chosen[kind]
     wide, narrow = draw(boards, kind, picture)
     sections = [_of_failures(lists["failures"], best, kind)]
-    if pair[0] != pair[1]:
-        sections.insert(0, _of_pair(folder, results, pair))
+    if figures:
+        text = f"{pairs.sentence(figures, pair, kind)} Query by query:"
+        sections.insert(0, section("A against B", text, link="pair.html"))
     for name in reversed([*boards]):
         refused = lists["refused"] if name == kind else pd.Series(dtype=float)
         sections.append(_of_board(boards[name], folder.test[name], name, refused))
@@ -128,15 +129,6 @@ def draw(boards, kind, path):
 # --- Sections ----------------------------------------------------------------
 
 
-def _of_pair(folder, results, pair):
-    """The section on the pair that has a page of its own."""
-    kind = folder.decides
-    groups = intervals.groups_of(folder.test[kind])
-    figures = pairs.summary(results.values[kind], groups, pair)
-    text = f"{pairs.sentence(figures, pair, kind)} Query by query:"
-    return section("A against B", text, link="pair.html")
-
-
 def _of_failures(failed, best, kind):
     """The section with failures of the chosen search. failed: see `pairs.failures`."""
     mine = failed[(failed["search"] == best) & (failed["cause"] != "")]
@@ -158,7 +150,7 @@ def _of_board(board, queries, kind, refused):
     text = (
         f"{len(queries):,} queries, with 95 % intervals. {MEANS.get(metric, metric)}."
     )
-    if kind == "judged" and lists_only(queries):
+    if kind == "judged" and decision.lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
     elif kind == "judged":
         text += (
@@ -188,9 +180,7 @@ def _of_differences(table, best, kind):
     if len(close):
         text = (
             f"{best} minus each: we cannot tell it from these. Below 0 it is behind. "
-            "p is corrected by Holm. Needed: so many "
-            f"{decision.UNITS[kind]} would show a difference of 0.02, four times in "
-            f"five. {NEEDS}"
+            "p is corrected by Holm."
         )
         sections.append(section(f"Undecided, {kind} queries", text, close))
     return sections
@@ -230,13 +220,6 @@ def of_folder(folder, models, run_id):
         section("Documents", text),
         section("How it was made", made_with(folder, models, run_id)),
     ]
-
-
-def lists_only(queries):
-    """Whether the judgements of queries name relevant documents only, and no others.
-
-    Then it is not known which documents were looked at."""
-    return all(min(qrel.values()) > 0 for qrel in queries["document"])
 
 
 def costs(milliseconds, best):
@@ -290,13 +273,12 @@ def recipe(name, candidates, folder):
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(folder, results, pair, kind, failed):
+def pair_page(folder, results, pair, kind, failed, figures):
     """Why one search beats another, as HTML: see `pairs`.
 
     results: `steps.Results`. pair: two names. kind: of the queries. failed: a
-    table of failures, see `pairs.failures`."""
-    queries, values = folder.test[kind], results.values[kind]
-    figures = pairs.summary(values, intervals.groups_of(queries), pair)
+    table of failures, see `pairs.failures`. figures: see `pairs.summary`."""
+    queries, values = folder.test[kind], results.measured[kind].values
     won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
     sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, kind)]
     counts = pairs.counted(failed, [*pair]).T
@@ -327,17 +309,18 @@ def pair_page(folder, results, pair, kind, failed):
 
 def _of_slices(queries, gain, pair, kind):
     """The section on slices. gain: of the first of the pair, a Series."""
-    groups = intervals.groups_of(queries)
-    slices = pairs.slices_of(queries)
-    table = experiments.by_slice(gain, slices, groups, pairs.FEWEST)
+    table = pairs.by_slice(gain, queries)
     table.index = [f"{column}: {name}" for column, name in table.index]
+    never = table["smallest"].isna() & table["p"].notna()
+    table["smallest"] = table["smallest"].astype(object).mask(never, "never")
     text = (
         f"{experiments.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
         "intervals. n counts queries, and groups their "
         f"{decision.UNITS[kind]}. {NEEDS} p is corrected by Holm for all slices, and "
         f"significant below {decision.WEAK}. Smallest: the difference that a slice of "
-        f"this size shows, four times in five. With fewer than {pairs.FEWEST} groups "
-        f"a slice is only counted. Columns of more than {pairs.MOST_VALUES} values "
-        "have no slices."
+        f"this size shows, four times in five, or never. With fewer than "
+        f"{pairs.FEWEST} groups a slice is only counted. Share: of the queries. Turns "
+        "at: with that share, and all else as it is, the difference of all queries "
+        f"would be 0. Columns of more than {pairs.MOST_VALUES} values have no slices."
     )
     return section("Slices of the queries", text, table)

@@ -2,7 +2,7 @@
 
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -70,16 +70,18 @@ def evaluate_folder(options, run_id):
         advice = lists.advice(folder)
         path.write_text(report.advice_page(folder, advice, run_id), encoding="utf-8")
         return Evaluated(folder, files=(path,), says=advice)
-    with _candidates(folder, options) as candidates:
+    with _candidates(folder, options) as (folder, candidates):
         chosen = steps.choose(folder, candidates)
         results = steps.measure(folder, candidates, chosen)
         verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
         pair = steps.pair_of(folder, candidates, results, verdict)
-        tables = _tables(folder, candidates, results, options.out)
-    files = _write_results(folder, results, pair, tables, options.out)
+        measured = results.measured[folder.decides]
+        figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
+        tables = _tables(folder, candidates, results, verdict, options.out)
+    files = _write_results(folder, results, pair, figures, tables, options.out)
     picture = path.with_suffix(".png")
     html = report.page(
-        folder, candidates, results, verdict, pair, tables, run_id, picture
+        folder, candidates, results, verdict, pair, figures, tables, run_id, picture
     )
     path.write_text(html, encoding="utf-8")
     return Evaluated(folder, verdict, results, pair, (path, *files), verdict.says)
@@ -97,9 +99,18 @@ def read_aloud(options):
     folder = read(options.source, options.language)
     for note in folder.notes:
         log.info(note)
-    counts = [f"{len(table):,} {kind} queries" for kind, table in folder.test.items()]
-    counts = counts or ["no queries"]
-    log.info(", ".join([f"{len(folder.documents):,} documents", *counts]))
+    counts = [f"{len(folder.documents):,} documents"]
+    for kind, queries in folder.test.items():
+        counts.append(f"{len(queries):,} {kind} queries")
+        if (chosen_on := folder.development[kind]) is not queries:
+            counts[-1] += f", and {len(chosen_on):,} on which settings are chosen"
+        if "weight" in queries:
+            effect = intervals.design_effect(queries["weight"])
+            counts[-1] += (
+                f", with weights: they tell as much as {len(queries) / effect:,.0f} "
+                f"without (design effect {effect:.2f})"
+            )
+    log.info(", ".join(counts if folder.test else [*counts, "no queries"]))
     return folder
 
 
@@ -111,36 +122,41 @@ def own_of(folder, options):
 
 @contextmanager
 def _candidates(folder, options, names=()):
-    """The searches on a folder, `steps.Candidates`; in the end indexes are deleted.
+    """The folder and its searches, `steps.Candidates`; in the end indexes are deleted.
 
     names: of searches, if no others are needed: then ours are built only where
-    these are not all yours. What can fail early is checked first."""
+    these are not all yours. What can fail early is checked first. Where
+    nothing is tuned all queries report."""
     own = own_of(folder, options)
     are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
     only_own = options.only_own or (bool(names) and all(are_own))
     only_own = yours.are_alone(len(folder.documents), own, only_own)
     ours = [] if only_own else built_in.names(embedding.fetched_models())
-    for name in names:
-        decision.named(name, [*own, *ours])
-    if options.incumbent:
-        decision.incumbent_of(options.incumbent, own, [*own, *ours])
+    needed = {decision.named(name, [*own, *ours]) for name in names}
+    incumbent = decision.incumbent_of(options.incumbent, own, [*own, *ours])
+    if names:
+        own = {name: own[name] for name in own if name in needed}
+    needed.add(incumbent)
+    own, failed = steps.that_work(own, folder, needed, fewest=2 if only_own else 0)
+    if only_own:
+        folder = steps.undivided(folder)
     if llm.is_live() and not find_spec("openai"):
         advice = 'pip install "retrieval-evaluation-course[course]"'
         raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
     es = elastic.connect_elasticsearch() if options.use_node else None
     candidates = steps.candidates(folder, own, es, only_own)
     try:
-        yield candidates
+        yield folder, replace(candidates, failed=failed)
     finally:
         built_in.remove(es, candidates.searches)
 
 
-def _tables(folder, candidates, results, out):
+def _tables(folder, candidates, results, verdict, out):
     """What the report and the files show beside the boards: a dict of tables."""
     kind = folder.decides
     queries, rankings = folder.test[kind], results.rankings[kind]
     causes = pd.concat([_causes_in(out), folder.causes])
-    judge_next = lists.next_to_judge(folder, results)
+    judge_next = lists.next_to_judge(folder, results, verdict)
     if llm.is_live() and len(judge_next):
         path = out / RESPONSES
         judge_next = lists.with_proposals(judge_next, folder.documents, path)
@@ -156,7 +172,7 @@ def _causes_in(out):
     return written_causes([*out.glob(FAILURES)])
 
 
-def _write_results(folder, results, pair, tables, out):
+def _write_results(folder, results, pair, figures, tables, out):
     """Write rankings, judgements, boards and tables; the paths that matter, a list."""
     kind, boards, by_query = folder.decides, [], []
     for name, queries in folder.test.items():
@@ -172,8 +188,9 @@ def _write_results(folder, results, pair, tables, out):
         corpus.write_table(tables["judge_next"], out / "judge-next.csv")
         names.append("judge-next.csv")
     (out / "pair.html").unlink(missing_ok=True)  # of an earlier run
-    if pair[0] != pair[1]:
-        html = report.pair_page(folder, results, pair, kind, tables["failures"])
+    if figures:
+        failed = tables["failures"]
+        html = report.pair_page(folder, results, pair, kind, failed, figures)
         (out / "pair.html").write_text(html, encoding="utf-8")
         names.insert(0, "pair.html")
     return [out / name for name in names]
@@ -233,9 +250,11 @@ def kept_of(evaluated, name=None, baseline=None):
             search = baseline[kind].search
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
-            query_id=ids, need=intervals.groups_of(queries)
+            query_id=ids,
+            need=intervals.groups_of(queries),
+            weight=intervals.weights_of(queries),
         )
-        ranked = [[id_ for id_ in row if id_] for row in rankings[search]]
+        ranked = [_without_end(row) for row in rankings[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = gate.Kept(
             search,
@@ -244,6 +263,12 @@ def kept_of(evaluated, name=None, baseline=None):
             dict(zip(ids, qrels, strict=True)),
         )
     return kept
+
+
+def _without_end(ids):
+    """Ids without the empty places at the end. Those before keep others' ranks."""
+    last = max((rank for rank, id_ in enumerate(ids, 1) if id_), default=0)
+    return [*ids[:last]]
 
 
 # --- Two searches ------------------------------------------------------------
@@ -263,7 +288,7 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    with _candidates(folder, options, names) as candidates:
+    with _candidates(folder, options, names) as (folder, candidates):
         pair = tuple(decision.named(name, candidates.searches) for name in names)
         if pair[0] == pair[1]:
             raise ValueError(f"both searches are {pair[0]!r}")
@@ -274,17 +299,19 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
                 raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
         results = steps.measure(folder, two, {kind: pair[0]})
     queries, rankings = folder.test[kind], results.rankings[kind]
-    figures = pairs.summary(results.values[kind], intervals.groups_of(queries), pair)
+    figures = pairs.summary(results.measured[kind], pair)
     causes = _causes_in(options.out)
     failed = pairs.failures(queries, rankings, kind, folder.documents, causes)
     files = trec.file_names(pair)
     path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
-    html = report.pair_page(folder, results, pair, kind, failed)
+    html = report.pair_page(folder, results, pair, kind, failed, figures)
     path.write_text(html, encoding="utf-8")
-    says = pairs.sentence(figures, pair, kind)
-    code, _ = gate.code_of_interval(figures["low"], figures["high"], margin)
+    says = [pairs.sentence(figures, pair, kind)]
+    says += [f"{why}." for why in candidates.failed.values()]
+    code, _ = pairs.exit_code(figures, margin)
     if len(queries) < experiments.FEW:
         code = gate.UNDECIDED
-        says += f" Fewer than {experiments.FEW} queries decide nothing."
+        says.append(f"Fewer than {experiments.FEW} queries decide nothing.")
+    says = " ".join(says)
     result = {"says": says, "files": [path], "code": code}
     return {"pair": pair, "kind": kind, **figures, **result}

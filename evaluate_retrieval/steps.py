@@ -9,9 +9,10 @@ from functools import partial
 
 import pandas as pd
 
-from course import embedding, experiments, intervals, utils
+from course import corpus, embedding, experiments, intervals, utils
 from evaluate_retrieval import built_in, decision, yours
 
+MOST_FAILED = 0.02  # of the calls of a search
 log = logging.getLogger(__name__)
 
 
@@ -22,12 +23,13 @@ class Candidates:
     searches: functions of queries and k; yours come first. cross_fitted: of
     tuned ones, the rankings of the queries that report. safe: the search that
     is chosen where the queries are too few to choose. models: of the vectors,
-    by name."""
+    by name. failed: what failed of your searches, a sentence by name."""
 
     searches: dict
     cross_fitted: dict = field(default_factory=dict)
     safe: str | None = None
     models: dict = field(default_factory=dict)
+    failed: dict = field(default_factory=dict)
 
     @property
     def own(self):
@@ -56,14 +58,13 @@ class Results:
     """What was measured, dicts of the kind of queries.
 
     chosen: the name of a search. boards: leaderboards. rankings: by search,
-    ids. values: DataFrames of the metric, a row for each query and a column
-    for each search. differences: the chosen search minus each other, see
-    `differences_from_chosen`."""
+    ids. measured: `decision.Measured`. differences: the chosen search minus
+    each other, see `differences_from_chosen`."""
 
     chosen: dict
     boards: dict
     rankings: dict
-    values: dict
+    measured: dict
     differences: dict
 
 
@@ -86,6 +87,47 @@ def candidates(folder, own, es=None, only_own=False):
     safe = "hybrid: weight 0.8" if vectors else "text: BM25"
     models = {name: embedded.model for name, embedded in vectors.items()}
     return Candidates(own | ours, cross_fitted, safe, models)
+
+
+def that_work(own, folder, needed=(), fewest=1):
+    """Your searches without those of which many calls fail; and what failed, in words.
+
+    All are asked, and keep their answers. One of which more than MOST_FAILED
+    of the queries fail has no figure, since a failure is none. The second is a
+    dict of name: sentence, of each search with a failure. ValueError if one is
+    in needed, or if they leave less than fewest."""
+    failed, able = {}, dict(own)
+    for name, search in own.items():
+        for queries in [*folder.development.values(), *folder.test.values()]:
+            search(queries)
+        if search.errors:
+            n, n_asked = len(search.errors), len(search.milliseconds)
+            failed[name] = f"“{name}” failed for {n:,} of {n_asked:,} queries"
+            if n > MOST_FAILED * n_asked:
+                failed[name] += ", so nothing is said of it"
+                del able[name]
+    for name in own.keys() - able.keys():
+        if name in needed or len(able) < fewest:
+            error = next(iter(own[name].errors.values()))
+            raise ValueError(f"{failed[name]}. Mend it first: {error}")
+    return able, failed
+
+
+def undivided(folder):
+    """The folder with all queries in both halves, in ten folds of whole needs.
+
+    For searches that were not tuned: then nothing has to be set aside. What a
+    collection calls train, dev and test stays that."""
+    development, test = dict(folder.development), dict(folder.test)
+    for kind, queries in folder.test.items():
+        is_theirs = (queries.get("split", pd.Series("")) != "").any()
+        if queries is development[kind] or is_theirs:
+            continue
+        whole = pd.concat([development[kind], queries], ignore_index=True)
+        whole["fold"] = corpus.folds_of(intervals.groups_of(whole))
+        development[kind] = test[kind] = whole
+        log.info("nothing is tuned: all %d %s queries report", len(whole), kind)
+    return replace(folder, development=development, test=test)
 
 
 def tuned(folder, build, settings):
@@ -161,7 +203,7 @@ def measure(folder, candidates, chosen):
 
     chosen: see `choose`. Of queries of other kinds nothing is measured."""
     encoding = _milliseconds_to_encode(candidates, folder.test)
-    boards, rankings, values = {}, {}, {}
+    boards, rankings, measured = {}, {}, {}
     test = {kind: folder.test[kind] for kind in chosen}
     for kind, queries in test.items():
         able = yours.of_queries(candidates.searches, queries)
@@ -170,8 +212,8 @@ def measure(folder, candidates, chosen):
         rankings[kind], times = experiments.timed_rankings(deep, queries, depth)
         if kind == folder.decides:
             rankings[kind] |= candidates.cross_fitted
-        measured = yours.milliseconds(able)  # NaN for a run
-        times[measured.index] = measured
+        own_times = yours.milliseconds(able)  # NaN for a run
+        times[own_times.index] = own_times
         board = experiments.leaderboard(
             rankings[kind], queries, experiments.K[kind], experiments.BY[kind]
         )
@@ -179,14 +221,9 @@ def measure(folder, candidates, chosen):
             chosen=board.index == chosen[kind],
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )
-        values[kind] = pd.DataFrame(
-            {
-                name: experiments.values_of(queries, ranking, kind)
-                for name, ranking in rankings[kind].items()
-            }
-        )
-    gains = differences_from_chosen(values, test, chosen)
-    return Results(chosen, boards, rankings, values, gains)
+        measured[kind] = decision.measured_of(queries, rankings[kind], kind)
+    gains = differences_from_chosen(measured, chosen)
+    return Results(chosen, boards, rankings, measured, gains)
 
 
 def _milliseconds_to_encode(candidates, test):
@@ -205,24 +242,16 @@ def _milliseconds_to_encode(candidates, test):
     return pd.Series(times, dtype=float)
 
 
-def differences_from_chosen(values, test, chosen, smallest=0.02):
+def differences_from_chosen(measured, chosen):
     """The chosen search minus each other: a dict of kind: DataFrame.
 
-    values: see `Results`. Columns: see `intervals.difference`; and needed, how
-    many groups would show a difference of `smallest`. The p values of all
-    kinds are one family for Holm."""
+    measured: see `Results`. Columns: see `intervals.difference`. The p values
+    of all kinds are one family for Holm."""
     tables = {}
-    for kind, queries in test.items():
-        groups = intervals.groups_of(queries)
-        gains = -decision.gains_over(chosen[kind], values[kind])
-        table = intervals.differences(gains, groups)
-        table["needed"] = pd.Series(
-            {
-                name: intervals.groups_needed(gain, groups, smallest)
-                for name, gain in gains.items()
-            },
-            dtype=float,
-        )
+    for kind, name in chosen.items():
+        gains = -decision.gains_over(name, measured[kind].values)
+        sample = measured[kind].groups, measured[kind].weights
+        table = intervals.differences(gains, *sample)
         tables[kind] = table.sort_values("difference", ascending=False)
     return experiments.as_one_family(tables)
 
@@ -248,26 +277,24 @@ def verdict_on(folder, candidates, results, incumbent=None):
     of yours. It says if a search is to be shipped that is worse on the other
     queries."""
     kind = folder.decides
-    names = results.values[kind].columns
+    names = results.measured[kind].values.columns
     own = candidates.own if {*names} >= {*candidates.own} else []
     verdict = decision.decide(
-        results.values[kind],
-        intervals.groups_of(folder.test[kind]),
+        results.measured[kind],
         incumbent=decision.incumbent_of(incumbent, own, names),
         best=results.chosen[kind],
         close=decision.undecided(results.differences[kind]).index,
-        kind=kind,
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
     )
-    if verdict.verdict != "ship" or not verdict.incumbent:
-        return verdict
-    pair = verdict.name, verdict.incumbent
-    warnings = [
-        decision.if_worse(values, intervals.groups_of(folder.test[name]), pair, name)
-        for name, values in results.values.items()
-        if name != kind and {*pair} <= {*values}
-    ]
-    return replace(verdict, says=" ".join([verdict.says, *filter(None, warnings)]))
+    sentences = [verdict.says, *(f"{why}." for why in candidates.failed.values())]
+    if verdict.verdict == "ship" and verdict.incumbent:
+        pair = verdict.name, verdict.incumbent
+        sentences[1:1] = [
+            decision.if_worse(measured, pair)
+            for name, measured in results.measured.items()
+            if name != kind and {*pair} <= {*measured.values}
+        ]
+    return replace(verdict, says=" ".join(filter(None, sentences)))
 
 
 def pair_of(folder, candidates, results, verdict):

@@ -159,8 +159,6 @@ def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
     assert board.index.tolist() == ["good", "poor", "none"]
     compared = experiments.compare(searches, THREE, k=2)
     pd.testing.assert_frame_equal(board[[*compared]], compared, check_names=False)
-    # all three differences have the same sign in two of eight cases; two p values
-    assert board["p_best"].tolist() == pytest.approx([1, 2 * 2 / 8, 2 * 2 / 8])
 
 
 def test_a_leaderboard_of_judged_queries_is_sorted_by_what_is_asked_for():
@@ -191,8 +189,6 @@ def test_a_leaderboard_resamples_documents_or_needs(judged):
     board = experiments.leaderboard(rankings, queries, k=1)
     interval = intervals.confidence_interval(good, documents)
     assert board.loc["good", ["low", "high"]].tolist() == pytest.approx(interval)
-    p_value = intervals.permutation_p_value(poor, good, documents)
-    assert board.loc["poor", "p_best"] == pytest.approx(p_value)
 
 
 def test_a_field_of_stems_has_the_words_that_bm25_counts():

@@ -29,7 +29,8 @@ def kept(qrels, ranks, needs=None, first="other0", queries=IDS):
         ids = [first.format(query), *[f"other{place}" for place in range(1, 9)]]
         rankings[query] = [*ids[: rank - 1], next(iter(qrels[query])), *ids[rank - 1 :]]
     table = pd.DataFrame({"query_id": list(queries), "question": list(queries)})
-    judged = {query: qrels[query] for query in queries}
+    others = {id_: 0 for ids in rankings.values() for id_ in ids if "other" in id_}
+    judged = {query: others | qrels[query] for query in queries}
     return gate.Kept(
         "own: mine", table.assign(need=needs or list(queries)), rankings, judged
     )
@@ -38,6 +39,7 @@ def kept(qrels, ranks, needs=None, first="other0", queries=IDS):
 GOOD, BAD = kept(JUDGED, 1), kept(JUDGED, 3)
 MIXED, TENTH = np.arange(N) % 2 + 1, [10] * 10 + [1] * 50
 ON_TOP = kept(JUDGED, 2, first="{}-bad")  # the old search has irrelevant ones there
+UNJUDGED = replace(BAD, qrels=JUDGED)
 UNANSWERED = JUDGED | {id_: {id_: 0} for id_ in IDS[:7]}
 DELETED = {"allow_deleted": True}
 SAME = "+0.000 (+0.000 to +0.000), paired: {} queries".format
@@ -49,7 +51,7 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, GOOD, {"margin": 0}, UNDECIDED, "interval includes 0"),
     (kept(JUDGED, MIXED), kept(JUDGED, 3 - MIXED), {}, UNDECIDED, "30 better"),
     # the metric is cut at ten
-    (kept(JUDGED, 10), kept(JUDGED, 6), {}, NOT_WORSE, "nDCG@10 +0.067 ("),
+    (kept(JUDGED, 10), kept(JUDGED, 7 - MIXED), {}, NOT_WORSE, "nDCG@10 +0.082 ("),
     # an edited grade counts for both, and a worse search is still caught
     (GOOD, kept(EDITED, 1), {}, NOT_WORSE, "2 grades edited"),
     (GOOD, kept(EDITED, [1] * 48 + [2] * 12), {}, WORSE, "2 grades edited"),
@@ -64,13 +66,21 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, kept(JUDGED, 3, queries=IDS[7:]), {}, WORSE, "7 of 60 queries"),
     (GOOD, kept(UNANSWERED, 1), {}, UNDECIDED, "7 of 60 queries"),
     # what is gone takes no place, whether its document is still there or not
-    (ON_TOP, kept(WITHDRAWN, 1), {}, NOT_WORSE, SAME(59)),
+    (ON_TOP, kept(WITHDRAWN, 1), {"margin": 0.1}, NOT_WORSE, "nDCG@10 +0.000 (-"),
     (ON_TOP, replace(ON_TOP, qrels=WITHDRAWN), {}, NOT_WORSE, SAME(59)),
     # ten of 60 queries are worse: ten needs are many, and one of six is not
     (GOOD, kept(JUDGED, TENTH), {}, WORSE, "60 queries, 60 needs"),
     (GOOD, kept(JUDGED, TENTH, TENS), {}, UNDECIDED, "60 queries, 6 needs"),
-    # sixty needs are too few to tell 0 from -0.01 at every look
-    (GOOD, GOOD, {"anytime": True}, UNDECIDED, "paired, at any time: 60"),
+    # sixty needs are too few to tell a gain of 0.05 from -0.01 at every look
+    (BAD, kept(JUDGED, 4 - MIXED), {"anytime": True}, UNDECIDED, "at any time: 60"),
+    # what nobody judged stands above: it may be relevant, too
+    (
+        replace(GOOD, qrels=JUDGED),
+        UNJUDGED,
+        {},
+        UNDECIDED,
+        "What nobody judged could turn it.",
+    ),
 ]
 OF_GENERATED = [
     (kept(GENERATED, 10), kept(GENERATED, 6), {}, NOT_WORSE, "MRR@5 +0.000 ("),
@@ -97,10 +107,14 @@ def test_an_error_counts_before_a_loss_and_a_loss_before_doubt():
     assert [gate.worst_code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
 
 
-def test_at_any_time_each_need_counts_once():
+@pytest.mark.parametrize("anytime", [False, True])
+def test_a_query_counts_once_or_as_its_weight_says(anytime):
     worse = kept(JUDGED, [3] * 30 + [1] * 30, ["big"] * 31 + IDS[31:])
-    [outcome] = gate.outcomes_of({"judged": GOOD}, {"judged": worse}, anytime=True)
-    assert outcome.figures["difference"] == pytest.approx(-0.5 * 30 / 31 / 30)
+    for weights, difference in [(np.ones(N), -0.25), ([3] * 30 + [1] * 30, -0.375)]:
+        now = replace(worse, queries=worse.queries.assign(weight=weights))
+        [outcome] = gate.outcomes_of({"judged": GOOD}, {"judged": now}, anytime=anytime)
+        assert outcome.figures["difference"] == pytest.approx(difference)
+        assert outcome.figures["low"] < difference < outcome.figures["high"]
 
 
 def test_it_names_the_queries_that_lost_and_their_first_ids():
@@ -147,7 +161,7 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     assert gate.write_baseline(path, backwards, "run 1").read_bytes() == content
     baseline = gate.read_baseline(path)
     again = baseline["judged"]
-    assert (again.search, again.qrels) == (judged.search, qrels)
+    assert (again.search, again.qrels) == (judged.search, judged.qrels)
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert {query: ids[:100] for query, ids in deep.items()} == again.rankings
     assert gate.worst_code(gate.outcomes_of(baseline, kinds)) == NOT_WORSE

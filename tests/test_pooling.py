@@ -9,6 +9,7 @@ from scipy import stats
 
 import utils
 from course import corpus, embedding, pooling, scoring
+from evaluate_retrieval import lists
 
 QUERIES = pd.DataFrame(
     {
@@ -23,24 +24,24 @@ RANKINGS = {"one": [["a", "b", "x"], ["c", "d", ""]], "two": [["a", "x"], ["d", 
 
 
 def test_a_pair_adds_its_discount_to_the_dcg_of_each_search():
-    pairs = pooling.pairs_of(RANKINGS, QUERIES, k=2)
+    pairs = lists.pairs_of(RANKINGS, QUERIES, k=2)
     assert pairs["document"].tolist() == ["a", "b", "c", "d", "x"]
     np.testing.assert_array_equal(pairs["grade"], [2, 0, 1, np.nan, np.nan])
     assert pairs["one"].tolist() == pytest.approx([1, 0.6309, 1, 0.6309, 0], abs=1e-4)
     assert pairs["two"].tolist() == pytest.approx([1, 0, 0.6309, 1, 0.6309], abs=1e-4)
-    twice = pooling.pairs_of({"one": [["a", "b", "a"]]}, QUERIES[:1])
+    twice = lists.pairs_of({"one": [["a", "b", "a"]]}, QUERIES[:1])
     assert twice["one"].tolist() == pairs["one"].tolist()[:2]  # at its first rank
 
 
 def test_what_the_leaders_show_at_the_same_rank_need_not_be_judged():
     unjudged = QUERIES.assign(document=[{}, {}])
-    pairs = pooling.pairs_of(RANKINGS, unjudged, k=2)
-    found = pooling.judge_next(pairs, ["one", "two"])
+    pairs = lists.pairs_of(RANKINGS, unjudged, k=2)
+    found = lists.judge_next(pairs, ["one", "two"])
     assert found["document"].tolist() == ["b", "x", "c", "d"]  # a is first in both
     assert list(found) == corpus.TO_JUDGE
     assert set(found["drawn"]) == {"next"}
-    judged = pooling.pairs_of(RANKINGS, QUERIES, k=2)
-    assert pooling.judge_next(judged, ["one", "two"])["document"].tolist() == ["x", "d"]
+    judged = lists.pairs_of(RANKINGS, QUERIES, k=2)
+    assert lists.judge_next(judged, ["one", "two"])["document"].tolist() == ["x", "d"]
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +58,13 @@ def real():
     rankings = {}
     for name, one in scores.items():
         rankings[name] = utils.search_by_scores(one, documents, k=10)(asked)
-    return pooling.pairs_of(rankings, asked)
+    return lists.pairs_of(rankings, asked)
 
 
 def test_judging_in_this_order_comes_to_the_difference_sooner_than_at_random(real):
     gain = (real["vectors"] - real["text"]) * real["grade"]
     unjudged = real.assign(grade=np.nan)
-    order = pooling.judge_next(unjudged, ["text", "vectors"], n=len(real)).index
+    order = lists.judge_next(unjudged, ["text", "vectors"], n=len(real)).index
 
     def mean_error(order):
         return (gain[order].cumsum() - gain.sum()).abs().mean()
@@ -136,7 +137,7 @@ def test_below_a_hundred_labelled_groups_the_interval_is_by_the_jackknife(n_labe
 
 def test_a_model_grades_each_pair_once_and_its_grades_are_kept(tmp_path, monkeypatch):
     documents = [{"id": id_, "question": id_, "text": "Text."} for id_ in "abcdx"]
-    pairs = pooling.pairs_of(RANKINGS, QUERIES, k=2)
+    pairs = lists.pairs_of(RANKINGS, QUERIES, k=2)
     path = tmp_path / "recorded-grades.jsonl"
     assert np.isnan(pooling.graded(pairs, documents, path)).all()  # not live
 

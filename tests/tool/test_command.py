@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from course import corpus, intervals
-from evaluate_retrieval import __main__, built_in, steps
+from evaluate_retrieval import __main__, built_in, decision, steps
 from evaluate_retrieval import run as run_module
 
 SEARCHES = """
@@ -78,7 +78,7 @@ def run(folder, tmp_path_factory, capsys):
 def test_it_writes_the_report_and_says_what_to_ship(folder, run):
     code, said, _ = run(folder, "--incumbent", "bad")
     assert code == 0
-    assert "Ship “own: good”. On judged queries it is better than “own: bad”" in said
+    assert "Ship “own: good”. On 60 judged queries it is better than “own: bad”" in said
     names = ["report.html", "pair.html", "leaderboard.csv", "queries.csv"]
     for name in [*names, "failures.csv", "run.json", "runs/judged/own-good.trec"]:
         assert (run.out / name).exists(), name
@@ -141,10 +141,10 @@ def test_power_before_any_run_and_of_a_folder(folder, run):
     assert f"{N} judged" in notes
     assert result["groups"] == N
     shown = result["shown"]["another kind of search"]
-    assert shown == pytest.approx(intervals.POWER * 0.25 / np.sqrt(N))
+    assert shown == pytest.approx(intervals.power(decision.LEVEL) * 0.25 / np.sqrt(N))
     needed = result["needed"]["0.02"]
     assert needed == sorted(needed[:3]) + sorted(needed[3:])
-    assert needed[4] == np.ceil((intervals.POWER * 0.25 / 0.02) ** 2)
+    assert needed[4] == np.ceil((intervals.power(decision.LEVEL) * 0.25 / 0.02) ** 2)
 
 
 def test_judging_in_the_terminal_adds_to_what_is_judged(folder, run, monkeypatch):
@@ -407,7 +407,7 @@ def test_two_kinds_that_disagree_are_told(folder, run):
     pd.DataFrame(table).to_csv(folder / "ground-truth-data.csv", index=False)
     code, said, error = run(folder, "--incumbent", "bad")
     assert code == 0, error
-    assert "Ship “own: good”. On judged queries it is better" in said
+    assert "Ship “own: good”. On 60 judged queries it is better" in said
     assert "On generated queries, which do not decide, it is worse by 0.500" in said
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course import experiments, intervals
-from evaluate_retrieval import pairs, report
+from evaluate_retrieval import decision, pairs, report
 
 DOCUMENTS = [
     {
@@ -32,6 +31,7 @@ QUERIES = pd.DataFrame(
     }
 )
 OTHERS = list("bcdefghijklm")
+JUDGED = QUERIES.assign(document=[dict.fromkeys(OTHERS, 0) | {"a": 2}] * N)
 
 
 def ranked(rank):
@@ -45,31 +45,28 @@ RANKINGS = {name: np.array([*map(ranked, ranks)]) for name, ranks in RANKS.items
 PAIR = ("new", "old")
 
 
-def values_of(rankings, queries=QUERIES):
+def measured_of(rankings=RANKINGS, queries=JUDGED):
+    return decision.measured_of(queries, rankings, "judged")
+
+
+def values_of(rankings):
     """The metric of each query by each search."""
-    return pd.DataFrame(
-        {
-            name: experiments.values_of(queries, ranking, "judged")
-            for name, ranking in rankings.items()
-        }
-    )
+    return measured_of(rankings).values
 
 
 def summary(rankings=RANKINGS, pair=PAIR):
-    return pairs.summary(values_of(rankings), intervals.groups_of(QUERIES), pair)
-
-
-def by_slices(gain, queries):
-    slices, groups = pairs.slices_of(queries), intervals.groups_of(queries)
-    return experiments.by_slice(gain, slices, groups, pairs.FEWEST)
+    return pairs.summary(measured_of(rankings), pair)
 
 
 def page(queries=QUERIES):
     folder = SimpleNamespace(test={"judged": queries}, documents=DOCUMENTS)
-    values = {"judged": values_of(RANKINGS, queries)}
-    results = SimpleNamespace(rankings={"judged": RANKINGS}, values=values)
+    measured = measured_of(RANKINGS, queries)
+    results = SimpleNamespace(
+        rankings={"judged": RANKINGS}, measured={"judged": measured}
+    )
     failed = pairs.failures(queries, RANKINGS, "judged", DOCUMENTS)
-    return report.pair_page(folder, results, PAIR, "judged", failed)
+    figures = pairs.summary(measured, PAIR)
+    return report.pair_page(folder, results, PAIR, "judged", failed, figures)
 
 
 SECOND = 1 / np.log2(3)  # nDCG of a relevant document at rank 2, if it is alone
@@ -91,6 +88,26 @@ def test_summary_counts_wins_and_losses_and_says_what_can_be_told():
     assert "“old” is worse than “new”" in text
 
 
+def test_what_nobody_judged_may_turn_a_comparison():
+    """New has others above the relevant one, which nobody judged."""
+    queries = QUERIES.assign(document=[{"a": 2, "m": 0} for _ in range(N)])
+    rankings = {"new": np.array([ranked(5)] * N), "old": np.array([ranked(1)] * N)}
+    figures = pairs.summary(measured_of(rankings, queries), PAIR)
+    assert figures["judged"] == pytest.approx([0.1, 0.1])
+    assert figures["high"] < 0 <= figures["without"]["high"]
+    assert pairs.exit_code(figures, 0.01)[0] == 2
+    assert "nobody judged could turn it" in pairs.sentence(figures, PAIR, "judged")
+
+
+def test_the_share_of_a_slice_at_which_the_gain_turns():
+    gain = pd.Series([0.3, -0.1] * (N // 2))  # typos gain, short ones lose
+    table = pairs.by_slice(gain, QUERIES.assign(weight=[1.0, 3.0] * (N // 2)))
+    typo, short = table.loc[("kind", "typo")], table.loc[("kind", "short")]
+    assert (typo["share"], typo["turns at"]) == pytest.approx((0.25, 0.25))
+    assert (short["share"], short["turns at"]) == pytest.approx((0.75, 0.75))
+    assert pairs.by_slice(gain.abs(), QUERIES)["turns at"].isna().all()
+
+
 def test_the_largest_gains_and_losses_have_both_lists_with_grades():
     values = values_of(RANKINGS)
     gains, losses = pairs.largest(QUERIES, RANKINGS, values, PAIR)
@@ -103,7 +120,7 @@ def test_the_largest_gains_and_losses_have_both_lists_with_grades():
 
 def test_slices_are_any_column_with_few_values_and_the_length():
     gain = np.where(QUERIES["kind"] == "typo", 0.2, 0.0) + 0.01 * np.arange(N)
-    table = by_slices(gain, QUERIES)
+    table = pairs.by_slice(gain, QUERIES)
     assert {column for column, _ in table.index} == {"kind", "product", pairs.LENGTH}
     typo = table.loc[("kind", "typo")]
     assert typo["n"] == typo["groups"] == 12
@@ -113,15 +130,15 @@ def test_slices_are_any_column_with_few_values_and_the_length():
     assert table.loc[("product", "(empty)"), "n"] == 8
     by_length = table.xs(pairs.LENGTH, level=0)
     assert by_length["n"].sum() == N
-    few = by_slices(gain[:4], QUERIES[:4])
+    few = pairs.by_slice(gain[:4], QUERIES[:4])
     assert few["difference"].isna().all()
     assert (few["n"] >= 1).all()
 
 
 def test_one_p_value_of_many_slices_is_corrected_for_all():
     rng = np.random.default_rng(1)
-    table = by_slices(rng.normal(size=N), QUERIES)
-    alone = by_slices(rng.normal(size=N) + 9, QUERIES.drop(columns="product"))
+    table = pairs.by_slice(rng.normal(size=N), QUERIES)
+    alone = pairs.by_slice(rng.normal(size=N) + 9, QUERIES.drop(columns="product"))
     assert table["p"].max() == 1
     assert alone["p"].max() < 0.05
 
