@@ -260,6 +260,8 @@ def _measure(arguments, options):
         anytime=arguments.anytime,
         allow_deleted=arguments.allow_deleted,
     )
+    for outcome in outcomes:
+        outcome.sentences.extend(f"{why}." for why in evaluated.failed.values())
     for line in gate.summary_lines(outcomes):
         log.info(line)
     if arguments.summary:
@@ -273,7 +275,7 @@ def _power(arguments):
     from evaluate_retrieval import decision, folder
 
     table = decision.power()
-    log.info("So many needs show a difference of nDCG@10, four times in five:")
+    log.info("So many needs ship a search that gains this, four times in five:")
     log.info(table.to_string())
     result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
     says = "Spreads are those of notebook 06."
@@ -283,8 +285,10 @@ def _power(arguments):
             log.info(note)
         says = f"{arguments.folder} has no queries that can decide. {says}"
         if data.decides:
-            n = intervals.groups_of(data.test[data.decides]).nunique()
-            shown = decision.can_show(n)
+            queries = data.test[data.decides]
+            n = intervals.groups_of(queries).nunique()
+            effect = intervals.design_effect(intervals.weights_of(queries))
+            shown = decision.can_show(n / effect)
             sizes = ", ".join(f"{size:.3f} of {name}" for name, size in shown.items())
             says = f"The {n:,} needs of {arguments.folder} show {sizes}."
             result |= {"groups": n, "shown": shown.to_dict()}

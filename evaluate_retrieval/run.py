@@ -2,7 +2,7 @@
 
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,7 +49,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What came out. verdict, results and pair are None where no queries decide."""
+    """What came out. verdict, results and pair are None where no queries decide.
+
+    failed: see `steps.Candidates`."""
 
     folder: object
     verdict: decision.Decision | None = None
@@ -57,6 +59,7 @@ class Evaluated:
     pair: tuple = ()
     files: tuple = ()
     says: str = ""
+    failed: dict = field(default_factory=dict)
 
 
 def evaluate_folder(options, run_id):
@@ -84,7 +87,9 @@ def evaluate_folder(options, run_id):
         folder, candidates, results, verdict, pair, figures, tables, run_id, picture
     )
     path.write_text(html, encoding="utf-8")
-    return Evaluated(folder, verdict, results, pair, (path, *files), verdict.says)
+    return Evaluated(
+        folder, verdict, results, pair, (path, *files), verdict.says, candidates.failed
+    )
 
 
 def models():
@@ -246,8 +251,11 @@ def kept_of(evaluated, name=None, baseline=None):
         rankings, search = results.rankings[kind], results.chosen[kind]
         if name:
             search = decision.named(name, rankings)
-        elif baseline and kind in baseline and baseline[kind].search in rankings:
-            search = baseline[kind].search
+        elif baseline and kind in baseline:
+            before = baseline[kind].search
+            if before in evaluated.failed and before not in rankings:
+                raise ValueError(evaluated.failed[before])
+            search = before if before in rankings else search
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
             query_id=ids,
