@@ -8,8 +8,6 @@ group. All functions resample or count whole groups, one label a query: see
 `weights_of`."""
 
 import itertools
-import math
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -243,13 +241,6 @@ def smallest_difference(gains, groups, weights=None, level=0.05):
     return power(level) * standard_error(gains, groups, weights)
 
 
-def groups_needed(gains, groups, gain=0.02, weights=None):
-    """How many groups would show a mean gain of `gain`, four times in five."""
-    n_groups = pd.Series(list(groups)).nunique()
-    ratio = power() * standard_error(gains, groups, weights) / gain
-    return math.ceil(n_groups * ratio**2)
-
-
 # --- Several collections: their mean, and the collection as the unit -----------------
 
 FEW_COLLECTIONS = 4  # below it nothing is said about another collection
@@ -276,8 +267,7 @@ def random_effects(means, errors):
     standard deviation, by Paule and Mandel (1982). q, p_q: Cochran's Q, and
     its p value that none differs. predicted_low, predicted_high: 95 % interval
     of another collection, with t of k - 2 (Higgins et al. 2009); NaN below
-    FEW_COLLECTIONS. smallest: the mean gain that so many collections show four
-    times in five."""
+    FEW_COLLECTIONS."""
     means, variances = np.asarray(means, dtype=float), np.square(errors)
     k = len(means)
 
@@ -305,7 +295,6 @@ def random_effects(means, errors):
             "p_q": float(stats.chi2.sf(q, k - 1)),
             "predicted_low": float(mean - half),
             "predicted_high": float(mean + half),
-            "smallest": float(error * _power_of_t(k - 1)),
         }
     )
 
@@ -316,14 +305,3 @@ def _by_t(mean, error, degrees):
     p = 2 * stats.t.sf(abs(mean) / error, degrees)
     ends = {"low": mean - half, "high": mean + half}
     return {name: float(x) for name, x in {"difference": mean, **ends, "p": p}.items()}
-
-
-@cache
-def _power_of_t(degrees):
-    """How many standard errors a t test at 5 % finds four times in five."""
-    limit = stats.t.ppf(0.975, degrees)
-
-    def missing(effect):
-        return 0.8 - stats.nct.sf(limit, degrees, effect)
-
-    return float(optimize.brentq(missing, 0, 100))

@@ -266,7 +266,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_promise(n_groups):
     assert 0.91 <= np.mean(held) <= 0.99
 
 
-def test_smallest_difference_is_found_four_times_in_five_and_groups_needed_inverts_it():
+def test_the_smallest_difference_is_found_four_times_in_five():
     rng, groups = np.random.default_rng(6), range(200)
     gains = rng.normal(0, 0.3, size=200)
     smallest = intervals.smallest_difference(gains, groups)
@@ -276,9 +276,22 @@ def test_smallest_difference_is_found_four_times_in_five_and_groups_needed_inver
         error = intervals.standard_error(sample, groups)
         found.append(abs(sample.mean()) > 1.96 * error)
     assert 0.75 <= np.mean(found) <= 0.85
-    for gain, n_groups in (smallest, 200), (smallest / 2, 800):
-        needed = intervals.groups_needed(gains, groups, gain)
-        assert needed == pytest.approx(n_groups, abs=1)
+    few = intervals.smallest_difference([0.1, -0.1] * 2, range(4), level=0.1)
+    assert np.isnan(few)  # no p of four groups is below 1/8
+
+
+@pytest.mark.parametrize("n_groups", [20, 50, 80, 200])
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
+def test_rare_losses_of_few_groups_are_in_the_interval(n_groups, share):
+    """By t or the bootstrap alone it is 0.3 to 0.9 where 2 or 5 % lose."""
+    rng, held = np.random.default_rng(8), []
+    for _ in range(150):
+        gains = np.where(rng.random(n_groups) < share, -rng.random(n_groups), 0)
+        low, high = intervals.confidence_interval(
+            gains, range(n_groups), n_resamples=500, lowest=-1
+        )
+        held.append(low <= -share / 2 <= high)
+    assert np.mean(held) >= 0.9
 
 
 @pytest.mark.parametrize("n_groups", [5, 60])
@@ -305,20 +318,20 @@ def test_p_values_of_no_difference_and_of_the_same_one_in_every_query():
 
 def by_hand(gains, n_swaps=100_000):
     """The p value of one comparison, by a matrix of swaps of its own."""
-    swaps = np.random.default_rng(1).choice([-1, 1], size=(n_swaps, len(gains)))
+    rng = np.random.default_rng(1)
+    swaps = 2 * rng.integers(2, size=(n_swaps, len(gains)), dtype=np.int8) - 1
     larger, smaller = (swaps @ gains >= gains.sum()), (swaps @ gains <= gains.sum())
     return min(1, 2 * (min(larger.sum(), smaller.sum()) + 1) / (n_swaps + 1))
 
 
 def test_a_p_value_is_the_same_alone_and_in_any_table(monkeypatch):
-    """Rows have few groups or many, one that differs, or none; blocks of any size."""
+    """Rows have few groups that differ or many, one, or none."""
     rng = np.random.default_rng(8)
     many, few = rng.normal(0.05, 0.3, 60), rng.normal(0.1, 0.3, 60)
     few[20:] = 0
     gains = {"many": many, "few": few, "one": np.eye(60)[0], "none": 0 * many}
-    monkeypatch.setattr(intervals, "SIGNS", 50)
     monkeypatch.setattr(intervals, "SWAPS", 2_000)
-    expected = {"many": by_hand(many, 2_000), "few": by_hand(few[:20], 2_000)}
+    expected = {"many": by_hand(many, 2_000), "few": by_hand(few, 2_000)}
     expected |= {"one": 1, "none": 1}
     assert intervals.permutation_p_values(gains, range(60)) == expected
     monkeypatch.undo()
@@ -369,20 +382,17 @@ def test_random_effects_are_those_of_a_worked_example():
 
 @pytest.mark.parametrize("k", [2, 4, 8])
 def test_random_effects_hold_the_mean_and_another_collection(k):
-    """Collections truly differ, by 0.05; the smallest mean is found 4 times in 5."""
+    """Collections truly differ, by 0.05."""
     rng, errors = np.random.default_rng(k), np.full(k, 0.005)
     spread = np.hypot(0.05, 0.005)
-    smallest = intervals._power_of_t(k - 1) * spread / np.sqrt(k)
-    held, found, predicted = [], [], []
+    held, predicted = [], []
     for _ in range(400):
         means = rng.normal(0, spread, k)
         row = intervals.random_effects(means, errors)
         held.append(row["low"] <= 0 <= row["high"])
         another = rng.normal(0, 0.05)
         predicted.append(row["predicted_low"] <= another <= row["predicted_high"])
-        found.append(intervals.random_effects(means + smallest, errors)["p"] < 0.05)
     assert 0.92 <= np.mean(held) <= 0.99
-    assert 0.7 <= np.mean(found) <= 0.87
     assert any(predicted) == (k >= intervals.FEW_COLLECTIONS)
     if any(predicted):
         assert 0.90 <= np.mean(predicted) <= 0.99
@@ -394,9 +404,6 @@ def test_collections_that_agree_are_no_surer_than_their_errors():
     half = stats.t.ppf(0.975, 2) * 0.03 / np.sqrt(3)
     assert (row["low"], row["high"]) == pytest.approx((0.05 - half, 0.05 + half))
     assert np.isnan(row["predicted_low"])
-    found = intervals.random_effects(np.full(3, row["smallest"]), [0.03] * 3)
-    t = found["difference"] / 0.03 * np.sqrt(3)
-    assert stats.nct.sf(stats.t.ppf(0.975, 2), 2, t) == pytest.approx(0.8)
 
 
 def test_the_mean_of_these_two_collections_is_welchs_t():

@@ -125,6 +125,66 @@ def test_two_searches(folder, run, pair, code, says):
         assert "slice" in page.read_text()
 
 
+FAILING = """
+
+def fails(question, course):
+    if int(question.rpartition("d")[2]) < N_FAILED:
+        raise ConnectionError("no route to host")
+    return good(question, course)
+
+
+SEARCHES = {"bad": bad, "fails": fails}
+"""
+
+
+@pytest.mark.parametrize(
+    ("n_failed", "incumbent", "code", "says"),
+    [
+        (1, "bad", 0, "“own: fails” failed for 1 of 60 queries."),
+        (2, "bad", 3, "failed for 2 of 60 queries, so nothing is said of it"),
+        (2, "fails", 3, "Mend it first: ConnectionError: no route to host"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:fails")
+def test_a_failure_is_no_figure(folder, run, n_failed, incumbent, code, says):
+    text = SEARCHES + FAILING.replace("N_FAILED", str(n_failed))
+    (folder / "mine" / "searches.py").write_text(text)
+    ended, output, error = run(folder, "--incumbent", incumbent)
+    assert ended == code, output + error
+    assert says in output + error
+    if code == 0:
+        (run.out / "baseline.json.gz").replace(folder / "mine" / "baseline.json.gz")
+        words = ["gate", folder, "--baseline", folder / "mine" / "baseline.json.gz"]
+        _, output, _ = run(*words, "--search", "fails")
+        assert says in output
+
+
+def test_nothing_is_set_aside_where_nothing_is_tuned(folder, run):
+    """A thousand judged queries would be cut into halves, and weights count."""
+    ids = [f"q{n}" for n in range(1_000)]
+    asked = [f"what is d{n % N}" for n in range(1_000)]
+    table = {"query_id": ids, "query": asked, "weight": 1 + np.arange(1_000) % 2}
+    pd.DataFrame(table).to_csv(folder / "queries.csv", index=False)
+    lines = [f"{id_} 0 d{n % N} {n % 2}" for n, id_ in enumerate(ids)]
+    lines += [f"{id_} 0 d{(n + 1) % N} {1 - n % 2}" for n, id_ in enumerate(ids)]
+    (folder / "qrels.txt").write_text("\n".join(lines))
+    code, output, error = run(folder, "--incumbent", "bad", "--json")
+    assert code == 2, error
+    assert "all 1000 judged queries report" in error
+    assert "design effect 1.11" in error
+    [row] = [
+        row for row in json.loads(output)["candidates"] if row["search"] == "own: good"
+    ]
+    by_query = pd.read_csv(run.out / "queries.csv").pivot(
+        index=["query_id", "weight"], columns="search", values="ndcg"
+    )
+    gain = (by_query["own: good"] - by_query["own: bad"]).reset_index("weight")
+    mean = np.average(gain[0], weights=gain["weight"])
+    assert len(gain) == 1_000
+    assert row["difference"] == pytest.approx(mean, abs=1e-6)
+    assert mean != pytest.approx(gain[0].mean(), abs=0.01)
+
+
 def test_documents_alone_say_what_to_do(folder, run):
     for name in ("queries.csv", "qrels.txt"):
         (folder / name).unlink()
