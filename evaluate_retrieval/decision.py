@@ -12,6 +12,7 @@ from scipy import optimize, stats
 
 from course import experiments, intervals, pooling, utils
 from evaluate_retrieval.screen import MARGIN, NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.templates import render
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 # A search is shipped below this p. One judges more, and looks again: eight looks at it
@@ -194,33 +195,41 @@ def decide(measured, incumbent=None, best=None, close=(), milliseconds=None):
     queries none is. Without an incumbent: best is the search that was chosen,
     and close are those from which it cannot be told apart."""
     n, n_searches = measured.values.shape
+    few, more, rivals, shown = experiments.FEW, (0, 0), (), {"row": None}
     if incumbent is None:
-        cheaper = _cheaper(best, measured, milliseconds)
-        return _of_new(best, close, measured.kind, n, cheaper)
-    if n_searches == 1:
-        says = f"Keep “{incumbent}”. There is no other search to compare it with."
-        table = pd.DataFrame(columns=["low"])
-        return Decision("keep", incumbent, table, incumbent=incumbent, says=says)
-    table = without = gains_table(measured.values, measured, incumbent)
-    if measured.condensed is not None:
-        without = gains_table(measured.condensed, measured, incumbent).loc[table.index]
-    better = table[table["ships"] & without["ships"]]
-    most = np.maximum(table["high"], without["high"])
-    turned = table["ships"] != without["ships"]
-    turned |= (table["high"] >= MARGIN) != (without["high"] >= MARGIN)
-    rivals = table.index[turned if turned.any() else most >= MARGIN]
-    verdict, name, more = "keep", incumbent, (0, 0)
-    if n < experiments.FEW:
-        verdict, more = "undecided", (experiments.FEW - n,) * 2
-    elif len(better):
-        verdict, name = "ship", better.index[0]
-    elif len(rivals):
-        verdict = "undecided"
-        more = _more(most[rivals].idxmax(), most.max(), measured, incumbent)
-    cheaper = _cheaper(name, measured, milliseconds) if n >= experiments.FEW else None
-    rivals = (*rivals,) if verdict == "undecided" else ()
+        verdict, name, table = "undecided", best, pd.DataFrame()
+        close = [f"“{each}”" for each in close]
+        shown["close"] = [f"“{best}”", *close] if close else []
+        if n >= few and not close:
+            verdict = "ship"
+    elif n_searches == 1:
+        verdict, name, table = "keep", incumbent, pd.DataFrame()
+    else:
+        table = without = gains_table(measured.values, measured, incumbent)
+        if measured.condensed is not None:
+            without = gains_table(measured.condensed, measured, incumbent)
+            without = without.loc[table.index]
+        better = table[table["ships"] & without["ships"]]
+        most = np.maximum(table["high"], without["high"])
+        turned = table["ships"] != without["ships"]
+        turned |= (table["high"] >= MARGIN) != (without["high"] >= MARGIN)
+        rivals = (*table.index[turned if turned.any() else most >= MARGIN],)
+        verdict, name = "keep", incumbent
+        if n < few:
+            verdict, more = "undecided", (few - n, few - n)
+        elif len(better):
+            verdict, name, rivals = "ship", better.index[0], ()
+        elif rivals:
+            verdict = "undecided"
+            more = _more(most[[*rivals]].idxmax(), most.max(), measured, incumbent)
+        rival = name if verdict == "ship" else [*rivals, *table.index][0]
+        shown = {"rival": rival, "row": table.loc[rival].to_dict()}
+        shown |= {"turned": turned.any(), "without": without.loc[rival, "difference"]}
+        if verdict == "ship":
+            shown["expected"] = expected(shown["row"], len(table))
+    cheaper = _cheaper(name, measured, milliseconds) if n >= few else None
     decision = Decision(verdict, name, table, more, cheaper, incumbent, rivals)
-    return replace(decision, says=_in_words(decision, measured, without, turned.any()))
+    return replace(decision, says=_in_words(decision, measured, shown))
 
 
 def _more(name, most, measured, incumbent):
@@ -286,84 +295,24 @@ def _cheaper(name, measured, milliseconds):
     return None
 
 
-def _in_words(decision, measured, without, is_turned):
-    """What a decision against an incumbent says.
-
-    without: the table without the results that nobody judged. is_turned:
-    whether it decides otherwise."""
-    name, kind, table = decision.name, measured.kind, decision.table
-    metric, incumbent = experiments.METRIC[kind], decision.incumbent
-    rival = name if decision.verdict == "ship" else [*decision.rivals, *table.index][0]
-    row, n, unit = table.loc[rival], len(measured.values), UNITS[kind]
-    if decision.verdict == "ship":
-        sentences = [
-            f"Ship “{name}”. On {n:,} {kind} queries it is better than “{incumbent}” "
-            f"by {row['difference']:.3f} of {metric} ({row['low']:.3f} to "
-            f"{row['high']:.3f}). What is shipped looks better than it is: expect "
-            f"about {expected(row, len(table)):.3f}."
-        ]
-    elif decision.verdict == "keep":
-        least = f"{MARGIN} of {metric}"
-        sentences = [f"Keep “{name}”. No other search is better by {least} or more."]
-    elif n < experiments.FEW:
-        sentences = [
-            f"Not decided: {n} queries are too few. Judge {decision.more[0]} more "
-            f"({JUDGE}). Until then keep “{name}”."
-        ]
-    elif is_turned:
-        sentences = [
-            f"Not decided: what nobody judged could turn it. “{rival}” gains "
-            f"{row['difference']:+.3f} of {metric} if such results are not relevant, "
-            f"and {without.loc[rival, 'difference']:+.3f} without them. Judge them "
-            f"first ({JUDGE}). Until then keep “{name}”."
-        ]
-    else:
-        fewest, most = decision.more
-        sentences = [
-            f"Not decided. Judge {fewest:,} to {most:,} more {unit} ({JUDGE}): "
-            f"{most:,} if a search gains no more than {MARGIN}. Until then keep "
-            f"“{name}”."
-        ]
-    if row["lost"] > 0 or decision.verdict == "ship":
-        sentences.append(
-            f"“{rival}” loses more than {LARGE} on {row['lost']:.1%} of the queries, "
-            f"and on {row['at_most']:.1%} at most."
-        )
+def _in_words(decision, measured, shown):
+    """What a decision says. shown: more that the template takes."""
+    judged = []
     if measured.condensed is not None:
-        shares = measured.judged[[rival, incumbent]]
-        if shares.min() < 1:
-            sentences.append(
-                f"Of their first results, {shares.iloc[0]:.0%} of “{rival}” and "
-                f"{shares.iloc[1]:.0%} of “{incumbent}” were judged."
-            )
-    return " ".join(sentences) + _of_cheaper(decision.cheaper)
-
-
-def _of_new(best, close, kind, n, cheaper):
-    """The decision where nothing runs today, on n queries."""
-    verdict = "undecided"
-    if n < experiments.FEW:
-        says = (
-            f"Too few queries to decide: {n}. Judge {experiments.FEW - n} more "
-            f"({JUDGE}). Until then take “{best}”."
-        )
-    elif len(close):
-        *names, last = [f"“{name}”" for name in [best, *close]]
-        says = (
-            f"{', '.join(names)} and {last} cannot be told apart on {kind} queries. "
-            f"Take “{best}”.{_of_cheaper(cheaper)}"
-        )
-    else:
-        verdict, better = "ship", "it is significantly better than every other search"
-        says = f"Take “{best}”. On {kind} queries {better}."
-    return Decision(verdict, best, pd.DataFrame(), says=says)
-
-
-def _of_cheaper(name):
-    """A sentence on a cheaper search, if there is one."""
-    if name is None:
-        return ""
-    return f" “{name}” takes half of the time, or less, and loses less than {MARGIN}."
+        names = [shown.get("rival", decision.name), decision.incumbent]
+        judged = [(name, measured.judged[name]) for name in names if name]
+    text = render(
+        "decision.txt.j2",
+        **{**vars(decision), "n": len(measured.values), "kind": measured.kind, **shown},
+        metric=experiments.METRIC[measured.kind],
+        few=experiments.FEW,
+        units=UNITS,
+        judge=JUDGE,
+        margin=MARGIN,
+        large=LARGE,
+        judged=judged,
+    )
+    return " ".join(text.split())
 
 
 def if_worse(measured, pair):

@@ -5,16 +5,15 @@ edited grade counts for both. docs/gate.md says what the outcomes mean."""
 
 import gzip
 import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import experiments, utils
 from evaluate_retrieval import decision, pairs
-from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE, printable
+from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.templates import cell, render
 
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
@@ -28,7 +27,9 @@ FIGURES = (
     "{metric} {difference:+.3f} ({low:+.3f} to {high:+.3f}), {how}: {queries:,} "
     "queries, {groups:,} {units}; {wins:,} better, {ties:,} the same, {losses:,} worse"
 )
-MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
+
+
+SHOWN = {"words": WORDS, "units": decision.UNITS, "form": FIGURES}
 
 
 @dataclass(frozen=True)
@@ -265,41 +266,15 @@ def outcomes_as_json(outcomes):
     return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
 
 
-def plain(text, longest=200):
-    """A text of users on one line: no control characters, only its first letters."""
-    line = printable(" ".join(str(text).split()))
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
-
-
-def cell(text, longest=200):
-    """A text of users for a table in Markdown: on one line, and no markup."""
-    return re.sub(MARKUP, lambda match: f"&#{ord(match[0])};", plain(text, longest))
-
-
-def _ids(ids):
-    """A few ids as text."""
-    return plain(", ".join(ids) or "nothing")
-
-
-TEMPLATES = Environment(
-    loader=PackageLoader("evaluate_retrieval", ""),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-TEMPLATES.filters |= {"plain": plain, "cell": cell, "ids": _ids}
-TEMPLATES.globals |= {"words": WORDS, "units": decision.UNITS, "form": FIGURES}
-
-
 def summary_lines(outcomes):
     """The outcomes as lines for a terminal; a text of users is on one line."""
-    return TEMPLATES.get_template("gate.txt.j2").render(outcomes=outcomes).splitlines()
+    return render("gate.txt.j2", outcomes=outcomes, **SHOWN).splitlines()
 
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
     title = WORDS[worst_code(outcomes)].capitalize()
-    return TEMPLATES.get_template("gate.md.j2").render(title=title, outcomes=outcomes)
+    return render("gate.md.j2", title=title, outcomes=outcomes, **SHOWN)
 
 
 def write_summary(outcomes, path):

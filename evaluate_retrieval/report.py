@@ -8,10 +8,10 @@ import json
 from datetime import date
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course import corpus, elastic, embedding, experiments, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
+from evaluate_retrieval.templates import render
 
 COLUMN_NAMES = {
     "mrr": "MRR@5",
@@ -28,11 +28,6 @@ MEANS = {
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
 NEEDS = "Queries that ask for the same are one need."
-TEMPLATES = Environment(
-    loader=PackageLoader("evaluate_retrieval", ""),
-    autoescape=lambda name: ".html" in name,
-    undefined=StrictUndefined,
-)
 
 
 # --- Pages -------------------------------------------------------------------
@@ -98,13 +93,13 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
     sections += of_folder(folder, candidates.models.values(), run_id)
     cost = costs(boards[kind]["ms_per_query"], best)
     top = {"decision": verdict.says, "cost": cost, "wide": wide, "narrow": narrow}
-    return TEMPLATES.get_template("report.html.j2").render(sections=sections, top=top)
+    return render("report.html.j2", sections=sections, top=top)
 
 
 def advice_page(folder, advice, run_id):
     """The report on a folder without queries, as HTML. advice: what to do next."""
     sections = [section("Next steps", advice), *of_folder(folder, (), run_id)]
-    return TEMPLATES.get_template("report.html.j2").render(sections=sections, top=None)
+    return render("report.html.j2", sections=sections, top=None)
 
 
 def draw(boards, kind, path):
@@ -260,7 +255,8 @@ def recipe(name, candidates, folder):
         return f'minsearch.Index({fields}, ["course"]).fit(documents)'
     embedded = search.setting.get("embedded", "vectors")
     model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
-    return TEMPLATES.get_template("search.py.j2").render(
+    return render(
+        "search.py.j2",
         setting=search.setting,
         language=folder.language,
         stopwords=scoring.stopwords_of(folder.language),
@@ -294,7 +290,8 @@ def pair_page(folder, results, pair, kind, failed, figures):
             "cause of your own for each."
         )
         sections.append(section("Failures by cause", text, counts))
-    return TEMPLATES.get_template("pair.html.j2").render(
+    return render(
+        "pair.html.j2",
         pair=pair,
         says=pairs.sentence(figures, pair, kind),
         sections=sections,

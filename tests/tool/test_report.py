@@ -22,9 +22,7 @@ QUERIES = pd.DataFrame({"document": [{"a": 1, "b": 0}]})
 
 
 def render(sections, top=None):
-    return report.TEMPLATES.get_template("report.html.j2").render(
-        sections=sections, top=top
-    )
+    return report.render("report.html.j2", sections=sections, top=top)
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
