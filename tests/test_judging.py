@@ -9,6 +9,7 @@ import pytest
 
 from course import corpus, judging
 from course.judging import Judging, judge
+from evaluate_retrieval.judge import add
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -101,7 +102,7 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     judged(tmp_path / "eve", "0", draw[:1])
     judged(tmp_path / "eve", "2", pool[1:2])  # read again, and still a random draw
     again = judging.last_grades(tmp_path / "eve")
-    assert again.to_numpy().tolist() == [["random", "2"]]
+    assert again[["drawn", "grade"]].to_numpy().tolist() == [["random", "2"]]
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
     assert set(judging.last_grades(old)["drawn"]) == {""}
     assert set(practice.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
@@ -169,7 +170,7 @@ def test_judgements_are_as_they_were_where_the_disk_is_full_or_the_process_is_ki
     with monkeypatch.context() as patched:
         patched.setattr(judging.corpus.os, "fsync", full)
         with pytest.raises(OSError, match="No space"):
-            judging.add(path, mine, path)
+            add(path, mine)
     assert path.read_text() == before
-    assert judging.add(path, mine, path) == 2
-    assert not list(tmp_path.glob(".*"))
+    assert add(path, mine) == 2
+    assert not list(tmp_path.glob(".*.new"))
