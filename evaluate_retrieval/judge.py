@@ -22,11 +22,12 @@ def pairs_to_judge(folder, own, results):
     is a pool of the folder's queries, see `lists.to_pool`. Pairs of documents
     and queries that are gone are left out, and the log counts them."""
     path, pairs = results / LIST, []
-    if manifest.has_written(results, LIST, folder.source):
-        pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
-    elif path.exists():
-        text = "%s is not of a run on %s: a new list is made"
-        log.info(text, path, folder.source)
+    if path.exists() and corpus.read_text(path).count("\n") > 1:
+        if manifest.has_written(results, LIST, folder.source):
+            pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
+        else:
+            text = "%s is not of a run on %s: a new list is made"
+            log.info(text, path, folder.source)
     if not len(pairs):
         pairs = lists.to_pool(folder, own)
     ids = [document["id"] for document in folder.documents]
@@ -59,6 +60,7 @@ def ask_in_terminal(folder, pairs, name, read, write):
     try:
         _ask(session, folder.documents, read, write)
     finally:
+        write(f"{session}")
         judged = keep_judgements(folder, write)
     return judged if [*session.done.items()] != before else None
 

@@ -118,7 +118,10 @@ FOLDERS = {
         },
         {
             "documents": {corpus.short_hash("all--Up."): "Up."},
-            "queries": {"q1": "no sound", "q9": "dead\tstill"},
+            "queries": {
+                "q" + corpus.short_hash("all\nno sound"): "no sound",
+                "q9": "dead\tstill",
+            },
             "grades": {},
             "note": "documents.csv: 1 documents without an id, computed here",
         },

@@ -1,7 +1,12 @@
 """Test judging: what stands in the files, and what the panel shows."""
 
+import multiprocessing
+import random
+import resource
 import subprocess
 import sys
+import time
+import warnings
 
 import pandas as pd
 import practice
@@ -154,23 +159,100 @@ def test_a_query_that_begins_like_a_formula_is_text_in_the_file_and_found_again(
     assert table.iloc[0].tolist() == row
 
 
-def test_judgements_are_as_they_were_where_the_disk_is_full_or_the_process_is_killed(
-    tmp_path, monkeypatch
-):
-    path, mine = tmp_path / "judged-queries.csv", tmp_path / "mine.csv"
-    header = "query_id,query,course,kind,document,grade\n"
-    path.write_text(header + "q1,hum,hi-fi,vague,a,2\n")
-    mine.write_text(header + "q1,hum,hi-fi,vague,b,1\n")
-    before = path.read_text()
+# --- judged-queries.csv, which several people add to -----------------------------
 
-    def full(_):
-        assert path.read_text() == before  # so a kill here would lose nothing
-        raise OSError(28, "No space left on device")
+HEADER = "query_id,query,course,kind,document,grade\n"
+OLD = HEADER + "q1,hum,hi-fi,vague,a,2\n"
+FORK = multiprocessing.get_context("fork")  # so that a process takes no seconds
 
-    with monkeypatch.context() as patched:
-        patched.setattr(judging.corpus.os, "fsync", full)
-        with pytest.raises(OSError, match="No space"):
+
+def judge_and_add(folder, name, n):
+    """Judge n pairs of one's own, and add after each, as n sessions would."""
+    pairs = PAIRS[:1].merge(
+        pd.DataFrame({"document": [f"{name} {i}" for i in range(n)]}), how="cross"
+    )
+    pairs = pairs.drop(columns="document_x").rename(columns={"document_y": "document"})
+    session = Judging(pairs, folder / f"judgements-{name}.csv")
+    while session.at:
+        judge(session, "1")
+        add(folder / "judged-queries.csv", session.path)
+
+
+def documents_in(path):
+    return set(corpus.read_table(path, [*corpus.JUDGED_COLUMNS, "grade"])["document"])
+
+
+def test_people_who_judge_at_once_keep_all_grades(tmp_path):
+    path = tmp_path / "judged-queries.csv"
+    path.write_text(OLD)
+    people = [
+        FORK.Process(target=judge_and_add, args=(tmp_path, name, 20))
+        for name in ("ann", "ben")
+    ]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join(60)
+        assert person.exitcode == 0
+    judged_by = {f"{name} {i}" for name in ("ann", "ben") for i in range(20)}
+    assert documents_in(path) == {"a"} | judged_by
+    assert documents_in(path.with_suffix(".csv.former")) < documents_in(path)
+
+
+def test_a_process_that_is_killed_at_any_moment_loses_no_grade(tmp_path):
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(OLD)
+    moments, kept = random.Random(20261126), {"a"}
+    for _ in range(10):
+        person = FORK.Process(target=judge_and_add, args=(tmp_path, "ann", 10_000))
+        person.start()
+        time.sleep(moments.uniform(0.05, 0.5))
+        assert person.is_alive()
+        person.kill()
+        person.join(60)
+        assert documents_in(path) >= kept  # it is whole, and has all of before
+        n_whole = file.read_bytes().count(b"\n") - 1 if file.exists() else 0
+        with warnings.catch_warnings(action="ignore"):  # half a row
+            add(path, *tmp_path.glob("judgements-*.csv"))
+        kept = {"a", *(f"ann {i}" for i in range(n_whole))}
+        assert documents_in(path) == kept
+    assert len(kept) > 10
+
+
+def test_a_full_disk_leaves_judgements_as_they_were_and_nothing_beside_them(tmp_path):
+    path, mine = tmp_path / "judged-queries.csv", tmp_path / "judgements-me.csv"
+    path.write_text(OLD)
+    rows = [f"q1,hum,hi-fi,vague,d{number},1\n" for number in range(5_000)]
+    mine.write_text(HEADER + "".join(rows))
+
+    def on_a_full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        with pytest.raises(OSError, match="File too large"):
             add(path, mine)
-    assert path.read_text() == before
-    assert add(path, mine) == 2
-    assert not list(tmp_path.glob(".*.new"))
+
+    process = FORK.Process(target=on_a_full_disk)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    assert path.read_text() == OLD
+    assert not list(tmp_path.glob(".*"))
+    assert add(path, mine) == 5_001
+    assert (tmp_path / "judged-queries.csv.former").read_text() == OLD
+
+
+def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(
+    tmp_path, caplog
+):
+    caplog.set_level("INFO")
+    path = tmp_path / "judged-queries.csv"
+    path.write_text(OLD)
+    ann, ben = tmp_path / "judgements-ann.csv", tmp_path / "judgements-ben.csv"
+    theirs = tmp_path / "judgements-2024.csv"
+    theirs.write_text("query,relevant\nhum,yes\n")  # not ours, and said
+    for file, keys in ((ann, "2"), (ben, "0"), (ann, "1")):
+        add(path, judged(file, keys).path, theirs)
+    grades = corpus.read_table(path).set_index("document")["grade"].to_dict()
+    assert grades == {"a": "2", "d0": "0", "d1": "1"}
+    assert "judgements-ben.csv: 1 grades added, 1 of them in place" in caplog.text
+    assert "2024.csv: not a file of judgements" in caplog.text
+    assert judging.last_grades(ann)["grade"].tolist() == ["2", "1"]
