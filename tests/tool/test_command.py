@@ -505,6 +505,7 @@ def test_a_list_of_another_folder_or_query_is_not_judged(folder, run, monkeypatc
     judged = corpus.read_table(folder / "judged-queries.csv")
     assert "d 5" in set(judged["document"])  # as it was, and no d%205
     to_judge(folder / "mine", run.out, "d6")
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     code, said, error = run("judge", folder)
     assert code == 0, error
     assert "judge-next.csv is not of a run on" in said
