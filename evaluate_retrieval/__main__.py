@@ -219,10 +219,9 @@ def _judge(arguments, options):
         judge.keep_judgements(documents, write)
         own = run.own_of(documents, options)
         pairs = judge.pairs_to_judge(documents, own, options.out)
-    path = judge.ask_in_terminal(
+    says = judge.ask_in_terminal(
         documents, pairs, arguments.name, read=input, write=write
     )
-    says = f"judged: {path}" if path else "nothing was judged"
     return {"says": says, "code": 0}
 
 

@@ -40,11 +40,11 @@ def pairs_to_judge(folder, own, results):
 
 
 def ask_in_terminal(folder, pairs, name, read, write):
-    """Judge pairs, and add the judgements to the folder's: the path, or None.
+    """Judge pairs, and add the judgements to the folder's: how many, in words.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
     an interrupt and of the input, judged-queries.csv beside the documents has
-    all judgements, old and new. None is returned where nothing was judged.
+    all judgements, old and new; nothing is written where nobody has judged.
     read, write: functions that ask for a line, and show one. Keys are grades
     from 0 to the highest of the folder, 9 at most; or 0 to 2."""
     path = folder.source / f"judgements-{name}.csv"
@@ -52,7 +52,6 @@ def ask_in_terminal(folder, pairs, name, read, write):
     highest = max([0, *folder.judgements["grade"]])
     if highest > 2:  # the scale of the folder
         session.keys = {key: key for key in "0123456789"[: int(highest) + 1]}
-    before = [*session.done.items()]
     if session.note:
         write(session.note)
     keys = ", ".join(session.keys.values())
@@ -60,9 +59,8 @@ def ask_in_terminal(folder, pairs, name, read, write):
     try:
         _ask(session, folder.documents, read, write)
     finally:
-        write(f"{session}")
-        judged = keep_judgements(folder, write)
-    return judged if [*session.done.items()] != before else None
+        keep_judgements(folder, write)
+    return str(session)
 
 
 def _ask(session, documents, read, write):
@@ -86,7 +84,7 @@ def _ask(session, documents, read, write):
 
 
 def keep_judgements(folder, write):
-    """Add all that was judged in a folder to its judged-queries.csv: the path.
+    """Add all that was judged in a folder to its judged-queries.csv.
 
     Also what is left of a session that was killed, whoever judged."""
     path = folder.source / JUDGED
@@ -96,7 +94,6 @@ def keep_judgements(folder, write):
         write(f"{path} has {n:,} judgements")
         for old in folder.source.glob("qrels*"):
             write(f"take {old.name} out of the folder: {path.name} has all of it")
-    return path
 
 
 def add(path, *files, older=None):
@@ -107,7 +104,7 @@ def add(path, *files, older=None):
     got since it was last added, and what is not there. Of a pair the later
     grade counts, and the log has how many are replaced. People who judge at
     once add one after another; the former file is kept, see
-    `corpus.write_table`."""
+    `corpus.write_table`. ValueError names a file that is none of judgements."""
     added = {}
     with FileLock(f"{path}.lock"):
         table = read_judged(path) if path.exists() else older
@@ -115,11 +112,7 @@ def add(path, *files, older=None):
             mark, content = file.with_name(f".{file.name}.added"), file.read_bytes()
             before = mark.read_bytes() if mark.exists() else b""
             n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
-            try:
-                new = judging.last_grades(file).reset_index()
-            except ValueError as error:
-                log.info("not added: %s", error)
-                continue
+            new = judging.last_grades(file).reset_index()
             is_there = _pairs(new).isin(_pairs(table))
             new = new[~is_there | (new.pop("row") >= n_added)]
             if len(new):
