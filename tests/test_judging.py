@@ -2,7 +2,6 @@
 
 import multiprocessing
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -163,7 +162,8 @@ def test_a_query_that_begins_like_a_formula_is_text_in_the_file_and_found_again(
 
 HEADER = "query_id,query,course,kind,document,grade\n"
 OLD = HEADER + "q1,hum,hi-fi,vague,a,2\n"
-FORK = multiprocessing.get_context("fork")  # so that a process takes no seconds
+METHOD = "spawn" if sys.platform == "win32" else "fork"  # a fork takes no seconds
+CONTEXT = multiprocessing.get_context(METHOD)
 
 
 def judge_and_add(folder, name, n):
@@ -186,7 +186,7 @@ def test_people_who_judge_at_once_keep_all_grades(tmp_path):
     path = tmp_path / "judged-queries.csv"
     path.write_text(OLD)
     people = [
-        FORK.Process(target=judge_and_add, args=(tmp_path, name, 20))
+        CONTEXT.Process(target=judge_and_add, args=(tmp_path, name, 20))
         for name in ("ann", "ben")
     ]
     for person in people:
@@ -204,14 +204,16 @@ def test_a_process_that_is_killed_at_any_moment_loses_no_grade(tmp_path):
     path.write_text(OLD)
     moments, kept = random.Random(20261126), {"a"}
     for _ in range(10):
-        person = FORK.Process(target=judge_and_add, args=(tmp_path, "ann", 10_000))
+        person = CONTEXT.Process(target=judge_and_add, args=(tmp_path, "ann", 10_000))
         person.start()
-        time.sleep(moments.uniform(0.05, 0.5))
-        assert person.is_alive()
+        size, patience = file.stat().st_size if file.exists() else 0, time.time() + 60
+        while not (file.exists() and file.stat().st_size > size):
+            assert time.time() < patience
+        time.sleep(moments.uniform(0, 0.3))
         person.kill()
         person.join(60)
         assert documents_in(path) >= kept  # it is whole, and has all of before
-        n_whole = file.read_bytes().count(b"\n") - 1 if file.exists() else 0
+        n_whole = file.read_bytes().count(b"\n") - 1
         with warnings.catch_warnings(action="ignore"):  # half a row
             add(path, *tmp_path.glob("judgements-*.csv"))
         kept = {"a", *(f"ann {i}" for i in range(n_whole))}
@@ -220,6 +222,7 @@ def test_a_process_that_is_killed_at_any_moment_loses_no_grade(tmp_path):
 
 
 def test_a_full_disk_leaves_judgements_as_they_were_and_nothing_beside_them(tmp_path):
+    resource = pytest.importorskip("resource")  # which Windows has not
     path, mine = tmp_path / "judged-queries.csv", tmp_path / "judgements-me.csv"
     path.write_text(OLD)
     rows = [f"q1,hum,hi-fi,vague,d{number},1\n" for number in range(5_000)]
@@ -230,7 +233,7 @@ def test_a_full_disk_leaves_judgements_as_they_were_and_nothing_beside_them(tmp_
         with pytest.raises(OSError, match="File too large"):
             add(path, mine)
 
-    process = FORK.Process(target=on_a_full_disk)
+    process = CONTEXT.Process(target=on_a_full_disk)
     process.start()
     process.join(60)
     assert process.exitcode == 0
