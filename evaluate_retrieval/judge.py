@@ -26,7 +26,7 @@ def pairs_to_judge(folder, own, results):
         if manifest.has_written(results, LIST, folder.source):
             pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
         else:
-            text = "%s is not of a run on %s: a new list is made"
+            text = "%s was not written by the last run on %s: a new list is made"
             log.info(text, path, folder.source)
     if not len(pairs):
         pairs = lists.to_pool(folder, own)
@@ -56,6 +56,7 @@ def ask_in_terminal(folder, pairs, name, read, write):
         write(session.note)
     keys = ", ".join(session.keys.values())
     write(f"{session}. Keys: {keys}; u goes back, q ends")
+    write(f"the highest grade in this folder is {highest:g}")
     try:
         _ask(session, folder.documents, read, write)
     finally:
@@ -107,10 +108,11 @@ def add(path, *files, older=None):
     `corpus.write_table`. ValueError names a file that is none of judgements."""
     added = {}
     with FileLock(f"{path}.lock"):
-        table = read_judged(path) if path.exists() else older
+        is_new = not path.exists()  # then nothing was added to it
+        table = older if is_new else read_judged(path)
         for file in files:
             mark, content = file.with_name(f".{file.name}.added"), file.read_bytes()
-            before = mark.read_bytes() if mark.exists() else b""
+            before = b"" if is_new or not mark.exists() else mark.read_bytes()
             n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
             new = judging.last_grades(file).reset_index()
             is_there = _pairs(new).isin(_pairs(table))

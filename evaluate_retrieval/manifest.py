@@ -29,9 +29,9 @@ def check_ours(results):
 
     A manifest says so, or a lock, which the notebooks leave, too. Hidden files
     do not count. The folder results of the course is always ours."""
-    is_ours = results.resolve() == corpus.ROOT / "results" or "inputs" in _read(results)
-    is_ours = is_ours or (results / LOCK).exists()
-    if not is_ours and any(results.glob("[!.]*")):
+    is_ours = results.resolve() == corpus.ROOT / "results"
+    has_mark = {"data", "inputs"} <= {*_read(results)} or (results / LOCK).exists()
+    if not (is_ours or has_mark) and any(results.glob("[!.]*")):
         problem = "has files, and none says that it is of this command"
         raise ValueError(f"--out {results}: {problem}; name a new folder")
 

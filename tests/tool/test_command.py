@@ -508,7 +508,7 @@ def test_a_list_of_another_folder_or_query_is_not_judged(folder, run, monkeypatc
     monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     code, said, error = run("judge", folder)
     assert code == 0, error
-    assert "judge-next.csv is not of a run on" in said
+    assert "judge-next.csv was not written by the last run on" in said
     assert "judgements-me.csv: 0 of 2" in said  # twenty queries, each with ten or more
 
 
