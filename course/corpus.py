@@ -77,11 +77,14 @@ def data_folder(folder=None):
 def results_folder():
     """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made.
 
-    A relative one is in the shell's folder: kernels start in another."""
+    A relative one is in the shell's folder: kernels start in another. A new
+    one gets the mark by which the command writes there, too."""
     named = os.environ.get("COURSE_RESULTS")
     shell = os.environ.get("PWD") or os.getcwd()
     folder = Path(shell, named) if named else ROOT / "results"
     folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        (folder / "run.lock").touch()
     return folder
 
 

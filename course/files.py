@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import zlib
 from pathlib import Path
 
@@ -137,18 +138,25 @@ def plain_cell(text):
     return text[1:] if is_quoted else text
 
 
-def write_table(table, path):
+def write_table(table, path, keep_former=False):
     """Write a table of texts for people as CSV, see `text_cell`; no index.
 
     It is written beside the file, and then renamed: a full disk, or a process
-    that is killed, leaves the old file as it was."""
+    that is killed, leaves the old file as it was. keep_former: whether that
+    stays, with .former behind its name."""
     path = Path(path).resolve()  # a link stays one
-    beside = path.with_name(f".{path.name}.new")
-    with open(beside, "w", encoding="utf-8", newline="") as file:
-        table.map(text_cell).to_csv(file, index=False)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        if keep_former and path.exists():
+            shutil.copyfile(path, beside)
+            os.replace(beside, f"{path}.former")
+        with open(beside, "w", encoding="utf-8", newline="") as file:
+            table.map(text_cell).to_csv(file, index=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def csv_rows(text, separator=",", quoting=csv.QUOTE_MINIMAL):

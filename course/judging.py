@@ -255,8 +255,8 @@ def panel(judging, documents):
 def last_grades(path):
     """The grade that counts of each pair, the last one in the file, and its `drawn`.
 
-    A DataFrame by pair. What was also drawn at random is "random". A file
-    without the column has ""."""
+    A DataFrame by pair; row: where that grade is, from 0. What was also drawn
+    at random is "random". A file without the column has ""."""
     path = Path(path)
     header, _, _ = _whole_lines(path)[0].partition(b"\n")
     columns = corpus.TO_JUDGE if b",drawn," in header else corpus.JUDGED_COLUMNS
@@ -265,21 +265,8 @@ def last_grades(path):
         warnings.warn(note, stacklevel=2)
     if "drawn" not in table:
         table["drawn"] = ""
-    last = table.groupby(corpus.JUDGED_COLUMNS, sort=False)[["drawn", "grade"]].last()
+    pairs = table.assign(row=table.index).groupby(corpus.JUDGED_COLUMNS, sort=False)
+    last = pairs[["drawn", "grade", "row"]].last()
     at_random = table[table["drawn"] == "random"].set_index(corpus.JUDGED_COLUMNS).index
     last["drawn"] = last["drawn"].mask(last.index.isin(at_random), "random")
     return last
-
-
-def add(older, new, to):
-    """Write judged-queries.csv of older judgements and those of a new file.
-
-    older: the table so far, which may be missing; to: the file to write. Of a
-    pair that both have, the new grade counts. Returns how many judgements
-    there are."""
-    tables = [corpus.read_table(older)] if Path(older).exists() else []
-    tables.append(last_grades(new).reset_index())
-    table = pd.concat(tables, ignore_index=True).fillna("")
-    table = table.drop_duplicates(["query_id", "document"], keep="last")
-    corpus.write_table(table, to)
-    return len(table)

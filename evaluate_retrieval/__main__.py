@@ -183,13 +183,15 @@ def options_of(arguments):
     """`run.Options` of a command line; the folder of results is made.
 
     FileNotFoundError for a folder of documents that is none; ValueError where
-    the results would lie among the documents."""
-    from evaluate_retrieval import folder, run
+    the results would lie among the documents, or in a folder that is not
+    ours."""
+    from evaluate_retrieval import folder, manifest, run
 
     source = folder.located(arguments.folder)
     out = Path(arguments.out).absolute()
     if out.resolve() == Path(source).resolve():
         raise ValueError(f"--out {out}: that is the folder of the documents")
+    manifest.check_ours(out)
     searches = arguments.searches and folder.located(arguments.searches)
     out.mkdir(parents=True, exist_ok=True)
     return run.Options(
@@ -211,18 +213,15 @@ def _judge(arguments, options):
     if not Path(options.source).is_dir():
         problem = "no folder; judgements go beside the documents"
         raise ValueError(f"{options.source}: {problem}")
+    write = partial(print, file=sys.stderr) if arguments.json else print
     with manifest.locked(options.out):
         documents = run.read_aloud(options)
+        judge.keep_judgements(documents, write)
         own = run.own_of(documents, options)
-        path = options.out / "judge-next.csv"
-        pairs, sentence = judge.pairs_to_judge(documents, own, path)
-    if sentence:
-        log.info(sentence)
-    write = partial(print, file=sys.stderr) if arguments.json else print
-    path = judge.ask_in_terminal(
+        pairs = judge.pairs_to_judge(documents, own, options.out)
+    says = judge.ask_in_terminal(
         documents, pairs, arguments.name, read=input, write=write
     )
-    says = f"judged: {path}" if path else "nothing was judged"
     return {"says": says, "code": 0}
 
 

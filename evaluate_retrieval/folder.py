@@ -39,7 +39,7 @@ BESIDE = {  # kinds of files beside the documents: their names, in small letters
     LOG: ["quer[iy]*", "topics*"],
     "qrels": ["qrels*", "qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"],
     "runs": ["runs/*.trec"],
-    "more": [COLUMNS_FILE, "judgements-*.csv"],
+    "more": [COLUMNS_FILE, "judgements-*.csv", f"{JUDGED}.former", "*.lock"],
 }
 SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
 IRDS = "irds:"  # before the name of a collection of the package ir_datasets
@@ -175,9 +175,7 @@ def _of_files(path, source, language):
     for own in paths[GENERATED]:
         tables[GENERATED] = own, corpus.read_table(own, utils.GROUND_TRUTH_COLUMNS)
     for own in paths[JUDGED]:
-        table = corpus.read_table(own, ["query", *PAIR, "grade"])
-        table = table.assign(**{"course": "all", "kind": "typed", **table})
-        tables[JUDGED] = own, table
+        tables[JUDGED] = own, read_judged(own)
     qrels = {part: read_qrels(part, encoding) for part in paths["qrels"]}
     for table in [documents, *(table for _, table in tables.values()), *qrels.values()]:
         notes += table.attrs.get("notes", [])
@@ -222,6 +220,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
     if GENERATED in tables:
         generated_path, table = tables[GENERATED]
         ground_truth = corpus.ground_truth_from(table, courses, generated_path)
+    judged = _of_one_question(judged, log, notes)
     queries, judgements = _judged(judged, courses, judged_path, log)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judgements, unanswered)
@@ -239,6 +238,41 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         language=language or language_of(document["text"] for document in documents),
         notes=notes,
     )
+
+
+def read_judged(path):
+    """judged-queries.csv, with a course and a kind: a DataFrame of texts."""
+    table = corpus.read_table(path, ["query", *PAIR, "grade"])
+    return table.assign(**{"course": "all", "kind": "typed", **table})
+
+
+def asked(table):
+    """The id of each query and its words, however they are spaced: a Series."""
+    return table["query_id"] + ": " + table["query"].str.split().str.join(" ")
+
+
+def queries_of(judged, log):
+    """The queries of judgements, then those of a log: a DataFrame, with repeats."""
+    log = log.rename(columns={"question": "query"})
+    return pd.concat([judged, log], ignore_index=True)
+
+
+def _of_one_question(judged, log, notes):
+    """Judgements without those of an id that had another question before.
+
+    A note is added on these, and on ids with another question in the log."""
+    queries = queries_of(judged, log)
+    texts = asked(queries)
+    first = texts.groupby(queries["query_id"]).transform("first")
+    differs = texts != first
+    is_second = differs[: len(judged)].to_numpy()
+    if differs.any():
+        listed = (first + " / " + texts)[differs].unique()
+        notes.append(
+            f"{len(listed):,} query_ids have a second question ({'; '.join(listed[:3])}"
+            f"): the first counts, and {is_second.sum():,} grades of the second do not"
+        )
+    return judged[~is_second]
 
 
 def _judged(table, courses, path, log):

@@ -87,11 +87,15 @@ def to_pool(folder, own, n_each=20):
 
     A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
     with the first ten of each search: by text, by vectors if their packages
-    are there, and your own. ValueError where the folder has no queries."""
+    are there, and your own. A question that was judged keeps its id.
+    ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
     log, documents = folder.log, folder.documents
     log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
+    judged = dict(folder.judgements[["query", "query_id"]].to_numpy())
+    rows = zip(log["question"], log["query_id"], strict=True)
+    log["query_id"] = [judged.get(question, id_) for question, id_ in rows]
     strata = pooling.strata(folder.log["question"])
     sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
     vectors = built_in.embedded(documents)

@@ -24,6 +24,24 @@ WRITTEN_BESIDE = [MANIFEST, "*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]
 CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
 
 
+def check_ours(results):
+    """ValueError for a folder of files that no run of ours says it has written.
+
+    A manifest says so, or a lock, which the notebooks leave, too. Hidden files
+    do not count. The folder results of the course is always ours."""
+    is_ours = results.resolve() == corpus.ROOT / "results"
+    has_mark = {"data", "inputs"} <= {*_read(results)} or (results / LOCK).exists()
+    if not (is_ours or has_mark) and any(results.glob("[!.]*")):
+        problem = "has files, and none says that it is of this command"
+        raise ValueError(f"--out {results}: {problem}; name a new folder")
+
+
+def has_written(results, name, source):
+    """Whether the last run in a folder of results wrote a file, and of this source."""
+    last = _read(results)
+    return last.get("data") == _masked(source) and name in last.get("outputs", {})
+
+
 def locked(results):
     """Keep other runs out of a folder of results: a context manager, once it has it.
 
@@ -54,14 +72,13 @@ def recorded_run(results, source, command, language, models):
             last.get("started"),
         )
     versions = {package.name: package.version for package in distributions()}
-    *words, data = [CREDENTIALS.sub(r"\1…", word) for word in [*command, str(source)]]
     inputs = _hashes(source, results)
     content = {
         "id": f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "state": "running",
-        "command": words,
-        "data": data,
+        "command": [*map(_masked, command)],
+        "data": _masked(source),
         "inputs": inputs,
         "versions": {"python": platform.python_version(), **versions},
         "models": models,
@@ -102,11 +119,16 @@ def _hashes(source, results=None, since=0):
     }
 
 
+def _masked(words):
+    """A text without the credentials in it."""
+    return CREDENTIALS.sub(r"\1…", str(words))
+
+
 def _read(results):
     """The manifest in a folder, or an empty dict."""
     try:
-        return json.loads((results / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return dict(json.loads((results / MANIFEST).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         return {}
 
 

@@ -258,8 +258,8 @@ def query_table(queries, rankings, kind):
 
     Columns: kind, query_id, need (or document), the columns of the queries,
     search, the metric, hit_rate, rank of the first relevant result (empty
-    without one), judged_at_k, cause and the first ids, with spaces between
-    them. A column of yours that is called like one of these gets "your "
+    without one), judged_at_k, cause and the first ids, `trec.quoted`, with
+    spaces between them. A column of yours that is called like one of these gets "your "
     before its name."""
     k, by = experiments.K[kind], experiments.BY[kind]
     base = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
@@ -273,7 +273,9 @@ def query_table(queries, rankings, kind):
     for name, ranking in rankings.items():
         top = [[id_ for id_ in ids[:k] if id_] for ids in ranking]
         scores = utils.score(queries, ranking, k).set_axis(base.index)
-        table = base.assign(search=name, found=[" ".join(ids) for ids in top])
+        table = base.assign(
+            search=name, found=[" ".join(map(trec.quoted, ids)) for ids in top]
+        )
         table[[by, "hit_rate"]] = scores[[by, "hit_rate"]]
         table["rank"] = pd.array(first_ranks(queries, ranking)).astype("Int64")
         if kind == "judged":

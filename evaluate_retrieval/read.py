@@ -414,11 +414,15 @@ def read_records(path, names, needed, encoding=None, keep_other=False):
 def read_queries(path, encoding=None):
     """Read queries from a table, from topics of TREC, or from lines of text.
 
-    A query without an id gets "q" and its number. Columns that the course does
-    not have stay, under their own names."""
+    A query without an id gets "q" and a hash of it and its course; so another
+    query changes no id. The second of a text gets "-2" behind it. Columns that
+    the course does not have stay, under their own names."""
     queries = read_records(path, QUERY, ["query"], encoding, keep_other=True)
-    made = [f"q{number}" for number in range(1, len(queries) + 1)]
     is_blank = queries["query_id"].str.strip() == ""
+    made = queries["course"] + "\n" + queries["query"].str.strip()
+    made = "q" + made.map(corpus.short_hash)
+    n = made.groupby([made, is_blank]).cumcount() + 1
+    made = made.mask(n > 1, made + "-" + n.astype(str))
     queries["query_id"] = queries["query_id"].mask(is_blank, made)
     again = queries["query_id"].duplicated()
     utils.fail_if_any(queries, again, "query_id", path, "stands twice")

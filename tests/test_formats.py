@@ -118,9 +118,25 @@ FOLDERS = {
         },
         {
             "documents": {corpus.short_hash("all--Up."): "Up."},
-            "queries": {"q1": "no sound", "q9": "dead\tstill"},
+            "queries": {
+                "q" + corpus.short_hash("all\nno sound"): "no sound",
+                "q9": "dead\tstill",
+            },
             "grades": {},
             "note": "documents.csv: 1 documents without an id, computed here",
+        },
+    ),
+    "an id with two questions": (
+        {
+            "documents.csv": TV,
+            "queries.csv": "id,query\nq1,no  sound\nq2,dead\n",
+            "judged-queries.csv": "query_id,query,document,grade\nq1,no sound,1,1\n"
+            "q2,late,2,1\nq2,dead,2,0\n",
+        },
+        {
+            "grades": {"q1": {"1": 1}, "q2": {"2": 1}},
+            "note": "1 query_ids have a second question (q2: late / q2: dead): the "
+            "first counts, and 1 grades of the second do not",
         },
     ),
     "queries without a course": (
@@ -510,6 +526,7 @@ def test_a_zip_is_read_as_the_folder_in_it(tmp_path, top):
     files = {"documents.csv": TV, "queries.csv": "id,query\nq1,no sound\nq2,dead\n"}
     files |= {"qrels/test.tsv": "q1\t1\t1\nq2\t2\t1\n"}
     files |= {"runs/theirs.trec": "q1 Q0 2 1 0.5 t\n"}
+    files |= {"judged-queries.csv.former": "", "judgements-me.csv.lock": ""}
     inside = {f"{top}{name}": text for name, text in files.items()}
     hidden = {"__MACOSX/._documents.csv": "\0", f"{top}.DS_Store": "\0"}
     archive = packed(tmp_path / "faq.zip", inside | hidden)

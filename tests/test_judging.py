@@ -1,7 +1,10 @@
 """Test judging: what stands in the files, and what the panel shows."""
 
-import subprocess
+import multiprocessing
+import random
 import sys
+import time
+import warnings
 
 import pandas as pd
 import practice
@@ -9,6 +12,7 @@ import pytest
 
 from course import corpus, judging
 from course.judging import Judging, judge
+from evaluate_retrieval.judge import add
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -101,7 +105,7 @@ def test_how_a_pair_was_drawn_travels_to_the_merged_judgements(tmp_path):
     judged(tmp_path / "eve", "0", draw[:1])
     judged(tmp_path / "eve", "2", pool[1:2])  # read again, and still a random draw
     again = judging.last_grades(tmp_path / "eve")
-    assert again.to_numpy().tolist() == [["random", "2"]]
+    assert again[["drawn", "grade"]].to_numpy().tolist() == [["random", "2"]]
     old = judged(tmp_path / "old", "0120").path  # before there was such a column
     assert set(judging.last_grades(old)["drawn"]) == {""}
     assert set(practice.side_by_side(tmp_path / "ann", old)["drawn"]) == {""}
@@ -122,21 +126,6 @@ def test_a_scripted_annotator_stops_where_it_is_told(tmp_path):
     assert [matrix.index[0], matrix.columns[2]] == ["Ann: 0", "Ben: 2"]
 
 
-def test_two_sessions_in_one_file_lose_no_judgement(tmp_path):
-    code = (
-        "import sys; from course import judging; from pathlib import Path; "
-        "[judging._append_row(Path(sys.argv[1]), ['a', 'b'], [sys.argv[2], n]) "
-        "for n in range(200)]"
-    )
-    path = tmp_path / "judgements.csv"
-    command = [sys.executable, "-c", code, str(path)]
-    both = [subprocess.Popen([*command, name]) for name in ("one", "other")]
-    assert [process.wait(timeout=60) for process in both] == [0, 0]
-    table, _ = judging.read_judgements(path, ["a", "b"])
-    assert table["a"].value_counts().to_dict() == {"one": 200, "other": 200}
-    assert not table.duplicated().any()
-
-
 def test_a_picture_of_a_record_is_named_and_not_fetched():
     shown = judging._markdown()("See ![a <b> map](http://example.org/x.png) here.")
     assert "<img" not in shown
@@ -153,23 +142,100 @@ def test_a_query_that_begins_like_a_formula_is_text_in_the_file_and_found_again(
     assert table.iloc[0].tolist() == row
 
 
-def test_judgements_are_as_they_were_where_the_disk_is_full_or_the_process_is_killed(
-    tmp_path, monkeypatch
-):
-    path, mine = tmp_path / "judged-queries.csv", tmp_path / "mine.csv"
-    header = "query_id,query,course,kind,document,grade\n"
-    path.write_text(header + "q1,hum,hi-fi,vague,a,2\n")
-    mine.write_text(header + "q1,hum,hi-fi,vague,b,1\n")
-    before = path.read_text()
+# --- judged-queries.csv, which several people add to -----------------------------
 
-    def full(_):
-        assert path.read_text() == before  # so a kill here would lose nothing
-        raise OSError(28, "No space left on device")
+HEADER = "query_id,query,course,kind,document,grade\n"
+OLD = HEADER + "q1,hum,hi-fi,vague,a,2\n"
+METHOD = "spawn" if sys.platform == "win32" else "fork"  # a fork takes no seconds
+CONTEXT = multiprocessing.get_context(METHOD)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(judging.corpus.os, "fsync", full)
-        with pytest.raises(OSError, match="No space"):
-            judging.add(path, mine, path)
-    assert path.read_text() == before
-    assert judging.add(path, mine, path) == 2
+
+def judge_and_add(path, prefix, n):
+    """Judge n pairs of one's own into a file, and add after each, as sessions would."""
+    pairs = pd.concat([PAIRS[:1]] * n).assign(
+        document=[f"{prefix}{i}" for i in range(n)]
+    )
+    session = Judging(pairs, path)
+    while session.at:
+        judge(session, "1")
+        add(path.with_name("judged-queries.csv"), path)
+
+
+def documents_in(path):
+    return set(corpus.read_table(path, [*corpus.JUDGED_COLUMNS, "grade"])["document"])
+
+
+def test_people_who_judge_at_once_keep_all_grades(tmp_path):
+    path = tmp_path / "judged-queries.csv"
+    path.write_text(OLD)
+    people = [
+        CONTEXT.Process(target=judge_and_add, args=(tmp_path / name, prefix, 20))
+        for prefix, name in {"x": "ann.csv", "y": "ann.csv", "z": "ben.csv"}.items()
+    ]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join(60)
+        assert person.exitcode == 0
+    kept = {"a", *(f"{prefix}{i}" for prefix in "xyz" for i in range(20))}
+    assert documents_in(path) == kept
+    assert documents_in(path.with_suffix(".csv.former")) < documents_in(path)
+
+
+def test_a_process_that_is_killed_at_any_moment_loses_no_grade(tmp_path):
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(OLD)
+    moments, kept = random.Random(20261126), {"a"}
+    for _ in range(10):
+        person = CONTEXT.Process(target=judge_and_add, args=(file, "d", 2_000))
+        person.start()
+        size, patience = file.stat().st_size if file.exists() else 0, time.time() + 60
+        while not (file.exists() and file.stat().st_size > size):
+            assert time.time() < patience
+        time.sleep(moments.uniform(0, 0.3))
+        person.kill()
+        person.join(60)
+        assert documents_in(path) >= kept  # it is whole, and has all of before
+        n_whole = file.read_bytes().count(b"\n") - 1
+        with warnings.catch_warnings(action="ignore"):  # half a row
+            add(path, file)
+        kept = {"a", *(f"d{i}" for i in range(n_whole))}
+        assert documents_in(path) == kept
+    assert len(kept) > 10
+
+
+def test_a_full_disk_leaves_judgements_as_they_were_and_nothing_beside_them(tmp_path):
+    resource = pytest.importorskip("resource")  # which Windows has not
+    path, mine = tmp_path / "judged-queries.csv", tmp_path / "judgements-me.csv"
+    path.write_text(OLD)
+    rows = [f"q1,hum,hi-fi,vague,d{number},1\n" for number in range(5_000)]
+    mine.write_text(HEADER + "".join(rows))
+
+    def on_a_full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        with pytest.raises(OSError, match="File too large"):
+            add(path, mine)
+
+    process = CONTEXT.Process(target=on_a_full_disk)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    assert path.read_text() == OLD
     assert not list(tmp_path.glob(".*"))
+    assert add(path, mine) == 5_001
+    assert (tmp_path / "judged-queries.csv.former").read_text() == OLD
+
+
+def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(
+    tmp_path, caplog
+):
+    caplog.set_level("INFO")
+    path = tmp_path / "judged-queries.csv"
+    path.write_text(OLD)
+    ann, ben = tmp_path / "judgements-ann.csv", tmp_path / "judgements-ben.csv"
+    for file, keys in ((ann, "2"), (ben, "0"), (ann, "1")):
+        add(path, judged(file, keys).path)
+    grades = corpus.read_table(path).set_index("document")["grade"].to_dict()
+    assert grades == {"a": "2", "d0": "0", "d1": "1"}
+    assert "judgements-ben.csv: 1 grades added, 1 of them in place" in caplog.text
+    assert judging.last_grades(ann)["grade"].tolist() == ["2", "1"]

@@ -208,7 +208,7 @@ def test_power_before_any_run_and_of_a_folder(folder, run):
 
 
 def test_judging_in_the_terminal_adds_to_what_is_judged(folder, run, monkeypatch):
-    to_judge(run.out, "d5", "d0", "d2")
+    to_judge(folder, run.out, "d5", "d0", "d2")
     keys = iter(["2", "x", "0", "q"])
     monkeypatch.setattr("builtins.input", lambda _: next(keys))
     code, said, error = run("judge", folder, "--name", "ann", own=False)
@@ -248,6 +248,19 @@ WRONG = {
     "language": (["DATA", *OWN, "--language", "xx"], "no stemmer for 'xx'"),
     "out is data": (["DATA", *OWN, "--out", "DATA"], "the folder of the documents"),
     "out is a file": (["DATA", *OWN, "--out", "DATA/qrels.txt"], "File exists"),
+    "out is theirs": (["DATA", *OWN, "--out", "DATA/mine"], "/mine: has files, and no"),
+    "judge theirs": (
+        ["judge", "DATA", "--out", "DATA/mine"],
+        "/mine: has files, and no",
+    ),
+    "compare theirs": (
+        ["compare", "DATA", "good", "bad", *OWN, "--out", "DATA/mine"],
+        "/mine: has files, and no",
+    ),
+    "gate theirs": (
+        ["gate", "DATA", *OWN, "--baseline", "none", "--out", "DATA/mine"],
+        "/mine: has files, and no",
+    ),
     "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
     "judge irds": (["judge", "irds:x"], "irds:x: no folder; judgements go"),
     "judge a path": (["judge", "DATA", "--name", "a/b"], "--name: 'a/b': a name has"),
@@ -490,14 +503,16 @@ def test_no_queries_show_nothing_and_pass_no_gate(folder, run):
 # --- Judging -------------------------------------------------------------------
 
 
-def to_judge(out, *documents):
-    """Write a list of pairs to judge, the same query with each document."""
+def to_judge(folder, out, *documents):
+    """Write a run's list of pairs to judge, the same query with each document."""
     pairs = pd.DataFrame(
         {"query_id": "d0", "query": "what is d0", "course": "all"}, [0]
     )
     pairs = pairs.assign(kind="odd", drawn="next")
     pairs = pairs.merge(pd.DataFrame({"document": documents}), how="cross")
     pairs[corpus.TO_JUDGE].to_csv(out / "judge-next.csv", index=False)
+    of_folder = {"data": str(folder), "inputs": {}, "outputs": {"judge-next.csv": ""}}
+    (out / "run.json").write_text(json.dumps(of_folder))
 
 
 ENDS = {"its end": EOFError, "an interrupt": KeyboardInterrupt}
@@ -505,7 +520,7 @@ ENDS = {"its end": EOFError, "an interrupt": KeyboardInterrupt}
 
 @pytest.mark.parametrize("error", ENDS.values(), ids=ENDS)
 def test_what_was_judged_before_the_input_ends_is_kept(folder, run, monkeypatch, error):
-    to_judge(run.out, "d5", "d6", "d7")
+    to_judge(folder, run.out, "d5", "d6", "d7")
     keys = mock.Mock(side_effect=["u", "2", error])  # u: nothing to go back to
     monkeypatch.setattr("builtins.input", keys)
     code, _, said = run("judge", folder, own=False)
@@ -516,12 +531,53 @@ def test_what_was_judged_before_the_input_ends_is_kept(folder, run, monkeypatch,
     assert len(table) == N + 1
 
 
+def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
+    folder, run, monkeypatch
+):
+    to_judge(folder, run.out, "d5")
+    keys = mock.Mock(side_effect=["2", EOFError])
+    monkeypatch.setattr("builtins.input", keys)
+    with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
+        twice = mock.Mock(side_effect=KeyboardInterrupt)
+        patched.setattr(corpus.os, "replace", twice)
+        assert run("judge", folder, own=False)[0] == 3
+    assert not (folder / "judged-queries.csv").exists()
+    to_judge(folder, run.out, "d7")  # a list without any of the pairs of before
+    code, said, error = run("judge", folder, "--name", "ann", own=False)
+    assert code == 0, error
+    assert "judgements-me.csv: 1 grades added" in said
+    table = corpus.read_table(folder / "judged-queries.csv")
+    assert table.set_index(["query_id", "document"])["grade"]["d0", "d5"] == "2"
+
+
+def test_a_list_of_another_folder_or_query_is_not_judged(folder, run, monkeypatch):
+    with open(folder / "documents.csv", "a") as file:
+        file.write("d 5,with a blank,one text for all\n")
+    monkeypatch.setattr("builtins.input", mock.Mock(side_effect=["1", EOFError, "1"]))
+    to_judge(folder, run.out, "d 5", "d6")
+    path = run.out / "judge-next.csv"
+    table = corpus.read_table(path)
+    table.loc[table["document"] == "d6", "query"] = "another question"
+    corpus.write_table(table, path)
+    _, said, _ = run("judge", folder, own=False)
+    assert "1 of 2 pairs are of no document or no query here" in said
+    (folder / "qrels.txt").unlink()
+    judged = corpus.read_table(folder / "judged-queries.csv")
+    assert "d 5" in set(judged["document"])  # as it was, and no d%205
+    to_judge(folder / "mine", run.out, "d6")
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
+    code, said, error = run("judge", folder)
+    assert code == 0, error
+    assert "judge-next.csv was not written by the last run on" in said
+    assert "judgements-me.csv: 0 of 2" in said  # twenty queries, each with ten or more
+
+
 def test_nothing_is_written_where_nothing_was_judged(folder, run, monkeypatch):
-    to_judge(run.out, "d5")
+    to_judge(folder, run.out, "d5")
     monkeypatch.setattr("builtins.input", mock.Mock(side_effect=EOFError))
     code, said, _ = run("judge", folder, own=False)
     assert code == 0
-    assert "nothing was judged" in said
+    assert "judgements-me.csv: 0 of 1 judged" in said
     assert not (folder / "judged-queries.csv").exists()
 
 
@@ -532,7 +588,7 @@ def test_escape_sequences_of_a_record_do_not_reach_the_terminal(
     documents = pd.read_csv(path)
     documents["text"] = "one\x1b]0;title\x07 \x9b31m text\r\u200d, señor"
     documents.to_csv(path, index=False)
-    to_judge(run.out, "d5")
+    to_judge(folder, run.out, "d5")
     monkeypatch.setattr("builtins.input", lambda _: "q")
     _, said, _ = run("judge", folder, own=False)
     assert "one]0;title 31m text\u200d, señor\n" in said
@@ -540,23 +596,23 @@ def test_escape_sequences_of_a_record_do_not_reach_the_terminal(
 
 
 def test_a_pair_whose_document_is_gone_is_counted(folder, run, monkeypatch):
-    to_judge(run.out, "gone", "d5")
-    monkeypatch.setattr("builtins.input", lambda _: "1")
+    to_judge(folder, run.out, "gone", "d5")
+    (folder / "qrels.txt").write_text("d0 0 d0 3\nd1 0 d1 1\n")
+    monkeypatch.setattr("builtins.input", lambda _: "3")  # as high as in the folder
     code, said, error = run("judge", folder, own=False)
     assert code == 0, error
-    assert "1 of 2 pairs are of no document, and left out" in said
+    assert "1 of 2 pairs are of no document or no query here" in said
     assert "1 of 1 judged" in said
 
 
 def test_the_first_judgements_need_no_vectors(folder, run, monkeypatch):
     (folder / "qrels.txt").unlink()
-    (run.out / "judge-next.csv").write_text(",".join(corpus.TO_JUDGE) + "\n")
+    to_judge(folder, run.out)
     monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     monkeypatch.setattr("builtins.input", mock.Mock(side_effect=["1", "q"]))
     searches = ["--searches", folder / "mine/searches.py"]
-    code, said, error = run("judge", folder, *searches, own=False)
+    code, _, error = run("judge", folder, *searches, own=False)
     assert code == 0, error
-    assert "judged: " in said
     assert len(corpus.read_table(folder / "judged-queries.csv")) == 1
 
 

@@ -185,6 +185,9 @@ def test_a_row_for_each_query_and_search():
     ]
     assert old.loc["q22", "cause"] == "below"
     assert old.loc["q0", "found"].split() == [*ranked(2)[:10]]
+    with_blank = {"new": [["a b", "c", *[""] * 10], *RANKINGS["new"][1:]]}
+    table = pairs.query_table(QUERIES, with_blank, "judged")
+    assert table.loc[0, "found"] == "a%20b c"
     assert old.loc["q0", "judged_at_k"] == pytest.approx(0.2)
     assert old.loc["q1", "product"] == "one"
     assert old.loc["q0", "ndcg"] == pytest.approx(SECOND)

@@ -305,8 +305,11 @@ def test_queries_called_null_and_na_are_judged_too(monkeypatch):
     folder.log = pd.DataFrame(
         {"query_id": ["q1", "q2", "q3"], "question": questions, "course": "hi-fi"}
     )
+    folder.judgements = pd.DataFrame([["q9", "hum"]], columns=["query_id", "query"])
     search = search_of(ranked((["c", *[""] * 9], 3)), "own")
-    assert set(lists.to_pool(folder, {"own: x": search})["query"]) == {*questions}
+    pool = lists.to_pool(folder, {"own: x": search})
+    assert set(pool["query"]) == {*questions}
+    assert set(pool["query_id"]) == {"q1", "q2", "q9"}  # as it was judged
     folder.log = pd.DataFrame()
     with pytest.raises(ValueError, match="no queries to judge"):
         lists.to_pool(folder, {})
