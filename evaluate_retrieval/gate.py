@@ -168,7 +168,8 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     if anytime:
         figures["how"] += ", at any time"
     code, reason = pairs.exit_code(figures, margin)
-    sentences = [reason, *_of_losses(figures)]
+    losses = render("losses.txt.j2", figures=figures, large=decision.LARGE)
+    sentences = [reason, " ".join(losses.split())]
     gains = _gains(queries, rankings, measured)
     before = _answerable(baseline.qrels)
     gone = before.difference(query_ids)
@@ -225,22 +226,6 @@ def _placed(rankings, query_ids, withdrawn):
         [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
         for query in query_ids
     ]
-
-
-def _of_losses(figures):
-    """Sentences on large losses, and on results that nobody judged: a list."""
-    sentences = [
-        f"{figures['lost']:.1%} of the queries lose more than {decision.LARGE}, and "
-        f"{figures['at_most']:.1%} at most."
-    ]
-    if without := figures["without"]:
-        now, before = figures["judged"]
-        sentences.append(
-            f"{now:.0%} of the first results were judged, {before:.0%} before. Without "
-            f"the others the difference is {without['difference']:+.3f} "
-            f"({without['low']:+.3f} to {without['high']:+.3f})."
-        )
-    return sentences
 
 
 def _gains(queries, rankings, measured):

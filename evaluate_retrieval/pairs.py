@@ -9,6 +9,7 @@ import pandas as pd
 from course import corpus, experiments, intervals, trec, utils
 from evaluate_retrieval import decision
 from evaluate_retrieval.screen import UNDECIDED
+from evaluate_retrieval.templates import render
 
 TOP = 3  # results of each search that a page shows
 MOST = 10  # gains, and losses, that a page shows
@@ -73,45 +74,26 @@ def summary(measured, pair, anytime=False):
 
 def sentence(figures, pair, kind):
     """The figures of a pair in words. figures: see `summary`."""
-    a, b = (f"“{name}”" for name in pair)
-    n, verdict = f"{figures['queries']:,}", _verdict(figures)
-    if figures["without"] and _verdict(figures["without"]) != verdict:
-        verdict = (
-            "{a} and {b} cannot be told apart, since what nobody judged could turn it"
-        )
-    text = (
-        f"On {n} {kind} queries {verdict.format(a=a, b=b)}: {_ends(figures, kind)}. "
-        f"{a} wins {figures['wins']:,}, {b} wins {figures['losses']:,}, "
-        f"{figures['ties']:,} are ties. {a} loses more than {decision.LARGE} on "
-        f"{figures['lost']:.1%} of the queries, {figures['at_most']:.1%} at most."
+    verdict, without = _verdict(figures), figures["without"]
+    text = render(
+        "pair.txt.j2",
+        **figures,
+        row=figures,
+        names=pair,
+        kind=kind,
+        metric=experiments.METRIC[kind],
+        large=decision.LARGE,
+        verdict=verdict,
+        turned=bool(without) and _verdict(without) != verdict,
     )
-    if figures["without"]:
-        shares = figures["judged"]
-        text += (
-            f" Of their first results {shares[0]:.0%} and {shares[1]:.0%} were judged; "
-            f"without the others it is {_ends(figures['without'], kind)}."
-        )
-    if figures["smallest"] >= 0.0005:  # else all queries gain the same
-        shows = f"{n} queries show a difference of {figures['smallest']:.3f}"
-        text += f" {shows} four times in five."
-    return text.replace("-0.", "−0.")
+    return " ".join(text.split()).replace("-0.", "−0.")
 
 
 def _verdict(row):
-    """What the interval and p of a pair say, with a and b for the names."""
-    low, high = row["low"], row["high"]
-    if row["p"] < decision.WEAK and not low <= 0 <= high:
-        return f"{{a}} is {'better' if low > 0 else 'worse'} than {{b}}"
-    return "{a} and {b} cannot be told apart"
-
-
-def _ends(row, kind):
-    """A difference with its interval and p, in words."""
-    # of few queries Student's t may pass the ends of what is possible
-    low, high, p = max(row["low"], -1), min(row["high"], 1), row["p"]
-    p_shown = "p below 0.001" if p < 0.001 else f"p {p:.3f}"
-    ends = f"{row['difference']:+.3f} ({low:+.3f} to {high:+.3f}, {p_shown})"
-    return f"{experiments.METRIC[kind]} {ends}"
+    """What the interval and p of a pair say of the first: better, worse, or ""."""
+    if row["p"] >= decision.WEAK or row["low"] <= 0 <= row["high"]:
+        return ""
+    return "better" if row["low"] > 0 else "worse"
 
 
 def exit_code(figures, margin):

@@ -202,12 +202,10 @@ def of_folder(folder, models, run_id):
     models: of the vectors, names; None is the default. Empty without
     vectors."""
     documents = folder.documents
-    frame, n_words = pd.DataFrame(documents), built_in.n_words(documents)
-    n_copies = frame.duplicated(["course", "question", "text"]).sum()
+    is_long = built_in.n_words(documents) > built_in.LONG
     text = (
-        f"{len(frame):,} documents in {frame['course'].nunique():,} courses were read. "
-        f"{n_copies:,} are exact copies, {(n_words < 5).sum():,} have fewer than 5 "
-        f"words, and {(n_words > built_in.LONG).sum():,} more than {built_in.LONG}."
+        f"{len(documents):,} documents were read. {is_long.sum():,} have more than "
+        f"{built_in.LONG} words."
     )
     if models:
         text += f" {built_in.about_chunks(documents)}"
