@@ -75,8 +75,8 @@ def own_searches(folder, queries, path=None, timeout=30.0):
         program = Program(Path(path), timeout)
         for name, takes_query in program.start().items():
             searches[f"own: {name}"] = _of_file(program, name, takes_query, corpus_ids)
-    ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
     for name, rankings in folder.runs.items():
+        ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
         searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids, ids)
     return searches
 
