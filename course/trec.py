@@ -13,7 +13,7 @@ import pandas as pd
 from course import corpus, utils
 
 # Columns of a line of a run, with tabs between them: the fourth and fifth are numbers.
-RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+\.?\d*|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
+RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 
 
