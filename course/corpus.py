@@ -303,10 +303,13 @@ def rows_of_documents(table, courses, name):
     if not courses:
         return table
     unknown = ~table["document"].isin(courses)
+    problem = f"is the id of no document, such as {next(iter(courses))!r}"
     if unknown.mean() > 0.5:
-        problem = f"is the id of no document, such as {next(iter(courses))!r}"
         fail_if_any(table, unknown, "document", name, problem)
-    problem = "rows name a document that is not there, and are left out"
+    first = "".join(table["document"][unknown][:1])
+    problem = (
+        f"rows name a document that is not there, and are left out: {first!r} {problem}"
+    )
     _warn_of_rows(name, unknown, problem, 5)
     return table[~unknown]
 

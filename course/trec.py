@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import warnings
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -11,6 +12,8 @@ import pandas as pd
 
 from course import corpus, utils
 
+# Columns of a line of a run, with tabs between them: the fourth and fifth are numbers.
+RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 
 
@@ -72,14 +75,14 @@ def write_trec(folder, kind, queries, rankings):
     names = file_names(rankings)
     for search, ranking in rankings.items():
         name, lines = names[search], []
+        ranking = utils.checked_rankings(ranking, len(queries))
         for query_id, ids in zip(ids_of_queries, ranking, strict=True):
-            last = max((rank for rank, id_ in enumerate(ids, 1) if id_), default=0)
-            placed = enumerate(ids[:last], start=1)
             # trec_eval sorts by score, and counts lines: a place without a document is
             # one, too
-            ids = dict.fromkeys(id_ or f"no-document-{rank}" for rank, id_ in placed)
-            for rank, id_ in enumerate(ids, start=1):
-                lines.append(f"{query_id} Q0 {quoted(id_)} {rank} {1 / rank} {name}\n")
+            last = max(np.flatnonzero(ids) + 1, default=0)
+            for rank, id_ in enumerate(ids[:last], start=1):
+                id_ = quoted(id_) or f"no-document-{rank}"
+                lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}\n")
         _write_lines(runs / f"{name}.trec", lines)
 
 
@@ -97,35 +100,31 @@ def _write_lines(path, lines):
 
 
 def read_run(path, ids=()):
-    """The rankings of a TREC run, a dict of query id: ids by falling score.
+    """The rankings of a TREC run, a dict of query id: ids by falling score, then rank.
 
     Ids with blanks are `quoted`, or there are tabs between all columns. ids: of
     documents and queries, as another tool may have written them: these stay, and all
-    that are none of these are read as quoted. ValueError names a line that is none of
-    a run. An id may stand twice: see `utils.checked_rankings`."""
+    that are none of these are read as quoted. A warning counts lines whose rank gives
+    them another place. ValueError names a line that is none of a run. An id may stand
+    twice: see `utils.checked_rankings`."""
     rows = []
     for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
         fields = line.strip("\r").split("\t") if line.count("\t") == 5 else line.split()
-        if fields and (len(fields) != 6 or not _is_number(fields[4])):
-            form = "a query, Q0, a document, a rank, a score and a name"
-            form += ", with tabs between them where ids have blanks"
-            problem = f"line {number} is not {form}: {line!r:.100}"
-            raise ValueError(f"{path}: not a TREC run: {problem}")
+        if fields and not re.fullmatch(RUN_LINE, "\t".join(fields)):
+            raise ValueError(
+                f"{path}: not a TREC run: line {number} is not a query, Q0, a "
+                "document, a rank, a score and a name, with tabs between them where "
+                f"ids have blanks: {line!r:.100}"
+            )
         if fields:
-            rows.append((fields[0], fields[2], float(fields[4])))
+            ours = [id_ if id_ in ids else unquote(id_) for id_ in fields[:3:2]]
+            rows.append([*ours, *map(float, fields[3:5])])
     if not rows:
         raise ValueError(f"{path}: not a TREC run: no line")
-    table = pd.DataFrame(rows, columns=["query_id", "document", "score"])
-    for name in ("query_id", "document"):
-        given = table[name]
-        table[name] = given.where(given.isin(ids), given.map(unquote))
-    table = table.sort_values("score", ascending=False, kind="stable")
-    ranked = table.groupby("query_id")["document"]
-    return {query_id: list(ranking) for query_id, ranking in ranked}
-
-
-def _is_number(text):
-    try:
-        return np.isfinite(float(text))
-    except ValueError:
-        return False
+    table = pd.DataFrame(rows, columns=["query_id", "document", "rank", "score"])
+    table = table.sort_values(["score", "rank"], ascending=[False, True])
+    ranked = table.groupby("query_id")
+    if n := (ranked["rank"].diff() < 0).sum():
+        problem = "lines have other places by rank than by score, which counts"
+        warnings.warn(f"{path}: {n:,} {problem}", stacklevel=2)
+    return ranked["document"].agg(list).to_dict()

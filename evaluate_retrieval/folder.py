@@ -153,8 +153,7 @@ def _of_ir_datasets(source, language):
         tables[LOG] = path, queries.assign(course="all", kind="typed", need="")
     if collection.has_qrels():
         rows = (
-            (row.query_id, row.doc_id, max(0, row.relevance))
-            for row in collection.qrels_iter()
+            (row.query_id, row.doc_id, row.relevance) for row in collection.qrels_iter()
         )
         qrels[path] = pd.DataFrame(rows, columns=[*PAIR, "grade"])
     paths = {DOCUMENTS: [path], "runs": [], FAILURES: []}
@@ -211,12 +210,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         log = log[[*LOG_COLUMNS, *corpus.own_columns(queries)]]
         if qrels:
             judged_path = Path(" and ".join(path.name for path in qrels))
-            judged, n_several = _graded(queries, qrels, courses)
-            if n_several:
-                notes.append(
-                    f"{n_several:,} queries stand in several splits; "
-                    "test counts, then dev, then train"
-                )
+            judged = _graded(queries, qrels, courses)
     if GENERATED in tables:
         generated_path, table = tables[GENERATED]
         ground_truth = corpus.ground_truth_from(table, courses, generated_path)
@@ -288,10 +282,11 @@ def _judged(table, courses, path, log):
 
 
 def _graded(queries, qrels, courses):
-    """The judgements of qrels, each with its query; how many are in several splits.
+    """The judgements of qrels, each with its query; a negative grade counts as 0.
 
-    Of such a query the judgements of one split count. ValueError for a query
-    that is in no other file, and for two grades of a pair."""
+    Of a query in several splits the judgements of one count. `attrs` has
+    "counts", a dict of sentence: number. ValueError for a query that is in no
+    other file, and for two grades of a pair."""
     parts = []
     for path, table in qrels.items():
         unknown = ~table["query_id"].isin(queries["query_id"])
@@ -304,10 +299,20 @@ def _graded(queries, qrels, courses):
     graded = pd.concat(parts)
     place = graded["split"].map(SPLITS.index)
     first = place.groupby(graded["query_id"]).transform("min")
-    n_several = graded["query_id"][place > first].nunique()
-    graded = graded[place == first]
+    counts = {
+        "queries stand in several splits; test counts, then dev, then train": (
+            graded["query_id"][place > first].nunique()
+        ),
+        "queries of dev and train only choose; those of test report": (
+            graded["query_id"][first.between(1, 2) & (first == 0).any()].nunique()
+        ),
+        "grades are below 0, and count as 0": sum(graded["grade"] < 0),
+    }
+    graded = graded.assign(grade=graded["grade"].clip(lower=0))[place == first]
     _check_pairs(graded)
-    return graded.merge(queries, on="query_id"), n_several
+    graded = graded.merge(queries, on="query_id")
+    graded.attrs["counts"] = counts
+    return graded
 
 
 def _with_places(table, path):
@@ -328,20 +333,25 @@ def _check_pairs(table):
 
 
 def _count_sentences(log, judgements, unanswered):
-    """Sentences that count queries, judgements, and queries without an answer."""
-    n_judged = judgements["query_id"].nunique()
-    if not len(log) and not n_judged:
+    """Sentences that count queries, judgements, and queries that no figure counts."""
+    judged = judgements.drop_duplicates("query_id")
+    if not len(log) and not len(judged):
         return []
-    counts = f"{n_judged:,} judged, {len(judgements):,} grades"
-    if n_judged and (judgements["grade"] > 0).all():
-        counts += ", none of them 0: what is not listed counts as not relevant"
-    notes = [f"{max(len(log), n_judged):,} queries, {counts}"]
-    if len(unanswered):
-        notes.append(
-            f"{len(unanswered):,} judged queries have no relevant document: "
-            "no figure of a ranking counts them"
-        )
-    return notes
+    grades = f"{len(judged):,} judged, {len(judgements):,} grades"
+    if len(judged) and (judgements["grade"] > 0).all():
+        grades += ", none of them 0: what is not listed counts as not relevant"
+    counts = {
+        **judgements.attrs.get("counts", {}),
+        "judged queries have no relevant document: no figure of a ranking counts "
+        "them": len(unanswered),
+        "judged queries are drawn for single pairs: no figure of a ranking counts "
+        "them": sum(judged["kind"] == corpus.FROM_LOG),
+        "judged queries repeat the text of an earlier one; each counts": (
+            sum(judged.duplicated(["query", "course"]))
+        ),
+    }
+    sentences = [f"{n:,} {problem}" for problem, n in counts.items() if n]
+    return [f"{max(len(log), len(judged)):,} queries, {grades}", *sentences]
 
 
 def written_causes(paths):
@@ -410,8 +420,9 @@ def _files_of(source):
     on files that are not read. ValueError where there is no file of documents,
     or several of them or of queries, and for judgements of queries that are
     not there or have others already."""
-    folders = ["*", "qrels/*", "runs/*"]
+    folders, results = ["*", "qrels/*", "runs/*"], results_in(source)
     files = visible([source, *chain.from_iterable(map(source.glob, folders))])
+    files = [path for path in files if path.parent not in results]
     paths = {kind: _named(files, source, *names) for kind, names in BESIDE.items()}
     if _named(files, source, DOCUMENTS):  # other queries may be another corpus'
         paths[LOG] = _named(files, source, LOG)
@@ -424,9 +435,9 @@ def _files_of(source):
     ]
     for names in ([DOCUMENTS], ["corpus.*", "documents.*"]):
         tables = _named(tables, source, *names) or tables
-    pages, results = [] if tables else pages_of(source), []
+    pages = [] if tables else pages_of(source)
     if pages:
-        files, results = files_in(source), results_in(source)
+        files = files_in(source)
     paths[DOCUMENTS] = tables or ([source] if pages else [])
     _check_kinds(source, paths, files)
     notes = [f"{path.name}: results of this command, not read" for path in results]

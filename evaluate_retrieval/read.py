@@ -62,12 +62,14 @@ RESULTS = "run.json"  # in a folder that the command wrote
 # Each takes time in proportion to the text, also where it does not match.
 # In the name of each column of qrels; a first line without one is a row.
 HEADER = r"(?i)quer|id|topic|iter|doc|corpus|score|rel|grade|label|rating|judg"
-XML_TOPICS = r"(?s)\s*<.*<topic"  # of a file, whatever its name
+XML = r"(?s)\s*<(\?xml|.*<topic|.*>\s*\Z)"  # of a file, whatever its name
 TREC = {  # how a document or a topic begins, and after this its id and its text
-    "<DOC>": r"(?s)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
-    "<num>": r"(?s)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
+    "<DOC>": r"(?is)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
+    "<num>": r"(?is)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
     r"<title>\s*(?:Topic:\s*)?([^<]*)",
 }
+TAG = r"</?[A-Za-z][^<>]*>"
+QUERY_HEADER = r"(?i)(q|query)?[-_]?id\t"  # of lines that are a table after all
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query
 # Of Markdown: YAML between lines of dashes at the start, a block of code, a heading.
 FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
@@ -221,15 +223,16 @@ def _read_trec(path, encoding=None):
     Queries may be topics too, with <num> and <title>. ValueError counts what
     is not closed, or has no id or title."""
     text = decoded(path, encoding)
-    begins = "<DOC>" if "<DOC>" in text else "<num>"
-    matches = [re.match(TREC[begins], part) for part in text.split(begins)[1:]]
+    begins = "<DOC>" if re.search("(?i)<DOC>", text) else "<num>"
+    _, *parts = re.split(f"(?i){begins}", text)
+    matches = [re.match(TREC[begins], part) for part in parts]
     if None in matches:
         raise ValueError(
             f"{path}: {matches.count(None):,} of {len(matches):,} {begins} have no id, "
             "or not the </DOC> or <title> that has to follow; the first is number "
             f"{matches.index(None) + 1}"
         )
-    return _records([match.groups() for match in matches], path)
+    return _records([(m[1], re.sub(TAG, " ", m[2])) for m in matches], path)
 
 
 def _xml_topics(path, text):
@@ -253,18 +256,22 @@ def _records(rows, path):
 
     ValueError where there are none."""
     if not rows:
-        raise ValueError(f"{path}: holds no records of the form that its name says")
+        raise ValueError(f"{path}: holds no records of TREC's forms")
     table = pd.DataFrame(rows, columns=["id", "text"])
     return table.map(lambda text: " ".join(text.split()))
 
 
 def _read_lines(path, encoding=None):
-    """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms."""
+    """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms.
+
+    Or a table, where a header says so."""
     text = decoded(path, encoding)
-    if re.search("<DOCNO>|<num>", text):
+    if re.search("(?i)<DOCNO>|<num>", text):
         return _read_trec(path, encoding)
-    if suffix_of(path) == ".xml" or re.match(XML_TOPICS, text):
+    if suffix_of(path) == ".xml" or re.match(XML, text):
         return _xml_topics(path, text)
+    if re.match(QUERY_HEADER, text):
+        return _read_csv(path, encoding)
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
 
 
@@ -431,7 +438,7 @@ def read_queries(path, encoding=None):
 
 
 def read_qrels(path, encoding=None):
-    """A DataFrame of query_id, document and grade; a negative one counts as 0.
+    """A DataFrame of query_id, document and grade, a number.
 
     path: lines of query, document and grade, with a header or without (BEIR,
     TREC); or a table with these columns as .csv, .json, .jsonl, .parquet or
@@ -442,7 +449,7 @@ def read_qrels(path, encoding=None):
         table = _qrels_lines(path, encoding)
     wrong = ~table["grade"].str.fullmatch(r"-?\d+(\.\d+)?").astype(bool)
     utils.fail_if_any(table, wrong, "grade", path, "is no number")
-    return table.assign(grade=table["grade"].astype(float).clip(lower=0))
+    return table.assign(grade=table["grade"].astype(float))
 
 
 def _qrels_lines(path, encoding):

@@ -63,7 +63,8 @@ class Search:
 def own_searches(folder, queries, path=None, timeout=30.0):
     """`Search` by name: "own: NAME" of a Python file, "run: NAME" of the folder's runs.
 
-    folder: has documents, and runs, a dict of name: dict of query id: ids.
+    folder: has documents, log and judgements, with query_id, and runs, a dict
+    of name: dict of query id: ids.
     queries: a list of DataFrames, those that a run may rank. path: of the
     file, see docs/your-searches.md; it is run in a process of its own.
     timeout: seconds that a try of a query may take. ValueError names the file
@@ -75,7 +76,8 @@ def own_searches(folder, queries, path=None, timeout=30.0):
         for name, takes_query in program.start().items():
             searches[f"own: {name}"] = _of_file(program, name, takes_query, corpus_ids)
     for name, rankings in folder.runs.items():
-        searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids)
+        ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
+        searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids, ids)
     return searches
 
 
@@ -314,16 +316,17 @@ def _in_place(name, rankings, corpus_ids, counts):
     So the ids below keep their ranks. rankings: a dict of query: ids. Warnings
     and counts tell how many there are. ValueError if more than FOREIGN are of
     no document."""
-    placed, foreign, n_repeated = {}, [], 0
+    placed, foreign, repeated = {}, [], Counter()
     for query, ids in rankings.items():
         foreign += [(query, id_) for id_ in ids if id_ not in corpus_ids]
-        n_repeated += len(ids) - len({*ids})
+        repeated[query] = len(ids) - len({*ids})
         placed[query], unseen = [], corpus_ids.keys() & ids
         for id_ in ids:
             placed[query].append(id_ if id_ in unseen else "")
             unseen.discard(id_)
-    if n_repeated:
-        warnings.warn(f"{name}: {n_repeated:,} repeated ids count once", stacklevel=4)
+    if n_repeated := repeated.total():
+        problem = f"repeated ids of {len(+repeated):,} queries count once, in place"
+        warnings.warn(f"{name}: {n_repeated:,} {problem}", stacklevel=4)
     if foreign:
         query, id_ = foreign[0]
         query = query if isinstance(query, str) else dict(query)["question"]
@@ -344,12 +347,14 @@ def _in_place(name, rankings, corpus_ids, counts):
 # --- Runs --------------------------------------------------------------------
 
 
-def _of_run(name, rankings, queries, corpus_ids):
+def _of_run(name, rankings, queries, corpus_ids, query_ids):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
     A query has in the run its query_id, or the id that `trec.query_ids` gives
-    it. The log counts the queries that have a ranking, if some have none.
-    ValueError if none has, or if many ids are of no document."""
+    it. query_ids: of all queries of the folder, judged or not. The log counts
+    the queries that have a ranking, if some have none, and those of the run
+    that are unknown. ValueError if no query has one, or if many ids are of no
+    document."""
     path, counts = f"runs/{name}.trec", Counter()
     placed = _in_place(path, rankings, corpus_ids, counts)
 
@@ -360,10 +365,17 @@ def _of_run(name, rankings, queries, corpus_ids):
     ids = {id_ for table in queries for id_ in trec.query_ids(table)}
     counts["queries"] = len(ids & placed.keys())
     if ids and not counts["queries"]:
-        first = ", ".join([*rankings][:3])
-        raise ValueError(f"{path}: ranks none of the queries; its query ids: {first}")
+        theirs = f"{', '.join([*rankings][:3])}; a query has {min(ids)!r}"
+        raise ValueError(f"{path}: ranks none of the queries; its query ids: {theirs}")
+    lines = []
     for table in queries:
-        if 0 < (n := run.n_ranked(table)) < len(table):
-            line = "%s: rankings for %d of %d queries only"
-            log.warning(line, path, n, len(table))
+        if (n := run.n_ranked(table)) < len(table):
+            outcome = (
+                "" if of_queries({name: run}, table) else ", less than half: left out"
+            )
+            lines.append(f"rankings for {n:,} of {len(table):,} queries only{outcome}")
+    if unknown := [id_ for id_ in rankings if id_ not in ids | query_ids]:
+        lines.append(f"{len(unknown):,} of its queries are not here: {unknown[0]!r}, …")
+    for line in dict.fromkeys(lines):  # the same queries may choose and report
+        log.warning("%s: %s", path, line)
     return run

@@ -52,6 +52,9 @@ CAUSES = "query_id;search;your cause\nq1;BM25;typo\nq2;BM25; \n"
 ONE = {"corpus.jsonl": BEIR, "queries.txt": "301\tA?\n"}
 AGAIN = {**ONE, "qrels.txt": "301 0 d1 2\n301 0 d2 1\n301 0 d1 0\n"}
 OTHERS = {**ONE, "qrels.txt": "301 0 d1 2\n", "qrels-ann.txt": "301 0 d1 1\n"}
+DRAWN = JUDGED + "a,A?,all,typed,1,2\nb,A?,all,typed,2,2\n"
+DRAWN += "c,B?,all,drawn from the log,1,1\n"
+RUN = "301 Q0 d2 2 .5 t\n301 Q0 d1 1 0.5 t\n301 Q0 d3 3 1e0 t\n"
 TWICE = JUDGED + "q1,A?,all,typed,d1,2\nq1,A?,all,typed,d1,1\n"
 
 # Files, and what they become: documents, queries, grades, runs, and a part of a note
@@ -75,6 +78,7 @@ FOLDERS = {
         {
             "queries": {"301": "no sound", "302": "dead"},
             "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
+            "note": "1 grades are below 0, and count as 0",
         },
     ),
     "a query in several splits": (
@@ -86,7 +90,7 @@ FOLDERS = {
         {
             "grades": {"301": {"d1": 1}, "302": {"d2": 1}, "303": {"d1": 1}},
             "splits": {"301": "test", "302": "dev", "303": "train"},
-            "note": "2 queries stand in several splits; test counts, then dev",
+            "note": "test counts, then dev, then train\n2 queries of dev and train",
         },
     ),
     "a pair that is graded again": (
@@ -108,7 +112,7 @@ FOLDERS = {
         },
         {
             "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
-            "note": "test.tsv: 3 rows name a document that is not there",
+            "note": "are left out: 'gone' is the id of no document, such as 'd1'",
         },
     ),
     "a log of lines, and ids that are made": (
@@ -163,6 +167,13 @@ FOLDERS = {
             "note": "1 judged queries have no relevant document",
         },
     ),
+    "judged queries that repeat, or are drawn": (
+        {"documents.csv": TV, "judged-queries.csv": DRAWN},
+        {
+            "note": "1 judged queries are drawn for single pairs: no figure of a "
+            "ranking counts them\n1 judged queries repeat the text of an earlier one"
+        },
+    ),
     "questions beside documents": (
         {
             "documents.csv": TV,
@@ -192,6 +203,17 @@ FOLDERS = {
             "grades": {"q 1": {"d 1": 1, "=1+ 1": 1}, "q%201": {"d%201": 2}},
             "runs": {"a": {"q 1": ["d%201"], "q%201": ["d%201"]}},
         },
+    ),
+    "a run whose ranks are not those of its scores, and ties": (
+        {**ONE, "runs/a.trec": RUN},
+        {
+            "runs": {"a": {"301": ["d3", "d1", "d2"]}},
+            "note": "a.trec: 1 lines have oth",
+        },
+    ),
+    "results of ours where runs should be": (
+        {**ONE, "runs/run.json": "{}", "runs/a.trec": RUN},
+        {"runs": {}, "note": "runs: results of this command, not read"},
     ),
     "ids that look like nothing": (
         WORDS,
@@ -420,6 +442,7 @@ def test_ids_of_generated_questions_stay_when_others_come_or_go():
     assert trec.query_ids(named) == ["1", "2", "3"]
 
 
+@pytest.mark.filterwarnings("ignore:1 repeated ids")
 def test_a_run_has_each_id_once_and_scores_that_fall_with_rank(tmp_path):
     rows = [["a", "b", "a", "c"], ["b", "", "", ""], [""] * 4]
     rankings = np.array(rows, dtype=object)
@@ -430,9 +453,9 @@ def test_a_run_has_each_id_once_and_scores_that_fall_with_rank(tmp_path):
     columns = ["query", "Q0", "id", "rank", "score", "tag"]
     run = pd.read_csv(path, sep=" ", names=columns)
     why, how, _ = trec.query_ids(GENERATED)
-    assert run["query"].tolist() == [why, why, why, how]
-    assert run["id"].tolist() == ["a", "b", "c", "b"]
-    assert run["rank"].tolist() == [1, 2, 3, 1]
+    assert run["query"].tolist() == [why, why, why, why, how]
+    assert run["id"].tolist() == ["a", "b", "no-document-3", "c", "b"]
+    assert run["rank"].tolist() == [1, 2, 3, 4, 1]
     assert (run["score"].diff().dropna()[:2] < 0).all()
     qrels = (tmp_path / "qrels-generated.trec").read_text().splitlines()
     assert qrels[:2] == [f"{why} 0 a 1", f"{how} 0 b 1"]

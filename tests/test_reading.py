@@ -85,7 +85,9 @@ TOPICS = """<?xml version="1.0" encoding="UTF-8"?>
 NUMBERS = ["7", "7.0", "1e3", "-0", "12345678901234567890123"]
 JSON = ", ".join(f'{{"id": {number}, "text": 1.50}}' for number in NUMBERS)
 HEADER = "query-id\tcorpus-id\tscore\n"
-GRADES = [["q1", "d,1", 2], ["q1", "0", 0]]
+GRADES = [["q1", "d,1", 2], ["q1", "0", -1]]
+TREC = "<doc>\n<docno> d1 </docno><HEAD>Big</HEAD> <text>a < b\n</text></doc>"
+CAPITALS = '<TOPICS>\n<TOPIC number="7">late</TOPIC>\n</TOPICS>\n'
 # A file, and its rows or what is wrong. The name says what it holds.
 FILES = [
     ("faq.tsv", 'id\ttext\n1\t"apples\n2\t5"\n', [["1", '"apples'], ["2", '5"']]),
@@ -95,15 +97,20 @@ FILES = [
     ("faq.json", f"[{JSON}]", [[number, "1.50"] for number in NUMBERS]),
     ("dump.json", DUMP, [["", "One."], ["own", "Two."]]),
     ("queries.tsv", 'query_id\tquery\n1\t"plums"\n', [["1", '"plums"']]),
+    ("faq.trec", TREC, [["d1", "Big a < b"]]),
     ("topics.xml", TOPICS, [["7", "late & long"], ["8", "dead"]]),
+    ("topics.txt", "<top><NUM>7\n<TITLE>late\n</top>", [["7", "late"]]),
+    ("topics.txt", '<topic number="7">\nlate\n</topic>\n', [["7", "late"]]),
+    ("topics.txt", CAPITALS, "topics.txt: holds no records"),
+    ("queries.txt", "Query_ID\tquery\n7\tlate\n", [["7", "late"]]),
     ("topics.xml", TOPICS[:-10], "topics.xml: not readable as XML"),
     ("queries.xml", "<a>b</a>", "queries.xml: holds no records"),
     ("qrels.csv", 'query_id,doc_id,relevance\nq1,"d,1",2\nq1,0,-1\n', GRADES),
     ("qrels.csv", "query_id,doc_id\nq1,d1\n", "qrels.csv: no column grade or relevan"),
     ("qrels.csv", "qid,docno,label\nq1,d1,\n", "row 0 (line 2), column grade: '' is"),
     ("qrels.jsonl", '{"qid": "q1", "docid": "d2", "score": 0.5}', [["q1", "d2", 0.5]]),
-    ("qrels.txt", f"{HEADER}q1\td,1\t2\nq1\t0\t0.0\n", GRADES),
-    ("qrels.txt", "topic\tdoc\trelevance_label\nq1\td,1\t2\nq1\t0\t0\n", GRADES),
+    ("qrels.txt", f"{HEADER}q1\td,1\t2\nq1\t0\t-1.0\n", GRADES),
+    ("qrels.txt", "topic\tdoc\trelevance_label\nq1\td,1\t2\nq1\t0\t-1\n", GRADES),
     ("qrels.txt", "q0 0 id yes\n", "row 0 (line 1), column grade: 'yes' is no number"),
     ("qrels.txt", "q0 0 id 1\nq0 1\n", "qrels.txt: line 2: not a query, document"),
 ]

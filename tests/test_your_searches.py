@@ -43,7 +43,10 @@ QUERIES = pd.DataFrame(
 
 def folder(documents=DOCUMENTS, **runs):
     """What `own_searches` uses of a `Folder`."""
-    return SimpleNamespace(documents=documents, runs=runs)
+    no_queries = pd.DataFrame(columns=["query_id"])
+    return SimpleNamespace(
+        documents=documents, runs=runs, log=no_queries, judgements=no_queries
+    )
 
 
 def own(path, code, timeout=30.0, documents=DOCUMENTS):
@@ -473,9 +476,16 @@ def test_a_search_gets_the_columns_of_the_query_and_asks_each_combination_once(
 def test_a_run_is_a_search_of_the_queries_that_it_ranks(caplog):
     generated = QUERIES.drop(columns="query_id").assign(document=["a", "b"])
     ids = trec.query_ids(generated)
-    runs = {"a tool": {"q1": [*"aabcz"], ids[0]: ["c"]}}
+    runs = {"a tool": {"q1": [*"aabcz"], ids[0]: ["c"]}, "b": {"q1": ["a"], "q9": []}}
     with pytest.warns(UserWarning, match=r"a tool\.trec: 1 "):  # repeated, or foreign
         searches = yours.own_searches(folder(**runs), [QUERIES, generated])
+    lines = caplog.text
+    assert (
+        lines.count("runs/b.trec: rankings for 0 of 2 queries only, less than h") == 1
+    )
+    assert "runs/b.trec: 1 of its queries are not here: 'q9'" in lines
+    assert "runs/b.trec: rankings for 1 of 2 queries only\n" in lines
+    del searches["run: b"]
     [(name, run)] = searches.items()
     assert (name, run.origin) == ("run: a tool", "run")
     row = yours.how_it_went(searches).loc[name]
@@ -490,7 +500,7 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(caplog):
 def test_a_run_that_does_not_fit_is_an_error_that_names_it():
     for ranking, problem in {
         ("q1", "z"): "1 of 1 ids are of no document; the first is 'z', query 'q1'",
-        ("q9", "a"): "ranks none of the queries; its query ids: q9",
+        ("q9", "a"): "ranks none of the queries; its query ids: q9; a query has 'q1'",
     }.items():
         with pytest.raises(ValueError, match=rf"runs/other\.trec: {problem}"):
             yours.own_searches(folder(other=dict([ranking])), [QUERIES])
