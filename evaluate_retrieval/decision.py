@@ -12,7 +12,7 @@ from scipy import optimize, stats
 
 from course import experiments, intervals, pooling, utils
 from evaluate_retrieval.screen import MARGIN, NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.templates import render
+from evaluate_retrieval.templates import TEMPLATES, render
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 # A search is shipped below this p. One judges more, and looks again: eight looks at it
@@ -31,6 +31,8 @@ SPREADS = {
     "another kind of search": {"lowest": 0.15, "median": 0.25, "highest": 0.34},
 }
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
+TEMPLATES.globals |= {"few": experiments.FEW, "units": UNITS, "judge": JUDGE}
+TEMPLATES.globals |= {"margin": MARGIN, "large": LARGE, "metrics": experiments.METRIC}
 
 
 @dataclass(frozen=True)
@@ -304,12 +306,6 @@ def _in_words(decision, measured, shown):
     text = render(
         "decision.txt.j2",
         **{**vars(decision), "n": len(measured.values), "kind": measured.kind, **shown},
-        metric=experiments.METRIC[measured.kind],
-        few=experiments.FEW,
-        units=UNITS,
-        judge=JUDGE,
-        margin=MARGIN,
-        large=LARGE,
         judged=judged,
     )
     return " ".join(text.split())

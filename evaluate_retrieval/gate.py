@@ -13,7 +13,7 @@ import pandas as pd
 from course import experiments, utils
 from evaluate_retrieval import decision, pairs
 from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.templates import cell, render
+from evaluate_retrieval.templates import TEMPLATES, cell, render
 
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
@@ -29,7 +29,7 @@ FIGURES = (
 )
 
 
-SHOWN = {"words": WORDS, "units": decision.UNITS, "form": FIGURES}
+TEMPLATES.globals |= {"words": WORDS, "form": FIGURES}
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     if anytime:
         figures["how"] += ", at any time"
     code, reason = pairs.exit_code(figures, margin)
-    losses = render("losses.txt.j2", figures=figures, large=decision.LARGE)
+    losses = render("losses.txt.j2", figures=figures)
     sentences = [reason, " ".join(losses.split())]
     gains = _gains(queries, rankings, measured)
     before = _answerable(baseline.qrels)
@@ -253,13 +253,13 @@ def outcomes_as_json(outcomes):
 
 def summary_lines(outcomes):
     """The outcomes as lines for a terminal; a text of users is on one line."""
-    return render("gate.txt.j2", outcomes=outcomes, **SHOWN).splitlines()
+    return render("gate.txt.j2", outcomes=outcomes).splitlines()
 
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
     title = WORDS[worst_code(outcomes)].capitalize()
-    return render("gate.md.j2", title=title, outcomes=outcomes, **SHOWN)
+    return render("gate.md.j2", title=title, outcomes=outcomes)
 
 
 def write_summary(outcomes, path):

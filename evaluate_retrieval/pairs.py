@@ -81,8 +81,6 @@ def sentence(figures, pair, kind):
         row=figures,
         names=pair,
         kind=kind,
-        metric=experiments.METRIC[kind],
-        large=decision.LARGE,
         verdict=verdict,
         turned=bool(without) and _verdict(without) != verdict,
     )
