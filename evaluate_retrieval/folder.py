@@ -335,10 +335,10 @@ def _check_pairs(table):
 def _count_sentences(log, judgements, unanswered):
     """Sentences that count queries, judgements, and queries that no figure counts."""
     judged = judgements.drop_duplicates("query_id")
-    if not len(log) and not len(judged):
+    if log.empty and judged.empty:
         return []
     grades = f"{len(judged):,} judged, {len(judgements):,} grades"
-    if len(judged) and (judgements["grade"] > 0).all():
+    if judgements["grade"].min() > 0:  # not where there are none
         grades += ", none of them 0: what is not listed counts as not relevant"
     counts = {
         **judgements.attrs.get("counts", {}),
