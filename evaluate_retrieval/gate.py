@@ -168,8 +168,10 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     if anytime:
         figures["how"] += ", at any time"
     code, reason = pairs.exit_code(figures, margin)
-    losses = render("losses.txt.j2", figures=figures)
-    sentences = [reason, " ".join(losses.split())]
+    sentences = [reason]
+    if not measured.rank_the_same("now", "before"):
+        losses = render("losses.txt.j2", figures=figures)
+        sentences.append(" ".join(losses.split()))
     gains = _gains(queries, rankings, measured)
     before = _answerable(baseline.qrels)
     gone = before.difference(query_ids)
