@@ -49,7 +49,7 @@ def graded():
 
 
 def collections():
-    """nDCG@10 of each query of other people's collections, by the searches of 6."""
+    """nDCG@10 of each query of collections that people judged, by the searches of 6."""
     es = elastic.connect_elasticsearch()
     if not es:
         raise RuntimeError("a part of the searches needs a node")
@@ -59,8 +59,8 @@ def collections():
     for name, (documents, queries) in read.items():
         models = () if name in claims.VERSIONS else claims.LARGER_MODELS
         searches = claims.searches_to_test(documents, es, models)
-        values = claims.values_on(name, searches, queries).round(6)
-        tables[name] = values.reset_index().to_dict("list")
+        for key, values in claims.values_on(name, searches, queries).items():
+            tables[key] = values.reset_index().to_dict("list")
     (DATA / claims.RECORD).write_text(json.dumps(tables), encoding="utf-8")
 
 

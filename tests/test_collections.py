@@ -464,6 +464,11 @@ def test_a_record_has_the_queries_of_the_data_card_and_a_need_for_each(values):
     assert n["liveqa"] == n["liveqa, summaries"] == 78
     assert list(values["liveqa"].index) == list(values["liveqa, summaries"].index)
     assert (n["dl19"], n["liveqa, kept texts"]) == (43, 39)
+    for name in claims.POOLED:
+        for estimate in ("condensed", "judged_at_k"):
+            table = claims.recorded_values(f"{name}, {estimate}")
+            assert len(table) == len(claims.recorded_values(name))
+            assert table.fillna(0).stack().between(0, 1).all()
 
 
 @pytest.mark.skipif(
@@ -486,7 +491,8 @@ def test_what_is_recorded_of_a_collection_is_computed_again(monkeypatch):
     pd.testing.assert_frame_equal(
         sums.features(documents, queries), sums.recorded_features("med"), atol=0.0015
     )
-    values = claims.values_on("med", claims.searches_to_test(documents), queries)
+    searches = claims.searches_to_test(documents)
+    values = claims.values_on("med", searches, queries)["med"]
     recorded = claims.recorded_values("med")
     assert {*recorded} - {*values} == {*claims.LARGER_MODELS}  # there are no titles
     pd.testing.assert_frame_equal(values, recorded[values.columns], atol=0.0015)

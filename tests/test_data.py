@@ -451,22 +451,19 @@ def test_the_spanish_data_are_whole_and_keep_both_passes():
 
 def test_the_grades_of_dl19_are_whole_and_hold_no_text():
     table = graders.recorded_grades()
-    assert list(table.columns) == [
-        *graders.GRADED_PAIR,
-        *graders.FILES,
-        graders.QWEN_LABEL,
-        *graders.TEN,
-    ]
+    whole = ["people", "FLAN-T5-large", "Llama-3.3-70B", "baseline"]
+    columns = [*graders.GRADED_PAIR, *whole, "Qwen-1.5B", *graders.TEN]
+    assert list(table) == columns
     assert not table.duplicated(graders.GRADED_PAIR).any()
     assert table[graders.GRADED_PAIR].map(str.isdecimal).all(axis=None)
-    given = table[list(graders.FILES)]
+    given = table[whole]
     judged = given.notna().all(axis=1)
     assert (judged.sum(), (~judged).sum()) == (9_260, 70)
     assert given[~judged].isna().all(axis=None)
     assert given[judged].isin([0, 1, 2, 3]).all(axis=None)
-    asked = table[table[graders.QWEN_LABEL].notna()]
-    assert set(asked["query"].value_counts()) == {graders.DRAWN_QUERIES}
-    assert asked[graders.QWEN_LABEL].between(0, 1).all()
+    asked = table[table["Qwen-1.5B"].notna()]
+    assert set(asked["query"].value_counts()) == {40}
+    assert asked["Qwen-1.5B"].between(0, 1).all()
     assert judged[asked.index].all()
     for name in graders.TEN:
         ranks = table[table[name].notna()].groupby("query")[name].agg(sorted)

@@ -6,6 +6,7 @@ column for each search; the index has the need of each query. The collection
 "ours" has our own typed queries. scripts/record.py records the values."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from minsearch import Index
 from scipy import stats
 
 import utils
-from course import corpus, elastic, embedding, intervals, scoring
+from course import corpus, elastic, embedding, intervals, pooling, scoring
 
 ERAS = {
     "1960s to 80s": ["med", "cisi", "cacm", "vaswani"],
@@ -26,6 +27,8 @@ MARKED = ["stackfaq", "dl19"]
 # messages, and without the texts that have left MedQuAD
 VERSIONS = ["stackfaq, titles", "liveqa, summaries", "liveqa, kept texts"]
 LARGER_MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
+# Judged from a pool, with grades of 0; the others list what is relevant
+POOLED = "ours", "liveqa", "dl19"
 PREPARED = corpus.CACHE / "prepared"  # where `make collections` writes them
 RECORD = "recorded-collections.json"
 # ids of LiveQA-Med whose texts have left MedQuAD since, for their copyright
@@ -86,13 +89,16 @@ def collection(name):
 
 
 def searches_to_test(documents, es=None, models=()):
-    """The searches of the claims, by name; ten ids each.
+    """The searches of the claims, by name; each takes a k.
 
-    `scoring.ten_scores`; minsearch's sum over fields with the title × 1 and ×
-    3; our setting of BM25 with the title once. models: names of MODELS whose
-    vectors are compared, too. es: a client of a node, which adds
-    `elastic.title_searches` where there are titles."""
+    `scoring.ten_scores`; three more weights; minsearch's sum over fields with
+    the title × 1 and × 3; our setting of BM25 with the title once. models:
+    names of MODELS whose vectors are compared, too. es: a client of a node,
+    which adds `elastic.title_searches` where there are titles."""
     scores = scoring.ten_scores(documents)
+    summands = [scores["BM25, stems"], scores["vectors"]]
+    for weight in (0.6, 0.7, 0.9):
+        scores[f"sum, {weight}"] = scoring.weighted_sum(summands, [1 - weight, weight])
     fields = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     scores["fields"] = utils.minsearch_scores(fields)
     scores["fields, title × 3"] = utils.minsearch_scores(fields, {"question": 3})
@@ -102,32 +108,32 @@ def searches_to_test(documents, es=None, models=()):
     for name in models:
         vectors = embedding.embed(texts, LARGER_MODELS[name])
         scores[name] = scoring.vector_scores(vectors, documents, LARGER_MODELS[name])
-    by_name = {
-        name: utils.search_by_scores(scores[name], documents, k=10) for name in scores
-    }
+    by_name = {name: utils.search_by_scores(scores[name], documents) for name in scores}
     if es and any(document["question"] for document in documents):
         by_name |= elastic.title_searches(es, documents)
     return by_name
 
 
 def values_on(name, searches, queries):
-    """nDCG@10 of each query of a collection by each search: a DataFrame.
+    """nDCG@10 of each query of a collection by each search: a dict of DataFrames.
 
-    Its index is what an interval draws: labelled needs, or the queries
-    themselves."""
-    columns = {}
+    Under the collection's name it is as it is. Where the collection is POOLED,
+    the two other columns of `pooling.two_estimates` are there, too. The index
+    is what an interval draws: labelled needs, or the queries themselves."""
+    estimates = {}
     for search_name, search in searches.items():
-        rankings = utils.run_search(queries, search, 10)
-        columns[search_name] = utils.score(queries, rankings, 10)["ndcg"]
-    labelled = name.startswith(("stackfaq", "liveqa"))
-    needs = queries["need"] if labelled else queries["query_id"]
-    if name == "ours":
-        needs = intervals.groups_of(queries)
-    return pd.DataFrame(columns).set_index(pd.Index(needs, name="need"))
+        rankings = utils.run_search(queries, partial(search, k=100), 100)
+        estimates[search_name] = pooling.two_estimates(queries, rankings)
+    labelled = name.startswith(("ours", "stackfaq", "liveqa"))
+    needs = intervals.groups_of(queries) if labelled else queries["query_id"]
+    table = pd.concat(estimates, axis=1).swaplevel(axis=1).round(6)
+    table.index = pd.Index(needs, name="need")
+    tables = {f"{name}, {key}": table[key] for key in ("condensed", "judged_at_k")}
+    return (tables if name.startswith(POOLED) else {}) | {name: table["ndcg"]}
 
 
 def recorded_values(name):
-    """The recorded values of a collection."""
+    """A recorded table of `values_on`, by its name."""
     tables = json.loads((corpus.ROOT / "data" / RECORD).read_text("utf-8"))
     return pd.DataFrame(tables[name]).set_index("need")
 
@@ -159,17 +165,12 @@ def gains_there(values, claim, names=NAMES):
 def parts(gains):
     """Mean, standard error and number of needs of each of several gains: lists.
 
-    The error draws whole needs: it is the spread of their sums of
-    deviations."""
-    means, errors, sizes = [], [], []
-    for of_queries in gains:
-        mean = of_queries.mean()
-        sums = (of_queries - mean).groupby(level=0).sum()
-        n = len(sums)
-        means.append(mean)
-        errors.append(np.sqrt(n / (n - 1) * (sums**2).sum()) / len(of_queries))
-        sizes.append(n)
-    return means, errors, sizes
+    The error draws whole needs."""
+    means = [of_queries.mean() for of_queries in gains]
+    errors = [
+        intervals.standard_error(of_queries, of_queries.index) for of_queries in gains
+    ]
+    return means, errors, [of_queries.index.nunique() for of_queries in gains]
 
 
 def tested(claims, values):
@@ -202,8 +203,8 @@ def tested(claims, values):
                 rows[-1]["p_q"] = intervals.random_effects(means, errors)["p_q"]
         means, errors, _ = parts(gains_there(values, claim))
         unit = intervals.random_effects(means, errors)
-        unit["above"] = sum(mean > 0 for mean in means)
-        units[name] = unit | {"next": next_above_zero(unit)}
+        above = sum(mean > 0 for mean in means)
+        units[name] = unit | {"above": above, "next": next_above_zero(unit)}
     table = pd.DataFrame(rows)
     of_people = table["collection"].isin(NAMES)
     family = table["collection"].mask(of_people, "single collections")

@@ -12,22 +12,18 @@ import pandas as pd
 from course import corpus, experiments
 
 GRADED_PAIR = ["query", "document"]
-FILES = {  # of the collection dl19, see scripts/collections.toml
-    "people": "2019qrels-pass.txt",
-    "FLAN-T5-large": "dl2019_test_4prompts_flant5large.txt",
-    "Llama-3.3-70B": "dl2019_test_4prompts_llama70b.txt",
-    "baseline": "dl2019_test_baseline.txt",
-}
-QWEN_LABEL = "Qwen-1.5B"
-TEN = ["one field", "logarithm", "BM25", "BM25, stems", "BM25, our setting"]
-TEN += [
+TEN = [  # `scoring.ten_searches`
+    "one field",
+    "logarithm",
+    "BM25",
+    "BM25, stems",
+    "BM25, our setting",
     "vectors",
     "sum, 0.8",
     "sum, 0.5",
     "RRF, 60",
     "RRF, 1",
-]  # `scoring.ten_searches`
-DRAWN_QUERIES = 40  # pairs of each query that the open model grades
+]
 RECORD, OLD_RECORD = "recorded-dl19.csv", "recorded-grades.csv"
 
 

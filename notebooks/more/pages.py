@@ -301,7 +301,8 @@ def recorded_pages(version):
     version: "near" or "away", where the titles of a page are: arrays,
     (n_queries, n_budgets), of `recalled`. "liveqa": arrays, (n_queries,), of
     nDCG@10 of LiveQA-Med's long answers, each of which scores as its best
-    chunk."""
+    chunk; "liveqa, condensed" and "liveqa, judged_at_k": see
+    `pooling.two_estimates`."""
     by_search = {}
     for name, values in _record()[version].items():
         way, _, search = name.rpartition("|")
