@@ -19,6 +19,7 @@ from course.files import (  # noqa: F401
     csv_rows,
     encodable,
     json_records,
+    numbers_of,
     plain_cell,
     read_bytes,
     read_json,
@@ -266,16 +267,12 @@ def ground_truth_from(table, courses, name):
 
 
 def with_weights(queries, name):
-    """Queries with their column weight, if there is one, as numbers.
+    """Queries with their column weight, if there is one, as numbers above 0.
 
-    It says how often a query counts. ValueError names the row of one that is
-    not above 0. name: of the file."""
+    It says how often a query counts. name: of the file, for errors."""
     if "weight" not in queries:
         return queries
-    weights = pd.to_numeric(queries["weight"], errors="coerce")
-    wrong = ~weights.between(0, np.inf, inclusive="neither")
-    fail_if_any(queries, wrong, "weight", name, "is not a number above 0")
-    return queries.assign(weight=weights)
+    return queries.assign(weight=numbers_of(queries, "weight", name, "above 0"))
 
 
 def linked(pairs):
@@ -354,10 +351,8 @@ def judged_from(table, courses, name, log=None, grade="grade"):
     several queries, and unknown documents, which are left out. ValueError
     names row and column, also of a query whose course no document has: no
     search could find anything."""
-    grades = pd.to_numeric(table[grade], errors="coerce")
-    no_number = ~grades.between(0, np.inf, inclusive="left")
-    fail_if_any(table, no_number, grade, name, "is not a number from 0")
-    table = table.assign(**{grade: whole_if_possible(grades)})
+    grades = whole_if_possible(numbers_of(table, grade, name))
+    table = table.assign(**{grade: grades})
     table = rows_of_documents(table, courses, name)
     table = table[table["kind"] != FROM_LOG]
     if courses:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from course.utils import check_table
+from course.utils import check_table, fail_if_any
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
@@ -95,6 +95,18 @@ def read_table(path, columns=()):
     row (from 0), line (from 1) and column. The index: see `table_of`."""
     table = table_of(read_text(path), path)
     return check_table(table.map(plain_cell), columns, path)
+
+
+def numbers_of(table, column, name, lowest="from 0"):
+    """A column of texts as numbers, a Series.
+
+    lowest: "from 0", or "above 0". ValueError names the row of another one.
+    name: of the file."""
+    numbers = pd.to_numeric(table[column], errors="coerce")
+    inclusive = "left" if lowest == "from 0" else "neither"
+    wrong = ~numbers.between(0, float("inf"), inclusive=inclusive)
+    fail_if_any(table, wrong, column, name, f"is not a number {lowest}")
+    return numbers
 
 
 def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):

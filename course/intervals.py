@@ -151,14 +151,6 @@ def _lowest_mean(means, stakes, error):
     return float(optimize.brentq(won, lowest, highest))
 
 
-def permutation_p_value(a, b, groups):
-    """Two-sided p value that two searches are equally good, by swapping their values.
-
-    a, b: one value a query, the same queries in the same order. See
-    `permutation_p_values`."""
-    return permutation_p_values({"": np.asarray(a) - np.asarray(b)}, groups)[""]
-
-
 def permutation_p_values(gains, groups, weights=None):
     """The p value of each comparison of a table, {name: p}.
 

@@ -21,8 +21,7 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 
-LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
-LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed", "refused"]
+LEADERBOARD_COLUMNS = [*experiments.LEADERBOARD_COLUMNS, "refused"]
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
 

@@ -303,16 +303,16 @@ def test_a_p_value_is_that_of_scipys_permutation_test_of_the_groups(n_groups):
     )
     better = np.tile(gains, 3) + 1
     groups = [*range(n_groups)] * 3
-    found = intervals.permutation_p_value(better, np.ones(3 * n_groups), groups)
+    found = intervals.permutation_p_values({"": better - 1}, groups)[""]
     assert found == pytest.approx(test.pvalue, abs=0.01)
-    swapped = intervals.permutation_p_value(np.ones(3 * n_groups), better, groups)
+    swapped = intervals.permutation_p_values({"": 1 - better}, groups)[""]
     assert swapped == found  # and seeded
 
 
 def test_p_values_of_no_difference_and_of_the_same_one_in_every_query():
     nothing = np.zeros(60)
-    assert intervals.permutation_p_value(nothing, nothing, range(60)) == 1
-    smallest = intervals.permutation_p_value(nothing + 1, nothing, range(60))
+    assert intervals.permutation_p_values({"": nothing}, range(60)) == {"": 1}
+    smallest = intervals.permutation_p_values({"": nothing + 1}, range(60))[""]
     assert 1 / 200_000 < smallest <= 2 / 100_000  # at least 100,000 resamples
 
 

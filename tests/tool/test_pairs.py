@@ -96,7 +96,8 @@ def test_what_nobody_judged_may_turn_a_comparison():
     assert figures["judged"] == pytest.approx([0.1, 0.1])
     assert figures["high"] < 0 <= figures["without"]["high"]
     assert pairs.exit_code(figures, 0.01)[0] == 2
-    assert "nobody judged could turn the order" in pairs.sentence(figures, PAIR, "judged")
+    text = pairs.sentence(figures, PAIR, "judged")
+    assert "nobody judged could turn the order" in text
 
 
 def test_the_share_of_a_slice_at_which_the_gain_turns():
