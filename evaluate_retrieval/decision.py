@@ -62,7 +62,7 @@ class Measured:
 
     values: a DataFrame, a row for each query and a column for each search, of
     rankings that did not choose on these queries. condensed: the same without
-    the results that nobody judged, or None where all count as they are.
+    unjudged results, or None where all count as they are.
     judged: the share of the first results that was judged, a Series by search.
     groups, weights: one a query, see `intervals`. kind: of the queries. first:
     a dict of name: the first K ids, (n_queries, K)."""

@@ -97,14 +97,14 @@ def _verdict(row):
 def exit_code(figures, margin):
     """The exit code of a pair, and a sentence on why: see `decision`.
 
-    It is undecided, too, where what nobody judged could turn it."""
+    It is undecided, too, where unjudged results could turn it."""
     rows = [figures, figures["without"] or figures]
     (code, reason), (without, _) = [
         decision.code_of_interval(row["low"], row["high"], margin) for row in rows
     ]
     if code == without:
         return code, reason
-    return UNDECIDED, "What nobody judged could turn it."
+    return UNDECIDED, "Unjudged results could turn it."
 
 
 def largest(queries, rankings, values, pair, n=MOST):

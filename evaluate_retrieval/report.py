@@ -149,7 +149,7 @@ def _of_board(board, queries, kind, refused):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
     elif kind == "judged":
         text += (
-            " Judged results only: the same, without the results that nobody judged. "
+            " Judged results only: the same, without unjudged results. "
             "Share judged: of the first ten results."
         )
     if len(refused):

@@ -120,7 +120,7 @@ def error_of_shipping(rng, draws):
             for n in SIZES:
                 row[f"{n}, {m}"] = [ships(*draw(rng, n, m)) for _ in range(draws)]
             row[f"looks, {m}"] = []
-            for _ in range(draws // 2):
+            for _ in range(draws):
                 sums, sizes = draw(rng, LOOKS[-1], m)
                 looks = (ships(sums[:, :n], sizes[:n]) for n in LOOKS)
                 row[f"looks, {m}"].append(any(looks))
@@ -143,45 +143,52 @@ def power_of_shipping(rng, draws):
     return pd.DataFrame(rows).map(np.mean).T
 
 
-def after_judging_more(rng, draws, gain=0.03, n=60):
-    """What becomes of the number still to judge, and of a gain that is shipped.
+def judging_as_many_as_it_says(rng, draws, gain=0.03, n=60):
+    """From n needs and a candidate that gains so much: does the number ship it?
 
-    From n needs and a candidate that gains so much: how often the number for
-    this gain ships it; how often the range has the number that the whole
-    collection gives; and of the shipped, the mean gain that was seen, and the
-    median of what is to be expected."""
+    And how often the range has the number that the whole collection gives."""
     rows = {}
     for m in (1, 3, 5):
-        row = {"ships with N": [], "N in range": [], "seen": [], "expected": []}
+        ended, covered = [], []
         for _ in range(draws):
             state = rng.bit_generator.state
-            sums, sizes = of_collections(rng, n, m, gain)
-            measured = measured_of(sums, sizes)
+            measured = measured_of(*of_collections(rng, n, m, gain))
             values = measured.values[0]
             needed = decision.groups_to_ship(values, measured, gain, m)
             rng.bit_generator.state = state  # the same collection
-            again = table_of(*of_collections(rng, min(needed, 5_000), m, gain))
-            row["ships with N"].append(0 in again.index and again.loc[0, "ships"])
+            table = table_of(*of_collections(rng, min(needed, 5_000), m, gain))
+            ended.append(0 in table.index and table.loc[0, "ships"])
             rng.bit_generator.state = state
             large = measured_of(*of_collections(rng, 20_000, m, gain))
             true = decision.groups_to_ship(large.values[0], large, gain, m)
+            sample = measured.groups, measured.weights
             _, high = intervals.confidence_interval(
-                values, measured.groups, weights=sizes
+                values, sample[0], weights=sample[1], lowest=-1
             )
-            ends = [
+            fewest, most = (
                 decision.groups_to_ship(values, measured, size, m)
                 for size in (max(high, decision.MARGIN), decision.MARGIN)
-            ]
-            row["N in range"].append(ends[0] <= true <= ends[1])
-            table = table_of(sums, sizes)
-            if 0 in table.index and table.loc[0, "ships"]:
-                row["seen"].append(table.loc[0, "difference"])
-                row["expected"].append(decision.expected(table.loc[0], m))
-        rows[m] = {name: np.mean(row[name]) for name in ("ships with N", "N in range")}
-        rows[m] |= {"shipped at once": len(row["seen"]) / draws}
-        rows[m] |= {
-            name: np.median(row[name] or [np.nan]) for name in ("seen", "expected")
-        }
+            )
+            covered.append(fewest <= true <= most)
+        rows[m] = {"ships": np.mean(ended), "the range has it": np.mean(covered)}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def gain_of_what_ships(rng, draws):
+    """Of candidates that ship: the mean gain that was seen, and the median expected."""
+    rows = {}
+    for gain in (0.03, 0.05):
+        for n in SIZES:
+            for m in (1, 5):
+                rows[gain, n, m] = row = {"shipped": 0, "seen": [], "expected": []}
+                for _ in range(draws):
+                    table = table_of(*of_collections(rng, n, m, gain))
+                    if 0 in table.index and table.loc[0, "ships"]:
+                        row["shipped"] += 1 / draws
+                        row["seen"].append(table.loc[0, "difference"])
+                        row["expected"].append(decision.expected(table.loc[0], m))
+                row["seen"] = np.mean(row["seen"] or [np.nan])
+                row["expected"] = np.median(row["expected"] or [np.nan])
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -259,6 +266,14 @@ def clicks_on(ids, qrel, rng):
     return clicked
 
 
+def team_draft():
+    """The function that docs/online.md shows."""
+    page = (corpus.ROOT / "docs" / "online.md").read_text(encoding="utf-8")
+    names = {}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    return names["team_draft"]
+
+
 def online_tests(rng, draws):
     """How many searches an A/B test and interleaving take: a DataFrame by pair.
 
@@ -266,10 +281,7 @@ def online_tests(rng, draws):
     people gave in LiveQA-Med and DL 2019 (`make collections`). An A/B test compares
     the share of searches with a click on a relevant result. Of both, the number
     that a test at 5 % finds, four times in five; of judged queries, too."""
-    page = (corpus.ROOT / "docs" / "online.md").read_text(encoding="utf-8")
-    names = {}
-    exec(page.split("```python\n")[1].split("```")[0], names)
-    rows, errors = {}, intervals.power()
+    rows, errors, interleave = {}, intervals.power(), team_draft()
     for name in ("liveqa", "dl19"):
         documents, queries = claims.collection(name)
         scores = scoring.ten_scores(documents)
@@ -282,7 +294,7 @@ def online_tests(rng, draws):
             for number in rng.integers(len(queries), size=draws):
                 qrel = queries["document"][number]
                 lists = [rankings[each][number].tolist() for each in pair]
-                shown, teams = names["team_draft"](*lists, rng)
+                shown, teams = interleave(*lists, rng)
                 clicked = [teams[rank] for rank in clicks_on(shown, qrel, rng)]
                 points.append(np.sign(clicked.count("a") - clicked.count("b")))
                 for each, ids in zip(pair, lists, strict=True):
@@ -308,7 +320,8 @@ def online_tests(rng, draws):
 TABLES = {  # and how many draws each takes
     error_of_shipping: 1_000,
     power_of_shipping: 200,
-    after_judging_more: 100,
+    judging_as_many_as_it_says: 100,
+    gain_of_what_ships: 200,
     outcomes_of_the_gate: 200,
     coverage: 300,
     online_tests: 20_000,

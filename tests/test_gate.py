@@ -79,7 +79,7 @@ OUTCOMES = [  # before, now, options, the code, what is said
         UNJUDGED,
         {},
         UNDECIDED,
-        "What nobody judged could turn it.",
+        "Unjudged results could turn it.",
     ),
 ]
 OF_GENERATED = [
