@@ -97,10 +97,16 @@ def measured_of(sums, sizes):
 
 
 def table_of(sums, sizes):
-    """`decision.gains_table` of a draw; empty where nothing is near to be shipped."""
+    """`decision.gains_table` of a draw; empty where nothing is near to be shipped.
+
+    That is without 2.2 standard errors, or with losses that outweigh the gain:
+    what is looked at first, since a permutation test takes longer."""
     mean = sums.sum(axis=1) / sizes.sum()
     error = np.sqrt(((sums - np.outer(mean, sizes)) ** 2).sum(axis=1)) / sizes.sum()
-    if (mean < NOT_NEAR * error).all():
+    lost = np.average(sums / sizes < -decision.LARGE, axis=1, weights=sizes)
+    n = len(sizes) / intervals.design_effect(sizes)
+    excess = decision.most_lost(lost, n, len(sums)) - lost
+    if ((mean < NOT_NEAR * error) | (mean <= excess)).all():
         return pd.DataFrame({"ships": []})
     measured = measured_of(sums, sizes)
     return decision.gains_table(measured.values, measured, "old")
