@@ -31,7 +31,8 @@ def success_at_1(relevance):
 
 # %% 2 right
 def verdict(new, old, queries):
-    p = intervals.permutation_p_value(new, old, intervals.groups_of(queries))
+    groups = intervals.groups_of(queries)
+    p = intervals.permutation_p_values({"": new - old}, groups)[""]
     if p >= 0.05:
         return "cannot tell"
     return "better" if np.mean(new) > np.mean(old) else "worse"
