@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import string
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -171,13 +172,17 @@ def _asking(live):
 
 
 def _keep(record, path, reserve, full):
-    """`_append` a record, on a full disk into the space that was set aside."""
-    try:
-        _append(record, path)
-    except OSError:
-        reserve.unlink(missing_ok=True)
-        full.set()
-        _append(record, path)
+    """`_append` a record, on a full disk into the space that was set aside.
+
+    A busy machine may take a moment until that space is free."""
+    for seconds in (0.1, 1):
+        try:
+            return _append(record, path)
+        except OSError:
+            reserve.unlink(missing_ok=True)
+            full.set()
+            time.sleep(seconds)
+    return _append(record, path)
 
 
 def _ask_all(prompts, schema, path, call, workers):
