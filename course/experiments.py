@@ -209,18 +209,18 @@ def leaderboard(rankings, ground_truth, k=5, by="mrr"):
     hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. With grades
     also condensed and judged_at_k: see `two_estimates`; the rankings should be
     100 deep. Queries count as their weights say, see `intervals.weights_of`."""
-    columns = utils.GROUND_TRUTH_COLUMNS
-    ground_truth = utils.check_table(ground_truth, columns, "ground truth")
+    ground_truth = utils.check_table(
+        ground_truth, utils.GROUND_TRUTH_COLUMNS, "ground truth"
+    )
     if not rankings:
         raise ValueError("leaderboard: no search is given")
     groups = intervals.groups_of(ground_truth)
     weights = intervals.weights_of(ground_truth)
-    graded = isinstance(ground_truth["document"].iloc[0], dict)
     rows = {}
     for name, ranking in rankings.items():
         scores = utils.score(ground_truth, ranking, k)
         low, high = intervals.confidence_interval(scores[by], groups, weights=weights)
-        if graded:
+        if isinstance(ground_truth["document"].iloc[0], dict):
             estimates = pooling.two_estimates(ground_truth, ranking, k)
             scores = scores.join(estimates[["condensed", "judged_at_k"]])
         counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing

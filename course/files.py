@@ -103,8 +103,8 @@ def numbers_of(table, column, name, lowest="from 0"):
     lowest: "from 0", or "above 0". ValueError names the row of another one.
     name: of the file."""
     numbers = pd.to_numeric(table[column], errors="coerce")
-    inclusive = "left" if lowest == "from 0" else "neither"
-    wrong = ~numbers.between(0, float("inf"), inclusive=inclusive)
+    ends = "left" if lowest == "from 0" else "neither"
+    wrong = ~numbers.between(0, float("inf"), ends)
     fail_if_any(table, wrong, column, name, f"is not a number {lowest}")
     return numbers
 
