@@ -11,8 +11,9 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import islice
+from numbers import Integral, Number
 from queue import SimpleQueue
 from threading import Thread
 
@@ -20,6 +21,9 @@ MOST_FOUND = 100_000  # results of a query that are read; a generator may never 
 TAKES = "a search takes (question, course) or (question, course, query)"
 GIVES = "return a list of ids, or of documents with an id, best first"
 NO_LISTS = (str, bytes, Mapping, Set)  # though one can go through them
+IDS = ["id", "_id", "id_", "node_id", "doc_id", "document_id", "docid"]
+INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
+LISTS = ["hits", "ids", "results", "documents", "points", "matches"]  # of an answer
 
 
 def main(path):
@@ -53,9 +57,14 @@ def answers_of(path, queries):
             results = searches[name](query["question"], query["course"], **more)
             if inspect.iscoroutine(results):
                 results = loop.run_until_complete(results)
-            answer = {"ids": ids_of(results)}
         except Exception as error:
-            answer = {"error": in_a_line(error)}
+            yield {"error": in_a_line(error)}
+            continue
+        try:
+            answer = {"ids": ids_of(results)}
+        except Exception as error:  # also of a generator, which runs only now
+            is_form = isinstance(error, FormError)
+            answer = {"error": in_a_line(error), "is form": is_form}
         yield answer
 
 
@@ -97,28 +106,66 @@ def takes_query(name, function):
     return is_third
 
 
-def ids_of(results):
-    """The ids of what a search returned. TypeError or ValueError if there are none.
+class FormError(ValueError):
+    """What a search returned is no ranking."""
 
+
+def ids_of(results):
+    """The ids of what a search returned, best first. FormError if there are none.
+
+    Lists and what one can go through once, also in an object or a dict, see
+    LISTS; a table with a column of IDS; a dict of scores by id, highest first.
     "" at the end is no result."""
-    is_no_list = isinstance(results, NO_LISTS) or hasattr(results, "columns")
-    if is_no_list or not isinstance(results, Iterable):
-        raise TypeError(f"it returned {in_short(results)}; {GIVES}")
-    ids = [id_of(result) for result in islice(results, MOST_FOUND)]
+    ids = [id_of(result) for result in islice(listed(results), MOST_FOUND)]
     while ids and not ids[-1]:
         ids.pop()
     return ids
 
 
-def id_of(result):
-    """The id of a document, or the id itself. ValueError for one that is not text."""
+def listed(results):
+    """What one can go through of what a search returned. FormError if nothing."""
+    if hasattr(results, "to_dict") and hasattr(results, "columns"):
+        return results.to_dict("records")
+    for name in LISTS:
+        inner = part(results, name)
+        if inner is not None and not callable(inner):
+            return listed(inner)
+    if isinstance(results, Mapping) and results and are_scores(results.values()):
+        return sorted(results, key=results.get, reverse=True)
+    if isinstance(results, NO_LISTS) or not isinstance(results, Iterable):
+        raise FormError(f"it returned {in_short(results)}; {GIVES}")
+    return results
+
+
+def are_scores(values):
+    """Whether all are numbers."""
+    return all(isinstance(value, Number) for value in values)
+
+
+def part(result, name):
+    """The key of a dict, or the attribute of an object, or None."""
     if isinstance(result, Mapping):
-        if "id" not in result:
-            raise ValueError(f"a document has no 'id', only {', '.join(result)}")
-        result = result["id"]
-    if not isinstance(result, str):
-        raise ValueError(f"an id has to be a text, not {in_short(result)}; {GIVES}")
-    return result
+        return result.get(name)
+    return None if isinstance(result, str) else getattr(result, name, None)
+
+
+def id_of(result):
+    """The id of a result: a text or a whole number, a pair of an id and a score, or
+    what has an id, see IDS and INSIDE. FormError for anything else."""
+    if isinstance(result, str):
+        return result
+    if isinstance(result, Integral) and not isinstance(result, bool):
+        return str(int(result))
+    if isinstance(result, Sequence) and len(result) == 2 and are_scores(result[1:]):
+        return id_of(result[0])
+    for name in IDS:
+        id_ = part(result, name)
+        if isinstance(id_, str | Integral) and not isinstance(id_, bool):
+            return str(id_)
+    for name in INSIDE:
+        if (inner := part(result, name)) is not None:
+            return id_of(inner)
+    raise FormError(f"there is no id in {in_short(result)}; {GIVES}")
 
 
 def in_a_line(error):

@@ -254,7 +254,7 @@ def _of_file(program, name, takes_query, corpus_ids):
             except OSError as error:
                 answer = {"error": f"{type(error).__name__}: {error}", "is late": True}
             seconds += time.perf_counter() - started
-            if "ids" in answer:
+            if "ids" in answer or answer.get("is form"):
                 break
         took[query] = 1000 * seconds
         return answer
@@ -265,6 +265,8 @@ def _of_file(program, name, takes_query, corpus_ids):
             new = [query for query in dict.fromkeys(keys) if query not in kept]
             for query in _with_progress(new, name):
                 answer = ask(query)
+                if answer.get("is form") and not took.keys() - {query}:
+                    raise ValueError(f"{name}: {answer['error']}")
                 answers[query] = answer.get("ids", [])
                 if "error" in answer:
                     errors[query] = answer["error"]

@@ -139,6 +139,22 @@ def test_an_index_has_its_own_mapping_and_field_for_ids_and_filters(
 FINE = {  # what finds a and then b, whatever its form
     "a generator": "def s(q, c):\n    yield 'a'\n    yield 'b'",
     "documents": "s = lambda q, c: [{'id': 'a', 'score': 2}, 'b']",
+    "pairs": "s = lambda q, c: [('a', 2.5), ['b', 1]]",
+    "scores by id": "s = lambda q, c: {'b': 0.5, 'a': 2}",
+    "hits": "s = lambda q, c: [{'_id': 'a', '_score': 1}, {'_id': 'b'}]",
+    "an answer": "s = lambda q, c: {'hits': {'total': 2, 'hits': [{'_id': 'a'},"
+    " {'_id': 'b'}]}}",
+    "pages": "from types import SimpleNamespace as Page\n"
+    "s = lambda q, c: [Page(metadata={'id': 'a'}), Page(id='b', page_content='')]",
+    "nodes with scores": "from types import SimpleNamespace as Node\n"
+    "s = lambda q, c: [Node(node=Node(node_id=id_), score=1) for id_ in 'ab']",
+    "documents with scores": "from types import SimpleNamespace as Page\n"
+    "s = lambda q, c: [(Page(id='a'), 0.5), (Page(id='b'), 0.25)]",
+    "points": "from types import SimpleNamespace as Points\n"
+    "s = lambda q, c: Points(points=[Points(id='a'), Points(id='b')])",
+    "a table": "import pandas as pd\n"
+    "s = lambda q, c: pd.DataFrame({'score': [2, 1], 'id': ['a', 'b']})",
+    "texts of numpy": "import numpy as np\ns = lambda q, c: np.array(['a', 'b'])",
     "an array as ours": "s = lambda q, c: ('a', 'b', '', '', '', '', '', '')",
     "an object": "class S:\n    def __call__(self, q, c):\n        return ['a', 'b']\n"
     "s = S()",
@@ -154,20 +170,17 @@ FINE = {  # what finds a and then b, whatever its form
     "an import beside": "def s(q, c):\n    import utils, read\n\n"
     "    return utils.IDS + read.IDS",
 }
-FAILS = {  # at each query, and what the error says
+FORMS = {  # no ranking: what stops the run at the first query, and what it says
     "None": ("s = lambda q, c: None", "it returned NoneType: None; return a list"),
     "a text": ("s = lambda q, c: 'ab'", "it returned str: 'ab'; return a list"),
     "a set": ("s = lambda q, c: {'a'}", "it returned set: .*best first"),
-    "a table": (
-        "class DataFrame(list):\n    columns = ['id']\ns = lambda *_: DataFrame('ab')",
-        "it returned DataFrame: .* a list of ids",
-    ),
-    "numbers": ("s = lambda q, c: ['a', 7]", "has to be a text, not int: 7; return"),
-    "an id that is None": ("s = lambda q, c: [{'id': None}]", "a text, not NoneType"),
-    "no id": (
-        "s = lambda q, c: [{'_id': 'a', 'score': 1}]",
-        "a document has no 'id', only _id, score",
-    ),
+    "truths": ("s = lambda q, c: [True]", "no id in bool: True; return a list"),
+    "fractions": ("s = lambda q, c: [0.5]", "no id in float: 0.5; return a list"),
+    "an id that is None": ("s = lambda q, c: [{'id': None}]", "no id in dict: "),
+    "no id": ("s = lambda q, c: [{'text': 'a'}]", "no id in dict: {'text': 'a'}; "),
+    "a number": ("s = lambda q, c: 7", "it returned int: 7; return a list"),
+}
+FAILS = {  # at each query, and what the error says
     "too deep": (
         "def deep(q, c):\n    return deep(q, c)\ns = deep",
         "RecursionError: maximum",
@@ -229,6 +242,20 @@ def test_a_bad_answer_fails_in_one_line_that_names_the_search(tmp_path):
             f"{name}: 2 of 2 queries failed 2 times .*{problem}.*", line
         )
         assert len(searches[f"own: {name}"].errors) == 2
+
+
+@pytest.mark.parametrize(("code", "problem"), FORMS.values(), ids=FORMS)
+def test_a_wrong_form_stops_at_the_first_query(tmp_path, code, problem):
+    with pytest.raises(ValueError, match=f"mine: .*{problem}"):
+        own(tmp_path, code)["own: mine"](QUERIES, k=2)
+
+
+def test_a_wrong_form_later_is_a_failure_and_whole_numbers_are_texts(tmp_path):
+    seven = [{"id": "7"}, {"id": "a"}]
+    code = "s = lambda q, c: [7, 'a'] if 'docker' in q else None"
+    search = own(tmp_path, code, documents=seven)["own: mine"]
+    with pytest.warns(UserWarning, match="mine: 1 of 2 queries failed"):
+        assert search(QUERIES, k=2).tolist() == [["7", "a"], ["", ""]]
 
 
 @pytest.mark.parametrize(("code", "problem"), REFUSED.values(), ids=REFUSED)
