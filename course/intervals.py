@@ -126,10 +126,11 @@ def confidence_sequence(values, groups, weights=None, error=0.05, lowest=-1):
     sums, sizes = sums_by_group(values, groups, weights)
     if np.max(values) > 1 or np.min(values) < lowest:
         raise ValueError(f"confidence_sequence: values have to lie in [{lowest}, 1]")
-    means, stakes = (sums / sizes - lowest) / (1 - lowest), sizes / sizes.max()
+    span = 1 - lowest
+    means, stakes = (sums / sizes - lowest) / span, sizes / sizes.max()
     low = _lowest_mean(means, stakes, error / 2)
     high = 1 - _lowest_mean(1 - means, stakes, error / 2)
-    return lowest + (1 - lowest) * low, lowest + (1 - lowest) * high
+    return lowest + span * low, lowest + span * high
 
 
 def _lowest_mean(means, stakes, error):
@@ -191,9 +192,12 @@ def differences(gains, groups, weights=None):
     rows = {}
     for name, gain in gains.items():
         low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
-        ends = {"low": low, "high": high}
-        mean = np.average(gain, weights=weights)
-        rows[name] = {"difference": mean, **ends, "p": p_values[name]}
+        rows[name] = {
+            "difference": np.average(gain, weights=weights),
+            "low": low,
+            "high": high,
+            "p": p_values[name],
+        }
     columns = ["difference", "low", "high", "p"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 

@@ -79,11 +79,15 @@ def write_trec(folder, kind, queries, rankings):
         for query_id, ids in zip(ids_of_queries, ranking, strict=True):
             # trec_eval sorts by score, and counts lines: a place without a document is
             # one, too
-            last = max(np.flatnonzero(ids) + 1, default=0)
-            for rank, id_ in enumerate(ids[:last], start=1):
+            for rank, id_ in enumerate(without_end(ids), start=1):
                 id_ = quoted(id_) or f"no-document-{rank}"
                 lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}\n")
         _write_lines(runs / f"{name}.trec", lines)
+
+
+def without_end(ids):
+    """A ranking without the empty places at its end; those before keep their ranks."""
+    return ids[: max(np.flatnonzero(ids) + 1, default=0)]
 
 
 def _whole_factor(grades):

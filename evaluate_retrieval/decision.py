@@ -63,7 +63,8 @@ class Measured:
     values: a DataFrame, a row for each query and a column for each search, of
     rankings that did not choose on these queries. condensed: the same without
     unjudged results, or None where all count as they are.
-    judged: the share of the first results that was judged, a Series by search.
+    judged: the share of the first results that was judged, a Series by search,
+    or None with condensed.
     groups, weights: one a query, see `intervals`. kind: of the queries. first:
     a dict of name: the first K ids, (n_queries, K)."""
 
@@ -105,6 +106,9 @@ def named(name, names, prefix=""):
     raise ValueError(f"{prefix}{name!r} is no search here; there is {there}")
 
 
+# --- The decision ------------------------------------------------------------
+
+
 def lists_only(queries):
     """Whether the judgements of queries name relevant documents only, and no others.
 
@@ -112,26 +116,24 @@ def lists_only(queries):
     return all(min(qrel.values()) > 0 for qrel in queries["document"])
 
 
-# --- The decision ------------------------------------------------------------
-
-
 def measured_of(queries, rankings, kind):
     """What rankings are worth: `Measured`.
 
     queries: ground truth with the columns that `intervals.groups_of` and
     `weights_of` take. rankings: a dict of name: ids, (n_queries, depth)."""
-    judged = pd.Series(1.0, [*rankings])
-    values, condensed = pd.DataFrame(), None
-    for name, ranking in rankings.items():
-        values[name] = experiments.values_of(queries, ranking, kind)
+    k, values, condensed, judged = experiments.K[kind], pd.DataFrame(), None, None
     if kind == "judged" and not lists_only(queries):
-        condensed = pd.DataFrame()
+        estimates = {
+            name: pooling.two_estimates(queries, ranking, k)
+            for name, ranking in rankings.items()
+        }
+        of_all = pd.concat(estimates, axis=1).swaplevel(axis=1)
+        values, condensed = of_all["ndcg"], of_all["condensed"]
+        judged = of_all["judged_at_k"].mean()
+    else:
         for name, ranking in rankings.items():
-            estimates = pooling.two_estimates(queries, ranking, experiments.K[kind])
-            condensed[name] = estimates["condensed"]
-            judged[name] = estimates["judged_at_k"].mean()
+            values[name] = experiments.values_of(queries, ranking, kind)
     sample = intervals.groups_of(queries), intervals.weights_of(queries)
-    k = experiments.K[kind]
     first = {name: utils.pad([*ranking], k) for name, ranking in rankings.items()}
     return Measured(values, *sample, condensed, judged, kind, first)
 
@@ -165,13 +167,17 @@ def gains_table(values, measured, incumbent):
     table["p"] = intervals.holm(table["p"])
     same = [measured.rank_the_same(name, incumbent) for name in table.index]
     table.loc[same, ["low", "high"]] = 0.0
-    losses = (gains < -LARGE).astype(float)
-    table["lost"] = np.average(losses, axis=0, weights=measured.weights)
+    table["lost"] = lost_share(gains, measured)
     table["at_most"] = most_lost(table["lost"], n_equal(measured), len(table))
     after_losses = table["difference"] - (table["at_most"] - table["lost"])
     significant = (table["p"] < LEVEL) & (table["low"] > 0)
     table["ships"] = significant & (after_losses > 0)
     return table.sort_values("difference", ascending=False)
+
+
+def lost_share(gains, measured):
+    """The share of queries that lose more than LARGE, of each column or a Series."""
+    return np.average(gains < -LARGE, axis=0, weights=measured.weights)
 
 
 def most_lost(share, n, n_tests=1):
@@ -253,7 +259,7 @@ def groups_to_ship(gain, measured, size, n_tests=1):
     n_now, equal = measured.groups.nunique(), n_equal(measured)
     error = intervals.standard_error(gain, measured.groups, measured.weights)
     error *= np.sqrt(n_now / n)
-    lost = np.average(gain < -LARGE, weights=measured.weights)
+    lost = lost_share(gain, measured)
     to_pass = np.maximum(
         stats.norm.isf(LEVEL / n_tests / 2) * error,
         most_lost(lost, n * equal / n_now, n_tests) - lost,

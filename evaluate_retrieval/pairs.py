@@ -43,8 +43,8 @@ def summary(measured, pair, anytime=False):
     `intervals.confidence_sequence`."""
     weights, sample = measured.weights, (measured.groups, measured.weights)
     a, b = (measured.values[name].to_numpy() for name in pair)
-    gain, figures = (a - b).round(9), {}  # the rest is rounding
-    lost = np.average(gain < -decision.LARGE, weights=weights)
+    gain = (a - b).round(9)  # the rest is rounding
+    lost = decision.lost_share(gain, measured)
     figures = intervals.difference(gain, *sample) | {
         "wins": int((gain > 0).sum()),
         "ties": int((gain == 0).sum()),

@@ -125,12 +125,13 @@ def own_of(folder, options):
 
 
 @contextmanager
-def _candidates(folder, options, names=()):
+def _candidates(folder, options, names=(), kind=None):
     """The folder and its searches, `steps.Candidates`; in the end indexes are deleted.
 
     names: of searches, if no others are needed: then ours are built only where
-    these are not all yours. What can fail early is checked first. Where
-    nothing is tuned all queries report."""
+    these are not all yours. kind: of the queries, if no others are asked. What
+    can fail early is checked first. Where nothing is tuned all queries
+    report."""
     own = own_of(folder, options)
     are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
     only_own = options.only_own or (bool(names) and all(are_own))
@@ -141,9 +142,12 @@ def _candidates(folder, options, names=()):
     if names:
         own = {name: own[name] for name in own if name in needed}
     needed.add(incumbent)
-    own, failed = steps.that_work(own, folder, needed, fewest=2 if only_own else 0)
     if only_own:
         folder = steps.undivided(folder)
+    tables = [*folder.development.values(), *folder.test.values()]
+    if kind:
+        tables = [folder.test[kind]]
+    own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
     if llm.is_live() and not find_spec("openai"):
         advice = 'pip install "retrieval-evaluation-course[course]"'
         raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
@@ -261,7 +265,7 @@ def kept_of(evaluated, name=None, baseline=None):
             need=intervals.groups_of(queries),
             weight=intervals.weights_of(queries),
         )
-        ranked = [_without_end(row) for row in rankings[search]]
+        ranked = [[*trec.without_end(row)] for row in rankings[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = gate.Kept(
             search,
@@ -270,12 +274,6 @@ def kept_of(evaluated, name=None, baseline=None):
             dict(zip(ids, qrels, strict=True)),
         )
     return kept
-
-
-def _without_end(ids):
-    """Ids without the empty places at the end. Those before keep others' ranks."""
-    last = max((rank for rank, id_ in enumerate(ids, 1) if id_), default=0)
-    return [*ids[:last]]
 
 
 # --- Two searches ------------------------------------------------------------
@@ -295,7 +293,7 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    with _candidates(folder, options, names) as (folder, candidates):
+    with _candidates(folder, options, names, kind) as (folder, candidates):
         pair = tuple(decision.named(name, candidates.searches) for name in names)
         if pair[0] == pair[1]:
             raise ValueError(f"both searches are {pair[0]!r}")

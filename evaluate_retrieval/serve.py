@@ -57,12 +57,8 @@ def answers_of(path, queries):
             results = searches[name](query["question"], query["course"], **more)
             if inspect.iscoroutine(results):
                 results = loop.run_until_complete(results)
-        except Exception as error:
-            yield {"error": in_a_line(error)}
-            continue
-        try:
             answer = {"ids": ids_of(results)}
-        except Exception as error:  # also of a generator, which runs only now
+        except Exception as error:
             is_form = isinstance(error, FormError)
             answer = {"error": in_a_line(error), "is form": is_form}
         yield answer
@@ -163,7 +159,8 @@ def id_of(result):
         if isinstance(id_, str | Integral) and not isinstance(id_, bool):
             return str(id_)
     for name in INSIDE:
-        if (inner := part(result, name)) is not None:
+        inner = part(result, name)
+        if inner is not None and not isinstance(inner, str | Number):  # no id: a text
             return id_of(inner)
     raise FormError(f"there is no id in {in_short(result)}; {GIVES}")
 

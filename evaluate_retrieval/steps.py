@@ -89,16 +89,17 @@ def candidates(folder, own, es=None, only_own=False):
     return Candidates(own | ours, cross_fitted, safe, models)
 
 
-def that_work(own, folder, needed=(), fewest=1):
+def that_work(own, tables, needed=(), fewest=1):
     """Your searches without those of which many calls fail; and what failed, in words.
 
-    All are asked, and keep their answers. One of which more than MOST_FAILED
-    of the queries fail has no figure, since a failure is none. The second is a
-    dict of name: sentence, of each search with a failure. ValueError if one is
-    in needed, or if they leave less than fewest."""
+    tables: of queries. All are asked, and keep their answers. One of which
+    more than MOST_FAILED of the queries fail has no figure, since a failure is
+    none. The second is a dict of name: sentence, of each search with a
+    failure. ValueError if one is in needed, or if they leave less than
+    fewest."""
     failed, able = {}, dict(own)
     for name, search in own.items():
-        for queries in [*folder.development.values(), *folder.test.values()]:
+        for queries in tables:
             search(queries)
         if search.errors:
             n, n_asked = len(search.errors), len(search.milliseconds)
@@ -117,13 +118,15 @@ def undivided(folder):
     """The folder with all queries in both halves, in ten folds of whole needs.
 
     For searches that were not tuned: then nothing has to be set aside. What a
-    collection calls train, dev and test stays that."""
+    collection calls train, dev and test stays that: then the halves share none."""
     development, test = dict(folder.development), dict(folder.test)
     for kind, queries in folder.test.items():
-        is_theirs = (queries.get("split", pd.Series("")) != "").any()
-        if queries is development[kind] or is_theirs:
+        half = development[kind]
+        splits = {*queries.get("split", ())}
+        is_theirs = splits and splits.isdisjoint(half["split"])
+        if queries is half or is_theirs:
             continue
-        whole = pd.concat([development[kind], queries], ignore_index=True)
+        whole = pd.concat([half, queries], ignore_index=True)
         whole["fold"] = corpus.folds_of(intervals.groups_of(whole))
         development[kind] = test[kind] = whole
         log.info("nothing is tuned: all %d %s queries report", len(whole), kind)

@@ -265,7 +265,7 @@ def _of_file(program, name, takes_query, corpus_ids):
             new = [query for query in dict.fromkeys(keys) if query not in kept]
             for query in _with_progress(new, name):
                 answer = ask(query)
-                if answer.get("is form") and not took.keys() - {query}:
+                if answer.get("is form") and len(took) == 1:
                     raise ValueError(f"{name}: {answer['error']}")
                 answers[query] = answer.get("ids", [])
                 if "error" in answer:

@@ -179,6 +179,10 @@ FORMS = {  # no ranking: what stops the run at the first query, and what it says
     "an id that is None": ("s = lambda q, c: [{'id': None}]", "no id in dict: "),
     "no id": ("s = lambda q, c: [{'text': 'a'}]", "no id in dict: {'text': 'a'}; "),
     "a number": ("s = lambda q, c: 7", "it returned int: 7; return a list"),
+    "a document's text": (
+        "s = lambda q, c: [{'document': 'a long text'}]",
+        "no id in dict: ",
+    ),
 }
 FAILS = {  # at each query, and what the error says
     "too deep": (

@@ -1,5 +1,6 @@
 """From searches to a choice, its differences and a decision, on small tables."""
 
+from dataclasses import make_dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -148,6 +149,16 @@ def test_the_differences_of_both_kinds_are_one_family():
         raw[kind, name] = intervals.difference(gain, test[kind]["need"])["p"]
     for (kind, name), p in intervals.holm(pd.Series(raw)).items():
         assert tables[kind].loc[name, "p"] == pytest.approx(p)
+
+
+@pytest.mark.parametrize(
+    ("splits", "n"),
+    [(("", ""), 2 * N), (("test", "test"), 2 * N), (("dev", "test"), N)],
+)
+def test_halves_are_joined_unless_they_are_the_collections_own(splits, n):
+    halves = [{"judged": queries_of("judged").assign(split=name)} for name in splits]
+    folder = make_dataclass("Halves", ["development", "test"])(*halves)
+    assert len(steps.undivided(folder).test["judged"]) == n
 
 
 def test_a_search_alone_has_nothing_to_be_compared_with():
