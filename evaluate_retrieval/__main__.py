@@ -33,6 +33,7 @@ COMMANDS = {
 }
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
 DAY = 86_400  # seconds; no time-out is longer
+MOST_JOBS = 64
 log = logging.getLogger("evaluate_retrieval")
 
 
@@ -71,6 +72,22 @@ def seconds(text):
         problem = "not above 0, and a day at most"
         raise argparse.ArgumentTypeError(f"a time-out of {text} s: {problem}")
     return float(text)
+
+
+def named_text(text):
+    """A name and what follows its "=": two texts."""
+    name, _, command = map(str.strip, text.partition("="))
+    if not (name and command):
+        problem = "it has to be NAME=COMMAND, or NAME=URL"
+        raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
+    return name, command
+
+
+def jobs(text):
+    """How many processes answer at once, from 1 to 64."""
+    if not 1 <= int(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text}: from 1 to {MOST_JOBS} processes")
+    return int(text)
 
 
 def judge_name(text):
@@ -121,8 +138,18 @@ def _add_searching(add, set_to):
         type=filled,
         metavar="FILE",
         default=set_to.get("COURSE_SEARCHES"),
-        help="a Python file with SEARCHES, a dict of functions",
+        help="a Python file with SEARCHES, a dict of functions; or a .toml file",
     )
+    add(
+        "--search",
+        type=named_text,
+        action="append",
+        default=[],
+        metavar="NAME=COMMAND",
+        help="a program, or an address with {question}; may be given again",
+    )
+    add("--python", type=filled, metavar="PROGRAM", help="that runs the Python file")
+    add("--jobs", type=jobs, default=1, metavar="N", help="processes of each search")
     add(
         "--only-own",
         action="store_true",
@@ -149,7 +176,7 @@ def _add_gate(add, set_to):
     """Add the options of the gate. set_to: of the environment."""
     flag = {"action": "store_true"}
     add("--baseline", type=Path, required=True, help="of an earlier run")
-    add("--search", help="the one to compare, and to keep as a baseline")
+    add("--candidate", metavar="NAME", help="the search to compare, and to keep")
     add("--allow-deleted", **flag, help="many queries of the baseline may be gone")
     add("--anytime", **flag, help="an interval for looking again and again")
     add(
@@ -185,7 +212,7 @@ def options_of(arguments):
     FileNotFoundError for a folder of documents that is none; ValueError where
     the results would lie among the documents, or in a folder that is not
     ours."""
-    from evaluate_retrieval import folder, manifest, run
+    from evaluate_retrieval import folder, manifest, run, yours
 
     source = folder.located(arguments.folder)
     out = Path(arguments.out).absolute()
@@ -197,10 +224,15 @@ def options_of(arguments):
     return run.Options(
         source,
         out,
-        searches=searches,
+        yours.Searching(
+            searches,
+            dict(arguments.search),
+            arguments.python,
+            arguments.timeout,
+            arguments.jobs,
+        ),
         only_own=arguments.only_own,
         incumbent=arguments.incumbent,
-        timeout=arguments.timeout,
         language=arguments.language,
         use_node=bool(os.environ.get("ELASTICSEARCH_URL")),
     )
@@ -208,7 +240,7 @@ def options_of(arguments):
 
 def _judge(arguments, options):
     """Ask for the grades of pairs in the terminal: a dict."""
-    from evaluate_retrieval import judge, manifest, run
+    from evaluate_retrieval import judge, manifest, run, yours
 
     if not Path(options.source).is_dir():
         problem = "no folder; judgements go beside the documents"
@@ -217,8 +249,10 @@ def _judge(arguments, options):
     with manifest.locked(options.out):
         documents = run.read_aloud(options)
         judge.keep_judgements(documents, write)
-        own = run.own_of(documents, options)
-        pairs = judge.pairs_to_judge(documents, own, options.out)
+        with run.own_of(documents, options) as own:
+            pairs = judge.pairs_to_judge(documents, own, options.out)
+        for problem in filter(None, map(yours.failures_of, own, own.values())):
+            log.warning(problem)
     says = judge.ask_in_terminal(
         documents, pairs, arguments.name, read=input, write=write
     )
@@ -243,7 +277,7 @@ def _measure(arguments, options):
     ) as run_id:
         evaluated = run.evaluate_folder(options, run_id)
         if evaluated.verdict:
-            search = (is_gate and arguments.search) or options.incumbent
+            search = (is_gate and arguments.candidate) or options.incumbent
             kept = run.kept_of(evaluated, search, baseline)
             gate.write_baseline(path, kept, run_id)
     result = run.evaluated_as_json(evaluated)

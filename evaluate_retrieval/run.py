@@ -31,17 +31,15 @@ class Options:
     """What a run is asked for.
 
     source: a folder or file with the documents. out: the folder of results.
-    searches: a Python file with your own. only_own: none of ours. incumbent:
-    the name of the search that runs today. timeout: seconds for a query.
-    language: of the stems; None detects it. use_node: whether Elasticsearch is
-    asked, too."""
+    searching: how your own searches are run. only_own: none of ours.
+    incumbent: the name of the search that runs today. language: of the stems;
+    None detects it. use_node: whether Elasticsearch is asked, too."""
 
     source: Path
     out: Path
-    searches: Path | None = None
+    searching: yours.Searching = field(default_factory=yours.Searching)
     only_own: bool = False
     incumbent: str | None = None
-    timeout: float = 30.0
     language: str | None = None
     use_node: bool = False
 
@@ -119,9 +117,9 @@ def read_aloud(options):
 
 
 def own_of(folder, options):
-    """Your own searches: of the file that the options name, and of runs/."""
+    """Your own searches, while the context lasts, see `yours.own_searches`."""
     queries = [*folder.development.values(), *folder.test.values()]
-    return yours.own_searches(folder, queries, options.searches, options.timeout)
+    return yours.own_searches(folder, queries, options.searching)
 
 
 @contextmanager
@@ -132,22 +130,24 @@ def _candidates(folder, options, names=(), kind=None):
     these are not all yours. kind: of the queries, if no others are asked. What
     can fail early is checked first. Where nothing is tuned all queries
     report."""
-    own = own_of(folder, options)
-    are_own = [{name, f"own: {name}", f"run: {name}"} & own.keys() for name in names]
-    only_own = options.only_own or (bool(names) and all(are_own))
-    only_own = yours.are_alone(len(folder.documents), own, only_own)
-    ours = [] if only_own else built_in.names(embedding.fetched_models())
-    needed = {decision.named(name, [*own, *ours]) for name in names}
-    incumbent = decision.incumbent_of(options.incumbent, own, [*own, *ours])
-    if names:
-        own = {name: own[name] for name in own if name in needed}
-    needed.add(incumbent)
-    if only_own:
-        folder = steps.undivided(folder)
-    tables = [*folder.development.values(), *folder.test.values()]
-    if kind:
-        tables = [folder.test[kind]]
-    own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
+    with own_of(folder, options) as own:
+        are_own = [
+            {name, f"own: {name}", f"run: {name}"} & own.keys() for name in names
+        ]
+        only_own = options.only_own or (bool(names) and all(are_own))
+        only_own = yours.are_alone(len(folder.documents), own, only_own)
+        ours = [] if only_own else built_in.names(embedding.fetched_models())
+        needed = {decision.named(name, [*own, *ours]) for name in names}
+        incumbent = decision.incumbent_of(options.incumbent, own, [*own, *ours])
+        if names:
+            own = {name: own[name] for name in own if name in needed}
+        needed.add(incumbent)
+        if only_own:
+            folder = steps.undivided(folder)
+        tables = [*folder.development.values(), *folder.test.values()]
+        if kind:
+            tables = [folder.test[kind]]
+        own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
     if llm.is_live() and not find_spec("openai"):
         advice = 'pip install "retrieval-evaluation-course[course]"'
         raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")

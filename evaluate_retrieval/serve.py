@@ -1,13 +1,14 @@
-"""Answer queries with the searches of a Python file: `python serve.py searches.py`.
+"""Answer queries with a Python file or an address: `python serve.py searches.py`.
 
-A line of JSON comes in for each query, and one goes out with ids or an error.
-The first line out names the searches. Only the standard library is needed, so
-the file may run under another Python than ours."""
+A line of JSON comes in for each query, and one goes out with ids or an error, see
+docs/your-searches.md. Only the standard library is needed, so a file may run under
+another Python than ours."""
 
 import asyncio
 import inspect
 import json
 import os
+import re
 import runpy
 import sys
 import traceback
@@ -16,42 +17,68 @@ from itertools import islice
 from numbers import Integral, Number
 from queue import SimpleQueue
 from threading import Thread
+from urllib.parse import quote
+from urllib.request import urlopen
 
-MOST_FOUND = 100_000  # results of a query that are read; a generator may never end
+MOST_RESULTS = 100_000  # of a query that are read; a generator may never end
 TAKES = "a search takes (question, course) or (question, course, query)"
 GIVES = "return a list of ids, or of documents with an id, best first"
 NO_LISTS = (str, bytes, Mapping, Set)  # though one can go through them
 IDS = ["id", "_id", "id_", "node_id", "doc_id", "document_id", "docid"]
 INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
 LISTS = ["hits", "ids", "results", "documents", "points", "matches"]  # of an answer
+HELLO = {"name", "version", "searches"}  # keys of the first line, if it is a hello
 
 
-def main(path):
-    """Say which searches the file has, then answer until no more queries come."""
+class SearchError(ValueError):
+    """A search says that it failed."""
+
+
+class FormError(ValueError):
+    """What a search returned is no ranking."""
+
+
+def main(target):
+    """Answer queries, with a file or an address, until no more come."""
     queries, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     # what their code reads or prints must not mix with our lines
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
-    for answer in answers_of(path, queries):
+    is_address = re.match("https?://", target)
+    serve = by_address if is_address else by_file
+    for answer in serve(target, lines_of(queries)):
         print(json.dumps(answer), file=answers, flush=True)
 
 
-def answers_of(path, queries):
-    """The names of the searches, and an answer to each query: dicts."""
+def lines_of(queries):
+    """The lines that come in. At their end nobody waits: end, whatever still runs."""
+    lines = SimpleQueue()
+
+    def read():
+        for line in queries:
+            lines.put(line)
+        os._exit(0)
+
+    Thread(target=read, daemon=True).start()
+    while True:
+        yield lines.get()
+
+
+def by_file(path, lines):
+    """The names of the searches of a file, and an answer to each line: dicts."""
+    sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
     try:
         searches = load_file(path)
         takes = {name: takes_query(name, searches[name]) for name in searches}
     except ValueError as error:
         yield {"error": str(error)}
         return
-    yield {"searches": takes}
-    lines, loop = SimpleQueue(), asyncio.new_event_loop()
-    Thread(target=next_query, args=[queries, lines.put], daemon=True).start()
-    while True:
-        message = json.loads(lines.get())
-        name, query = message["search"], message["query"]
+    yield {"name": path, "version": sys.version.split()[0], "searches": [*searches]}
+    loop = asyncio.new_event_loop()
+    for line in lines:
+        query = json.loads(line)
+        name = query.pop("search_name")
         more = {"query": query} if takes[name] else {}
         try:
             results = searches[name](query["question"], query["course"], **more)
@@ -59,16 +86,31 @@ def answers_of(path, queries):
                 results = loop.run_until_complete(results)
             answer = {"ids": ids_of(results)}
         except Exception as error:
-            is_form = isinstance(error, FormError)
-            answer = {"error": in_a_line(error), "is form": is_form}
+            answer = error_of(error)
         yield answer
 
 
-def next_query(queries, put):
-    """Pass the lines on. At their end nobody waits: end, whatever still runs."""
-    for line in queries:
-        put(line)
-    os._exit(0)
+def by_address(address, lines):
+    """What a server answers to each line. {question} and the like are filled in."""
+    for line in lines:
+        query = json.loads(line)
+        try:
+            with urlopen(filled(address, query)) as response:
+                answer = {"ids": ids_of(json.load(response))}
+        except Exception as error:
+            answer = error_of(error)
+        yield answer
+
+
+def filled(address, query):
+    """An address with the texts of a query instead of {question} and the like."""
+    return re.sub(r"{(\w+)}", lambda name: quote(query[name[1]], ""), address)
+
+
+def error_of(error):
+    """The line that says what went wrong, a dict."""
+    is_form = isinstance(error, FormError)
+    return {"error": str(error) if is_form else in_a_line(error), "is form": is_form}
 
 
 def load_file(path):
@@ -102,17 +144,27 @@ def takes_query(name, function):
     return is_third
 
 
-class FormError(ValueError):
-    """What a search returned is no ranking."""
+def is_hello(line):
+    """Whether the first line of a process says its name, and answers nothing."""
+    return isinstance(line, dict) and "name" in line and line.keys() <= HELLO
+
+
+def fail_if_error(line):
+    """FormError or SearchError where an answer is an error."""
+    if isinstance(line, dict) and line.get("error"):
+        kind = FormError if line.get("is form") else SearchError
+        raise kind(str(line["error"]))
 
 
 def ids_of(results):
-    """The ids of what a search returned, best first. FormError if there are none.
+    """The ids of what a search returned, best first.
 
     Lists and what one can go through once, also in an object or a dict, see
     LISTS; a table with a column of IDS; a dict of scores by id, highest first.
-    "" at the end is no result."""
-    ids = [id_of(result) for result in islice(listed(results), MOST_FOUND)]
+    "" at the end is no result. FormError for anything else; SearchError where the
+    answer is an error."""
+    fail_if_error(results)
+    ids = [id_of(result) for result in islice(listed(results), MOST_RESULTS)]
     while ids and not ids[-1]:
         ids.pop()
     return ids
@@ -156,11 +208,11 @@ def id_of(result):
         return id_of(result[0])
     for name in IDS:
         id_ = part(result, name)
-        if isinstance(id_, str | Integral) and not isinstance(id_, bool):
+        if isinstance(id_, (str, Integral)) and not isinstance(id_, bool):
             return str(id_)
     for name in INSIDE:
         inner = part(result, name)
-        if inner is not None and not isinstance(inner, str | Number):  # no id: a text
+        if inner is not None and not isinstance(inner, (str, Number)):  # no id: a text
             return id_of(inner)
     raise FormError(f"there is no id in {in_short(result)}; {GIVES}")
 

@@ -98,13 +98,17 @@ def that_work(own, tables, needed=(), fewest=1):
     failure. ValueError if one is in needed, or if they leave less than
     fewest."""
     failed, able = {}, dict(own)
+    for search in own.values():  # one with a wrong form stops before the others work
+        search(tables[0][:1])
     for name, search in own.items():
         for queries in tables:
             search(queries)
-        if search.errors:
-            n, n_asked = len(search.errors), len(search.milliseconds)
-            failed[name] = f"“{name}” failed for {n:,} of {n_asked:,} queries"
-            if n > MOST_FAILED * n_asked:
+        if problem := yours.failures_of(name, search):
+            failed[name] = problem
+            log.warning(
+                "%s; the first: %s", problem, next(iter(search.errors.values()))
+            )
+            if len(search.errors) > MOST_FAILED * len(search.milliseconds):
                 failed[name] += ", so nothing is said of it"
                 del able[name]
     for name in own.keys() - able.keys():

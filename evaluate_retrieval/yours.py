@@ -1,48 +1,59 @@
-"""Your own searches beside ours: Python functions, and the runs of other tools."""
+"""Your own searches beside ours: programs, Python functions, runs of other tools."""
 
-import json
 import logging
-import os
-import signal
+import shlex
 import sys
 import time
+import tomllib
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from subprocess import PIPE, Popen, TimeoutExpired
-from threading import Thread
 
 import numpy as np
 import pandas as pd
 
 from course import corpus, trec, utils
+from evaluate_retrieval import process
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
-TRIES = 2  # so often a query that fails is asked
-START_SECONDS = 60  # seconds at least that a file may take to load a model
-IN_A_ROW = 8  # queries without an answer, and the search is given up
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
-SERVE = Path(__file__).with_name("serve.py")
+SEARCH = "search_name"  # in a message: for a process that has several
+SERVE = str(Path(process.serve.__file__))
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
+class Searching:
+    """How your own searches are run.
+
+    file: a Python file with SEARCHES, or a .toml file with a command or an address
+    for each name. commands: the same, a dict of name: text. python: the program that
+    runs a Python file; None for ours. timeout: seconds that a try of a query may
+    take. jobs: so many processes of each program share the queries."""
+
+    file: Path | str | None = None
+    commands: dict = field(default_factory=dict)
+    python: str | None = None
+    timeout: float = 30.0
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
 class Search:
-    """A search function of your own: queries and k to ids, (n_queries, k).
+    """A search of your own: a function of queries and k to ids, (n_queries, k).
 
     find: a function of queries to a list of ids for each, None where a run has
     no ranking. "" in a list is a place without a document. origin: "own" or
-    "run". The rest grows as queries are asked. milliseconds, errors: dicts, of
-    all queries and of those that failed; a query is what `_texts_of` makes of
-    it. counts: of "queries", "repeated" and "foreign" ids."""
+    "run". The rest grows as queries are asked. milliseconds, errors: dicts by
+    query_id, of all queries and of those that failed. counts: of "queries",
+    "repeated" and "foreign" ids."""
 
     find: Callable
     origin: str
@@ -60,25 +71,26 @@ class Search:
         return sum(ids is not None for ids in self.find(queries))
 
 
-def own_searches(folder, queries, path=None, timeout=30.0):
-    """`Search` by name: "own: NAME" of a Python file, "run: NAME" of the folder's runs.
+@contextmanager
+def own_searches(folder, queries, searching):
+    """`Search` by name: "own: NAME" of programs, "run: NAME" of the folder's runs.
 
     folder: has documents, log and judgements, with query_id, and runs, a dict
-    of name: dict of query id: ids.
-    queries: a list of DataFrames, those that a run may rank. path: of the
-    file, see docs/your-searches.md; it is run in a process of its own.
-    timeout: seconds that a try of a query may take. ValueError names the file
-    that cannot be used."""
+    of name: dict of query id: ids. queries: a list of DataFrames, those that a
+    run may rank. searching: see `Searching`. The processes end with the
+    context. ValueError names the file or the search that cannot be used."""
     corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
     searches = {}
-    if path is not None:
-        program = Program(Path(path), timeout)
-        for name, takes_query in program.start().items():
-            searches[f"own: {name}"] = _of_file(program, name, takes_query, corpus_ids)
     for name, rankings in folder.runs.items():
         ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
         searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids, ids)
-    return searches
+    with process.Loop() as loop:
+        for name, processes in _programs(searching, loop):
+            if f"own: {name}" in searches:
+                raise ValueError(f"two searches are called {name!r}")
+            ask = partial(_answers, name, processes, loop)
+            searches[f"own: {name}"] = _of_program(name, ask, corpus_ids)
+        yield dict(sorted(searches.items()))  # own before runs
 
 
 def are_alone(n_documents, searches, only_own):
@@ -92,6 +104,14 @@ def are_alone(n_documents, searches, only_own):
             "or put a run into runs/ beside the documents"
         )
     return bool(searches) and (only_own or n_documents > LARGE)
+
+
+def failures_of(name, search):
+    """How many queries of a search failed, in words; "" if none did."""
+    if not search.errors:
+        return ""
+    n, n_queries = len(search.errors), len(search.milliseconds)
+    return f"“{name}” failed for {n:,} of {n_queries:,} queries"
 
 
 def of_queries(searches, queries):
@@ -141,175 +161,110 @@ def how_it_went(searches):
     return table.reindex(columns=WENT)
 
 
-# --- A file of searches, in a process of its own -----------------------------
+# --- Programs ----------------------------------------------------------------
 
 
-class Program:
-    """A process that answers for a file of searches, see serve.py.
-
-    It is killed, with what it has started, where an answer takes too long, and
-    when this object or Python ends. `start` starts it again."""
-
-    def __init__(self, path, timeout):
-        self.path, self.timeout, self.end = path.absolute(), timeout, None
-
-    def start(self):
-        """Start the process, unless it runs: a dict of name: takes the whole query."""
-        if self.end and self.end.alive:
-            return {}
-        self.process = Popen(
-            [sys.executable, str(SERVE), str(self.path)],
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,  # a group, which can be killed as a whole
-        )
-        self.end = weakref.finalize(self, _end, self.process)
-        self.lines, words = SimpleQueue(), []
-
-        def show(line):
-            print(line, end="", file=sys.stderr)
-            words[:] = line.split() or words
-
-        _pass_on(self.process.stdout, self.lines.put)
-        self.words, self.shown = words, _pass_on(self.process.stderr, show)
+def _programs(searching, loop):
+    """For each search its name and its processes. ValueError names a file."""
+    processes_of = partial(
+        loop.processes_of, n=searching.jobs, timeout=searching.timeout
+    )
+    commands = [(name, text, None) for name, text in searching.commands.items()]
+    path = searching.file and Path(searching.file).absolute()
+    if path and path.suffix == ".toml":
+        commands += [(name, text, path.parent) for name, text in _commands_in(path)]
+    elif path:
+        words = [searching.python or sys.executable, SERVE, str(path)]
+        processes = processes_of(words)
         try:
-            hello = self.read(max(START_SECONDS, 10 * self.timeout))
-        except OSError as error:
-            raise ValueError(f"{self.path}: cannot be run: {error}") from error
-        if "error" in hello:
-            self.end()
-            raise ValueError(f"{self.path}: {hello['error']}")
-        return hello["searches"]
-
-    def read(self, seconds, question=None):
-        """The answer to a question, a dict; without one, the next line.
-
-        TimeoutError, or ChildProcessError that says how the process ended."""
-        try:
-            if question:
-                with suppress(OSError):  # it has ended: no line comes
-                    print(json.dumps(question), file=self.process.stdin, flush=True)
-            line = self.lines.get(timeout=seconds)
-        except BaseException as error:  # an interrupt, too
-            self.end()  # else this answer would be taken for the next one's
-            if isinstance(error, Empty):
-                raise TimeoutError(f"no answer in {seconds:g} s") from None
-            raise
-        if line:
-            return json.loads(line)
-        with suppress(TimeoutExpired):
-            self.process.wait(1)  # it is ending, with a code of its own
-        code = self.end()
-        self.shown.join(1)
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
-        last = f"; the last it printed: {' '.join(self.words) or 'nothing':.300}"
-        raise ChildProcessError(f"its process ended, {how}{last}")
+            hello = loop.run(processes[0].hello())
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from error
+        for name in hello["searches"]:
+            yield name, processes
+    for name, text, folder in commands:
+        is_address = text.startswith(("http://", "https://"))
+        words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
+        yield name, processes_of(words, folder=folder)
 
 
-def _end(process):
-    """Kill a process and what it has started: its exit code, below 0 for a signal."""
-    with suppress(OSError):  # nothing is left to kill
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    with suppress(OSError):
-        process.stdin.close()
-    return process.wait()
+def _commands_in(path):
+    """The name and the command or address of each search in a .toml file.
+
+    ValueError where it is none, or has something else."""
+    try:
+        commands = tomllib.loads(corpus.read_text(path))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: cannot be read: {error}") from error
+    for name, text in commands.items():
+        if not isinstance(text, str) or not text.strip():
+            problem = f"{name}: needs a command or an address, in quotes"
+            raise ValueError(f"{path}: {problem}")
+    if not commands:
+        raise ValueError(f'{path}: no search; write a line such as mine = "./search"')
+    return commands.items()
 
 
-def _pass_on(stream, take):
-    """A thread that takes each line of a stream, and "" at its end."""
+def _answers(name, processes, loop, queries):
+    """The answers to queries, a dict of query_id: `process.Answer`.
 
-    def read():
-        with stream:
-            for line in stream:
-                take(line)
-        take("")
+    queries: a dict of query_id: query. The log tells how it goes."""
+    started = shown = time.monotonic()
 
-    thread = Thread(target=read, daemon=True)
-    thread.start()
-    return thread
+    def tell(n):
+        nonlocal shown
+        now = time.monotonic()
+        if n < len(queries) and now - shown >= LINES_EVERY:
+            shown, seconds = now, (now - started) / n * (len(queries) - n)
+            line = "%s: %d of %d queries asked, about %.0f s left"
+            log.info(line, name, n, len(queries), seconds)
+
+    messages = {id_: {**queries[id_], SEARCH: name} for id_ in queries}
+    return loop.run(process.answers_of(processes, messages, tell))
 
 
-def _of_file(program, name, takes_query, corpus_ids):
-    """The `Search` of a name of the file. corpus_ids: the ids of the documents.
+def _of_program(name, ask, corpus_ids):
+    """The `Search` of a program. corpus_ids: the ids of the documents.
 
-    Each query is asked once, and its answer is kept. A query that fails is
-    asked again; if it fails again, it finds nothing. TimeoutError where
-    IN_A_ROW queries have no answer. What was found until then, or until an
-    interrupt, is kept."""
+    ask: see `_answers`. Each query is asked once, and its answer is kept. A query
+    that fails is asked again; if it fails again, it finds nothing. ValueError where
+    the first answer is no ranking. TimeoutError where process.IN_A_ROW queries have
+    no answer."""
     kept, took, errors, counts = {}, {}, {}, Counter()
 
-    def ask(query):
-        question, seconds = {"search": name, "query": dict(query)}, 0
-        for _ in range(TRIES):
-            program.start()
-            started = time.perf_counter()
-            try:
-                answer = program.read(program.timeout, question)
-            except OSError as error:
-                answer = {"error": f"{type(error).__name__}: {error}", "is late": True}
-            seconds += time.perf_counter() - started
-            if "ids" in answer or answer.get("is form"):
-                break
-        took[query] = 1000 * seconds
-        return answer
-
     def find(queries):
-        keys, answers, in_a_row = _texts_of(queries, takes_query), {}, 0
-        try:
-            new = [query for query in dict.fromkeys(keys) if query not in kept]
-            for query in _with_progress(new, name):
-                answer = ask(query)
-                if answer.get("is form") and len(took) == 1:
-                    raise ValueError(f"{name}: {answer['error']}")
-                answers[query] = answer.get("ids", [])
-                if "error" in answer:
-                    errors[query] = answer["error"]
-                in_a_row = in_a_row + 1 if "is late" in answer else 0
-                if in_a_row == IN_A_ROW:
-                    raise TimeoutError(
-                        f"{name}: given up: {IN_A_ROW} queries in a row had no answer, "
-                        f"{len(errors):,} of {len(took):,} failed; the last: "
-                        f"{errors[query]}. --timeout gives a query more time"
-                    )
-        finally:
-            failed = [errors[query] for query in answers if query in errors]
-            if failed:
-                n = f"{len(failed)} of {len(answers)} queries failed {TRIES} times"
-                first = f"and find nothing; the first: {failed[0]}"
-                warnings.warn(f"{name}: {n} {first}", stacklevel=3)
-            kept.update(_in_place(name, answers, corpus_ids, counts))
-        return [kept[query] for query in keys]
+        messages = _messages_of(queries)
+        new = {id_: query for id_, query in messages.items() if id_ not in kept}
+        answers = ask(new) if new else {}
+        for id_, answer in answers.items():
+            if not took and isinstance(answer.error, process.serve.FormError):
+                raise ValueError(f"{name}: {answer.error}")
+            took[id_] = answer.milliseconds
+            if answer.error:
+                errors[id_] = str(answer.error)
+        if len(answers) < len(new):
+            raise TimeoutError(
+                f"{name}: given up: {process.IN_A_ROW} queries in a row had no answer, "
+                f"{len(errors):,} of {len(took):,} failed; the last: "
+                f"{[*errors.values()][-1]}. --timeout gives a query more time"
+            )
+        rankings = {id_: answer.ids for id_, answer in answers.items()}
+        kept.update(_in_place(name, rankings, corpus_ids, counts))
+        return [kept[id_] for id_ in messages]
 
     return Search(find, "own", counts, took, errors)
 
 
-def _with_progress(queries, name):
-    """The queries, one by one. The log tells every LINES_EVERY seconds how it goes."""
-    started = shown = time.monotonic()
-    for n, query in enumerate(queries):
-        now = time.monotonic()
-        if n and now - shown >= LINES_EVERY:
-            shown, seconds = now, (now - started) / n * (len(queries) - n)
-            line = "%s: %d of %d queries asked, about %.0f s left"
-            log.info(line, name, n, len(queries), seconds)
-        yield query
+def _messages_of(queries):
+    """What a search gets of each query: a dict of query_id: dict of texts.
 
-
-def _texts_of(queries, with_own):
-    """What each query asks for: a tuple of (column, text), for each a tuple.
-
-    The columns are question, course, and the user's own. An empty cell is
-    ""."""
-    own = sorted(corpus.own_columns(queries)) if with_own else []
-    names = ["question", "course", *own]
-    rows = queries[names].astype(object).fillna("").astype(str).to_numpy()
-    return [tuple(zip(names, row, strict=True)) for row in rows]
+    Its keys are query_id, question, course, and your own columns. An empty
+    cell is ""."""
+    columns = ["question", "course", *sorted(corpus.own_columns(queries))]
+    rows = queries[columns].astype(object).fillna("").astype(str).to_dict("records")
+    ids = trec.query_ids(queries)
+    pairs = zip(ids, rows, strict=True)
+    return {id_: {"query_id": id_, **row} for id_, row in pairs}
 
 
 def _in_place(name, rankings, corpus_ids, counts):
@@ -331,7 +286,6 @@ def _in_place(name, rankings, corpus_ids, counts):
         warnings.warn(f"{name}: {n_repeated:,} {problem}", stacklevel=4)
     if foreign:
         query, id_ = foreign[0]
-        query = query if isinstance(query, str) else dict(query)["question"]
         n_ids, example = sum(map(len, rankings.values())), next(iter(corpus_ids), "")
         sentence = (
             f"{name}: {len(foreign):,} of {n_ids:,} ids are of no document; the first "
