@@ -116,32 +116,28 @@ class Process:
         """The first line of a process that is to speak first: a dict.
 
         ValueError or OSError where it says an error, or nothing."""
-        try:
-            await self.start()
-            line = await self._read()
-            serve.fail_if_error(line)
-            return line
-        except BaseException:
-            await self.end()
-            raise
+        await self.start()
+        line = await self._read()
+        serve.fail_if_error(line)
+        return line
 
     async def answer(self, message):
         """The `Answer` to a message, which is a dict."""
-        seconds = 0
+        seconds, problem = 0, None
         for _ in range(TRIES):
-            started, ids, problem = time.perf_counter(), [], None
+            started = time.perf_counter()
             try:
-                started, line = await self._ask(message)
-                ids = serve.ids_of(line)
+                line, took = await self._ask(message)
+                return Answer(serve.ids_of(line), None, 1000 * (seconds + took))
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started
-            if problem is None or isinstance(problem, serve.FormError):
+            if isinstance(problem, serve.FormError):
                 break
-        return Answer(ids, problem, 1000 * seconds)
+        return Answer([], problem, 1000 * seconds)
 
     async def _ask(self, message):
-        """When a message was sent, by `time.perf_counter`, and the line that answers.
+        """The line that answers a message, and the seconds that it took.
 
         If the first line is a hello, the time counts from there."""
         try:
@@ -152,9 +148,10 @@ class Process:
             line = await self._read(json.dumps(message).encode() + b"\n")
             if is_first and serve.is_hello(line):
                 started, line = time.perf_counter(), await self._read()
+            seconds = time.perf_counter() - started
             if is_first:
                 await self._fail_if_more()
-            return started, line
+            return line, seconds
         except BaseException:  # what comes later would answer another query
             await self.end()
             raise

@@ -80,17 +80,17 @@ def own_searches(folder, queries, searching):
     run may rank. searching: see `Searching`. The processes end with the
     context. ValueError names the file or the search that cannot be used."""
     corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
-    searches = {}
+    own, runs = {}, {}
     for name, rankings in folder.runs.items():
         ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
-        searches[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids, ids)
+        runs[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids, ids)
     with process.Loop() as loop:
         for name, processes in _programs(searching, loop):
-            if f"own: {name}" in searches:
+            if f"own: {name}" in own:
                 raise ValueError(f"two searches are called {name!r}")
             ask = partial(_answers, name, processes, loop)
-            searches[f"own: {name}"] = _of_program(name, ask, corpus_ids)
-        yield dict(sorted(searches.items()))  # own before runs
+            own[f"own: {name}"] = _of_program(name, ask, corpus_ids)
+        yield own | runs
 
 
 def are_alone(n_documents, searches, only_own):

@@ -155,7 +155,7 @@ def test_a_failure_is_no_figure(folder, run, n_failed, incumbent, code, says):
     if code == 0:
         (run.out / "baseline.json.gz").replace(folder / "mine" / "baseline.json.gz")
         words = ["gate", folder, "--baseline", folder / "mine" / "baseline.json.gz"]
-        _, output, _ = run(*words, "--search", "fails")
+        _, output, _ = run(*words, "--candidate", "fails")
         assert says in output
 
 

@@ -126,7 +126,7 @@ FAILS = {  # at each query, and what its error says
     "stops": ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer in"),
     "hangs in a line": (
         "print('[\"d1\"', end='', flush=True); time.sleep(1000)",
-        "no an",
+        "no answer in",
     ),
     "ignores signals": (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)",
