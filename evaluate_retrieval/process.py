@@ -86,7 +86,7 @@ class Process:
     def __init__(self, command, timeout, folder=None):
         self.command, self.timeout, self.folder = command, timeout, folder
         self.start_seconds = max(START_SECONDS, 10 * timeout)
-        self.process, self.printed = None, ""
+        self.process, self.printed, self.has_answered = None, "", False
 
     async def start(self):
         """Start the process. FormError where that is impossible."""
@@ -169,8 +169,9 @@ class Process:
                     self.process.stdin.write(message)
                     await self.process.stdin.drain()
                 line = await self.process.stdout.readline()
-        except TimeoutError:
-            raise TimeoutError(f"no answer in {seconds:g} s") from None
+        except TimeoutError:  # nobody waits a minute for each query
+            kind = TimeoutError if self.has_answered else serve.FormError
+            raise kind(f"no answer in {seconds:g} s") from None
         except ValueError:
             problem = f"it wrote a line of over {LONGEST_LINE:,} bytes"
             raise serve.FormError(problem) from None
@@ -179,7 +180,7 @@ class Process:
         if self.is_new:
             took = 10 * (time.perf_counter() - started)
             self.start_seconds = min(self.start_seconds, self.timeout + took)
-            self.is_new = False
+            self.is_new, self.has_answered = False, True
         try:
             return json.loads(line)
         except ValueError:
@@ -220,7 +221,7 @@ class Process:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
-        process.stdin.close()
+        process._transport.close()  # what has left the group may hold the pipes
         await process.wait()
 
 

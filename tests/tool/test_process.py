@@ -149,6 +149,7 @@ NO_RANKING = {  # stops the run at the first query, and what the sentence says
     "the query": ("print(line, end='', flush=True)", "it returned dict: {'query_id'"),
     "a long line": ("os.write(1, b'7' * 3000)", "it wrote a line of over 2,000 bytes"),
 }
+AT_ONCE = {"sleeps": "sleep 1000", "leaves a child": "bash -c 'setsid sleep 30 & read'"}
 FINE = {
     "a hello": f'print(\'{{"name": "x", "version": 3}}\', flush=True)\n{EACH}{ANSWER}',
     "ends after each": f"input()\n{ANSWER}",
@@ -172,7 +173,8 @@ def test_a_query_fails_and_its_process_starts_again(
     if problem in HANGS:
         timeout = 0.05
         monkeypatch.setattr(process, "START_SECONDS", 0.5)
-    queries, search = one(searches, tmp_path, EACH + code, timeout=timeout)
+    code = f'print(\'{{"name": "x"}}\', flush=True)\n{EACH}{code}'
+    queries, search = one(searches, tmp_path, code, timeout=timeout)
     assert search(queries, k=1).tolist() == [[""], [""]]
     assert len(search.errors) == 2
     for error in search.errors.values():
@@ -186,7 +188,15 @@ def test_no_ranking_stops_the_run_at_the_first_query(
     monkeypatch.setattr(process, "LONGEST_LINE", 2000)
     queries, search = one(searches, tmp_path, EACH + code)
     with pytest.raises(ValueError, match=f"mine: {problem}"):
-        search(queries)
+        search(queries[:1])
+
+
+@pytest.mark.parametrize("command", AT_ONCE.values(), ids=AT_ONCE)
+def test_a_program_that_never_answers_stops_the_run(searches, monkeypatch, command):
+    monkeypatch.setattr(process, "START_SECONDS", 0.3)
+    queries, own = searches(commands={"mine": command}, timeout=0.01)
+    with pytest.raises(ValueError, match=r"mine: no answer in 0\.3 s"):
+        own["own: mine"](queries[:1])
 
 
 @pytest.mark.parametrize("code", FINE.values(), ids=FINE)
