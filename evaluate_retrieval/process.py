@@ -221,8 +221,9 @@ class Process:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), 1)
         process._transport.close()  # what has left the group may hold the pipes
-        await process.wait()
 
 
 async def answers_of(processes, messages, tell):

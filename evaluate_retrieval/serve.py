@@ -13,6 +13,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import islice
 from numbers import Integral, Number
 from queue import SimpleQueue
@@ -21,7 +22,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 MOST_RESULTS = 100_000  # of a query that are read; a generator may never end
-TAKES = "a search takes (question, course) or (question, course, query)"
+TAKES = "a search takes (question), (question, course) or (question, course, query)"
 GIVES = "return a list of ids, or of documents with an id, best first"
 NO_LISTS = (str, bytes, Mapping, Set)  # though one can go through them
 IDS = ["id", "_id", "id_", "node_id", "doc_id", "document_id", "docid"]
@@ -70,7 +71,7 @@ def by_file(path, lines):
     sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
     try:
         searches = load_file(path)
-        takes = {name: takes_query(name, searches[name]) for name in searches}
+        takes = {name: takes_of(name, searches[name]) for name in searches}
     except ValueError as error:
         yield {"error": str(error)}
         return
@@ -79,9 +80,10 @@ def by_file(path, lines):
     for line in lines:
         query = json.loads(line)
         name = query.pop("search_name")
-        more = {"query": query} if takes[name] else {}
+        words, takes_query = takes[name]
+        more = {"query": query} if takes_query else {}
         try:
-            results = searches[name](query["question"], query["course"], **more)
+            results = searches[name](*[query[word] for word in words], **more)
             if inspect.iscoroutine(results):
                 results = loop.run_until_complete(results)
             answer = {"ids": ids_of(results)}
@@ -127,21 +129,23 @@ def load_file(path):
     return searches
 
 
-def takes_query(name, function):
-    """Whether a function takes the whole query. ValueError if it cannot be called."""
+def takes_of(name, function):
+    """The texts that a function takes, in order, and whether it takes the query, too.
+
+    ValueError if it cannot be called so."""
     where = f"SEARCHES[{name!r}]"
     if not (isinstance(name, str) and callable(function)):
         raise ValueError(f"{where}: needs a text as name, and a function")
     try:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
-        return False
+        return ["question", "course"], False
     is_third = "query" in [*signature.parameters][2:]
-    try:
-        signature.bind("question", "course", **({"query": {}} if is_third else {}))
-    except TypeError as error:
-        raise ValueError(f"{where}: it takes {signature}; {TAKES}") from error
-    return is_third
+    for words in (["question", "course"], ["question"]):
+        with suppress(TypeError):
+            signature.bind(*words, **({"query": {}} if is_third else {}))
+            return words, is_third
+    raise ValueError(f"{where}: it takes {signature}; {TAKES}")
 
 
 def is_hello(line):

@@ -99,7 +99,7 @@ def that_work(own, tables, needed=(), fewest=1):
     fewest."""
     failed, able = {}, dict(own)
     for search in own.values():  # one with a wrong form stops before the others work
-        search(tables[0][:1])
+        search.ask(tables[0][:1])
     for name, search in own.items():
         for queries in tables:
             search(queries)

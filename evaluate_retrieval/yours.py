@@ -53,13 +53,15 @@ class Search:
     no ranking. "" in a list is a place without a document. origin: "own" or
     "run". The rest grows as queries are asked. milliseconds, errors: dicts by
     query_id, of all queries and of those that failed. counts: of "queries",
-    "repeated" and "foreign" ids."""
+    "repeated" and "foreign" ids. ask: asks queries, and looks at no id; it raises
+    a ValueError where the first answer is no ranking."""
 
     find: Callable
     origin: str
     counts: Counter
     milliseconds: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)
+    ask: Callable = list
 
     def __call__(self, queries, k=100):
         return utils.pad([ids or [] for ids in self.find(queries)], k)
@@ -230,9 +232,9 @@ def _of_program(name, ask, corpus_ids):
     that fails is asked again; if it fails again, it finds nothing. ValueError where
     the first answer is no ranking. TimeoutError where process.IN_A_ROW queries have
     no answer."""
-    kept, took, errors, counts = {}, {}, {}, Counter()
+    kept, placed, took, errors, counts = {}, {}, {}, {}, Counter()
 
-    def find(queries):
+    def ask_new(queries):
         messages = _messages_of(queries)
         new = {id_: query for id_, query in messages.items() if id_ not in kept}
         answers = ask(new) if new else {}
@@ -248,11 +250,16 @@ def _of_program(name, ask, corpus_ids):
                 f"{len(errors):,} of {len(took):,} failed; the last: "
                 f"{[*errors.values()][-1]}. --timeout gives a query more time"
             )
-        rankings = {id_: answer.ids for id_, answer in answers.items()}
-        kept.update(_in_place(name, rankings, corpus_ids, counts))
-        return [kept[id_] for id_ in messages]
+        kept.update({id_: answer.ids for id_, answer in answers.items()})
+        return [*messages]
 
-    return Search(find, "own", counts, took, errors)
+    def find(queries):
+        ids = ask_new(queries)
+        new = {id_: kept[id_] for id_ in ids if id_ not in placed}
+        placed.update(_in_place(name, new, corpus_ids, counts))
+        return [placed[id_] for id_ in ids]
+
+    return Search(find, "own", counts, took, errors, ask_new)
 
 
 def _messages_of(queries):

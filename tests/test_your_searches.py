@@ -180,6 +180,7 @@ FINE = {  # what finds a and then b, whatever its form
     "no matter which names": "s = lambda query, area: ['a', 'b']",
     "it prints": "import os\ndef s(q, c):\n    print(q)\n    os.write(1, b'{}\\n')\n"
     "    return ['a', 'b']",
+    "one parameter": "s = lambda q: ['a', 'b']",
     "async": "async def s(q, c):\n    return ['a', 'b']",
     "fails at first": "n = []\ndef s(q, c):\n    n.append(q)\n"
     "    return 1 / (n.count(q) - 1) and ['a', 'b']",
@@ -215,7 +216,7 @@ FAILS = {  # at each query, and what the error says
     ),
 }
 REFUSED = {  # when the file is read, and what the error says after the file
-    "one parameter": ("s = lambda q: ['a']", r"\['mine'\]: it takes \(q\); a search t"),
+    "no parameter": ("s = lambda: ['a']", r"\['mine'\]: it takes \(\); a search t"),
     "another third": ("s = lambda q, c, k: []", r"it takes \(q, c, k\); a search tak"),
     "a text": ("s = 'module:function'", r"\['mine'\]: needs a .* function"),
     "syntax": ("s = lambda q, c: [", r"cannot be run: SyntaxError: .*line 1"),
