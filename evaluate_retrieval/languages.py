@@ -1,0 +1,46 @@
+"""The language that texts are in, and whether blanks part their words."""
+
+import re
+from collections import Counter
+
+import bm25s
+import snowballstemmer
+
+from course import scoring
+
+LANGUAGES = ["none", *snowballstemmer.algorithms()]
+LEAST = 0.1  # of the words are common ones of a language, or it is not taken
+COMMON = {  # words of languages that have a stemmer, and no list in bm25s
+    "arabic": "في من على إلى أن التي الذي هذا هذه عن مع كان لا ما هو هي كيف هل",
+    "greek": "και το της η να με του από για που δεν είναι στην στο των τον οι θα",
+}
+
+
+def language_of(texts, notes):
+    """The language of texts, in Snowball's name; why it is this one joins notes.
+
+    It is the one with the most common words. "none" where these are less than
+    LEAST of all words: no stems, and no common words are left out."""
+    words = Counter(re.findall(scoring.WORD, " ".join(texts).lower()))
+    total = max(1, words.total())
+    shares = {"english": 0}  # the first of several that are equal
+    for language in LANGUAGES:
+        name = "EN_PLUS" if language == "english" else language.upper()
+        own = COMMON.get(language, "").split()
+        common = getattr(bm25s.stopwords, f"STOPWORDS_{name}", own)
+        shares[language] = sum(words[word] for word in {*common}) / total
+    best = max(shares, key=shares.get)
+    language = best if shares[best] >= LEAST else "none"
+    why = f"{shares[best]:.0%} of the words are common ones of {best}"
+    notes.append(f"--language {language} is taken: {why}")
+    return language
+
+
+def note_pairs(texts, notes):
+    """Count texts with characters that no blanks part into words, in notes."""
+    n = sum(bool(re.search(f"[{scoring.NO_BLANKS}]", text)) for text in texts)
+    if n:
+        notes.append(
+            f"{n:,} of {len(texts):,} documents have text without blanks (Chinese, "
+            "Japanese, Thai …): our text searches take pairs of its characters"
+        )
