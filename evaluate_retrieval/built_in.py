@@ -210,17 +210,27 @@ def embedded(documents):
     """`embed_all` with all models that are here; {} where their package is missing."""
     if find_spec("sentence_transformers"):
         return embed_all(documents, embedding.fetched_models())
-    extra = 'pip install "retrieval-evaluation-course[course]"'
-    log.info("no vectors: sentence-transformers is not installed (%s)", extra)
+    log.info(
+        "no vectors: sentence-transformers is not installed "
+        '(pip install "retrieval-evaluation-course[course]")'
+    )
     return {}
 
 
 def names(models=()):
     """The names that searches of ours may have, before any is built. models: names."""
-    of_models = [f"vectors: {name}" for name in models]
-    texts = ["text: BM25", "text: BM25, heading × 2", TUNED_TEXT]
-    both = ["vectors", "vectors: chunks", "hybrid: weight 0.8", TUNED_SUM]
-    return [MINSEARCH, *texts, *both, *of_models, ELASTICSEARCH]
+    return [
+        MINSEARCH,
+        "text: BM25",
+        "text: BM25, heading × 2",
+        TUNED_TEXT,
+        "vectors",
+        "vectors: chunks",
+        "hybrid: weight 0.8",
+        TUNED_SUM,
+        *(f"vectors: {name}" for name in models),
+        ELASTICSEARCH,
+    ]
 
 
 def sums(vectors):

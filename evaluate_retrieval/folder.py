@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 
 from course import corpus, trec, utils
-from evaluate_retrieval import languages
+from evaluate_retrieval.languages import LANGUAGES, language_of
 from evaluate_retrieval.read import (
     DOCUMENT,
     INSTEAD,
@@ -105,8 +105,9 @@ def read(source, language=None):
     without one it is that of the texts. Warnings count what is doubtful in the
     data. FileNotFoundError, or a ValueError that names file, row and column as
     the user has them."""
-    if language and language not in (names := languages.LANGUAGES):
-        raise ValueError(f"no stemmer for {language!r}; there is {', '.join(names)}")
+    if language and language not in LANGUAGES:
+        choices = ", ".join(LANGUAGES)
+        raise ValueError(f"no stemmer for {language!r}; there is {choices}")
     source = located(source)
     if isinstance(source, str):
         return _of_ir_datasets(source, language)
@@ -218,8 +219,6 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judgements, unanswered)
     texts = [document["text"] for document in documents]
-    language = language or languages.language_of(texts, notes)
-    languages.note_pairs(texts, notes)
     ids = {*courses, *log["query_id"], *judgements["query_id"]}
     return Folder(
         source=source,
@@ -231,7 +230,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         judgements=judgements,
         runs={run.stem: trec.read_run(run, ids) for run in paths["runs"]},
         causes=written_causes(paths[FAILURES]),
-        language=language,
+        language=language_of(texts, notes, language),
         notes=notes,
     )
 

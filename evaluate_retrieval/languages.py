@@ -16,31 +16,32 @@ COMMON = {  # words of languages that have a stemmer, and no list in bm25s
 }
 
 
-def language_of(texts, notes):
-    """The language of texts, in Snowball's name; why it is this one joins notes.
+def language_of(texts, notes, language=None):
+    """The language given, or that of texts, in Snowball's name. Sentences join notes.
 
+    They say why it is this one, and count texts without blanks between words.
     It is the one with the most common words. "none" where these are less than
     LEAST of all words: no stems, and no common words are left out."""
-    words = Counter(re.findall(scoring.WORD, " ".join(texts).lower()))
-    total = max(1, words.total())
-    shares = {"english": 0}  # the first of several that are equal
-    for language in LANGUAGES:
-        name = "EN_PLUS" if language == "english" else language.upper()
-        own = COMMON.get(language, "").split()
-        common = getattr(bm25s.stopwords, f"STOPWORDS_{name}", own)
-        shares[language] = sum(words[word] for word in {*common}) / total
-    best = max(shares, key=shares.get)
-    language = best if shares[best] >= LEAST else "none"
-    why = f"{shares[best]:.0%} of the words are common ones of {best}"
-    notes.append(f"--language {language} is taken: {why}")
-    return language
-
-
-def note_pairs(texts, notes):
-    """Count texts with characters that no blanks part into words, in notes."""
-    n = sum(bool(re.search(f"[{scoring.NO_BLANKS}]", text)) for text in texts)
-    if n:
+    if n := sum(bool(re.search(f"[{scoring.NO_BLANKS}]", text)) for text in texts):
         notes.append(
             f"{n:,} of {len(texts):,} documents have text without blanks (Chinese, "
             "Japanese, Thai …): our text searches take pairs of its characters"
         )
+    if language:
+        return language
+    words = Counter(re.findall(scoring.WORD, " ".join(texts).lower()))
+    counts = {"english": 0}  # the first of several that are equal
+    for language in LANGUAGES:
+        name = "EN_PLUS" if language == "english" else language.upper()
+        common = getattr(
+            bm25s.stopwords, f"STOPWORDS_{name}", COMMON.get(language, "").split()
+        )
+        counts[language] = sum(words[word] for word in {*common})
+    best = max(counts, key=counts.get)
+    share = counts[best] / max(1, words.total())
+    language = best if share >= LEAST else "none"
+    notes.append(
+        f"--language {language} is taken: {share:.0%} of the words are common ones "
+        f"of {best}"
+    )
+    return language
