@@ -24,9 +24,9 @@ COPIED_BOOSTS = {  # of tutorials, by name
 
 # Thai, Lao, Burmese, Khmer, kana and Han are written without blanks between words.
 NO_BLANKS = (
-    r"\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u3005-\u3007"
-    r"\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    r"\U00020000-\U0003ffff"
+    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+    r"\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uff66-\uff9f\U00020000-\U0003ffff"
 )
 # A regular expression of a word, in group 1: two of these characters (pairs overlap),
 # or one that is alone; elsewhere two letters or more, or one before ++ or # (C++, C#).
