@@ -22,6 +22,19 @@ COPIED_BOOSTS = {  # of tutorials, by name
     "no boost": {},
 }
 
+# Thai, Lao, Burmese, Khmer, kana and Han are written without blanks between words.
+NO_BLANKS = (
+    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+    r"\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# A regular expression of a word, in group 1: two of these characters (pairs overlap),
+# or one that is alone; elsewhere two letters or more, or one before ++ or # (C++, C#).
+# In the text below, "-" stands for these characters.
+WORD = (
+    r"(?=([-]{2}|(?<![-])[-]|[^\W-]{2,}|[^\W-](?:\+\+|#(?!\w))))(?:[^\W-]+|[-])"
+).replace("-", NO_BLANKS)
+
 
 def tf_idf_scores(documents):
     """minsearch's TF-IDF with copied boosts and without, and in one field: by name."""
@@ -97,14 +110,10 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="engli
 def words_of(texts, stem=True, language="english"):
     """The words of each text in lower case, without common ones: a list of lists.
 
-    stem: cut to their stems, by Snowball. language: a name of Snowball's; its
-    common words are left out if bm25s lists them. ValueError for one without a
-    stemmer."""
-    languages = snowballstemmer.algorithms()
-    if language not in languages:
-        choices = ", ".join(languages)
-        raise ValueError(f"no stemmer for {language!r}; there is {choices}")
-    return _words(tuple(texts), language, stem)
+    See WORD. stem: cut to their stems, by Snowball. language: a name of
+    Snowball's; its common words are left out if bm25s lists them. "none": no
+    stems, no common words. KeyError for one without a stemmer."""
+    return _words(tuple(texts), language, stem and language != "none")
 
 
 def stems_of(text, language="english"):
@@ -115,8 +124,14 @@ def stems_of(text, language="english"):
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
 def _words(texts, language, stem):
     stemmer = snowballstemmer.stemmer(language) if stem else None
-    options = {"stopwords": stopwords_of(language), "stemmer": stemmer}
-    return bm25s.tokenize(texts, return_ids=False, show_progress=False, **options)
+    return bm25s.tokenize(
+        texts,
+        token_pattern=WORD,
+        stopwords=stopwords_of(language),
+        stemmer=stemmer,
+        return_ids=False,
+        show_progress=False,
+    )
 
 
 def stopwords_of(language):

@@ -116,7 +116,12 @@ def parser(environment=os.environ):
         add("--json", action="store_true", help="the result as JSON")
         out = set_to.get("COURSE_RESULTS", "results")
         add("--out", type=filled, default=out, metavar="DIR")
-        add("--language", type=filled, default=set_to.get("COURSE_LANGUAGE"))
+        add(
+            "--language",
+            type=filled,
+            default=set_to.get("COURSE_LANGUAGE"),
+            help="of the stems, or none",
+        )
         if command != "power":
             _add_searching(add, set_to)
         if command in ("compare", "gate"):

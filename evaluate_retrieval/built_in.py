@@ -12,7 +12,6 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 import numpy as np
-import pandas as pd
 from minsearch import Index
 
 from course import corpus, elastic, embedding, experiments, scoring, utils
@@ -163,18 +162,19 @@ def builder(documents, vectors, language="english"):
 
 def fields_of(documents):
     """The fields of the documents that have a text."""
-    frame = pd.DataFrame(documents)[["question", "text", "section"]]
-    return [field for field in frame if frame[field].str.strip().any()]
+    fields = ["question", "text", "section"]
+    return [name for name in fields if any(each[name].strip() for each in documents)]
 
 
 def untuned(documents, build, vectors):
     """Our searches that nothing is tuned in: a dict of name: `BuiltIn`."""
-    index = Index(fields_of(documents), ["course"]).fit(documents)
-    scores = utils.minsearch_scores(index)
+    fields, words = fields_of(documents), {"token_pattern": scoring.WORD}
+    index = Index(fields, ["course"], vectorizer_params=words)
+    scores = utils.minsearch_scores(index.fit(documents))
     search = utils.search_by_scores(scores, documents, k=10, above=0)
     searches = {MINSEARCH: BuiltIn(search, scores)}
     settings = {"text: BM25": {"text": 1}}
-    if any(document["question"].strip() for document in documents):
+    if "question" in fields:
         settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
     for name in vectors:
         settings[name] = {"vectors": 1, "embedded": name}
@@ -210,17 +210,27 @@ def embedded(documents):
     """`embed_all` with all models that are here; {} where their package is missing."""
     if find_spec("sentence_transformers"):
         return embed_all(documents, embedding.fetched_models())
-    extra = 'pip install "retrieval-evaluation-course[course]"'
-    log.info("no vectors: sentence-transformers is not installed (%s)", extra)
+    log.info(
+        "no vectors: sentence-transformers is not installed "
+        '(pip install "retrieval-evaluation-course[course]")'
+    )
     return {}
 
 
 def names(models=()):
     """The names that searches of ours may have, before any is built. models: names."""
-    of_models = [f"vectors: {name}" for name in models]
-    texts = ["text: BM25", "text: BM25, heading × 2", TUNED_TEXT]
-    both = ["vectors", "vectors: chunks", "hybrid: weight 0.8", TUNED_SUM]
-    return [MINSEARCH, *texts, *both, *of_models, ELASTICSEARCH]
+    return [
+        MINSEARCH,
+        "text: BM25",
+        "text: BM25, heading × 2",
+        TUNED_TEXT,
+        "vectors",
+        "vectors: chunks",
+        "hybrid: weight 0.8",
+        TUNED_SUM,
+        *(f"vectors: {name}" for name in models),
+        ELASTICSEARCH,
+    ]
 
 
 def sums(vectors):

@@ -8,15 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
-import snowballstemmer
 
 from course import corpus, trec, utils
+from evaluate_retrieval.languages import LANGUAGES, language_of
 from evaluate_retrieval.read import (
     DOCUMENT,
     INSTEAD,
     READERS,
     files_in,
-    language_of,
     pages_of,
     read_qrels,
     read_queries,
@@ -61,9 +60,9 @@ class Folder:
     corpus.JUDGED_COLUMNS, grade (a number), and what else their file has, such
     as drawn. runs: a dict of the name of runs/NAME.trec: dict of query id:
     ids, best first. causes: the rows of failures.csv that have "your cause".
-    language: of the documents, in Snowball's name. notes: sentences on what
-    was counted, left out or not used. Tables are empty where the folder has no
-    such file."""
+    language: of the documents, in Snowball's name, or none. notes: sentences
+    on what was counted, left out or not used. Tables are empty where the
+    folder has no such file."""
 
     source: Path | str
     documents: list
@@ -102,12 +101,13 @@ def read(source, language=None):
     there are any, queries or topics, and qrels or judged-queries.csv; or a
     .zip of these; or IRDS and the name of a collection of ir_datasets.
     columns.toml beside the documents says how their columns are called, and
-    which encoding the files have. language: in Snowball's name; without one it
-    is that of the texts. Warnings count what is doubtful in the data.
-    FileNotFoundError, or a ValueError that names file, row and column as the
-    user has them."""
-    if language and language not in (names := snowballstemmer.algorithms()):
-        raise ValueError(f"no stemmer for {language!r}; there is {', '.join(names)}")
+    which encoding the files have. language: in Snowball's name, or none;
+    without one it is that of the texts. Warnings count what is doubtful in the
+    data. FileNotFoundError, or a ValueError that names file, row and column as
+    the user has them."""
+    if language and language not in LANGUAGES:
+        choices = ", ".join(LANGUAGES)
+        raise ValueError(f"no stemmer for {language!r}; there is {choices}")
     source = located(source)
     if isinstance(source, str):
         return _of_ir_datasets(source, language)
@@ -218,6 +218,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
     queries, judgements = _judged(judged, courses, judged_path, log)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judgements, unanswered)
+    texts = [document["text"] for document in documents]
     ids = {*courses, *log["query_id"], *judgements["query_id"]}
     return Folder(
         source=source,
@@ -229,7 +230,7 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         judgements=judgements,
         runs={run.stem: trec.read_run(run, ids) for run in paths["runs"]},
         causes=written_causes(paths[FAILURES]),
-        language=language or language_of(document["text"] for document in documents),
+        language=language_of(texts, notes, language),
         notes=notes,
     )
 

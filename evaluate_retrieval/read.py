@@ -9,13 +9,10 @@ import re
 import stat
 import xml.etree.ElementTree as ET
 import zipfile
-from collections import Counter
 from pathlib import Path
 
-import bm25s
 import charset_normalizer
 import pandas as pd
-import snowballstemmer
 from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 from pandas.api.types import is_list_like
@@ -79,19 +76,6 @@ HEADING = r"(?m)^#+[ \t]+(.*)$"
 
 
 # --- Text --------------------------------------------------------------------
-
-
-def language_of(texts):
-    """The language of texts, in Snowball's name: the one with the most common words.
-
-    The lists of common words are those of bm25s. English where none occurs."""
-    words = Counter(re.findall(r"\w+", " ".join(texts).lower()))
-    counts = {"english": 0}  # the first of several that are equal
-    for language in snowballstemmer.algorithms():
-        name = "EN" if language == "english" else language.upper()
-        stopwords = set(getattr(bm25s.stopwords, f"STOPWORDS_{name}", ()))
-        counts[language] = sum(words[word] for word in stopwords)
-    return max(counts, key=counts.get)
 
 
 def suffix_of(path):

@@ -236,8 +236,8 @@ def made_with(folder, models, run_id):
     return (
         f"{date.today()}, run {run_id}, from {folder.source}. "
         f"{f'Vectors by {vectors}. ' if vectors else ''}"
-        f"Stems in {folder.language}. Intervals and tests draw with seed 1. The "
-        "versions of all packages are in run.json."
+        f"Language of the stems: {folder.language}. Intervals and tests draw with "
+        "seed 1. The versions of all packages are in run.json."
     )
 
 
@@ -249,15 +249,14 @@ def recipe(name, candidates, folder):
     if name == built_in.ELASTICSEARCH:
         query = elastic.match_query(fields, "combined_fields")
         return json.dumps(query("QUESTION", "COURSE"), indent=1)
-    if name == built_in.MINSEARCH:
-        return f'minsearch.Index({fields}, ["course"]).fit(documents)'
     embedded = search.setting.get("embedded", "vectors")
     model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
     return render(
         "search.py.j2",
         setting=search.setting,
         language=folder.language,
-        stopwords=scoring.stopwords_of(folder.language),
+        scoring=scoring,
+        fields=fields,
         model=str(embedding.model_folder(model)) if model else "",
         is_cut=embedded == "vectors: chunks",
         size=built_in.CHUNK,

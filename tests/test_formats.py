@@ -16,7 +16,7 @@ import pytest
 
 import utils
 from course import corpus, trec
-from evaluate_retrieval import folder, read
+from evaluate_retrieval import folder, languages, read
 
 BEIR = """{"_id": "d1", "title": "Sound", "text": "Turn it up."}
 {"_id": "d2", "text": "Press."}
@@ -366,7 +366,9 @@ def test_a_missing_folder_and_no_stemmer(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
         folder.read(tmp_path / "nowhere")
     write(tmp_path, {"faq.csv": TV})
-    with pytest.raises(ValueError, match="no stemmer for 'klingon'; there is arabic"):
+    with pytest.raises(
+        ValueError, match="no stemmer for 'klingon'; there is none, arabic"
+    ):
         folder.read(tmp_path / "faq.csv", "klingon")
     assert folder.read(tmp_path / "faq.csv", "german").language == "german"
 
@@ -406,21 +408,38 @@ def test_documents_alone_in_any_table(tmp_path, suffix):
         folder.read(path)
 
 
-LANGUAGES = {
-    "english": "How do I get the logs of a container that does not start?",
-    "german": "Wie bekomme ich die Ausgaben eines Containers, der nicht startet?",
-    "french": "Comment voir les journaux du conteneur qui ne veut pas d\u00e9marrer ?",
-    "spanish": "\u00bfC\u00f3mo veo los registros de un contenedor que no arranca?",
+LANGUAGES = {  # a text, or as many as there are lines
+    "How do I get the logs of a container that does not start?": "english",
+    "Tell me how\nWhat do you want\nHow do I hand over my account": "english",
+    "Wie bekomme ich die Ausgaben eines Containers, der nicht startet?": "german",
+    "Comment voir les journaux du conteneur qui ne veut pas démarrer ?": "french",
+    "¿Cómo veo los registros de un contenedor que no arranca?": "spanish",
+    "Как мне изменить пароль в настройках?": "russian",
+    "Πώς μπορώ να αλλάξω τον κωδικό μου;": "greek",
+    "كيف يمكنني تغيير كلمة المرور من الإعدادات في الحساب": "arabic",
+    "비밀번호를 재설정하려면 설정에서 계정을 선택하세요 (nginx 1.2)": "none",
+    "我想重置密码": "none",
+    "איך אני משנה את הסיסמה שלי": "none",
+    "xyzzy 42": "none",
 }
 
 
-def test_the_language_is_that_of_the_common_words():
-    for language, text in LANGUAGES.items():
-        assert read.language_of([text]) == language
-    assert read.language_of(["", "xyzzy 42"]) == "english"
+@pytest.mark.parametrize(("text", "language"), LANGUAGES.items())
+def test_the_language_is_that_of_the_common_words_or_none(text, language):
+    notes = []
+    assert languages.language_of(text.split("\n"), notes) == language
+    assert f"--language {language} is taken" in notes[-1]
+
+
+def test_a_language_that_is_named_is_taken_and_pairs_of_characters_are_counted():
+    notes = []
+    assert languages.language_of(["我想", "no"], notes, "none") == "none"
+    [note] = notes
+    assert "1 of 2 documents have text without blanks" in note
     for path, language in {"data": "english", "data/es": "spanish"}.items():
         documents = corpus.load_documents(corpus.ROOT / path)
-        assert read.language_of(d["text"] for d in documents) == language
+        texts = [document["text"] for document in documents]
+        assert languages.language_of(texts, []) == language
 
 
 GENERATED = pd.DataFrame({"question": ["Why?", "How?", "Why?"], "course": "all"})

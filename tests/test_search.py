@@ -239,8 +239,30 @@ def test_bm25_stems_in_the_language_asked_for_and_stays_within_the_course():
     assert by_bm25(documents, "container runs", stem=False) == [["", ""]]
     spanish = by_bm25(documents, "contenedor corriendo", "los", language="spanish")
     assert spanish == [["b", ""], ["", ""]]
-    with pytest.raises(ValueError, match="no stemmer for 'klingon'; there is"):
+    with pytest.raises(KeyError, match="'klingon' not found"):
         by_bm25(documents, "container", language="klingon")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    {
+        "": "",
+        "The logs of a container": "log contain",
+        "我想重置密码": "我想 想重 重置 置密 密码",
+        "水": "水",
+        "用Docker容器,3 水": "用 docker 容器 水",  # each run by itself
+        "ラーメンが好き・です": "ラー ーメ メン ンが が好 好き です",
+        "ที่นี่": "ที ี่ ่น นี ี่",
+        "비밀번호를 재설정": "비밀번호를 재설정",  # blanks part Korean words
+        "C++ c++11 C# F# .NET a#b i+1": "c++ c++ 11 c# f# net",
+    }.items(),
+)
+def test_words_are_pairs_of_characters_where_no_blanks_part_them(text, words):
+    assert scoring.words_of([text]) == [words.split()]
+
+
+def test_without_a_language_words_keep_their_ends_and_common_ones_count():
+    assert scoring.words_of(["The logs"], language="none") == [["the", "logs"]]
 
 
 def test_bm25_takes_documents_without_words_and_counts_a_heading_as_often_as_asked():

@@ -74,7 +74,8 @@ def test_costs_name_the_chosen_and_the_fastest_search():
 def test_a_report_names_all_its_models_and_its_language():
     folder = SimpleNamespace(source="my/data", language="spanish")
     text = report.made_with(folder, [None, "bge", "e5"], "run 7")
-    assert "from my/data. Vectors by all-MiniLM-L6-v2, bge, e5. Stems in span" in text
+    assert "from my/data. Vectors by all-MiniLM-L6-v2, bge, e5. Language" in text
+    assert "stems: spanish" in text
     assert "run 7" in text
     assert "Vectors" not in report.made_with(folder, [], "run 7")
 
@@ -114,6 +115,11 @@ DOCUMENTS = [
     {"id": "c", "course": "tv", "section": "", "question": "Hum", "text": "Earth it."},
     {"id": "d", "course": "x", "section": "", "question": "Hum", "text": "No sound."},
 ]
+CHINESE = [
+    {"id": "a", "course": "tv", "section": "", "question": "没有声音", "text": "调高"},
+    {"id": "b", "course": "tv", "section": "", "question": "", "text": "黑屏 " * 300},
+    {"id": "c", "course": "tv", "section": "水", "question": "C#", "text": "声 音乐"},
+]
 SETTINGS = {
     "text": {"text": 1, "heading": 2, "k1": 2.0},
     "vectors": {"vectors": 1, "embedded": "vectors"},
@@ -122,19 +128,39 @@ SETTINGS = {
 }
 
 
+QUESTIONS = {
+    "english": ["sound of the hum", "dark earth", "nothing"],
+    "none": ["没有声音", "c# 水", "声"],
+}
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_what_is_pasted_finds_what_the_command_finds(name):
-    vectors = built_in.embed_all(DOCUMENTS)
-    build = built_in.builder(DOCUMENTS, vectors)
+def test_what_is_pasted_finds_what_the_command_finds(name, language):
+    documents = DOCUMENTS if language == "english" else CHINESE
+    vectors = built_in.embed_all(documents)
+    build = built_in.builder(documents, vectors, language)
     models = {key: embedded.model for key, embedded in vectors.items()}
     candidates = steps.Candidates({name: build(SETTINGS[name])}, models=models)
-    folder = SimpleNamespace(documents=DOCUMENTS, language="english")
-    names = {"documents": DOCUMENTS}
+    folder = SimpleNamespace(documents=documents, language=language)
+    names = {"documents": documents}
     exec(report.recipe(name, candidates, folder), names)
-    for question in ("sound of the hum", "dark earth", "nothing"):
+    for question in QUESTIONS[language]:
         queries = pd.DataFrame({"question": [question], "course": ["tv"]})
         ids = [id_ for id_ in candidates.searches[name](queries)[0] if id_]
         assert names["search"](question, "tv") == ids
+
+
+def test_the_index_of_minsearch_that_is_pasted_is_that_of_the_command():
+    ours = built_in.untuned(CHINESE, built_in.builder(CHINESE, {}, "none"), {})
+    names = {"documents": CHINESE}
+    folder = SimpleNamespace(documents=CHINESE, language="none")
+    exec(report.recipe(built_in.MINSEARCH, steps.Candidates(ours), folder), names)
+    for question in QUESTIONS["none"]:
+        queries = pd.DataFrame({"question": [question], "course": ["tv"]})
+        ids = [id_ for id_ in ours[built_in.MINSEARCH](queries)[0] if id_]
+        hits = names["index"].search(question, filter_dict={"course": "tv"})
+        assert [hit["id"] for hit in hits] == ids != []
 
 
 def test_a_search_of_yours_an_engine_and_minsearch_have_their_own_recipes():
