@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 
 from course import corpus
 from evaluate_retrieval import built_in, decision, report, steps
+from evaluate_retrieval.measures import Measure
 
 GAINS = pd.DataFrame(
     {"low": [0.01, -0.01, 0.001, -0.01, 0.01], "p": [0.001, 0.2, 0.04, 0.02, 0.001]},
@@ -37,12 +38,12 @@ def test_names_and_texts_of_people_are_shown_as_text(text):
 
 
 def test_a_table_has_the_names_and_decimals_of_people():
-    values = {"ndcg": 0.5, "ms_per_query": 1234.56, "n": 7}
+    values = {"judged_at_k": 0.5, "ms_per_query": 1234.56, "n": 7}
     table = pd.DataFrame([values], ["vectors"]).astype({"n": object})
     page = render([report.section("", "", table)])
     for cell in ("0.500", "1,234.6", "7"):
         assert f"<td>{cell}</td>" in page
-    head = "<th></th><th>nDCG@10</th><th>ms a query</th><th>n</th>"
+    head = "<th></th><th>share judged</th><th>ms a query</th><th>n</th>"
     assert f"<tr>{head}</tr>" in page
     assert "<tr><th>vectors</th><td>" in page
     assert "vectors" not in render([report.section("", "", table, index=False)])
@@ -99,12 +100,12 @@ def test_an_interval_of_few_queries_ends_where_the_metric_ends():
     columns = ["ndcg", "low", "high", "condensed", "judged_at_k", "ms_per_query"]
     board = pd.DataFrame([[0.9, 0.756, 1.044, 0.9, 1.0, 1.0]], ["x"], columns)
     refused = pd.Series({"x": 0.5})
-    section = report._of_board(board, QUERIES, "judged", refused)
+    section = report._of_board(board, QUERIES, Measure(), refused)
     assert section["rows"][0][:3] == ["0.900", "0.756", "1.000"]
     assert "refused" in section["columns"]
     assert (
         "refused"
-        not in report._of_board(board, QUERIES, "judged", refused[:0])["columns"]
+        not in report._of_board(board, QUERIES, Measure(), refused[:0])["columns"]
     )
 
 

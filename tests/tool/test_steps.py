@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from course import corpus, embedding, intervals
 from evaluate_retrieval import built_in, decision, lists, steps
+from evaluate_retrieval.measures import measures_of
 
 N = 60
 FIRST, SECOND, NEVER = [[*row, *[""] * 8] for row in ("ab", "ba", "bc")]
@@ -65,6 +66,7 @@ def folder_of(*kinds, halves=()):
         log=pd.DataFrame(),
         decides=kinds[-1] if kinds else None,
         language="english",
+        measures=measures_of(),
     )
 
 
@@ -134,7 +136,7 @@ def test_the_differences_of_both_kinds_are_one_family():
     close = ranked((SECOND, 6), (FIRST, N - 6))
     rankings = {"good": good, "close": close}
     measured = {
-        kind: decision.measured_of(queries, rankings, kind)
+        kind: decision.measured_of(queries, rankings, measures_of()[kind])
         for kind, queries in test.items()
     }
     measured["judged"].values["bad"] = 0.0
