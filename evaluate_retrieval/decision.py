@@ -321,11 +321,9 @@ def if_worse(measured, pair):
     row = intervals.difference(gain, measured.groups, measured.weights)
     if row["high"] >= 0 or row["p"] >= WEAK:
         return ""
-    loss, kind = (
-        f"{-row['difference']:.3f} of {measured.measure}",
-        measured.measure.kind,
-    )
-    return f"On {kind} queries, which do not decide, it is worse by {loss}."
+    measure, loss = measured.measure, f"{-row['difference']:.3f}"
+    where = f"On {measure.kind} queries, which do not decide,"
+    return f"{where} it is worse by {loss} of {measure}."
 
 
 def code(decision):

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,6 @@ import pandas as pd
 import snowballstemmer
 
 from course import corpus, trec, utils
-from evaluate_retrieval.measures import measures_of
 from evaluate_retrieval.read import (
     DOCUMENT,
     INSTEAD,
@@ -63,8 +62,9 @@ class Folder:
     as drawn. runs: a dict of the name of runs/NAME.trec: dict of query id:
     ids, best first. causes: the rows of failures.csv that have "your cause".
     language: of the documents, in Snowball's name. notes: sentences on what
-    was counted, left out or not used. measures: of each kind. Tables are empty
-    where the folder has no such file."""
+    was counted, left out or not used. measures: by kind of queries, see
+    `measures`; a run sets them. Tables are empty where the folder has no such
+    file."""
 
     source: Path | str
     documents: list
@@ -77,7 +77,7 @@ class Folder:
     causes: pd.DataFrame
     language: str
     notes: list
-    measures: dict = field(default_factory=measures_of)
+    measures: dict | None = None
 
     @property
     def decides(self):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from course import utils
 from evaluate_retrieval import decision, pairs
-from evaluate_retrieval.measures import Measure, labelled
+from evaluate_retrieval.measures import Measure, measures_of
 from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.templates import TEMPLATES, cell, render
 
@@ -79,7 +79,7 @@ def write_baseline(path, kept, run_id):
     kinds = {
         kind: {
             "search": measured.search,
-            "metric": str(measured.measure),
+            "measure": [measured.measure.by, measured.measure.k],
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
             "rankings": {
                 query: ids[: measured.measure.depth]
@@ -107,7 +107,8 @@ def read_baseline(path):
         if not kinds or content["version"] != VERSION:
             raise ValueError(f"version {content['version']}, and not {VERSION}")
         for kind, kept in kinds.items():
-            kept["measure"] = labelled(kind, kept.pop("metric"))
+            kept.pop("metric", None)  # once it was ours: nDCG@10, MRR@5
+            kept["measure"] = measures_of(*kept.pop("measure", ()))[kind]
             kept["queries"] = pd.DataFrame(kept["queries"])[KEPT_COLUMNS]
         return {kind: Kept(**kept) for kind, kept in kinds.items()}
     except Exception as error:  # a damaged file gives any

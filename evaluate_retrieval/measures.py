@@ -35,9 +35,3 @@ def measures_of(by=None, k=None):
         kind: Measure(kind, by or experiments.BY[kind], usual if k is None else k)
         for kind, usual in experiments.K.items()
     }
-
-
-def labelled(kind, label):
-    """The `Measure` of a label. ValueError or KeyError for one that is none."""
-    name, _, k = label.partition("@")
-    return measures_of({METRICS[by]: by for by in METRICS}[name], int(k))[kind]

@@ -24,8 +24,8 @@ CAUSES = {
     "missing": "no relevant document is found",
 }
 TABLE_COLUMNS = ["queries", "query_id", "search", *METRICS, "rank"]
-TABLE_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
-UNSET = {"course": "all", "kind": "typed"}  # what stands where nobody has a column
+TABLE_COLUMNS += ["group", "condensed", "judged_at_k", "cause", "found"]
+UNSET = {"course": "all", "kind": "typed", "split": ""}  # of a column that nobody has
 
 
 # --- The pair ----------------------------------------------------------------
@@ -40,7 +40,8 @@ def summary(measured, pair, anytime=False):
     smallest is the difference that so many groups can show; a and b are the
     means of the metric. Where some results are not judged, without, else None,
     is what `intervals.difference` says without them, and judged the shares of
-    both that are. kind: of the queries. anytime: intervals that hold at every look, see
+    both that are. kind: of the queries. anytime: intervals that hold at every
+    look, see
     `intervals.confidence_sequence`."""
     weights, sample = measured.weights, (measured.groups, measured.weights)
     a, b = (measured.values[name].to_numpy() for name in pair)
@@ -192,14 +193,15 @@ def causes_of(queries, ranking, k):
     return np.select(tests, ["missing", "below"], "").astype(object)
 
 
-def failures(queries, rankings, k, documents, causes=()):
+def failures(folder, kind, rankings, causes=()):
     """The failures of each search: a DataFrame with the columns FAILED.
 
     causes: rows with *your cause*, which a person has filled in before: it is
     kept by query and search, the last one if there are several. Rows of
     queries or searches that do not fail now stay, with an empty cause of ours
     (see `causes_of`): what a person wrote is not lost."""
-    titles, tables = corpus.headings(documents), []
+    queries, k = folder.test[kind], folder.measures[kind].k
+    titles, tables = corpus.headings(folder.documents), []
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) for qrel in qrels]
     for name, ranking in rankings.items():
@@ -243,30 +245,27 @@ def query_table(queries, rankings, measured):
     without one), judged_at_k, cause and the first ids, `trec.quoted`, with
     spaces between them. A column of yours that is called like one of these gets "your "
     before its name. measured: `decision.Measured`, of the rankings."""
-    k, by, kind = measured.measure.k, measured.measure.by, measured.measure.kind
+    measure, tables = measured.measure, []
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
     ours = ["document", "fold", "grade", *unset]
     base = queries.drop(columns=ours, errors="ignore")
     same = {*TABLE_COLUMNS}.intersection(corpus.own_columns(base))
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(
-        queries=kind,
+        queries=measure.kind,
         query_id=trec.query_ids(queries),
         group=intervals.groups_of(queries).to_numpy(),
     )
-    tables = []
     for name, ranking in rankings.items():
-        top = [[id_ for id_ in ids[:k] if id_] for ids in ranking]
+        top = [[id_ for id_ in ids[: measure.k] if id_] for ids in ranking]
         scores = measured.scores[name].set_axis(base.index)
         table = base.assign(
-            search=name, found=[" ".join(map(trec.quoted, ids)) for ids in top]
+            search=name,
+            found=[" ".join(map(trec.quoted, ids)) for ids in top],
+            **scores,
         )
-        for metric in (by, "hit_rate"):
-            table[metric] = scores[metric]
         table["rank"] = pd.array(first_ranks(queries, ranking)).astype("Int64")
-        if kind == "judged":
-            table["judged_at_k"] = scores["judged_at_k"].fillna(0)
-        table["cause"] = causes_of(queries, ranking, k)
+        table["cause"] = causes_of(queries, ranking, measure.k)
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
-    first = ["queries", "query_id", "search", by]
+    first = ["queries", "query_id", "search", measure.by]
     return table[[*first, *table.columns.difference(first, sort=False)]]

@@ -72,7 +72,7 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
     kind = folder.decides
     boards, best = results.boards, results.chosen[kind]
     measures = folder.measures
-    wide, narrow = draw(boards, measures, picture)
+    address = draw(boards, measures, picture)
     sections = [_of_failures(lists["failures"], best, measures[kind].k)]
     if figures:
         text = f"{pairs.sentence(figures, pair)} Query by query:"
@@ -96,7 +96,7 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
     cost = costs(boards[kind]["ms_per_query"], best)
-    top = {"decision": verdict.says, "cost": cost, "wide": wide, "narrow": narrow}
+    top = {"decision": verdict.says, "cost": cost, "picture": address}
     return render("report.html.j2", sections=sections, top=top)
 
 
@@ -109,8 +109,7 @@ def advice_page(folder, advice, run_id):
 def draw(boards, measures, path):
     """Draw the searches, the queries that decide first: the last ones.
 
-    Returns the addresses of two pictures, wide and narrow. The wide one is a
-    file, too."""
+    It is narrow enough for phones. Returns an address that holds it."""
     tables = {}
     for kind in reversed([*boards]):
         label = f"{measures[kind]}, {kind} queries"
@@ -120,11 +119,8 @@ def draw(boards, measures, path):
     names = boards[kind].index
     baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in names else None
     plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
-    narrow = path.with_stem(f"{path.stem}-narrow")
-    pictures = path.read_bytes(), narrow.read_bytes()
-    narrow.unlink()
-    codes = [base64.b64encode(picture).decode() for picture in pictures]
-    return [f"data:image/png;base64,{code}" for code in codes]
+    path.with_stem(f"{path.stem}-narrow").replace(path)
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 # --- Sections ----------------------------------------------------------------
@@ -148,12 +144,14 @@ def _of_board(board, queries, measure, refused):
     columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
+    table = table.dropna(axis="columns", how="all")
     text = (
         f"{len(queries):,} queries, with 95 % intervals. {measure}: "
         f"{MEANS[by].format(k)}."
     )
     if kind == "judged" and decision.lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
+        table = table.drop(columns="condensed")  # all of it is relevant
     elif kind == "judged":
         text += (
             " Judged results only: the same, without unjudged results. "
@@ -171,12 +169,11 @@ def _of_board(board, queries, measure, refused):
 def board_text(board, queries, measure, most=10):
     """The first searches of a leaderboard, and what it shows, for a terminal."""
     shown = _of_board(board, queries, measure, ())
-    names = [plain(name, 40) for name in shown["names"]]
-    table = pd.DataFrame(shown["rows"], names, shown["columns"])
+    table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
     with pd.option_context("display.unicode.east_asian_width", True):
         rows = table.head(most).to_string()
-    more = f"\n… and {len(names) - most} more" if len(names) > most else ""
-    return f"{shown['title']}: {shown['text']}\n{rows}{more}"
+    first = f"{min(most, len(board))} of {len(board)} searches"
+    return f"{shown['title']}, {first}. {shown['text']}\n{rows}"
 
 
 def _of_differences(table, best, kind):

@@ -176,22 +176,16 @@ def _tables(folder, candidates, results, verdict, out):
     """What the report and the files show beside the boards: a dict of tables."""
     kind = folder.decides
     queries, rankings = folder.test[kind], results.rankings[kind]
-    causes = pd.concat([_causes_in(out), folder.causes])
+    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
     judge_next = lists.next_to_judge(folder, results, verdict)
     if llm.is_live() and len(judge_next):
         path = out / RESPONSES
         judge_next = lists.with_proposals(judge_next, folder.documents, path)
-    k = folder.measures[kind].k
     return {
-        "failures": pairs.failures(queries, rankings, k, folder.documents, causes),
+        "failures": pairs.failures(folder, kind, rankings, causes),
         "judge_next": judge_next,
         "refused": steps.refused_shares(candidates, queries, folder.unanswered),
     }
-
-
-def _causes_in(out):
-    """The rows of an earlier failures.csv into which a person wrote a cause."""
-    return written_causes([*out.glob(FAILURES)])
 
 
 def _write_results(folder, results, pair, figures, tables, out):
@@ -200,8 +194,8 @@ def _write_results(folder, results, pair, figures, tables, out):
     for name, queries in folder.test.items():
         rankings = results.rankings[name]
         trec.write_trec(out, name, queries, rankings)
-        table = pairs.query_table(queries, rankings, results.measured[name])
-        by_query.append(table)
+        of_queries = queries, rankings, results.measured[name]
+        by_query.append(pairs.query_table(*of_queries))
     board = pd.concat(results.boards.values())
     refused = tables["refused"].reindex(board.index).where(board["queries"] == kind)
     board = board.assign(refused=refused)[LEADERBOARD_COLUMNS]
@@ -311,11 +305,9 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
             if name not in able:
                 raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
         results = steps.measure(folder, two, {kind: pair[0]})
-    queries, rankings = folder.test[kind], results.rankings[kind]
     figures = pairs.summary(results.measured[kind], pair)
-    causes = _causes_in(options.out)
-    k = folder.measures[kind].k
-    failed = pairs.failures(queries, rankings, k, folder.documents, causes)
+    causes = written_causes([*options.out.glob(FAILURES)])
+    failed = pairs.failures(folder, kind, results.rankings[kind], causes)
     files = trec.file_names(pair)
     path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
     html = report.pair_page(folder, results, pair, kind, failed, figures)
@@ -323,7 +315,7 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     says = [pairs.sentence(figures, pair)]
     says += [f"{why}." for why in candidates.failed.values()]
     code, _ = pairs.exit_code(figures, margin)
-    if len(queries) < experiments.FEW:
+    if figures["queries"] < experiments.FEW:
         code = gate.UNDECIDED
         says.append(f"Fewer than {experiments.FEW} queries decide nothing.")
     says = " ".join(says)

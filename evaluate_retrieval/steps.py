@@ -140,10 +140,8 @@ def tuned(folder, build, settings):
     build: see `built_in.builder`. Each query that reports is ranked with what
     is best on the other folds."""
     kind = folder.decides
-    queries, measure = (
-        (folder.development[kind], folder.test[kind]),
-        folder.measures[kind],
-    )
+    queries = folder.development[kind], folder.test[kind]
+    measure = folder.measures[kind]
     rankings, best = _cross_fit(build, settings, *queries, measure, measure.depth)
     return best, rankings
 
@@ -224,11 +222,10 @@ def measure(folder, candidates, chosen):
         times[own_times.index] = own_times
         measured[kind] = decision.measured_of(queries, rankings[kind], measure)
         board = experiments.leaderboard(measured[kind].scores, queries, measure.by)
-        is_crossed = folder.development[kind] is queries
         boards[kind] = board.assign(
             queries=kind,
             metric=str(measure),
-            split="cross-fitted" if is_crossed else "test",
+            split="cross-fitted" if folder.development[kind] is queries else "test",
             chosen=board.index == chosen[kind],
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )

@@ -207,8 +207,7 @@ SPOILT = {  # what becomes of the text in the file
     "of a later version": lambda text: text.replace('"version": 2', '"version": 3'),
     "another JSON": lambda text: '[{"id": 1}]',
     "no queries": lambda text: '{"version": 2, "kinds": {}}',
-    "another metric": lambda text: text.replace("nDCG@10", "MAP@10"),
-    "another k": lambda text: text.replace("nDCG@10", "nDCG@0"),
+    "another k": lambda text: text.replace('["ndcg", 10]', '["ndcg", 0]'),
     "another kind": lambda text: text.replace('"judged"', '"<b>"'),
 }
 

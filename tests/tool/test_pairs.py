@@ -59,19 +59,27 @@ def summary(rankings=RANKINGS, pair=PAIR):
     return pairs.summary(measured_of(rankings), pair)
 
 
+def folder_of(queries):
+    return SimpleNamespace(
+        test={"judged": queries}, documents=DOCUMENTS, measures=measures_of()
+    )
+
+
+def failures(causes=(), rankings=RANKINGS):
+    return pairs.failures(folder_of(QUERIES), "judged", rankings, causes)
+
+
 def query_table(queries, rankings=RANKINGS):
     return pairs.query_table(queries, rankings, measured_of(rankings, queries))
 
 
 def page(queries=QUERIES):
-    folder = SimpleNamespace(
-        test={"judged": queries}, documents=DOCUMENTS, measures=measures_of()
-    )
+    folder = folder_of(queries)
     measured = measured_of(RANKINGS, queries)
     results = SimpleNamespace(
         rankings={"judged": RANKINGS}, measured={"judged": measured}
     )
-    failed = pairs.failures(queries, RANKINGS, 10, DOCUMENTS)
+    failed = pairs.failures(folder, "judged", RANKINGS)
     figures = pairs.summary(measured, PAIR)
     return report.pair_page(folder, results, PAIR, "judged", failed, figures)
 
@@ -158,12 +166,12 @@ def test_causes_tell_what_is_further_down_from_what_is_not_there():
 
 
 def test_what_a_person_wrote_stays_and_is_counted():
-    failed = pairs.failures(QUERIES, RANKINGS, 10, DOCUMENTS)
+    failed = failures()
     assert list(failed["query_id"]) == ["q22", "q23"]
     assert list(failed.columns) == pairs.FAILED
     failed.loc[1, "your cause"] = "judged wrong"
     causes = failed[failed["your cause"] != ""]
-    again = pairs.failures(QUERIES, RANKINGS, 10, DOCUMENTS, causes)
+    again = failures(causes)
     assert list(again["your cause"]) == ["", "judged wrong"]
     counts = pairs.counted(again, ["new", "old"])
     assert counts.loc["old"].to_dict() == {"below": 1, "judged wrong": 1}
@@ -171,15 +179,15 @@ def test_what_a_person_wrote_stays_and_is_counted():
 
 
 def test_a_cause_stays_where_a_run_leaves_its_search_out():
-    failed = pairs.failures(QUERIES, RANKINGS, 10, DOCUMENTS)
+    failed = failures()
     failed["your cause"] = ["a typo", ""]
     causes = failed[failed["your cause"] != ""]
     new_alone = {"new": RANKINGS["new"]}
-    kept = pairs.failures(QUERIES, new_alone, 10, DOCUMENTS, causes)
+    kept = failures(causes, new_alone)
     assert kept[["query_id", "search", "cause", "your cause"]].to_numpy().tolist() == [
         ["q22", "old", "", "a typo"]
     ]
-    again = pairs.failures(QUERIES, RANKINGS, 10, DOCUMENTS, kept)
+    again = failures(kept)
     assert list(again["your cause"]) == ["a typo", ""]
     assert list(again["cause"]) == ["below", "missing"]
 
