@@ -271,6 +271,7 @@ def recipe(name, candidates, folder):
     return render(
         "search.py.j2",
         setting=search.setting,
+        has_courses=any(d["course"] != "all" for d in folder.documents),
         language=folder.language,
         stopwords=scoring.stopwords_of(folder.language),
         model=str(embedding.model_folder(model)) if model else "",

@@ -83,10 +83,10 @@ def evaluate_folder(options, run_id):
         verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
         pair = steps.pair_of(folder, candidates, results, verdict)
         measured = results.measured[folder.decides]
-        board = results.boards[folder.decides], folder.test[folder.decides]
-        log.info(report.board_text(*board, measured.measure))
         figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
         tables = _tables(folder, candidates, results, verdict, options.out)
+    board, queries = results.boards[folder.decides], folder.test[folder.decides]
+    log.info(report.board_text(board, queries, measured.measure))
     files = _write_results(folder, results, pair, figures, tables, options.out)
     picture = path.with_suffix(".png")
     html = report.page(

@@ -200,6 +200,13 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert {query: ids[:100] for query, ids in deep.items()} == again.rankings
     assert gate.worst_code(gate.outcomes_of(baseline, kinds)) == NOT_WORSE
+    text = gzip.decompress(path.read_bytes()).decode()
+    former = text.replace('"measure": ["ndcg", 10]', '"metric": "nDCG@10"')
+    former = former.replace('"measure": ["mrr", 5]', '"metric": "MRR@5"')
+    path.write_bytes(gzip.compress(former.encode()))
+    assert (
+        gate.read_baseline(path)["generated"].measure == baseline["generated"].measure
+    )
 
 
 SPOILT = {  # what becomes of the text in the file

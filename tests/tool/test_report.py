@@ -96,6 +96,20 @@ def test_decided_and_undecided_differences_have_a_section_each():
     assert [*sections(["behind"])] == ["Decided"]
 
 
+def test_the_board_of_a_terminal_has_ten_rows_in_line_whatever_the_letters():
+    names = ["检索", "own: search", *map(str, range(10))]
+    values = {"recall": 0.5, "low": 0.4, "high": 0.6, "condensed": 0.5}
+    values |= {"judged_at_k": 0.9, "ms_per_query": np.nan}
+    board, measure = pd.DataFrame(values, names), Measure("judged", "recall", 3)
+    first, *rows = report.board_text(board, QUERIES, measure).splitlines()
+    assert "10 of 12 searches. 1 queries" in first
+    assert "recall@3: the share of the relevant" in first
+    columns = ["recall@3", "from", "to", "judged results only", "share judged"]
+    assert rows[0].split() == " ".join(columns).split()  # no times
+    assert len(rows) == 11
+    assert rows[1].index("0.500") == rows[2].index("0.500") - 2  # two wide letters
+
+
 def test_an_interval_of_few_queries_ends_where_the_metric_ends():
     columns = ["ndcg", "low", "high", "condensed", "judged_at_k", "ms_per_query"]
     board = pd.DataFrame([[0.9, 0.756, 1.044, 0.9, 1.0, 1.0]], ["x"], columns)
@@ -124,18 +138,21 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_what_is_pasted_finds_what_the_command_finds(name):
-    vectors = built_in.embed_all(DOCUMENTS)
-    build = built_in.builder(DOCUMENTS, vectors)
+@pytest.mark.parametrize("course", [["tv"], []])
+def test_what_is_pasted_finds_what_the_command_finds(name, course):
+    every = {} if course else {"course": "all"}  # where there are no courses
+    documents = [document | every for document in DOCUMENTS]
+    vectors = built_in.embed_all(documents)
+    build = built_in.builder(documents, vectors)
     models = {key: embedded.model for key, embedded in vectors.items()}
     candidates = steps.Candidates({name: build(SETTINGS[name])}, models=models)
-    folder = SimpleNamespace(documents=DOCUMENTS, language="english")
-    names = {"documents": DOCUMENTS}
+    folder = SimpleNamespace(documents=documents, language="english")
+    names = {"documents": documents}
     exec(report.recipe(name, candidates, folder), names)
     for question in ("sound of the hum", "dark earth", "nothing"):
-        queries = pd.DataFrame({"question": [question], "course": ["tv"]})
+        queries = pd.DataFrame({"question": [question], "course": course or "all"})
         ids = [id_ for id_ in candidates.searches[name](queries)[0] if id_]
-        assert names["search"](question, "tv") == ids
+        assert names["search"](question, *course) == ids
 
 
 def test_a_search_of_yours_an_engine_and_minsearch_have_their_own_recipes():

@@ -130,6 +130,16 @@ def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
     assert results.measured["judged"].values["tuned"].tolist() == [1] * N
 
 
+def test_the_share_judged_counts_queries_as_their_weights_say():
+    folder = folder_of("judged")
+    folder.test["judged"]["weight"] = [1.0] * 30 + [3.0] * 30
+    half = search_of(ranked((FIRST, 30), (NEVER, 30)))
+    candidates = steps.Candidates({"half": half})
+    results = steps.measure(folder, candidates, {"judged": "half"})
+    share = results.boards["judged"].loc["half", "judged_at_k"]
+    assert results.measured["judged"].judged["half"] == share == pytest.approx(0.625)
+
+
 def test_the_differences_of_both_kinds_are_one_family():
     test = {kind: queries_of(kind) for kind in ("generated", "judged")}
     good = ranked((FIRST, N))
