@@ -95,8 +95,7 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    cost = costs(boards[kind]["ms_per_query"], best)
-    top = {"decision": verdict.says, "cost": cost, "picture": address}
+    top = {"decision": verdict.says, "picture": address}
     return render("report.html.j2", sections=sections, top=top)
 
 
@@ -228,20 +227,6 @@ def of_folder(folder, models, run_id):
         section("Documents", text),
         section("How it was made", made_with(folder, models, run_id)),
     ]
-
-
-def costs(milliseconds, best):
-    """What a query takes in the chosen and in the fastest search, as a sentence.
-
-    milliseconds: a Series by search, NaN where nothing was measured, as in a
-    run."""
-    if pd.isna(milliseconds[best]):
-        return f"How long a query takes in “{best}” was not measured."
-    fastest = milliseconds.idxmin()
-    return (
-        f"A query takes {milliseconds[best]:.1f} ms in “{best}”, and "
-        f"{milliseconds[fastest]:.1f} ms in the fastest search, “{fastest}”."
-    )
 
 
 def made_with(folder, models, run_id):

@@ -22,8 +22,6 @@ from evaluate_retrieval import (
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 from evaluate_retrieval.measures import measures_of
 
-LEADERBOARD_COLUMNS = [*experiments.LEADERBOARD_COLUMNS, "refused"]
-LEADERBOARD_COLUMNS += ["metric", "recall", "precision"]
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
 
@@ -112,8 +110,8 @@ def read_aloud(options):
     k = min(options.k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
-            problem = f"fewer than {k} results for each query, too few for --k"
-            raise ValueError(f"{options.source}: the run {name!r} has {problem}")
+            problem = f"the run {name!r} has fewer results for each query"
+            raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in folder.notes:
         log.info(note)
     counts = [f"{len(folder.documents):,} documents"]
@@ -198,8 +196,7 @@ def _write_results(folder, results, pair, figures, tables, out):
         by_query.append(pairs.query_table(*of_queries))
     board = pd.concat(results.boards.values())
     refused = tables["refused"].reindex(board.index).where(board["queries"] == kind)
-    board = board.assign(refused=refused)[LEADERBOARD_COLUMNS]
-    board.to_csv(out / "leaderboard.csv")
+    board.assign(refused=refused).to_csv(out / "leaderboard.csv")
     corpus.write_table(pd.concat(by_query), out / "queries.csv")
     corpus.write_table(tables["failures"], out / FAILURES)
     names = ["leaderboard.csv", "queries.csv", FAILURES]

@@ -666,7 +666,7 @@ def test_each_metric_decides_and_is_that_of_trec_eval(graded, run, metric, k):
 def test_more_results_than_a_run_has_are_an_error(graded, run):
     code, _, error = run(graded, "--k", "31", "--only-own", own=False)
     assert code == 3
-    assert "the run 'mine' has fewer than 31 results for each query" in error
+    assert "--k 31: the run 'mine' has fewer results for each query" in error
 
 
 def test_a_baseline_of_another_metric_is_measured_anew(graded, run):

@@ -29,12 +29,12 @@ def render(sections, top=None):
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
 def test_names_and_texts_of_people_are_shown_as_text(text):
     table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
-    top = dict.fromkeys(["decision", "cost", "picture"], text)
+    top = dict.fromkeys(["decision", "picture"], text)
     html = render([report.section(text, text, table, code=text)], top)
     assert not re.search('<script|a & b|"c"', html)
     shown = BeautifulSoup(html, "html.parser")
     tags = [string.parent.name for string in shown(string=text)]
-    assert tags == ["p", "p", "h2", "p", "th", "th", "td", "td", "pre"]
+    assert tags == ["p", "h2", "p", "th", "th", "td", "td", "pre"]
 
 
 def test_a_table_has_the_names_and_decimals_of_people():
@@ -63,13 +63,6 @@ def test_judgements_that_name_relevant_documents_only_are_called_listed():
     graded = pd.DataFrame({"document": [{"a": 1, "b": 0}, {"c": 2}]})
     assert not decision.lists_only(graded)
     assert decision.lists_only(graded.tail(1))
-
-
-def test_costs_name_the_chosen_and_the_fastest_search():
-    times = pd.Series({"best": 5.0, "run: x": np.nan, "fast": 1.0})
-    sentence = report.costs(times, "best")
-    assert "5.0 ms in “best”, and 1.0 ms in the fastest search, “fast”" in sentence
-    assert "was not measured" in report.costs(times, "run: x")
 
 
 def test_a_report_names_all_its_models_and_its_language():
