@@ -105,7 +105,7 @@ def read_baseline(path):
         content = json.loads(gzip.decompress(packed))
         kinds = content["kinds"]
         if not kinds or content["version"] != VERSION:
-            raise ValueError(f"version {content['version']}, and not {VERSION}")
+            raise ValueError(content["version"])
         for kind, kept in kinds.items():
             kept.pop("metric", None)  # once it was ours: nDCG@10, MRR@5
             kept["measure"] = measures_of(*kept.pop("measure", ()))[kind]
@@ -167,7 +167,7 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
         return Outcome(kind, ERROR, searches, sentences=sentences)
     queries = queries.assign(document=[now.qrels[query] for query in query_ids])
     rankings = {
-        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn, depth))
+        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": baseline}.items()
     }
     measured = decision.measured_of(queries, rankings, measure)
@@ -229,16 +229,12 @@ def _changed_judgements(before, now):
     return withdrawn, sentence
 
 
-def _placed(rankings, query_ids, withdrawn, depth):
-    """The rankings of the queries, depth ids each at most, as they are scored.
+def _placed(rankings, query_ids, withdrawn):
+    """The rankings of the queries, a list of ids each, as they are scored.
 
     A document whose judgement is withdrawn takes no place."""
     return [
-        [
-            id_
-            for id_ in rankings.get(query, [])[:depth]
-            if (query, id_) not in withdrawn
-        ]
+        [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
         for query in query_ids
     ]
 

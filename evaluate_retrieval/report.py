@@ -66,8 +66,8 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
 
     candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
     names, see `steps.pair_of`. figures: of the pair, see `pairs.summary`, or
-    None where both names are one. lists: DataFrames by name: failures, judge_next
-    and refused, a Series. picture: the path where the picture of the searches
+    None where both names are one. lists: DataFrames by name: failures and
+    judge_next. picture: the path where the picture of the searches
     is drawn."""
     kind = folder.decides
     boards, best = results.boards, results.chosen[kind]
@@ -78,9 +78,7 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
         text = f"{pairs.sentence(figures, pair)} Query by query:"
         sections.insert(0, section("A against B", text, link="pair.html"))
     for name in reversed([*boards]):
-        refused = lists["refused"] if name == kind else pd.Series(dtype=float)
-        board = boards[name]
-        sections.append(_of_board(board, folder.test[name], measures[name], refused))
+        sections.append(_of_board(boards[name], folder.test[name], measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
@@ -109,10 +107,12 @@ def draw(boards, measures, path):
     """Draw the searches, the queries that decide first: the last ones.
 
     It is narrow enough for phones. Returns an address that holds it."""
-    tables = {}
-    for kind in reversed([*boards]):
-        label = f"{measures[kind]}, {kind} queries"
-        tables[label] = boards[kind].rename(columns={measures[kind].by: "value"})
+    tables = {
+        f"{measures[kind]}, {kind} queries": boards[kind].rename(
+            columns={measures[kind].by: "value"}
+        )
+        for kind in reversed([*boards])
+    }
     kind = next(reversed(boards))
     first = plots.label_of(boards[kind].index[0])
     names = boards[kind].index
@@ -137,10 +137,10 @@ def _of_failures(failed, best, k):
     return section("Failures to read first", text, first, index=False)
 
 
-def _of_board(board, queries, measure, refused):
+def _of_board(board, queries, measure):
     """The section with the leaderboard of one kind of query."""
     by, k, kind = measure.by, measure.k, measure.kind
-    columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query"]
+    columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query", "refused"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
     table = table.dropna(axis="columns", how="all")
@@ -156,8 +156,7 @@ def _of_board(board, queries, measure, refused):
             " Judged results only: the same, without unjudged results. "
             f"Share judged: of the first {k} results."
         )
-    if len(refused):
-        table["refused"] = refused
+    if "refused" in table:
         text += (
             " Refused: of the queries without an answer, the share whose best score is "
             "low, where one in twenty of the others may have so low a score."
@@ -167,7 +166,7 @@ def _of_board(board, queries, measure, refused):
 
 def board_text(board, queries, measure, most=10):
     """The first searches of a leaderboard, and what it shows, for a terminal."""
-    shown = _of_board(board, queries, measure, ())
+    shown = _of_board(board, queries, measure)
     table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
     with pd.option_context("display.unicode.east_asian_width", True):
         rows = table.head(most).to_string()

@@ -82,7 +82,7 @@ def evaluate_folder(options, run_id):
         pair = steps.pair_of(folder, candidates, results, verdict)
         measured = results.measured[folder.decides]
         figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
-        tables = _tables(folder, candidates, results, verdict, options.out)
+        tables = _tables(folder, results, verdict, options.out)
     board, queries = results.boards[folder.decides], folder.test[folder.decides]
     log.info(report.board_text(board, queries, measured.measure))
     files = _write_results(folder, results, pair, figures, tables, options.out)
@@ -170,19 +170,17 @@ def _candidates(folder, options, names=(), kind=None):
         built_in.remove(es, candidates.searches)
 
 
-def _tables(folder, candidates, results, verdict, out):
+def _tables(folder, results, verdict, out):
     """What the report and the files show beside the boards: a dict of tables."""
     kind = folder.decides
-    queries, rankings = folder.test[kind], results.rankings[kind]
     causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
     judge_next = lists.next_to_judge(folder, results, verdict)
     if llm.is_live() and len(judge_next):
         path = out / RESPONSES
         judge_next = lists.with_proposals(judge_next, folder.documents, path)
     return {
-        "failures": pairs.failures(folder, kind, rankings, causes),
+        "failures": pairs.failures(folder, kind, results.rankings[kind], causes),
         "judge_next": judge_next,
-        "refused": steps.refused_shares(candidates, queries, folder.unanswered),
     }
 
 
@@ -194,9 +192,7 @@ def _write_results(folder, results, pair, figures, tables, out):
         trec.write_trec(out, name, queries, rankings)
         of_queries = queries, rankings, results.measured[name]
         by_query.append(pairs.query_table(*of_queries))
-    board = pd.concat(results.boards.values())
-    refused = tables["refused"].reindex(board.index).where(board["queries"] == kind)
-    board.assign(refused=refused).to_csv(out / "leaderboard.csv")
+    pd.concat(results.boards.values()).to_csv(out / "leaderboard.csv")
     corpus.write_table(pd.concat(by_query), out / "queries.csv")
     corpus.write_table(tables["failures"], out / FAILURES)
     names = ["leaderboard.csv", "queries.csv", FAILURES]

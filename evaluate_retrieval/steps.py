@@ -174,13 +174,12 @@ def choose(folder, candidates):
             raise ValueError(f"no search ranks half of the {kind} queries")
         measure = folder.measures[kind]
         rankings = {
-            name: utils.run_search(development, search, measure.k)
-            for name, search in able.items()
+            name: utils.run_search(development, able[name], measure.k) for name in able
         }
         if development is not queries:
             means = {
-                name: utils.score(development, ranking)[measure.by].mean()
-                for name, ranking in rankings.items()
+                name: utils.score(development, rankings[name])[measure.by].mean()
+                for name in able
             }
             chosen[kind] = max(means, key=means.get)
             continue
@@ -227,6 +226,9 @@ def measure(folder, candidates, chosen):
             metric=str(measure),
             split="cross-fitted" if folder.development[kind] is queries else "test",
             chosen=board.index == chosen[kind],
+            refused=refused_shares(
+                candidates, queries, folder.unanswered if kind == folder.decides else ()
+            ),
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )
     gains = differences_from_chosen(measured, chosen)

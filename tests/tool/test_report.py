@@ -92,7 +92,7 @@ def test_decided_and_undecided_differences_have_a_section_each():
 def test_the_board_of_a_terminal_has_ten_rows_in_line_whatever_the_letters():
     names = ["检索", "own: search", *map(str, range(10))]
     values = {"recall": 0.5, "low": 0.4, "high": 0.6, "condensed": 0.5}
-    values |= {"judged_at_k": 0.9, "ms_per_query": np.nan}
+    values |= {"judged_at_k": 0.9, "ms_per_query": np.nan, "refused": np.nan}
     board, measure = pd.DataFrame(values, names), Measure("judged", "recall", 3)
     first, *rows = report.board_text(board, QUERIES, measure).splitlines()
     assert "10 of 12 searches. 1 queries" in first
@@ -104,16 +104,14 @@ def test_the_board_of_a_terminal_has_ten_rows_in_line_whatever_the_letters():
 
 
 def test_an_interval_of_few_queries_ends_where_the_metric_ends():
-    columns = ["ndcg", "low", "high", "condensed", "judged_at_k", "ms_per_query"]
-    board = pd.DataFrame([[0.9, 0.756, 1.044, 0.9, 1.0, 1.0]], ["x"], columns)
-    refused = pd.Series({"x": 0.5})
-    section = report._of_board(board, QUERIES, Measure(), refused)
+    values = {"ndcg": 0.9, "low": 0.756, "high": 1.044, "condensed": 0.9}
+    values |= {"judged_at_k": 1.0, "ms_per_query": 1.0, "refused": 0.5}
+    board = pd.DataFrame(values, ["x"])
+    section = report._of_board(board, QUERIES, Measure())
     assert section["rows"][0][:3] == ["0.900", "0.756", "1.000"]
     assert "refused" in section["columns"]
-    assert (
-        "refused"
-        not in report._of_board(board, QUERIES, Measure(), refused[:0])["columns"]
-    )
+    none = report._of_board(board.assign(refused=np.nan), QUERIES, Measure())
+    assert "refused" not in none["columns"]
 
 
 DOCUMENTS = [
