@@ -150,8 +150,10 @@ def _of_board(board, queries, measure):
     )
     if kind == "judged" and decision.lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
-        table = table.drop(columns="condensed")  # all of it is relevant
-    elif kind == "judged":
+        table = table.drop(
+            columns="condensed", errors="ignore"
+        )  # nothing else is judged
+    elif "condensed" in table:
         text += (
             " Judged results only: the same, without unjudged results. "
             f"Share judged: of the first {k} results."
@@ -166,7 +168,8 @@ def _of_board(board, queries, measure):
 
 def board_text(board, queries, measure, most=10):
     """The first searches of a leaderboard, and what it shows, for a terminal."""
-    shown = _of_board(board, queries, measure)
+    few_columns = board.assign(condensed=None, refused=None)
+    shown = _of_board(few_columns, queries, measure)
     table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
     with pd.option_context("display.unicode.east_asian_width", True):
         rows = table.head(most).to_string()
