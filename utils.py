@@ -418,20 +418,23 @@ def run_search(queries, search, k=5, documents=None):
 
 
 def score(ground_truth, rankings, k=None):
-    """Hit rate, reciprocal rank and nDCG at k of each query: (n_queries, 3).
+    """Five metrics at k of each query: a DataFrame with a column for each.
 
     >>> score(pd.DataFrame({"document": ["b"]}), [["a", "b"]]).round(2).values.tolist()
-    [[1.0, 0.5, 0.63]]
+    [[1.0, 0.5, 0.63, 1.0, 0.5]]
     """
     qrels = qrels_of(right_answers(ground_truth))
     rankings = pad(np.asarray(rankings, dtype=object).tolist(), k)
     grades = relevance(rankings, qrels)
     judged = [list(qrel.values()) for qrel in qrels]
+    n_relevant = [sum(grade > 0 for grade in row) for row in judged]
     return pd.DataFrame(
         {
             "hit_rate": hit_rate(grades, per_query=True),
             "mrr": mrr(grades, per_query=True),
             "ndcg": ndcg(grades, judged, per_query=True),
+            "recall": recall(grades, n_relevant, per_query=True),
+            "precision": precision(grades, per_query=True),
         }
     )
 
@@ -456,7 +459,8 @@ def evaluate(ground_truth, search, k=5, documents=None):
         first = ", ".join(sorted(retrieved)[:3])
         problem = f"no id found is in the ground truth: {first}; other ids?"
         _warn(problem)
-    return score(ground_truth, rankings).mean().to_dict()
+    scores = score(ground_truth, rankings)[["hit_rate", "mrr", "ndcg"]]
+    return scores.mean().to_dict()
 
 
 # --- Search functions --------------------------------------------------------

@@ -11,7 +11,6 @@ from tqdm.auto import tqdm
 from course import embedding, intervals, pooling, trec, utils
 
 LOGGER = logging.getLogger(__name__)
-METRIC = {"generated": "MRR@5", "judged": "nDCG@10"}
 K = {"generated": 5, "judged": 10}
 DEPTH = {"generated": 10, "judged": 100}  # results kept of each search
 BY = {"generated": "mrr", "judged": "ndcg"}
@@ -19,6 +18,7 @@ LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated que
 LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
 BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
+BOARD_COLUMNS += ["recall", "precision"]
 DELAY = 10  # seconds before a bar is shown
 FEW = 50  # queries; on fewer nothing is tuned
 # The settings that notebooks try. The first of BM25 is its default.
@@ -203,32 +203,35 @@ def timed_rankings(searches, queries, k=10, documents=None):
     return rankings, pd.Series(milliseconds)
 
 
-def leaderboard(rankings, ground_truth, k=5, by="mrr"):
-    """A row for each search of a dict of name: rankings, best first.
+def scores_of(rankings, queries, k=5, by="mrr"):
+    """The metrics at k of each query: `utils.score`, by name as the rankings.
 
-    hit_rate, mrr, ndcg: at k. low, high: 95 % interval of `by`. With grades
-    also condensed and judged_at_k: see `two_estimates`; the rankings should be
-    100 deep. Queries count as their weights say, see `intervals.weights_of`."""
-    ground_truth = utils.check_table(
-        ground_truth, utils.GROUND_TRUTH_COLUMNS, "ground truth"
-    )
-    if not rankings:
-        raise ValueError("leaderboard: no search is given")
-    groups = intervals.groups_of(ground_truth)
-    weights = intervals.weights_of(ground_truth)
+    With grades also condensed, of the metric `by`, and judged_at_k, see
+    `pooling.two_estimates`; the rankings should be 100 deep."""
+    is_graded = isinstance(queries["document"].iloc[0], dict)
+    score = partial(pooling.two_estimates, by=by) if is_graded else utils.score
+    return {name: score(queries, rankings[name], k) for name in rankings}
+
+
+def weighted_means(scores, weights):
+    """The mean of each column, a Series. NaN is left out."""
+    counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing
+    return (scores.fillna(0) * counted).sum() / counted.sum()
+
+
+def leaderboard(scores, queries, by="mrr"):
+    """A row for each search of `scores_of`, best first.
+
+    low, high: 95 % interval of `by`. Queries count as their weights say, see
+    `intervals.weights_of`."""
+    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
     rows = {}
-    for name, ranking in rankings.items():
-        scores = utils.score(ground_truth, ranking, k)
-        low, high = intervals.confidence_interval(scores[by], groups, weights=weights)
-        if isinstance(ground_truth["document"].iloc[0], dict):
-            estimates = pooling.two_estimates(ground_truth, ranking, k)
-            scores = scores.join(estimates[["condensed", "judged_at_k"]])
-        counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing
-        means = (scores.fillna(0) * counted).sum() / counted.sum()
-        rows[name] = {**means, "low": low, "high": high}
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=BOARD_COLUMNS)
-    table = table.sort_values(by, ascending=False, kind="stable")
-    return table.rename_axis("search")
+    for name, table in scores.items():
+        low, high = intervals.confidence_interval(table[by], groups, weights=weights)
+        rows[name] = {**weighted_means(table, weights), "low": low, "high": high}
+    board = pd.DataFrame.from_dict(rows, orient="index", columns=BOARD_COLUMNS)
+    board = board.sort_values(by, ascending=False, kind="stable")
+    return board.rename_axis("search")
 
 
 def write_searches(path, searches, test, documents, chosen, with_vectors):
@@ -247,9 +250,11 @@ def write_searches(path, searches, test, documents, chosen, with_vectors):
         rankings, times = timed_rankings(deep, queries, depth, documents)
         times[with_vectors] += encoding
         trec.write_trec(path.parent, kind, queries, rankings)
-        board = leaderboard(rankings, queries, K[kind], BY[kind])
-        board = board.assign(queries=kind, split="test", ms_per_query=times)
-        board["chosen"] = board.index == chosen
+        scores = scores_of(rankings, queries, K[kind], BY[kind])
+        board = leaderboard(scores, queries, BY[kind])
+        board = board.assign(
+            queries=kind, split="test", ms_per_query=times, chosen=board.index == chosen
+        )
         tables.append(board[LEADERBOARD_COLUMNS])
         boards[LABELS[kind]] = board.rename(columns={BY[kind]: "value"})
     pd.concat(tables).to_csv(path)

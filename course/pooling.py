@@ -106,23 +106,20 @@ def condensed(rankings, documents):
     return utils.pad(kept, rankings.shape[1])
 
 
-def two_estimates(ground_truth, rankings, k=10):
-    """Two estimates of nDCG at k, and the share of the first k that was judged.
+def two_estimates(ground_truth, rankings, k=10, by="ndcg"):
+    """Two estimates of a metric at k, and the share of the first k that was judged.
 
-    ndcg: as it is; it usually underrates a search that brings documents that
-    nobody judged. condensed: without them, refilled from below; it usually
-    overrates such a search. So the rankings should be deeper than k, 100 say.
-    With all documents judged, the figure may lie outside the two (notebook
-    13). A DataFrame, a row for each query."""
-    rankings = np.asarray(rankings, dtype=object)
+    The columns of `utils.score`, as it is: they usually underrate a search that
+    brings documents that nobody judged. condensed: the metric `by` without
+    them, refilled from below; it usually overrates such a search. So the
+    rankings should be deeper than k, 100 say. With all documents judged, the
+    figure may lie outside the two (notebook 13). A DataFrame, a row for each
+    query."""
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
-    rows = zip(rankings[:, :k].tolist(), qrels, strict=True)
-    judged = [[id_ in qrel for id_ in row if id_] for row, qrel in rows]
+    rows = zip(rankings, qrels, strict=True)
+    judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
     refilled = condensed(rankings, qrels)
-    return pd.DataFrame(
-        {
-            "ndcg": utils.score(ground_truth, rankings, k)["ndcg"],
-            "condensed": utils.score(ground_truth, refilled, k)["ndcg"],
-            "judged_at_k": [np.mean(row) if row else np.nan for row in judged],
-        }
+    return utils.score(ground_truth, rankings, k).assign(
+        condensed=utils.score(ground_truth, refilled, k)[by],
+        judged_at_k=[np.mean(row) if row else np.nan for row in judged],
     )

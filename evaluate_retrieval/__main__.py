@@ -98,9 +98,8 @@ def judge_name(text):
     return text
 
 
-def parser(environment=os.environ):
-    """The parser of the command line. Variables of the environment are defaults."""
-    set_to = {name: text for name, text in environment.items() if text.strip()}
+def parser():
+    """The parser of the command line."""
     lines = __doc__.splitlines()
     main_parser = Parser(
         prog="evaluate-retrieval",
@@ -114,71 +113,42 @@ def parser(environment=os.environ):
         nargs = "?" if command == "power" else None
         add("folder", type=filled, nargs=nargs, help="or a file, with the documents")
         add("--json", action="store_true", help="the result as JSON")
-        out = set_to.get("COURSE_RESULTS", "results")
-        add("--out", type=filled, default=out, metavar="DIR")
-        add(
-            "--language",
-            type=filled,
-            default=set_to.get("COURSE_LANGUAGE"),
-            help="of the stems, or none",
-        )
+        add("--out", type=filled, default="results", metavar="DIR")
+        add("--language", type=filled, help="of the stems, or none")
         if command != "power":
-            _add_searching(add, set_to)
+            _add_searching(add)
         if command in ("compare", "gate"):
             add("--margin", type=margin, default=screen.MARGIN, help="of the metric")
     add = commands.choices["compare"].add_argument
     add("a")
     add("b")
     add("--kind", choices=["judged", "generated"])
-    _add_gate(commands.choices["gate"].add_argument, set_to)
+    _add_gate(commands.choices["gate"].add_argument)
     add = commands.choices["judge"].add_argument
     add("--name", type=judge_name, default="me", help="who judges")
     return main_parser
 
 
-def _add_searching(add, set_to):
-    """Add the options that say which searches run. set_to: of the environment."""
-    add(
-        "--searches",
-        type=filled,
-        metavar="FILE",
-        default=set_to.get("COURSE_SEARCHES"),
-        help="a Python file with SEARCHES, a dict of functions; or a .toml file",
-    )
-    add(
-        "--search",
-        type=named_text,
-        action="append",
-        default=[],
-        metavar="NAME=COMMAND",
-        help="a program, or an address with {question}; may be given again",
-    )
+def _add_searching(add):
+    """Add the options that say which searches run."""
+    text = "a Python file with SEARCHES, a dict of functions; or a .toml file"
+    add("--searches", type=filled, metavar="FILE", help=text)
+    text = "a program, or an address with {question}; may be given again"
+    named = {"type": named_text, "action": "append", "default": []}
+    add("--search", metavar="NAME=COMMAND", help=text, **named)
     add("--python", type=filled, metavar="PROGRAM", help="that runs the Python file")
     add("--jobs", type=jobs, default=1, metavar="N", help="processes of each search")
-    add(
-        "--only-own",
-        action="store_true",
-        default=set_to.get("COURSE_ONLY_OWN", "0") != "0",
-        help="no searches of ours",
-    )
-    add(
-        "--incumbent",
-        type=filled,
-        metavar="NAME",
-        default=set_to.get("COURSE_INCUMBENT"),
-        help="the search that runs today",
-    )
-    add(
-        "--timeout",
-        type=seconds,
-        metavar="S",
-        default=set_to.get("COURSE_TIMEOUT", "30"),
-        help="seconds for a query",
-    )
+    add("--only-own", action="store_true", help="no searches of ours")
+    text = "the search that runs today"
+    add("--incumbent", type=filled, metavar="NAME", help=text)
+    add("--timeout", type=seconds, metavar="S", default=30.0, help="for a query")
+    add("--metric", choices=[*screen.METRICS], help="which decides")
+    add("--k", type=int, metavar="N", help="so many results count")
+    add("--no-tuning", action="store_true", help="no settings are tuned")
 
 
-def _add_gate(add, set_to):
-    """Add the options of the gate. set_to: of the environment."""
+def _add_gate(add):
+    """Add the options of the gate."""
     flag = {"action": "store_true"}
     add("--baseline", type=Path, required=True, help="of an earlier run")
     add("--candidate", metavar="NAME", help="the search to compare, and to keep")
@@ -187,7 +157,7 @@ def _add_gate(add, set_to):
     add(
         "--summary",
         type=Path,
-        default=set_to.get(SUMMARY),
+        default=os.environ.get(SUMMARY) or None,
         help=f"append Markdown to it; else to {SUMMARY}",
     )
 
@@ -240,6 +210,9 @@ def options_of(arguments):
         incumbent=arguments.incumbent,
         language=arguments.language,
         use_node=bool(os.environ.get("ELASTICSEARCH_URL")),
+        metric=arguments.metric,
+        k=arguments.k,
+        no_tuning=arguments.no_tuning,
     )
 
 

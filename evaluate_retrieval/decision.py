@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from course import experiments, intervals, pooling, utils
+from course import experiments, intervals, utils
+from evaluate_retrieval.measures import Measure
 from evaluate_retrieval.screen import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.templates import TEMPLATES, render
 
@@ -32,7 +33,7 @@ SPREADS = {
 }
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 TEMPLATES.globals |= {"few": experiments.FEW, "units": UNITS, "judge": JUDGE}
-TEMPLATES.globals |= {"margin": MARGIN, "large": LARGE, "metrics": experiments.METRIC}
+TEMPLATES.globals |= {"margin": MARGIN, "large": LARGE}
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,22 @@ class Measured:
     values: a DataFrame, a row for each query and a column for each search, of
     rankings that did not choose on these queries. condensed: the same without
     unjudged results, or None where all count as they are.
-    judged: the share of the first results that was judged, a Series by search,
-    or None with condensed.
-    groups, weights: one a query, see `intervals`. kind: of the queries. first:
-    a dict of name: the first K ids, (n_queries, K)."""
+    judged: the share of the first results that was judged, by search, or None
+    with condensed. groups, weights: one a query, see `intervals`. measure: of
+    the values. first: a dict of name: the first k ids, (n_queries, k). scores:
+    see `experiments.scores_of`."""
 
     values: pd.DataFrame
     groups: pd.Series
     weights: np.ndarray | None = None
     condensed: pd.DataFrame | None = None
     judged: pd.Series | None = None
-    kind: str = "judged"
+    measure: Measure = field(default_factory=Measure)
     first: dict = field(default_factory=dict)
+    scores: dict = field(default_factory=dict)
 
     def rank_the_same(self, name, other_name):
-        """Whether two searches have the same first K results for each query."""
+        """Whether two searches have the same first k results for each query."""
         first = [self.first.get(each) for each in (name, other_name)]
         return first[0] is not None and np.array_equal(*first)
 
@@ -116,26 +118,21 @@ def lists_only(queries):
     return all(min(qrel.values()) > 0 for qrel in queries["document"])
 
 
-def measured_of(queries, rankings, kind):
+def measured_of(queries, rankings, measure):
     """What rankings are worth: `Measured`.
 
     queries: ground truth with the columns that `intervals.groups_of` and
     `weights_of` take. rankings: a dict of name: ids, (n_queries, depth)."""
-    k, values, condensed, judged = experiments.K[kind], pd.DataFrame(), None, None
-    if kind == "judged" and not lists_only(queries):
-        estimates = {
-            name: pooling.two_estimates(queries, ranking, k)
-            for name, ranking in rankings.items()
-        }
-        of_all = pd.concat(estimates, axis=1).swaplevel(axis=1)
-        values, condensed = of_all["ndcg"], of_all["condensed"]
-        judged = of_all["judged_at_k"].mean()
-    else:
-        for name, ranking in rankings.items():
-            values[name] = experiments.values_of(queries, ranking, kind)
-    sample = intervals.groups_of(queries), intervals.weights_of(queries)
+    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
+    k, by, condensed, judged = measure.k, measure.by, None, None
+    scores = experiments.scores_of(rankings, queries, k, by)
+    columns = pd.concat(scores, axis=1).swaplevel(axis=1)
+    if measure.kind == "judged" and not lists_only(queries):
+        condensed = columns["condensed"]
+        judged = experiments.weighted_means(columns["judged_at_k"], weights)
     first = {name: utils.pad([*ranking], k) for name, ranking in rankings.items()}
-    return Measured(values, *sample, condensed, judged, kind, first)
+    sample = columns[by], groups, weights, condensed, judged
+    return Measured(*sample, measure, first, scores)
 
 
 def gains_over(name, values):
@@ -311,7 +308,8 @@ def _in_words(decision, measured, shown):
         judged = [(name, measured.judged[name]) for name in names if name]
     text = render(
         "decision.txt.j2",
-        **{**vars(decision), "n": len(measured.values), "kind": measured.kind, **shown},
+        **{**vars(decision), "n": len(measured.values), **shown},
+        measure=measured.measure,
         judged=judged,
     )
     return " ".join(text.split())
@@ -323,8 +321,9 @@ def if_worse(measured, pair):
     row = intervals.difference(gain, measured.groups, measured.weights)
     if row["high"] >= 0 or row["p"] >= WEAK:
         return ""
-    loss = f"{-row['difference']:.3f} of {experiments.METRIC[measured.kind]}"
-    return f"On {measured.kind} queries, which do not decide, it is worse by {loss}."
+    measure, loss = measured.measure, f"{-row['difference']:.3f}"
+    where = f"On {measure.kind} queries, which do not decide,"
+    return f"{where} it is worse by {loss} of {measure}."
 
 
 def code(decision):

@@ -61,8 +61,9 @@ class Folder:
     as drawn. runs: a dict of the name of runs/NAME.trec: dict of query id:
     ids, best first. causes: the rows of failures.csv that have "your cause".
     language: of the documents, in Snowball's name, or none. notes: sentences
-    on what was counted, left out or not used. Tables are empty where the
-    folder has no such file."""
+    on what was counted, left out or not used. measures: by kind of queries, see
+    `measures`; a run sets them. Tables are empty where the folder has no such
+    file."""
 
     source: Path | str
     documents: list
@@ -75,6 +76,7 @@ class Folder:
     causes: pd.DataFrame
     language: str
     notes: list
+    measures: dict | None = None
 
     @property
     def decides(self):

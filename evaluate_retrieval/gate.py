@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from course import experiments, utils
+from course import utils
 from evaluate_retrieval import decision, pairs
+from evaluate_retrieval.measures import Measure, measures_of
 from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.templates import TEMPLATES, cell, render
 
@@ -38,12 +39,14 @@ class Kept:
 
     queries: DataFrame with KEPT_COLUMNS, texts; need: which belong together,
     see `intervals.groups_of`. rankings: dict of query id: ids, best first,
-    without padding. qrels: dict of query id: dict of id: grade."""
+    without padding. qrels: dict of query id: dict of id: grade. measure: of
+    that run."""
 
     search: str
     queries: pd.DataFrame
     rankings: dict
     qrels: dict
+    measure: Measure
 
 
 @dataclass(frozen=True)
@@ -72,14 +75,14 @@ def write_baseline(path, kept, run_id):
     """Write what a later run is compared with, and return the path.
 
     kept: dict of kind: Kept. The same content gives the same bytes. Rankings
-    are cut at experiments.DEPTH."""
+    are cut at the measure's depth."""
     kinds = {
         kind: {
             "search": measured.search,
-            "metric": experiments.METRIC[kind],
+            "measure": [measured.measure.by, measured.measure.k],
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
             "rankings": {
-                query: ids[: experiments.DEPTH[kind]]
+                query: ids[: measured.measure.depth]
                 for query, ids in measured.rankings.items()
             },
             "qrels": measured.qrels,
@@ -101,12 +104,11 @@ def read_baseline(path):
     try:
         content = json.loads(gzip.decompress(packed))
         kinds = content["kinds"]
-        metrics = {kind: kept.pop("metric") for kind, kept in kinds.items()}
-        if not metrics or metrics.items() - experiments.METRIC.items():
-            raise ValueError(f"queries and their metrics: {metrics}")
-        if content["version"] != VERSION:
-            raise ValueError(f"version {content['version']}, and not {VERSION}")
-        for kept in kinds.values():
+        if not kinds or content["version"] != VERSION:
+            raise ValueError(content["version"])
+        for kind, kept in kinds.items():
+            kept.pop("metric", None)  # once it was ours: nDCG@10, MRR@5
+            kept["measure"] = measures_of(*kept.pop("measure", ()))[kind]
             kept["queries"] = pd.DataFrame(kept["queries"])[KEPT_COLUMNS]
         return {kind: Kept(**kept) for kind, kept in kinds.items()}
     except Exception as error:  # a damaged file gives any
@@ -123,8 +125,9 @@ def outcomes_of(
 ):
     """An `Outcome` for each kind of query of the baseline: a list.
 
-    baseline, now: dicts of kind: Kept. margin: of the metric, from 0 to below
-    1. anytime: intervals that hold at every look:
+    Both are measured as this run is. baseline, now: dicts of kind: Kept.
+    margin: of the metric, from 0 to below 1. anytime: intervals that hold at
+    every look:
     `intervals.confidence_sequence`. allow_deleted: more than MOST_GONE of the
     baseline's queries may be gone."""
     outcomes = []
@@ -150,25 +153,31 @@ def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
     withdrawn, changes = _changed_judgements(baseline.qrels, now.qrels)
     queries = now.queries.set_index("query_id").loc[query_ids]
     n_groups = queries["need"].nunique()
+    measure, depth = now.measure, min(now.measure.depth, baseline.measure.depth)
+    problem = ""
+    if depth < measure.k:
+        problem = f"The baseline keeps {depth} results a query, too few for {measure}."
     if n_groups < 2:
         problem = (
             f"{len(query_ids)} {kind} queries can be scored in both runs, "
             f"in {n_groups} {decision.UNITS[kind]}; it takes two."
         )
+    if problem:
         sentences = [problem, "Make a new baseline.", changes]
         return Outcome(kind, ERROR, searches, sentences=sentences)
     queries = queries.assign(document=[now.qrels[query] for query in query_ids])
     rankings = {
-        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn))
+        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": baseline}.items()
     }
-    measured = decision.measured_of(queries, rankings, kind)
+    measured = decision.measured_of(queries, rankings, measure)
     figures = pairs.summary(measured, ("now", "before"), anytime)
-    figures |= {"metric": experiments.METRIC[kind], "how": "paired"}
-    if anytime:
-        figures["how"] += ", at any time"
+    figures["how"] = "paired, at any time" if anytime else "paired"
     code, reason = pairs.exit_code(figures, margin)
     sentences = [reason]
+    if measure != baseline.measure:
+        problem = f"The baseline was made with {baseline.measure}."
+        sentences.append(f"{problem} Both runs are measured by {measure}.")
     if not measured.rank_the_same("now", "before"):
         losses = render("losses.txt.j2", figures=figures)
         sentences.append(" ".join(losses.split()))

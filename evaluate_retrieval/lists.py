@@ -26,7 +26,7 @@ def next_to_judge(folder, results, verdict, n=100):
     leaders += decision.undecided(results.differences[kind]).index.tolist()
     if verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
-    pairs = pairs_of(rankings, queries)
+    pairs = pairs_of(rankings, queries, folder.measures[kind].k)
     ids = {document["id"] for document in folder.documents}
     listed = judge_next(pairs[pairs["document"].isin(ids)], leaders, n)
     log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from course import corpus, experiments, intervals, trec, utils
 from evaluate_retrieval import decision
-from evaluate_retrieval.screen import UNDECIDED
+from evaluate_retrieval.screen import METRICS, UNDECIDED
 from evaluate_retrieval.templates import render
 
 TOP = 3  # results of each search that a page shows
@@ -23,8 +23,9 @@ CAUSES = {
     "below": "a relevant document is found, but further down",
     "missing": "no relevant document is found",
 }
-TABLE_COLUMNS = ["queries", "query_id", "search", "mrr", "ndcg", "hit_rate", "rank"]
-TABLE_COLUMNS += ["group", "judged_at_k", "cause", "found"]  # of queries.csv
+TABLE_COLUMNS = ["queries", "query_id", "search", *METRICS, "rank"]
+TABLE_COLUMNS += ["group", "condensed", "judged_at_k", "cause", "found"]
+UNSET = {"course": "all", "kind": "typed", "split": ""}  # of a column that nobody has
 
 
 # --- The pair ----------------------------------------------------------------
@@ -37,9 +38,10 @@ def summary(measured, pair, anytime=False):
     `intervals.difference`; wins, ties and losses count queries; lost and
     at_most: the share that loses more than decision.LARGE, and a bound on it;
     smallest is the difference that so many groups can show; a and b are the
-    means. Where some results are not judged, without, else None, is what
-    `intervals.difference` says without them, and judged the shares of both
-    that are. anytime: intervals that hold at every look, see
+    means of the metric. Where some results are not judged, without, else None,
+    is what `intervals.difference` says without them, and judged the shares of
+    both that are. kind: of the queries. anytime: intervals that hold at every
+    look, see
     `intervals.confidence_sequence`."""
     weights, sample = measured.weights, (measured.groups, measured.weights)
     a, b = (measured.values[name].to_numpy() for name in pair)
@@ -57,6 +59,8 @@ def summary(measured, pair, anytime=False):
         "queries": len(gain),
         "groups": int(measured.groups.nunique()),
         "without": None,
+        "metric": str(measured.measure),
+        "kind": measured.measure.kind,
     }
     if measured.rank_the_same(*pair):
         return figures | {"low": 0.0, "high": 0.0}
@@ -72,7 +76,7 @@ def summary(measured, pair, anytime=False):
     return figures
 
 
-def sentence(figures, pair, kind):
+def sentence(figures, pair):
     """The figures of a pair in words. figures: see `summary`."""
     verdict, without = _verdict(figures), figures["without"]
     text = render(
@@ -80,7 +84,6 @@ def sentence(figures, pair, kind):
         **figures,
         row=figures,
         names=pair,
-        kind=kind,
         verdict=verdict,
         turned=bool(without) and _verdict(without) != verdict,
     )
@@ -180,24 +183,25 @@ def first_ranks(queries, ranking):
     return np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
 
 
-def causes_of(queries, ranking, kind):
+def causes_of(queries, ranking, k):
     """Why a search fails on each query: an array of CAUSES, "" where it does not.
 
-    It fails where none of its first K results is relevant. ranking: ids,
-    (n_queries, depth), deeper than K."""
+    It fails where none of its first k results is relevant. ranking: ids,
+    (n_queries, depth), deeper than k."""
     ranks = first_ranks(queries, ranking)
-    tests = [np.isnan(ranks), ranks > experiments.K[kind]]
+    tests = [np.isnan(ranks), ranks > k]
     return np.select(tests, ["missing", "below"], "").astype(object)
 
 
-def failures(queries, rankings, kind, documents, causes=()):
+def failures(folder, kind, rankings, causes=()):
     """The failures of each search: a DataFrame with the columns FAILED.
 
     causes: rows with *your cause*, which a person has filled in before: it is
     kept by query and search, the last one if there are several. Rows of
     queries or searches that do not fail now stay, with an empty cause of ours
     (see `causes_of`): what a person wrote is not lost."""
-    titles, tables = corpus.headings(documents), []
+    queries, k = folder.test[kind], folder.measures[kind].k
+    titles, tables = corpus.headings(folder.documents), []
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) for qrel in qrels]
     for name, ranking in rankings.items():
@@ -206,7 +210,7 @@ def failures(queries, rankings, kind, documents, causes=()):
         )
         table["wanted"] = _with_titles(best, titles)
         table["found first"] = _with_titles([row[0] for row in ranking], titles)
-        table["cause"] = causes_of(queries, ranking, kind)
+        table["cause"] = causes_of(queries, ranking, k)
         tables.append(table[table["cause"] != ""])
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
     table = pd.concat([*tables, written]).fillna("")
@@ -233,38 +237,35 @@ def counted(failed, names):
 # --- Query by query ----------------------------------------------------------
 
 
-def query_table(queries, rankings, kind):
+def query_table(queries, rankings, measured):
     """A row for each query and search, the table of queries.csv: a DataFrame.
 
     Columns: kind, query_id, need (or document), the columns of the queries,
     search, the metric, hit_rate, rank of the first relevant result (empty
     without one), judged_at_k, cause and the first ids, `trec.quoted`, with
     spaces between them. A column of yours that is called like one of these gets "your "
-    before its name."""
-    k, by = experiments.K[kind], experiments.BY[kind]
-    base = queries.drop(columns=["document", "fold", "grade"], errors="ignore")
+    before its name. measured: `decision.Measured`, of the rankings."""
+    measure, tables = measured.measure, []
+    unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
+    ours = ["document", "fold", "grade", *unset]
+    base = queries.drop(columns=ours, errors="ignore")
     same = {*TABLE_COLUMNS}.intersection(corpus.own_columns(base))
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(
-        queries=kind,
+        queries=measure.kind,
         query_id=trec.query_ids(queries),
         group=intervals.groups_of(queries).to_numpy(),
     )
-    qrels, tables = utils.qrels_of(utils.right_answers(queries)), []
     for name, ranking in rankings.items():
-        top = [[id_ for id_ in ids[:k] if id_] for ids in ranking]
-        scores = utils.score(queries, ranking, k).set_axis(base.index)
+        top = [[id_ for id_ in ids[: measure.k] if id_] for ids in ranking]
+        scores = measured.scores[name].set_axis(base.index)
         table = base.assign(
-            search=name, found=[" ".join(map(trec.quoted, ids)) for ids in top]
+            search=name,
+            found=[" ".join(map(trec.quoted, ids)) for ids in top],
+            **scores,
         )
-        table[[by, "hit_rate"]] = scores[[by, "hit_rate"]]
         table["rank"] = pd.array(first_ranks(queries, ranking)).astype("Int64")
-        if kind == "judged":
-            table["judged_at_k"] = [
-                np.mean([id_ in qrel for id_ in ids] or [0])
-                for ids, qrel in zip(top, qrels, strict=True)
-            ]
-        table["cause"] = causes_of(queries, ranking, kind)
+        table["cause"] = causes_of(queries, ranking, measure.k)
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
-    first = ["queries", "query_id", "search", by]
+    first = ["queries", "query_id", "search", measure.by]
     return table[[*first, *table.columns.difference(first, sort=False)]]

@@ -9,13 +9,11 @@ from datetime import date
 
 import pandas as pd
 
-from course import corpus, elastic, embedding, experiments, plots, scoring
+from course import corpus, elastic, embedding, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
-from evaluate_retrieval.templates import render
+from evaluate_retrieval.templates import plain, render
 
 COLUMN_NAMES = {
-    "mrr": "MRR@5",
-    "ndcg": "nDCG@10",
     "low": "from",
     "high": "to",
     "condensed": "judged results only",
@@ -23,8 +21,12 @@ COLUMN_NAMES = {
     "ms_per_query": "ms a query",
 }
 MEANS = {
-    "mrr": "MRR@5: 1 if the right document is first, 1/2 if it is second, 0 below 5",
-    "ndcg": "nDCG@10: from 0, nothing relevant in ten results, to 1, a perfect order",
+    "mrr": "1 if the first result is relevant, 1/2 if only the second is, 0 below {}",
+    "ndcg": "from 0, nothing relevant in {} results, to 1, a perfect order. Its gain "
+    "is linear, grade / log2(rank + 1), as in trec_eval",
+    "recall": "the share of the relevant documents that is in the first {} results",
+    "precision": "the share of the first {} results that is relevant",
+    "hit_rate": "the share of queries with a relevant document in {} results",
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
 NEEDS = "Queries that ask for the same are one need."
@@ -64,19 +66,19 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
 
     candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
     names, see `steps.pair_of`. figures: of the pair, see `pairs.summary`, or
-    None where both names are one. lists: DataFrames by name: failures, judge_next
-    and refused, a Series. picture: the path where the picture of the searches
+    None where both names are one. lists: DataFrames by name: failures and
+    judge_next. picture: the path where the picture of the searches
     is drawn."""
     kind = folder.decides
     boards, best = results.boards, results.chosen[kind]
-    wide, narrow = draw(boards, kind, picture)
-    sections = [_of_failures(lists["failures"], best, kind)]
+    measures = folder.measures
+    address = draw(boards, measures, picture)
+    sections = [_of_failures(lists["failures"], best, measures[kind].k)]
     if figures:
-        text = f"{pairs.sentence(figures, pair, kind)} Query by query:"
+        text = f"{pairs.sentence(figures, pair)} Query by query:"
         sections.insert(0, section("A against B", text, link="pair.html"))
     for name in reversed([*boards]):
-        refused = lists["refused"] if name == kind else pd.Series(dtype=float)
-        sections.append(_of_board(boards[name], folder.test[name], name, refused))
+        sections.append(_of_board(boards[name], folder.test[name], measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
@@ -91,8 +93,7 @@ def page(folder, candidates, results, verdict, pair, figures, lists, run_id, pic
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    cost = costs(boards[kind]["ms_per_query"], best)
-    top = {"decision": verdict.says, "cost": cost, "wide": wide, "narrow": narrow}
+    top = {"decision": verdict.says, "picture": address}
     return render("report.html.j2", sections=sections, top=top)
 
 
@@ -102,63 +103,78 @@ def advice_page(folder, advice, run_id):
     return render("report.html.j2", sections=sections, top=None)
 
 
-def draw(boards, kind, path):
-    """Draw the searches, the queries that decide first; a narrow picture beside it.
+def draw(boards, measures, path):
+    """Draw the searches, the queries that decide first: the last ones.
 
-    Returns the addresses of both, wide and narrow: each holds its picture."""
+    It is narrow enough for phones. Returns an address that holds it."""
     tables = {
-        experiments.LABELS[name]: boards[name].rename(
-            columns={experiments.BY[name]: "value"}
+        f"{measures[kind]}, {kind} queries": boards[kind].rename(
+            columns={measures[kind].by: "value"}
         )
-        for name in reversed([*boards])
+        for kind in reversed([*boards])
     }
+    kind = next(reversed(boards))
     first = plots.label_of(boards[kind].index[0])
     names = boards[kind].index
     baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in names else None
     plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
-    pictures = path.read_bytes(), path.with_stem(f"{path.stem}-narrow").read_bytes()
-    codes = [base64.b64encode(picture).decode() for picture in pictures]
-    return [f"data:image/png;base64,{code}" for code in codes]
+    path.with_stem(f"{path.stem}-narrow").replace(path)
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 # --- Sections ----------------------------------------------------------------
 
 
-def _of_failures(failed, best, kind):
+def _of_failures(failed, best, k):
     """The section with failures of the chosen search. failed: see `pairs.failures`."""
     mine = failed[(failed["search"] == best) & (failed["cause"] != "")]
     first = mine[["question", "wanted", "found first"]].head(20)
     text = (
-        f"“{best}” has nothing relevant among its first {experiments.K[kind]} results "
+        f"“{best}” has nothing relevant among its first {k} results "
         f"for {len(mine):,} queries. Here are {len(first)}, each with a document of "
         "its best grade (wanted)."
     )
     return section("Failures to read first", text, first, index=False)
 
 
-def _of_board(board, queries, kind, refused):
+def _of_board(board, queries, measure):
     """The section with the leaderboard of one kind of query."""
-    metric = experiments.BY[kind]
-    columns = [metric, "low", "high", "condensed", "judged_at_k", "ms_per_query"]
+    by, k, kind = measure.by, measure.k, measure.kind
+    columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query", "refused"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
-    table = board.assign(**ends)[columns]
+    table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
+    table = table.dropna(axis="columns", how="all")
     text = (
-        f"{len(queries):,} queries, with 95 % intervals. {MEANS.get(metric, metric)}."
+        f"{len(queries):,} queries, with 95 % intervals. {measure}: "
+        f"{MEANS[by].format(k)}."
     )
     if kind == "judged" and decision.lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
-    elif kind == "judged":
+        table = table.drop(
+            columns="condensed", errors="ignore"
+        )  # nothing else is judged
+    elif "condensed" in table:
         text += (
             " Judged results only: the same, without unjudged results. "
-            "Share judged: of the first ten results."
+            f"Share judged: of the first {k} results."
         )
-    if len(refused):
-        table["refused"] = refused
+    if "refused" in table:
         text += (
             " Refused: of the queries without an answer, the share whose best score is "
             "low, where one in twenty of the others may have so low a score."
         )
     return section(f"Leaderboard, {kind} queries", text, table)
+
+
+def board_text(board, queries, measure, most=10):
+    """The first searches of a leaderboard, and what it shows, for a terminal."""
+    few_columns = board.assign(condensed=None, refused=None)
+    shown = _of_board(few_columns, queries, measure)
+    table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
+    with pd.option_context("display.unicode.east_asian_width", True):
+        rows = table.head(most).to_string()
+    first = f"{min(most, len(board))} of {len(board)} searches"
+    return f"{shown['title']}, {first}. {shown['text']}\n{rows}"
 
 
 def _of_differences(table, best, kind):
@@ -215,20 +231,6 @@ def of_folder(folder, models, run_id):
     ]
 
 
-def costs(milliseconds, best):
-    """What a query takes in the chosen and in the fastest search, as a sentence.
-
-    milliseconds: a Series by search, NaN where nothing was measured, as in a
-    run."""
-    if pd.isna(milliseconds[best]):
-        return f"How long a query takes in “{best}” was not measured."
-    fastest = milliseconds.idxmin()
-    return (
-        f"A query takes {milliseconds[best]:.1f} ms in “{best}”, and "
-        f"{milliseconds[fastest]:.1f} ms in the fastest search, “{fastest}”."
-    )
-
-
 def made_with(folder, models, run_id):
     """When and from what the report was made, as sentences. models: see `of_folder`."""
     default = embedding.vector_settings()["model"] or embedding.NAME
@@ -254,6 +256,7 @@ def recipe(name, candidates, folder):
     return render(
         "search.py.j2",
         setting=search.setting,
+        has_courses=any(d["course"] != "all" for d in folder.documents),
         language=folder.language,
         scoring=scoring,
         fields=fields,
@@ -272,8 +275,9 @@ def pair_page(folder, results, pair, kind, failed, figures):
     results: `steps.Results`. pair: two names. kind: of the queries. failed: a
     table of failures, see `pairs.failures`. figures: see `pairs.summary`."""
     queries, values = folder.test[kind], results.measured[kind].values
+    measure = folder.measures[kind]
     won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
-    sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, kind)]
+    sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, measure)]
     counts = pairs.counted(failed, [*pair]).T
     if len(counts):
         causes = [
@@ -282,7 +286,7 @@ def pair_page(folder, results, pair, kind, failed, figures):
             if cause in counts.index
         ]
         text = (
-            f"Queries for which none of the first {experiments.K[kind]} results is "
+            f"Queries for which none of the first {measure.k} results is "
             f"relevant, by cause. {' '.join(causes)} In failures.csv you can write a "
             "cause of your own for each."
         )
@@ -290,29 +294,29 @@ def pair_page(folder, results, pair, kind, failed, figures):
     return render(
         "pair.html.j2",
         pair=pair,
-        says=pairs.sentence(figures, pair, kind),
+        says=pairs.sentence(figures, pair),
         sections=sections,
         lists={
             f"The {pairs.MOST} largest gains: {pair[0]} is better": won,
             f"The {pairs.MOST} largest losses: {pair[1]} is better": lost,
         },
         titles=corpus.headings(folder.documents),
-        metric=experiments.METRIC[kind],
+        metric=measure,
     )
 
 
-def _of_slices(queries, gain, pair, kind):
+def _of_slices(queries, gain, pair, measure):
     """The section on slices. gain: of the first of the pair, a Series."""
     table = pairs.by_slice(gain, queries)
     table.index = [f"{column}: {name}" for column, name in table.index]
     never = table["smallest"].isna() & table["p"].notna()
     table["smallest"] = table["smallest"].astype(object).mask(never, "never")
     text = (
-        f"{experiments.METRIC[kind]} of {pair[0]} minus that of {pair[1]}, with 95 % "
+        f"{measure} of {pair[0]} minus that of {pair[1]}, with 95 % "
         "intervals. n counts queries, and groups their "
-        f"{decision.UNITS[kind]}. {NEEDS} p is corrected by Holm for all slices, and "
-        f"significant below {decision.WEAK}. Smallest: the difference that a slice of "
-        f"this size shows, four times in five, or never. With fewer than "
+        f"{decision.UNITS[measure.kind]}. {NEEDS} p is corrected by Holm for all "
+        f"slices, and significant below {decision.WEAK}. Smallest: the difference that "
+        f"a slice of this size shows, four times in five, or never. With fewer than "
         f"{pairs.FEWEST} groups a slice is only counted. Share: of the queries. Turns "
         "at: with that share, and all else as it is, the difference of all queries "
         f"would be 0. Columns of more than {pairs.MOST_VALUES} values have no slices."

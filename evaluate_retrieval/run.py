@@ -20,8 +20,8 @@ from evaluate_retrieval import (
     yours,
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
+from evaluate_retrieval.measures import measures_of
 
-LEADERBOARD_COLUMNS = [*experiments.LEADERBOARD_COLUMNS, "refused"]
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,8 @@ class Options:
     source: a folder or file with the documents. out: the folder of results.
     searching: how your own searches are run. only_own: none of ours.
     incumbent: the name of the search that runs today. language: of the stems;
-    None detects it. use_node: whether Elasticsearch is asked, too."""
+    None detects it. use_node: whether Elasticsearch is asked, too. metric, k:
+    see `measures_of`. no_tuning: nothing is tuned."""
 
     source: Path
     out: Path
@@ -42,6 +43,9 @@ class Options:
     incumbent: str | None = None
     language: str | None = None
     use_node: bool = False
+    metric: str | None = None
+    k: int | None = None
+    no_tuning: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,9 @@ def evaluate_folder(options, run_id):
         pair = steps.pair_of(folder, candidates, results, verdict)
         measured = results.measured[folder.decides]
         figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
-        tables = _tables(folder, candidates, results, verdict, options.out)
+        tables = _tables(folder, results, verdict, options.out)
+    board, queries = results.boards[folder.decides], folder.test[folder.decides]
+    log.info(report.board_text(board, queries, measured.measure))
     files = _write_results(folder, results, pair, figures, tables, options.out)
     picture = path.with_suffix(".png")
     html = report.page(
@@ -99,6 +105,12 @@ def models():
 def read_aloud(options):
     """The folder of the options, after its notes and counts are logged."""
     folder = read(options.source, options.language)
+    folder = replace(folder, measures=measures_of(options.metric, options.k))
+    k = min(options.k or 0, len(folder.documents))
+    for name, rankings in folder.runs.items():
+        if all(len(ids) < k for ids in rankings.values()):
+            problem = f"the run {name!r} has fewer results for each query"
+            raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in folder.notes:
         log.info(note)
     counts = [f"{len(folder.documents):,} documents"]
@@ -142,7 +154,7 @@ def _candidates(folder, options, names=(), kind=None):
         if names:
             own = {name: own[name] for name in own if name in needed}
         needed.add(incumbent)
-        if only_own:
+        if only_own or options.no_tuning:
             folder = steps.undivided(folder)
         tables = [*folder.development.values(), *folder.test.values()]
         if kind:
@@ -152,43 +164,36 @@ def _candidates(folder, options, names=(), kind=None):
         advice = 'pip install "retrieval-evaluation-course[course]"'
         raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
     es = elastic.connect_elasticsearch() if options.use_node else None
-    candidates = steps.candidates(folder, own, es, only_own)
+    candidates = steps.candidates(folder, own, es, only_own, options.no_tuning)
     try:
         yield folder, replace(candidates, failed=failed)
     finally:
         built_in.remove(es, candidates.searches)
 
 
-def _tables(folder, candidates, results, verdict, out):
+def _tables(folder, results, verdict, out):
     """What the report and the files show beside the boards: a dict of tables."""
     kind = folder.decides
-    queries, rankings = folder.test[kind], results.rankings[kind]
-    causes = pd.concat([_causes_in(out), folder.causes])
+    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
     judge_next = lists.next_to_judge(folder, results, verdict)
     if llm.is_live() and len(judge_next):
         path = out / RESPONSES
         judge_next = lists.with_proposals(judge_next, folder.documents, path)
     return {
-        "failures": pairs.failures(queries, rankings, kind, folder.documents, causes),
+        "failures": pairs.failures(folder, kind, results.rankings[kind], causes),
         "judge_next": judge_next,
-        "refused": steps.refused_shares(candidates, queries, folder.unanswered),
     }
-
-
-def _causes_in(out):
-    """The rows of an earlier failures.csv into which a person wrote a cause."""
-    return written_causes([*out.glob(FAILURES)])
 
 
 def _write_results(folder, results, pair, figures, tables, out):
     """Write rankings, judgements, boards and tables; the paths that matter, a list."""
-    kind, boards, by_query = folder.decides, [], []
+    kind, by_query = folder.decides, []
     for name, queries in folder.test.items():
         rankings = results.rankings[name]
         trec.write_trec(out, name, queries, rankings)
-        boards.append(_leaderboard(folder, results, name, tables["refused"]))
-        by_query.append(pairs.query_table(queries, rankings, name))
-    pd.concat(boards)[LEADERBOARD_COLUMNS].to_csv(out / "leaderboard.csv")
+        of_queries = queries, rankings, results.measured[name]
+        by_query.append(pairs.query_table(*of_queries))
+    pd.concat(results.boards.values()).to_csv(out / "leaderboard.csv")
     corpus.write_table(pd.concat(by_query), out / "queries.csv")
     corpus.write_table(tables["failures"], out / FAILURES)
     names = ["leaderboard.csv", "queries.csv", FAILURES]
@@ -204,16 +209,6 @@ def _write_results(folder, results, pair, figures, tables, out):
     return [out / name for name in names]
 
 
-def _leaderboard(folder, results, kind, refused):
-    """The leaderboard of one kind of queries, with the columns COLUMNS."""
-    is_crossed = folder.development[kind] is folder.test[kind]
-    return results.boards[kind].assign(
-        queries=kind,
-        split="cross-fitted" if is_crossed else "test",
-        refused=refused if kind == folder.decides else float("nan"),
-    )
-
-
 def evaluated_as_json(evaluated):
     """What came out, for --json: a dict."""
     verdict, results = evaluated.verdict, evaluated.results
@@ -227,7 +222,7 @@ def evaluated_as_json(evaluated):
         "search": verdict.name,
         "incumbent": verdict.incumbent,
         "decides": kind,
-        "metric": experiments.METRIC[kind],
+        "metric": str(evaluated.folder.measures[kind]),
         "candidates": table.to_dict("records"),
         "chosen": results.chosen,
         "leaderboard": {
@@ -272,6 +267,7 @@ def kept_of(evaluated, name=None, baseline=None):
             table,
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
+            evaluated.folder.measures[kind],
         )
     return kept
 
@@ -303,20 +299,19 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
             if name not in able:
                 raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
         results = steps.measure(folder, two, {kind: pair[0]})
-    queries, rankings = folder.test[kind], results.rankings[kind]
     figures = pairs.summary(results.measured[kind], pair)
-    causes = _causes_in(options.out)
-    failed = pairs.failures(queries, rankings, kind, folder.documents, causes)
+    causes = written_causes([*options.out.glob(FAILURES)])
+    failed = pairs.failures(folder, kind, results.rankings[kind], causes)
     files = trec.file_names(pair)
     path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
     html = report.pair_page(folder, results, pair, kind, failed, figures)
     path.write_text(html, encoding="utf-8")
-    says = [pairs.sentence(figures, pair, kind)]
+    says = [pairs.sentence(figures, pair)]
     says += [f"{why}." for why in candidates.failed.values()]
     code, _ = pairs.exit_code(figures, margin)
-    if len(queries) < experiments.FEW:
+    if figures["queries"] < experiments.FEW:
         code = gate.UNDECIDED
         says.append(f"Fewer than {experiments.FEW} queries decide nothing.")
     says = " ".join(says)
     result = {"says": says, "files": [path], "code": code}
-    return {"pair": pair, "kind": kind, **figures, **result}
+    return {"pair": pair, **figures, **result}

@@ -6,6 +6,13 @@ import itertools
 import unicodedata
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
+METRICS = {  # and how they are called
+    "ndcg": "nDCG",
+    "recall": "recall",
+    "precision": "precision",
+    "mrr": "MRR",
+    "hit_rate": "hit rate",
+}
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 
 

@@ -68,10 +68,11 @@ class Results:
     differences: dict
 
 
-def candidates(folder, own, es=None, only_own=False):
+def candidates(folder, own, es=None, only_own=False, no_tuning=False):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    own: a dict of name: search. es: a client of Elasticsearch, or None."""
+    own: a dict of name: search. es: a client of Elasticsearch, or None.
+    no_tuning: without those whose settings are tuned."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
@@ -81,7 +82,7 @@ def candidates(folder, own, es=None, only_own=False):
     grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}, {}
     if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
-    for name, settings in grids.items():
+    for name, settings in {} if no_tuning else grids.items():
         best, cross_fitted[name] = tuned(folder, build, settings)
         ours[name] = build(best)
     safe = "hybrid: weight 0.8" if vectors else "text: BM25"
@@ -144,26 +145,20 @@ def tuned(folder, build, settings):
     is best on the other folds."""
     kind = folder.decides
     queries = folder.development[kind], folder.test[kind]
-    depth = experiments.DEPTH[kind]
-    rankings, best = _cross_fit(build, settings, *queries, kind, depth)
+    measure = folder.measures[kind]
+    rankings, best = _cross_fit(build, settings, *queries, measure, measure.depth)
     return best, rankings
 
 
-def _cross_fit(build, settings, development, test, kind, depth=None):
-    """`experiments.cross_fit`: rankings, (n_queries, depth or K), and the best setting.
+def _cross_fit(build, settings, development, test, measure, depth=None):
+    """`experiments.cross_fit`: rankings, (n_queries, depth or k), and the best setting.
 
     The log says how many folds agree with it."""
     rankings, by_fold, best = experiments.cross_fit(
-        build,
-        settings,
-        development,
-        test,
-        k=experiments.K[kind],
-        by=experiments.BY[kind],
-        depth=depth,
+        build, settings, development, test, k=measure.k, by=measure.by, depth=depth
     )
-    n_agree = by_fold.tolist().count(best)
-    log.info("%s queries: %s of %s folds choose %s", kind, n_agree, len(by_fold), best)
+    n_agree = f"{by_fold.tolist().count(best)} of {len(by_fold)}"
+    log.info("%s queries: %s folds choose %s", measure.kind, n_agree, best)
     return rankings, best
 
 
@@ -181,26 +176,32 @@ def choose(folder, candidates):
             able = yours.of_queries(able, half)
         if not able:
             raise ValueError(f"no search ranks half of the {kind} queries")
-        k, by = experiments.K[kind], experiments.BY[kind]
+        measure = folder.measures[kind]
+        rankings = {
+            name: utils.run_search(development, able[name], measure.k) for name in able
+        }
         if development is not queries:
-            chosen[kind] = experiments.compare(able, development, k, by).index[0]
+            means = {
+                name: utils.score(development, rankings[name])[measure.by].mean()
+                for name in able
+            }
+            chosen[kind] = max(means, key=means.get)
             continue
-        rankings = {name: utils.run_search(queries, able[name], k) for name in able}
         if kind == folder.decides:
             rankings |= candidates.cross_fitted
-        chosen[kind] = _by_folds(rankings, queries, kind, candidates.safe)
+        chosen[kind] = _by_folds(rankings, queries, measure, candidates.safe)
     return chosen
 
 
-def _by_folds(rankings, queries, kind, safe):
+def _by_folds(rankings, queries, measure, safe):
     """The best of several rankings of queries in folds: its name."""
 
     def build(name):
         return lambda _: rankings[name]
 
     names = [*({safe} & rankings.keys()), *rankings]
-    expected, best = _cross_fit(build, names, queries, queries, kind)
-    mean = experiments.values_of(queries, expected, kind).mean()
+    expected, best = _cross_fit(build, names, queries, queries, measure)
+    mean = utils.score(queries, expected)[measure.by].mean()
     log.info("to be expected of the choice: %.3f", mean)
     return best
 
@@ -214,21 +215,26 @@ def measure(folder, candidates, chosen):
     test = {kind: folder.test[kind] for kind in chosen}
     for kind, queries in test.items():
         able = yours.of_queries(candidates.searches, queries)
-        depth = experiments.DEPTH[kind]
+        measure = folder.measures[kind]
+        depth = measure.depth
         deep = {name: partial(search, k=depth) for name, search in able.items()}
         rankings[kind], times = experiments.timed_rankings(deep, queries, depth)
         if kind == folder.decides:
             rankings[kind] |= candidates.cross_fitted
         own_times = yours.milliseconds(able)  # NaN for a run
         times[own_times.index] = own_times
-        board = experiments.leaderboard(
-            rankings[kind], queries, experiments.K[kind], experiments.BY[kind]
-        )
+        measured[kind] = decision.measured_of(queries, rankings[kind], measure)
+        board = experiments.leaderboard(measured[kind].scores, queries, measure.by)
         boards[kind] = board.assign(
+            queries=kind,
+            metric=str(measure),
+            split="cross-fitted" if folder.development[kind] is queries else "test",
             chosen=board.index == chosen[kind],
+            refused=refused_shares(
+                candidates, queries, folder.unanswered if kind == folder.decides else ()
+            ),
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )
-        measured[kind] = decision.measured_of(queries, rankings[kind], kind)
     gains = differences_from_chosen(measured, chosen)
     return Results(chosen, boards, rankings, measured, gains)
 

@@ -15,11 +15,18 @@ from unittest import mock
 
 import pandas as pd
 
-from course import corpus, embedding, experiments, plots
+from course import corpus, embedding, plots
 from evaluate_retrieval import __main__, screen
 from evaluate_retrieval.folder import DOCUMENTS, JUDGED
+from evaluate_retrieval.screen import METRICS
 
 OURS = corpus.ROOT / "data"
+OPTIONS = {  # of the command, by settings of the environment
+    "COURSE_SEARCHES": "--searches",
+    "COURSE_INCUMBENT": "--incumbent",
+    "COURSE_TIMEOUT": "--timeout",
+    "COURSE_LANGUAGE": "--language",
+}
 SHOWN = ["low", "high", "judged_at_k"]  # of a leaderboard, beside its metric
 
 
@@ -85,13 +92,18 @@ def is_example():
 def yours(line):
     """The line for your own folder, where a setting names one; else it as it is.
 
-    What is written goes into the folder of results. Other settings are defaults of the
-    command's options."""
+    What is written goes into the folder of results. Other settings are options, see
+    OPTIONS."""
     if is_example():
         return line
     results = str(corpus.results_folder())
-    folder = str(corpus.data_folder())
-    return shlex.join(["evaluate-retrieval", folder, "--out", results])
+    words = ["evaluate-retrieval", str(corpus.data_folder()), "--out", results]
+    for name, option in OPTIONS.items():
+        if text := os.environ.get(name, "").strip():
+            words += [option, text]
+    if os.environ.get("COURSE_ONLY_OWN", "0").strip() not in ("", "0"):
+        words.append("--only-own")
+    return shlex.join(words)
 
 
 def run(line, since="", lines=None):
@@ -174,4 +186,5 @@ def _board(result):
         return pd.DataFrame()
     kind, metric = result["decides"], result["metric"]
     table = pd.DataFrame(result["leaderboard"][kind]).set_index("search")
-    return table.rename(columns={experiments.BY[kind]: metric})[[metric, *SHOWN]]
+    columns = {by: metric for by in METRICS if metric.startswith(METRICS[by])}
+    return table.rename(columns=columns)[[metric, *SHOWN]]

@@ -23,6 +23,12 @@ def fixed(*rankings):
     return lambda queries: utils.pad([list(ranking) for ranking in rankings])
 
 
+def board_of(rankings, queries, k, by="mrr"):
+    """The leaderboard of rankings."""
+    scores = experiments.scores_of(rankings, queries, k, by)
+    return experiments.leaderboard(scores, queries, by)
+
+
 def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(
     monkeypatch,
 ):
@@ -96,9 +102,8 @@ def test_where_all_queries_are_in_one_fold_the_first_setting_is_taken(
 
 
 def test_nothing_to_compare_is_an_error():
-    for compare in experiments.compare, experiments.leaderboard:
-        with pytest.raises(ValueError, match=r"no search .*is given"):
-            compare({}, THREE)
+    with pytest.raises(ValueError, match=r"no search .*is given"):
+        experiments.compare({}, THREE)
     with pytest.raises(ValueError, match="no setting is given"):
         experiments.cross_fit(fixed, [], THREE, THREE)
 
@@ -121,7 +126,8 @@ def test_two_estimates_are_the_raw_and_the_condensed_list():
     raw = utils.score(queries, [["x", "b", "y"]])["ndcg"].item()
     # refilled from below
     refilled = utils.score(queries, [["b", "n", "c"]])["ndcg"].item()
-    assert both.tolist() == pytest.approx([raw, refilled, 1 / 3])
+    columns = ["ndcg", "condensed", "judged_at_k"]
+    assert both[columns].tolist() == pytest.approx([raw, refilled, 1 / 3])
     short = pooling.two_estimates(queries, [["b", "x", ""]], k=3)
     assert short["judged_at_k"].item() == 1 / 2
 
@@ -155,7 +161,7 @@ def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
         "none": fixed("xba", "xab", "xyz"),
     }
     rankings, _ = experiments.timed_rankings(searches, THREE, k=3)
-    board = experiments.leaderboard(rankings, THREE, k=2)
+    board = board_of(rankings, THREE, k=2)
     assert board.index.tolist() == ["good", "poor", "none"]
     compared = experiments.compare(searches, THREE, k=2)
     pd.testing.assert_frame_equal(board[[*compared]], compared, check_names=False)
@@ -164,7 +170,7 @@ def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
 def test_a_leaderboard_of_judged_queries_is_sorted_by_what_is_asked_for():
     queries = ask("one", "two", document=[{"a": 3, "b": 1, "n": 0}] * 2)
     rankings = {"mrr": [["b", "x", "a"]] * 2, "ndcg": [["n", "a", "x"]] * 2}
-    board = experiments.leaderboard(rankings, queries, k=2, by="ndcg")
+    board = board_of(rankings, queries, k=2, by="ndcg")
     assert board.index.tolist() == ["ndcg", "mrr"]
     assert board["judged_at_k"].tolist() == [1, 0.5]
     # what stands below k refills the condensed list
@@ -186,7 +192,7 @@ def test_a_leaderboard_resamples_documents_or_needs(judged):
         "good": np.where(good, documents, "x")[:, None],
         "poor": np.where(poor, documents, "x")[:, None],
     }
-    board = experiments.leaderboard(rankings, queries, k=1)
+    board = board_of(rankings, queries, k=1)
     interval = intervals.confidence_interval(good, documents)
     assert board.loc["good", ["low", "high"]].tolist() == pytest.approx(interval)
 

@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from mistune import create_markdown
 
 from evaluate_retrieval import gate
+from evaluate_retrieval.measures import Measure, measures_of
 
 N = 60
 IDS = [f"d{number}" for number in range(N)]
@@ -20,9 +21,10 @@ OF_TENS = {query: {id_: 1} for query, id_ in zip(IDS, TENS, strict=True)}
 EDITED = JUDGED | {"d0": {"d0": 1, "d0-bad": 2}}
 WITHDRAWN = {id_: {id_: 2} for id_ in IDS} | {"d1": {"d1-bad": 0}}
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)
+OURS = Measure()
 
 
-def kept(qrels, ranks, needs=None, first="other0", queries=IDS):
+def kept(qrels, ranks, needs=None, first="other0", queries=IDS, measure=OURS):
     """`Kept` of some queries: ten ids each, their document at these ranks."""
     rankings = {}
     for query, rank in zip(queries, np.broadcast_to(ranks, len(queries)), strict=True):
@@ -31,9 +33,13 @@ def kept(qrels, ranks, needs=None, first="other0", queries=IDS):
     table = pd.DataFrame({"query_id": list(queries), "question": list(queries)})
     others = {id_: 0 for ids in rankings.values() for id_ in ids if "other" in id_}
     judged = {query: others | qrels[query] for query in queries}
-    return gate.Kept(
-        "own: mine", table.assign(need=needs or list(queries)), rankings, judged
-    )
+    table = table.assign(need=needs or list(queries))
+    return gate.Kept("own: mine", table, rankings, judged, measure)
+
+
+def generated(*row):
+    """The same of generated questions."""
+    return kept(*row, measure=measures_of()["generated"])
 
 
 GOOD, BAD = kept(JUDGED, 1), kept(JUDGED, 3)
@@ -83,9 +89,35 @@ OUTCOMES = [  # before, now, options, the code, what is said
     ),
 ]
 OF_GENERATED = [
-    (kept(GENERATED, 10), kept(GENERATED, 6), {}, NOT_WORSE, "MRR@5 +0.000 ("),
-    (kept(GENERATED, 1), kept(GENERATED, TENTH), {}, WORSE, "60 documents;"),
-    (kept(OF_TENS, 1), kept(OF_TENS, TENTH, TENS), {}, UNDECIDED, " 6 documents;"),
+    (
+        generated(GENERATED, 10),
+        generated(GENERATED, 6),
+        {},
+        NOT_WORSE,
+        "MRR@5 +0.000 (",
+    ),
+    (generated(GENERATED, 1), generated(GENERATED, TENTH), {}, WORSE, "60 documents;"),
+    (generated(OF_TENS, 1), generated(OF_TENS, TENTH, TENS), {}, UNDECIDED, " 6 docum"),
+]
+DEEP, TOP = (
+    replace(generated(GENERATED, 1), measure=Measure("generated", by, k))
+    for by, k in [("mrr", 20), ("hit_rate", 10)]
+)
+OF_GENERATED += [  # of another metric than the baseline
+    (
+        generated(GENERATED, 1),
+        TOP,
+        {},
+        NOT_WORSE,
+        "Both runs are measured by hit rate@10",
+    ),
+    (
+        generated(GENERATED, 1),
+        DEEP,
+        {},
+        ERROR,
+        "keeps 10 results a query, too few for MRR",
+    ),
 ]
 ALL = [("judged", *row) for row in OUTCOMES]
 ALL += [("generated", *row) for row in OF_GENERATED]
@@ -134,7 +166,10 @@ def test_it_names_the_queries_that_lost_and_their_first_ids():
 
 
 def test_a_kind_of_query_that_one_run_lacks():
-    pair, judged = {"judged": GOOD, "generated": kept(GENERATED, 1)}, {"judged": GOOD}
+    pair, judged = (
+        {"judged": GOOD, "generated": generated(GENERATED, 1)},
+        {"judged": GOOD},
+    )
     outcomes = gate.outcomes_of(pair, judged)
     text = "\n".join(gate.summary_lines(outcomes))
     assert gate.worst_code(outcomes) == ERROR
@@ -153,7 +188,7 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     qrels = {id_: {id_: np.int64(2), f"{id_}-bad": np.float64(0.5)} for id_ in IDS}
     deep = {id_: [f"x{place}" for place in range(150)] for id_ in IDS}
     judged = replace(kept(qrels, 1, TENS), rankings=deep)
-    kinds = {"judged": judged, "generated": kept(GENERATED, 2)}
+    kinds = {"judged": judged, "generated": generated(GENERATED, 2)}
     path = gate.write_baseline(tmp_path / gate.BASELINE, kinds, "run 1")
     content = path.read_bytes()
     assert content[4:8] == bytes(4)  # where gzip writes the time
@@ -165,6 +200,13 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert {query: ids[:100] for query, ids in deep.items()} == again.rankings
     assert gate.worst_code(gate.outcomes_of(baseline, kinds)) == NOT_WORSE
+    text = gzip.decompress(path.read_bytes()).decode()
+    former = text.replace('"measure": ["ndcg", 10]', '"metric": "nDCG@10"')
+    former = former.replace('"measure": ["mrr", 5]', '"metric": "MRR@5"')
+    path.write_bytes(gzip.compress(former.encode()))
+    assert (
+        gate.read_baseline(path)["generated"].measure == baseline["generated"].measure
+    )
 
 
 SPOILT = {  # what becomes of the text in the file
@@ -172,7 +214,7 @@ SPOILT = {  # what becomes of the text in the file
     "of a later version": lambda text: text.replace('"version": 2', '"version": 3'),
     "another JSON": lambda text: '[{"id": 1}]',
     "no queries": lambda text: '{"version": 2, "kinds": {}}',
-    "another metric": lambda text: text.replace("nDCG@10", "nDCG@5"),
+    "another k": lambda text: text.replace('["ndcg", 10]', '["ndcg", 0]'),
     "another kind": lambda text: text.replace('"judged"', '"<b>"'),
 }
 

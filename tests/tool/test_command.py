@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 
 from course import corpus, intervals
-from evaluate_retrieval import __main__, built_in, decision, steps
+from evaluate_retrieval import __main__, built_in, decision, screen, steps
 from evaluate_retrieval import run as run_module
 
 SEARCHES = """
@@ -263,6 +264,9 @@ WRONG = {
     ),
     "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
     "judge irds": (["judge", "irds:x"], "irds:x: no folder; judgements go"),
+    "k 0": (["DATA", *OWN, "--k", "0"], "k must be a whole number from 1, not 0"),
+    "k 2.5": (["DATA", *OWN, "--k", "2.5"], "--k: invalid int value: '2.5'"),
+    "no such metric": (["DATA", *OWN, "--metric", "map"], "invalid choice: 'map'"),
     "judge a path": (["judge", "DATA", "--name", "a/b"], "--name: 'a/b': a name has"),
 }
 
@@ -358,28 +362,7 @@ def test_output_that_nobody_reads_is_no_verdict():
     assert (ran.returncode, ran.stderr) == (3, b"")
 
 
-# --- The environment -----------------------------------------------------------
-
-SET_TO = {  # a variable of the environment, and what it changes
-    "COURSE_INCUMBENT": ("bad", "incumbent", "own: bad"),
-    "COURSE_TIMEOUT": ("abc", "code", 3),
-    "COURSE_LANGUAGE": ("xx", "code", 3),
-    "COURSE_INCUMBENT, empty": (" ", "incumbent", None),
-}
-
-
-@pytest.mark.parametrize(("variable", "row"), SET_TO.items(), ids=SET_TO)
-def test_variables_of_the_environment_are_defaults(
-    folder, run, variable, row, monkeypatch
-):
-    value, key, expected = row
-    monkeypatch.setenv(variable.partition(",")[0], value)
-    _, output, _ = run(folder, "--json")
-    assert json.loads(output)[key] == expected
-    option = {"COURSE_TIMEOUT": "9", "COURSE_LANGUAGE": "english"}
-    name = variable.partition(",")[0]
-    words = [f"--{name.removeprefix('COURSE_').lower()}", option.get(name, "good")]
-    assert run(folder, *words)[0] < 3
+# --- What is said before a search is asked -------------------------------------
 
 
 def test_no_search_at_all_is_an_error(folder, run):
@@ -627,3 +610,82 @@ def test_without_queries_there_is_nothing_to_judge(folder, run):
 def test_the_command_line_is_read_without_pandas():
     code = "import sys, evaluate_retrieval.__main__; sys.exit('numpy' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], cwd=corpus.ROOT, check=True)
+
+
+# --- The metric ----------------------------------------------------------------
+
+AT = {  # as trec_eval names them
+    "ndcg": ir_measures.nDCG,
+    "recall": ir_measures.R,
+    "precision": ir_measures.P,
+    "mrr": ir_measures.RR,
+    "hit_rate": ir_measures.Success,
+}
+
+
+@pytest.fixture
+def graded(folder):
+    """The folder with grades 0 to 3 of a third of all pairs, and a run, 30 deep."""
+    rng, ids = np.random.default_rng(7), np.array([f"d{n}" for n in range(N)])
+    lines, ranked = [], []
+    for id_ in ids:
+        judged = rng.choice(ids, N // 3, replace=False)
+        grades = rng.choice(4, N // 3, p=[0.7, 0.1, 0.1, 0.1])
+        lines += [f"{id_} 0 {d} {g}" for d, g in zip(judged, grades, strict=True)]
+        found = rng.permutation(ids)[:30]
+        ranked += [f"{id_} Q0 {d} {n + 1} {-n} mine" for n, d in enumerate(found)]
+    (folder / "qrels.txt").write_text("\n".join(lines))
+    (folder / "runs").mkdir()
+    (folder / "runs" / "mine.trec").write_text("\n".join(ranked))
+    return folder
+
+
+@pytest.mark.parametrize("k", [3, 5, 10, 20])
+@pytest.mark.parametrize("metric", AT)
+def test_each_metric_decides_and_is_that_of_trec_eval(graded, run, metric, k):
+    words = ["--metric", metric, "--k", k, "--only-own"]
+    code, output, error = run(graded, *words, "--json", own=False)
+    result, measure = json.loads(output), AT[metric] @ k
+    label = f"{screen.METRICS[metric]}@{k}"
+    assert (result["metric"], code) == (label, 0), error
+    assert f"{label}: " in error
+    row = pd.read_csv(run.out / "leaderboard.csv").iloc[0]
+    qrels = [*ir_measures.read_trec_qrels(str(run.out / "qrels-judged.trec"))]
+    judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
+    ranked = [*ir_measures.read_trec_run(str(run.out / "runs/judged/run-mine.trec"))]
+    kept = [row for row in ranked if (row.query_id, row.doc_id) in judged]
+    for column, rows in {metric: ranked, "condensed": kept}.items():
+        expected = ir_measures.calc_aggregate([measure], qrels, rows)[measure]
+        assert row[column] == pytest.approx(expected, abs=1e-12)
+    by_query = pd.read_csv(run.out / "queries.csv")
+    assert by_query[metric].mean() == pytest.approx(row[metric], abs=1e-12)
+    missed = by_query["cause"].notna()
+    assert (missed == ~(by_query["rank"] <= k)).all()
+
+
+def test_more_results_than_a_run_has_are_an_error(graded, run):
+    code, _, error = run(graded, "--k", "31", "--only-own", own=False)
+    assert code == 3
+    assert "--k 31: the run 'mine' has fewer results for each query" in error
+
+
+def test_a_baseline_of_another_metric_is_measured_anew(graded, run):
+    run(graded, "--only-own", own=False)
+    baseline = graded / "mine" / "baseline.json.gz"
+    (run.out / "baseline.json.gz").replace(baseline)
+    words = ["gate", graded, "--baseline", baseline, "--only-own"]
+    code, output, error = run(*words, "--metric", "recall", "--k", "20", own=False)
+    assert code == 0, error
+    assert "recall@20 +0.000 (+0.000 to +0.000)" in output
+    assert "made with nDCG@10. Both runs are measured by recall@20." in output
+
+
+def test_nothing_is_tuned_where_that_is_asked_for(folder, run, monkeypatch):
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
+    monkeypatch.setattr(steps, "tuned", None)
+    searches = ["--searches", folder / "mine/searches.py"]
+    code, output, error = run(folder, *searches, "--no-tuning", "--json", own=False)
+    names = {row["search"] for row in json.loads(output)["leaderboard"]["judged"]}
+    assert code < 3, error
+    assert {"text: BM25", "own: good"} <= names
+    assert built_in.TUNED_TEXT not in names

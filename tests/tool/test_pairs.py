@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from evaluate_retrieval import decision, pairs, report
+from evaluate_retrieval.measures import Measure, measures_of
 
 DOCUMENTS = [
     {
@@ -46,7 +47,7 @@ PAIR = ("new", "old")
 
 
 def measured_of(rankings=RANKINGS, queries=JUDGED):
-    return decision.measured_of(queries, rankings, "judged")
+    return decision.measured_of(queries, rankings, Measure())
 
 
 def values_of(rankings):
@@ -58,13 +59,27 @@ def summary(rankings=RANKINGS, pair=PAIR):
     return pairs.summary(measured_of(rankings), pair)
 
 
+def folder_of(queries):
+    return SimpleNamespace(
+        test={"judged": queries}, documents=DOCUMENTS, measures=measures_of()
+    )
+
+
+def failures(causes=(), rankings=RANKINGS):
+    return pairs.failures(folder_of(QUERIES), "judged", rankings, causes)
+
+
+def query_table(queries, rankings=RANKINGS):
+    return pairs.query_table(queries, rankings, measured_of(rankings, queries))
+
+
 def page(queries=QUERIES):
-    folder = SimpleNamespace(test={"judged": queries}, documents=DOCUMENTS)
+    folder = folder_of(queries)
     measured = measured_of(RANKINGS, queries)
     results = SimpleNamespace(
         rankings={"judged": RANKINGS}, measured={"judged": measured}
     )
-    failed = pairs.failures(queries, RANKINGS, "judged", DOCUMENTS)
+    failed = pairs.failures(folder, "judged", RANKINGS)
     figures = pairs.summary(measured, PAIR)
     return report.pair_page(folder, results, PAIR, "judged", failed, figures)
 
@@ -79,12 +94,12 @@ def test_summary_counts_wins_and_losses_and_says_what_can_be_told():
     assert figures["difference"] == pytest.approx(new - old)
     assert [figures[name] for name in ("wins", "ties", "losses")] == [10, 8, 6]
     assert figures["groups"] == figures["queries"] == N
-    text = pairs.sentence(figures, PAIR, "judged")
+    text = pairs.sentence(figures, PAIR)
     assert "“new” and “old” cannot be told apart: nDCG@10 +0.083" in text
     same = {"new": RANKINGS["new"], "old": np.roll(RANKINGS["new"], 1, axis=1)}
-    text = pairs.sentence(summary(same), PAIR, "judged")
+    text = pairs.sentence(summary(same), PAIR)
     assert "“new” is better than “old”" in text
-    text = pairs.sentence(summary(same, PAIR[::-1]), PAIR[::-1], "judged")
+    text = pairs.sentence(summary(same, PAIR[::-1]), PAIR[::-1])
     assert "“old” is worse than “new”" in text
 
 
@@ -96,7 +111,7 @@ def test_what_nobody_judged_may_turn_a_comparison():
     assert figures["judged"] == pytest.approx([0.1, 0.1])
     assert figures["high"] < 0 <= figures["without"]["high"]
     assert pairs.exit_code(figures, 0.01)[0] == 2
-    text = pairs.sentence(figures, PAIR, "judged")
+    text = pairs.sentence(figures, PAIR)
     assert "unjudged results could turn the order" in text
 
 
@@ -145,18 +160,18 @@ def test_one_p_value_of_many_slices_is_corrected_for_all():
 
 
 def test_causes_tell_what_is_further_down_from_what_is_not_there():
-    causes = pairs.causes_of(QUERIES, RANKINGS["old"], "judged")
+    causes = pairs.causes_of(QUERIES, RANKINGS["old"], 10)
     assert causes[-2:].tolist() == ["below", "missing"]
     assert (causes[:-2] == "").all()
 
 
 def test_what_a_person_wrote_stays_and_is_counted():
-    failed = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS)
+    failed = failures()
     assert list(failed["query_id"]) == ["q22", "q23"]
     assert list(failed.columns) == pairs.FAILED
     failed.loc[1, "your cause"] = "judged wrong"
     causes = failed[failed["your cause"] != ""]
-    again = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, causes)
+    again = failures(causes)
     assert list(again["your cause"]) == ["", "judged wrong"]
     counts = pairs.counted(again, ["new", "old"])
     assert counts.loc["old"].to_dict() == {"below": 1, "judged wrong": 1}
@@ -164,21 +179,21 @@ def test_what_a_person_wrote_stays_and_is_counted():
 
 
 def test_a_cause_stays_where_a_run_leaves_its_search_out():
-    failed = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS)
+    failed = failures()
     failed["your cause"] = ["a typo", ""]
     causes = failed[failed["your cause"] != ""]
     new_alone = {"new": RANKINGS["new"]}
-    kept = pairs.failures(QUERIES, new_alone, "judged", DOCUMENTS, causes)
+    kept = failures(causes, new_alone)
     assert kept[["query_id", "search", "cause", "your cause"]].to_numpy().tolist() == [
         ["q22", "old", "", "a typo"]
     ]
-    again = pairs.failures(QUERIES, RANKINGS, "judged", DOCUMENTS, kept)
+    again = failures(kept)
     assert list(again["your cause"]) == ["a typo", ""]
     assert list(again["cause"]) == ["below", "missing"]
 
 
 def test_a_row_for_each_query_and_search():
-    table = pairs.query_table(QUERIES, RANKINGS, "judged")
+    table = query_table(QUERIES, RANKINGS)
     assert len(table) == 2 * N
     old = table[table["search"] == "old"].set_index("query_id")
     assert old["rank"].astype(object).where(old["rank"].notna(), 0).tolist() == [
@@ -187,7 +202,7 @@ def test_a_row_for_each_query_and_search():
     assert old.loc["q22", "cause"] == "below"
     assert old.loc["q0", "found"].split() == [*ranked(2)[:10]]
     with_blank = {"new": [["a b", "c", *[""] * 10], *RANKINGS["new"][1:]]}
-    table = pairs.query_table(QUERIES, with_blank, "judged")
+    table = query_table(QUERIES, with_blank)
     assert table.loc[0, "found"] == "a%20b c"
     assert old.loc["q0", "judged_at_k"] == pytest.approx(0.2)
     assert old.loc["q1", "product"] == "one"
@@ -197,18 +212,18 @@ def test_a_row_for_each_query_and_search():
 @pytest.mark.parametrize("name", sorted({*pairs.TABLE_COLUMNS} - {"query_id"}))
 def test_a_column_of_yours_may_be_called_like_one_of_ours(name):
     queries = QUERIES.assign(**{name: "mine"})
-    table = pairs.query_table(queries, RANKINGS, "judged")
+    table = query_table(queries, RANKINGS)
     assert (table[f"your {name}"] == "mine").all()
-    plain = pairs.query_table(QUERIES, RANKINGS, "judged")
+    plain = query_table(QUERIES, RANKINGS)
     pd.testing.assert_frame_equal(table[[*plain]], plain)
 
 
 def test_a_difference_that_is_the_same_everywhere_shows_no_smallest_one():
     same = {name: ranking[:1].repeat(N, 0) for name, ranking in RANKINGS.items()}
     figures = summary(same)
-    assert "show a difference" not in pairs.sentence(figures, PAIR, "judged")
+    assert "show a difference" not in pairs.sentence(figures, PAIR)
     wide = figures | {"low": 0.951, "high": 1.016, "smallest": 0.045}
-    text = pairs.sentence(wide, PAIR, "judged")
+    text = pairs.sentence(wide, PAIR)
     assert "(+0.951 to +1.000" in text
     assert "show a difference of 0.045" in text
 

@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 
 from course import corpus
 from evaluate_retrieval import built_in, decision, report, steps
+from evaluate_retrieval.measures import Measure
 
 GAINS = pd.DataFrame(
     {"low": [0.01, -0.01, 0.001, -0.01, 0.01], "p": [0.001, 0.2, 0.04, 0.02, 0.001]},
@@ -28,21 +29,21 @@ def render(sections, top=None):
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
 def test_names_and_texts_of_people_are_shown_as_text(text):
     table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
-    top = dict.fromkeys(["decision", "cost", "wide", "narrow"], text)
+    top = dict.fromkeys(["decision", "picture"], text)
     html = render([report.section(text, text, table, code=text)], top)
     assert not re.search('<script|a & b|"c"', html)
     shown = BeautifulSoup(html, "html.parser")
     tags = [string.parent.name for string in shown(string=text)]
-    assert tags == ["p", "p", "h2", "p", "th", "th", "td", "td", "pre"]
+    assert tags == ["p", "h2", "p", "th", "th", "td", "td", "pre"]
 
 
 def test_a_table_has_the_names_and_decimals_of_people():
-    values = {"ndcg": 0.5, "ms_per_query": 1234.56, "n": 7}
+    values = {"judged_at_k": 0.5, "ms_per_query": 1234.56, "n": 7}
     table = pd.DataFrame([values], ["vectors"]).astype({"n": object})
     page = render([report.section("", "", table)])
     for cell in ("0.500", "1,234.6", "7"):
         assert f"<td>{cell}</td>" in page
-    head = "<th></th><th>nDCG@10</th><th>ms a query</th><th>n</th>"
+    head = "<th></th><th>share judged</th><th>ms a query</th><th>n</th>"
     assert f"<tr>{head}</tr>" in page
     assert "<tr><th>vectors</th><td>" in page
     assert "vectors" not in render([report.section("", "", table, index=False)])
@@ -62,13 +63,6 @@ def test_judgements_that_name_relevant_documents_only_are_called_listed():
     graded = pd.DataFrame({"document": [{"a": 1, "b": 0}, {"c": 2}]})
     assert not decision.lists_only(graded)
     assert decision.lists_only(graded.tail(1))
-
-
-def test_costs_name_the_chosen_and_the_fastest_search():
-    times = pd.Series({"best": 5.0, "run: x": np.nan, "fast": 1.0})
-    sentence = report.costs(times, "best")
-    assert "5.0 ms in “best”, and 1.0 ms in the fastest search, “fast”" in sentence
-    assert "was not measured" in report.costs(times, "run: x")
 
 
 def test_a_report_names_all_its_models_and_its_language():
@@ -96,17 +90,28 @@ def test_decided_and_undecided_differences_have_a_section_each():
     assert [*sections(["behind"])] == ["Decided"]
 
 
+def test_the_board_of_a_terminal_has_ten_rows_in_line_whatever_the_letters():
+    names = ["检索", "own: search", *map(str, range(10))]
+    values = {"recall": 0.5, "low": 0.4, "high": 0.6, "condensed": 0.5}
+    values |= {"judged_at_k": 0.9, "ms_per_query": np.nan, "refused": np.nan}
+    board, measure = pd.DataFrame(values, names), Measure("judged", "recall", 3)
+    first, *rows = report.board_text(board, QUERIES, measure).splitlines()
+    assert "10 of 12 searches. 1 queries" in first
+    assert "recall@3: the share of the relevant" in first
+    assert rows[0].split() == ["recall@3", "from", "to", "share", "judged"]  # no times
+    assert len(rows) == 11
+    assert rows[1].index("0.500") == rows[2].index("0.500") - 2  # two wide letters
+
+
 def test_an_interval_of_few_queries_ends_where_the_metric_ends():
-    columns = ["ndcg", "low", "high", "condensed", "judged_at_k", "ms_per_query"]
-    board = pd.DataFrame([[0.9, 0.756, 1.044, 0.9, 1.0, 1.0]], ["x"], columns)
-    refused = pd.Series({"x": 0.5})
-    section = report._of_board(board, QUERIES, "judged", refused)
+    values = {"ndcg": 0.9, "low": 0.756, "high": 1.044, "condensed": 0.9}
+    values |= {"judged_at_k": 1.0, "ms_per_query": 1.0, "refused": 0.5}
+    board = pd.DataFrame(values, ["x"])
+    section = report._of_board(board, QUERIES, Measure())
     assert section["rows"][0][:3] == ["0.900", "0.756", "1.000"]
     assert "refused" in section["columns"]
-    assert (
-        "refused"
-        not in report._of_board(board, QUERIES, "judged", refused[:0])["columns"]
-    )
+    none = report._of_board(board.assign(refused=np.nan), QUERIES, Measure())
+    assert "refused" not in none["columns"]
 
 
 DOCUMENTS = [
@@ -136,8 +141,11 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("language", QUESTIONS)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_what_is_pasted_finds_what_the_command_finds(name, language):
+@pytest.mark.parametrize("course", [["tv"], []])
+def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
     documents = DOCUMENTS if language == "english" else CHINESE
+    every = {} if course else {"course": "all"}  # where there are no courses
+    documents = [document | every for document in documents]
     vectors = built_in.embed_all(documents)
     build = built_in.builder(documents, vectors, language)
     models = {key: embedded.model for key, embedded in vectors.items()}
@@ -146,9 +154,9 @@ def test_what_is_pasted_finds_what_the_command_finds(name, language):
     names = {"documents": documents}
     exec(report.recipe(name, candidates, folder), names)
     for question in QUESTIONS[language]:
-        queries = pd.DataFrame({"question": [question], "course": ["tv"]})
+        queries = pd.DataFrame({"question": [question], "course": course or "all"})
         ids = [id_ for id_ in candidates.searches[name](queries)[0] if id_]
-        assert names["search"](question, "tv") == ids
+        assert names["search"](question, *course) == ids
 
 
 def test_the_index_of_minsearch_that_is_pasted_is_that_of_the_command():

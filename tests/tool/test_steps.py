@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from course import corpus, embedding, intervals
 from evaluate_retrieval import built_in, decision, lists, steps
+from evaluate_retrieval.measures import measures_of
 
 N = 60
 FIRST, SECOND, NEVER = [[*row, *[""] * 8] for row in ("ab", "ba", "bc")]
@@ -65,6 +66,7 @@ def folder_of(*kinds, halves=()):
         log=pd.DataFrame(),
         decides=kinds[-1] if kinds else None,
         language="english",
+        measures=measures_of(),
     )
 
 
@@ -128,13 +130,23 @@ def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
     assert results.measured["judged"].values["tuned"].tolist() == [1] * N
 
 
+def test_the_share_judged_counts_queries_as_their_weights_say():
+    folder = folder_of("judged")
+    folder.test["judged"]["weight"] = [1.0] * 30 + [3.0] * 30
+    half = search_of(ranked((FIRST, 30), (NEVER, 30)))
+    candidates = steps.Candidates({"half": half})
+    results = steps.measure(folder, candidates, {"judged": "half"})
+    share = results.boards["judged"].loc["half", "judged_at_k"]
+    assert results.measured["judged"].judged["half"] == share == pytest.approx(0.625)
+
+
 def test_the_differences_of_both_kinds_are_one_family():
     test = {kind: queries_of(kind) for kind in ("generated", "judged")}
     good = ranked((FIRST, N))
     close = ranked((SECOND, 6), (FIRST, N - 6))
     rankings = {"good": good, "close": close}
     measured = {
-        kind: decision.measured_of(queries, rankings, kind)
+        kind: decision.measured_of(queries, rankings, measures_of()[kind])
         for kind, queries in test.items()
     }
     measured["judged"].values["bad"] = 0.0
