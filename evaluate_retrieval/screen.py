@@ -1,12 +1,28 @@
-"""Exit codes, the default margin, and texts for a terminal.
+"""Exit codes, the default margin, and texts that can be shown.
 
 Only the standard library is imported here: `--help` need not wait for pandas."""
 
 import itertools
+import re
 import unicodedata
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
+
+SECRETS = re.compile(
+    r"(//)[^/\s:@]*(?::\S*)?(?=@)"  # of an address
+    r"|(bearer\s"
+    r"|(?:key|token|passw\w*|pwd|secret)\s?=\s?"
+    r"|(?:api.?key|passw\w*|secret|authorization|token[\"'])[\"'\\]*\s?[:=]\s?"
+    r"(?:(?:bearer|basic|apikey)\s)?)"
+    r"(?:\\?\"[^\"]*\"|'[^']*'|\S+)",
+    re.IGNORECASE,
+)
+
+
+def without_secrets(text):
+    """A text without its passwords, keys and tokens, and users of addresses."""
+    return SECRETS.sub(r"\1\2…", text)
 
 
 def printable(text):
