@@ -367,8 +367,9 @@ def result_of(words):
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         problem = str(error)
     except Exception as error:  # 1 would say that a search is worse
-        traceback.print_exc()
+        print(screen.printable(traceback.format_exc()), file=sys.stderr)
         problem = f"{type(error).__name__}: {error}"
+    problem = screen.without_secrets(problem)
     print(f"error: {screen.printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
         summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)
