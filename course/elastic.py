@@ -242,8 +242,8 @@ def delete_indexes(es, older_than=0, run=None, now=None):
             es.indices.delete(index=index, ignore_unavailable=True)
             gone.append(index)
     if gone and run is None:
-        names = ", ".join(gone)
-        LOGGER.warning("Elasticsearch: deleted what is over a day old: %s", names)
+        text = "Elasticsearch: deleted what is over a day old: %s"
+        LOGGER.warning(text, ", ".join(gone))
 
 
 def forget(es):
