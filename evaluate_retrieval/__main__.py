@@ -19,7 +19,6 @@ import re
 import sys
 import traceback
 import warnings
-from functools import partial
 from pathlib import Path
 
 from evaluate_retrieval import screen  # the rest where it is used: --help is quick
@@ -213,14 +212,19 @@ def _judge(arguments, options):
     if not Path(options.source).is_dir():
         problem = "no folder; judgements go beside the documents"
         raise ValueError(f"{options.source}: {problem}")
-    write = partial(print, file=sys.stderr) if arguments.json else print
+    stream = sys.stderr if arguments.json else sys.stdout
+
+    def write(text):
+        print(screen.printable(text), file=stream, flush=True)
+
     with manifest.locked(options.out):
         documents = run.read_aloud(options)
         judge.keep_judgements(documents, write)
         own = run.own_of(documents, options)
         pairs = judge.pairs_to_judge(documents, own, options.out)
+        leaders = judge.leading(documents, options.out)
     says = judge.ask_in_terminal(
-        documents, pairs, arguments.name, read=input, write=write
+        documents, pairs, arguments.name, judge.read_key, write, leaders
     )
     return {"says": says, "code": 0}
 

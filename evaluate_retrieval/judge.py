@@ -2,16 +2,20 @@
 
 import logging
 import os
+import sys
+from urllib.parse import unquote
 
+import numpy as np
 import pandas as pd
 from filelock import FileLock
 
 from course import corpus, judging
 from evaluate_retrieval import lists, manifest
 from evaluate_retrieval.folder import JUDGED, asked, queries_of, read_judged
-from evaluate_retrieval.screen import printable
+from evaluate_retrieval.templates import plain
 
-LIST = "judge-next.csv"
+LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
+CONTROL_KEYS = "\3\4"  # Ctrl-C on Windows, Ctrl-D
 log = logging.getLogger(__name__)
 
 
@@ -39,49 +43,115 @@ def pairs_to_judge(folder, own, results):
     return pairs[is_there]
 
 
-def ask_in_terminal(folder, pairs, name, read, write):
+def leading(folder, results):
+    """What the first two searches of the last run found: a DataFrame by query_id.
+
+    A column for each search, of ids as in queries.csv. Empty where the run was
+    of another folder."""
+    if not manifest.has_written(results, FOUND, folder.source):
+        return pd.DataFrame()
+    table = corpus.read_table(results / FOUND).query("queries == 'judged'")
+    metric = table.columns[3]  # behind queries, query_id and search
+    means = table[metric].astype(float).groupby(table["search"]).mean()
+    lists = table.pivot(index="query_id", columns="search", values="found")
+    return lists[means.nlargest(2).index]
+
+
+def ask_in_terminal(folder, pairs, name, read, write, leaders):
     """Judge pairs, and add the judgements to the folder's: how many, in words.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
     an interrupt and of the input, judged-queries.csv beside the documents has
     all judgements, old and new; nothing is written where nobody has judged.
-    read, write: functions that ask for a line, and show one. Keys are grades
-    from 0 to the highest of the folder, 9 at most; or 0 to 2."""
+    read, write: functions that wait for a key, and show a text. The keys: see
+    `scale_of`. leaders: see `leading`."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
-    highest = max([0, *folder.judgements["grade"]])
-    if highest > 2:  # the scale of the folder
-        session.keys = {key: key for key in "0123456789"[: int(highest) + 1]}
+    scale = scale_of(folder.judgements["grade"])
+    if scale != [0, 1, 2]:
+        session.keys = {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
     if session.note:
         write(session.note)
     keys = ", ".join(session.keys.values())
     write(f"{session}. Keys: {keys}; u goes back, q ends")
-    write(f"the highest grade in this folder is {highest:g}")
     try:
-        _ask(session, folder.documents, read, write)
+        _ask(session, folder, read, write, leaders)
     finally:
         keep_judgements(folder, write)
     return str(session)
 
 
-def _ask(session, documents, read, write):
-    """Show an item, and wait for its key, until all are judged, or q, or the end."""
-    records = {document["id"]: document for document in documents}
+def scale_of(grades):
+    """The grades that the keys from 0 on give, ten at most: a list.
+
+    Whole ones up to 9, at least to 2; else those that a folder has; of more
+    than ten, steps from 0 to the highest."""
+    there = sorted({0, *grades})
+    if {*there} <= {*range(10)}:
+        return [*range(max(2, int(there[-1])) + 1)]
+    return there if len(there) < 11 else np.linspace(0, there[-1], 10).round().tolist()
+
+
+def _ask(session, folder, read, write, leaders):
+    """Show an item, and wait for its key, until all are judged, or q, or the end.
+
+    After the last item of a query it shows what the leaders found. Not before:
+    who judges must not know which search found what."""
+    records = {document["id"]: document for document in folder.documents}
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))
-        record = records[item["document"]]
+        record, query_id = records[item["document"]], item["query_id"]
         text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
-        write(f"\n{session}\n{printable(text)}\n")
+        write(f"\n{session}\n{text}\n\ngrade:")
         try:
-            key = read("grade: ").strip().lower()
+            key = read("").strip().lower()
         except EOFError:
             write("\nthe input has ended")
             return
-        if key == "q":
+        if key in ("q", *CONTROL_KEYS):
             return
-        if key not in [*session.keys, "u"]:
+        if key not in [*session.keys, "u", ""]:
             write(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
         judging.judge(session, key)
+        left = {at[0] for at in session.items if at not in session.done}
+        if key in session.keys and query_id in leaders.index.difference(left):
+            write(_side_by_side(session, folder, leaders.loc[query_id]))
+
+
+def _side_by_side(session, folder, lists):
+    """Two lists of a query as text: title and grade of each result.
+
+    lists: a Series of search: ids; its name is the query's id."""
+    titles, table = corpus.headings(folder.documents), folder.judgements
+    before = table[table["query_id"] == lists.name].set_index("document")["grade"]
+    done = {at[4]: grade for at, grade in session.done.items() if at[0] == lists.name}
+    grades = {**before, **done}
+
+    def shown(quoted):
+        id_ = unquote(quoted)
+        return f"{plain(titles.get(id_, id_), 40):40}{grades.get(id_, '')!s:>4}"
+
+    table = lists.str.split(expand=True).T.fillna("").map(shown)
+    return table.set_axis(table.index + 1).to_string()
+
+
+def read_key(prompt):
+    """A key of the terminal, without Enter; where stdin is none, `input`."""
+    if not sys.stdin.isatty():
+        return input(prompt)
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows
+        from msvcrt import getwch
+
+        return getwch()
+    before = termios.tcgetattr(0)
+    try:
+        tty.setcbreak(0, termios.TCSADRAIN)
+        return os.read(0, 9).decode(errors="replace")  # an arrow has several letters
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
 def keep_judgements(folder, write):

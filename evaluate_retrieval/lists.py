@@ -109,10 +109,8 @@ def to_pool(folder, own, n_each=20):
 def advice(folder):
     """What to do where no queries decide, in words.
 
-    With how many calls and tokens it takes to let a model write questions."""
+    With how many calls it takes to let a model write questions."""
     n, n_queries = len(folder.documents), len(folder.log)
-    n_letters = np.sum([len(document["text"]) for document in folder.documents])
-    tokens = n_letters / 4 + 250 * n  # with 250 for the prompt
     asks = (
         "No queries yet, or none that can decide: judged ones take two needs. "
         "Collect what people type, a line each, in queries.txt beside the documents, "
@@ -125,6 +123,5 @@ def advice(folder):
         )
     return (
         f"{asks} “evaluate-retrieval judge FOLDER” asks in the terminal. Or let a "
-        f"model write questions, as notebook 01 does with COURSE_LLM=live: {n:,} "
-        f"calls, about {tokens:,.0f} tokens in and {100 * n:,} out."
+        f"model write questions, as notebook 01 does with COURSE_LLM=live: {n:,} calls."
     )

@@ -14,13 +14,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from course import corpus, llm
+from course import corpus
 from evaluate_retrieval.screen import without_secrets
 
 MANIFEST = "run.json"
 LOCK = "run.lock"
-# during a run
-WRITTEN_BESIDE = [MANIFEST, "*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]
+OWN = [MANIFEST, "*.lock", "*.pyc"]
 log = logging.getLogger(__name__)
 
 
@@ -39,7 +38,8 @@ def check_ours(results):
 def has_written(results, name, source):
     """Whether the last run in a folder of results wrote a file, and of this source."""
     last, data = _read(results), without_secrets(str(source))
-    return last.get("data") == data and name in last["outputs"]
+    is_there = last.get("data") == data and name in last["outputs"]
+    return is_there and (results / name).exists()
 
 
 def locked(results):
@@ -102,9 +102,8 @@ def recorded_run(results, source, command, language, models):
 def _hashes(source, results=None, since=0):
     """The SHA-256 of each file of the source, by its path as seen from there: a dict.
 
-    Hidden files, and what is written during a run, as paid answers are, do not
-    count. Nor do files in results, a folder, and those written before since,
-    in nanoseconds."""
+    Hidden files and OWN do not count. Nor do files in results, a folder, and
+    those written before since, in nanoseconds."""
     source = Path(source).absolute()
     start = source.parent if source.is_file() else source
     paths = [source] if source.is_file() else sorted(source.rglob("*"))
@@ -114,7 +113,7 @@ def _hashes(source, results=None, since=0):
         if path.is_file()
         and results not in path.parents
         and path.stat().st_mtime_ns >= since
-        and not any(map(path.match, WRITTEN_BESIDE))
+        and not any(map(path.match, OWN))
         and not any(part[0] == "." for part in path.relative_to(source).parts)
     }
 

@@ -2,9 +2,7 @@
 
 Only the standard library is imported here: `--help` need not wait for pandas."""
 
-import itertools
 import re
-import unicodedata
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
@@ -27,5 +25,4 @@ def without_secrets(text):
 
 def printable(text):
     """A text for a terminal: without control characters, such as escape sequences."""
-    kept = (char in "\n\t" or unicodedata.category(char) != "Cc" for char in text)
-    return "".join(itertools.compress(text, kept))
+    return re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", text)
