@@ -12,8 +12,8 @@ SECRETS = re.compile(
     r"|(bearer\s"
     r"|(?:key|token|passw\w*|pwd|secret)\s?=\s?"
     r"|(?:api.?key|passw\w*|secret|authorization|token[\"'])[\"'\\]*\s?[:=]\s?"
-    r"(?:(?:bearer|basic|apikey)\s)?)"
-    r"(?:\\?\"[^\"]*\"|'[^']*'|\S+)",
+    r"(?:(?:bearer|basic|apikey)\s)?+)"
+    r"(?!…)(?:\\?\"[^\"]*\"|'[^']*'|\S+)",
     re.IGNORECASE,
 )
 
