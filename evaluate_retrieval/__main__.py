@@ -212,20 +212,14 @@ def _judge(arguments, options):
     if not Path(options.source).is_dir():
         problem = "no folder; judgements go beside the documents"
         raise ValueError(f"{options.source}: {problem}")
-    stream = sys.stderr if arguments.json else sys.stdout
-
-    def write(text):
-        print(screen.printable(text), file=stream, flush=True)
-
     with manifest.locked(options.out):
         documents = run.read_aloud(options)
-        judge.keep_judgements(documents, write)
+        judge.keep_judgements(documents)
         own = run.own_of(documents, options)
         pairs = judge.pairs_to_judge(documents, own, options.out)
         leaders = judge.leading(documents, options.out)
-    says = judge.ask_in_terminal(
-        documents, pairs, arguments.name, judge.read_key, write, leaders
-    )
+    name, read = arguments.name, judge.read_key
+    says = judge.ask_in_terminal(documents, pairs, name, read, leaders)
     return {"says": says, "code": 0}
 
 

@@ -15,7 +15,6 @@ from evaluate_retrieval.folder import JUDGED, asked, queries_of, read_judged
 from evaluate_retrieval.templates import plain
 
 LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
-CONTROL_KEYS = "\3\4"  # Ctrl-C on Windows, Ctrl-D
 log = logging.getLogger(__name__)
 
 
@@ -46,38 +45,38 @@ def pairs_to_judge(folder, own, results):
 def leading(folder, results):
     """What the first two searches of the last run found: a DataFrame by query_id.
 
-    A column for each search, of ids as in queries.csv. Empty where the run was
-    of another folder."""
+    A column for each search, of ids as in queries.csv. Empty where there are no
+    two, or the run was of another folder."""
     if not manifest.has_written(results, FOUND, folder.source):
         return pd.DataFrame()
     table = corpus.read_table(results / FOUND).query("queries == 'judged'")
     metric = table.columns[3]  # behind queries, query_id and search
     means = table[metric].astype(float).groupby(table["search"]).mean()
-    lists = table.pivot(index="query_id", columns="search", values="found")
-    return lists[means.nlargest(2).index]
+    ids = table.pivot(index="query_id", columns="search", values="found")
+    return ids[means.nlargest(2).index] if len(means) > 1 else pd.DataFrame()
 
 
-def ask_in_terminal(folder, pairs, name, read, write, leaders):
+def ask_in_terminal(folder, pairs, name, read, leaders):
     """Judge pairs, and add the judgements to the folder's: how many, in words.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
     an interrupt and of the input, judged-queries.csv beside the documents has
     all judgements, old and new; nothing is written where nobody has judged.
-    read, write: functions that wait for a key, and show a text. The keys: see
-    `scale_of`. leaders: see `leading`."""
+    read: a function that waits for a key, see `scale_of`. leaders: see
+    `leading`. The log shows what there is to judge."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
     scale = scale_of(folder.judgements["grade"])
     if scale != [0, 1, 2]:
         session.keys = {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
     if session.note:
-        write(session.note)
+        log.info(session.note)
     keys = ", ".join(session.keys.values())
-    write(f"{session}. Keys: {keys}; u goes back, q ends")
+    log.info(f"{session}. Keys: {keys}; u goes back, q ends")
     try:
-        _ask(session, folder, read, write, leaders)
+        _ask(session, folder, read, leaders)
     finally:
-        keep_judgements(folder, write)
+        keep_judgements(folder)
     return str(session)
 
 
@@ -89,10 +88,10 @@ def scale_of(grades):
     there = sorted({0, *grades})
     if {*there} <= {*range(10)}:
         return [*range(max(2, int(there[-1])) + 1)]
-    return there if len(there) < 11 else np.linspace(0, there[-1], 10).round().tolist()
+    return there if len(there) < 11 else np.linspace(0, there[-1], 10).round(2).tolist()
 
 
-def _ask(session, folder, read, write, leaders):
+def _ask(session, folder, read, leaders):
     """Show an item, and wait for its key, until all are judged, or q, or the end.
 
     After the last item of a query it shows what the leaders found. Not before:
@@ -102,20 +101,20 @@ def _ask(session, folder, read, write, leaders):
         item = dict(zip(session.fields, session.at, strict=True))
         record, query_id = records[item["document"]], item["query_id"]
         text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
-        write(f"\n{session}\n{text}\n\ngrade:")
+        log.info(f"\n{session}\n{text}\n\ngrade:")
         try:
             key = read("").strip().lower()
         except EOFError:
-            write("\nthe input has ended")
+            log.info("\nthe input has ended")
             return
-        if key in ("q", *CONTROL_KEYS):
+        if key in ("q", "\3", "\4"):  # Ctrl-C on Windows, Ctrl-D
             return
         if key not in [*session.keys, "u", ""]:
-            write(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
+            log.info(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
         judging.judge(session, key)
         left = {at[0] for at in session.items if at not in session.done}
         if key in session.keys and query_id in leaders.index.difference(left):
-            write(_side_by_side(session, folder, leaders.loc[query_id]))
+            log.info(_side_by_side(session, folder, leaders.loc[query_id]))
 
 
 def _side_by_side(session, folder, lists):
@@ -154,7 +153,7 @@ def read_key(prompt):
         termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
-def keep_judgements(folder, write):
+def keep_judgements(folder):
     """Add all that was judged in a folder to its judged-queries.csv.
 
     Also what is left of a session that was killed, whoever judged."""
@@ -162,9 +161,9 @@ def keep_judgements(folder, write):
     files = sorted(folder.source.glob("judgements-*.csv"), key=os.path.getmtime)
     n = add(path, *files, older=folder.judgements.fillna("").astype(str))
     if path.exists():
-        write(f"{path} has {n:,} judgements")
+        log.info(f"{path} has {n:,} judgements")
         for old in folder.source.glob("qrels*"):
-            write(f"take {old.name} out of the folder: {path.name} has all of it")
+            log.info(f"take {old.name} out of the folder: {path.name} has all of it")
 
 
 def add(path, *files, older=None):

@@ -57,7 +57,8 @@ def _cell(value, column):
     if pd.isna(value):
         return "–"
     form = DECIMALS.get(column, "{:.3f}")
-    return form.format(value) if pd.api.types.is_float(value) else str(value)
+    is_number = pd.api.types.is_float(value)
+    return form.format(value) if is_number else without_secrets(str(value))
 
 
 def page(folder, candidates, results, verdict, pair, figures, lists, run_id, picture):
@@ -194,8 +195,6 @@ def of_yours(searches):
         "not relevant: the ids below keep their ranks. Half of the "
         "queries took less than p50, and 95 % less than p95."
     )
-    first = table["first error"]
-    table["first error"] = first.map(without_secrets, na_action="ignore")
     return [section("Your searches", text, table)]
 
 

@@ -257,6 +257,7 @@ SCALES = {
     "halves": ([0, 0.5, 1], [0, 0.5, 1]),
     "tens": ([100, 50, 0], [0, 50, 100]),
     "up to 90": (range(91), [*range(0, 91, 10)]),
+    "hundredths": ([n / 100 for n in range(91)], [n / 10 for n in range(10)]),
 }
 
 
