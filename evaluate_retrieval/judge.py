@@ -43,17 +43,16 @@ def pairs_to_judge(folder, own, results):
 
 
 def leading(folder, results):
-    """What the first two searches of the last run found: a DataFrame by query_id.
+    """The rows of queries.csv of the two best searches, by query_id: a DataFrame.
 
-    A column for each search, of ids as in queries.csv. Empty where there are no
-    two, or the run was of another folder."""
+    Empty where the last run was of another folder."""
     if not manifest.has_written(results, FOUND, folder.source):
         return pd.DataFrame()
     table = corpus.read_table(results / FOUND).query("queries == 'judged'")
     metric = table.columns[3]  # behind queries, query_id and search
     means = table[metric].astype(float).groupby(table["search"]).mean()
-    ids = table.pivot(index="query_id", columns="search", values="found")
-    return ids[means.nlargest(2).index] if len(means) > 1 else pd.DataFrame()
+    is_best = table["search"].isin(means.nlargest(2).index)
+    return table[is_best].set_index("query_id")
 
 
 def ask_in_terminal(folder, pairs, name, read, leaders):
@@ -81,14 +80,15 @@ def ask_in_terminal(folder, pairs, name, read, leaders):
 
 
 def scale_of(grades):
-    """The grades that the keys from 0 on give, ten at most: a list.
+    """The grades that the keys from 0 on give: a list of ten at most.
 
-    Whole ones up to 9, at least to 2; else those that a folder has; of more
-    than ten, steps from 0 to the highest."""
+    Whole ones up to 9, at least to 2; else those that a folder has, or ten of
+    them, from 0 to the highest."""
     there = sorted({0, *grades})
     if {*there} <= {*range(10)}:
         return [*range(max(2, int(there[-1])) + 1)]
-    return there if len(there) < 11 else np.linspace(0, there[-1], 10).round(2).tolist()
+    ten = np.quantile(there, np.linspace(0, 1, 10), method="nearest")
+    return np.unique(ten).tolist()
 
 
 def _ask(session, folder, read, leaders):
@@ -112,25 +112,27 @@ def _ask(session, folder, read, leaders):
         if key not in [*session.keys, "u", ""]:
             log.info(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
         judging.judge(session, key)
-        left = {at[0] for at in session.items if at not in session.done}
-        if key in session.keys and query_id in leaders.index.difference(left):
-            log.info(_side_by_side(session, folder, leaders.loc[query_id]))
+        rows = leaders[leaders.index == query_id]
+        waiting = {at[0] for at in session.items if at not in session.done}
+        if key in session.keys and len(rows) == 2 and query_id not in waiting:
+            log.info(_side_by_side(session, folder, query_id, rows))
 
 
-def _side_by_side(session, folder, lists):
-    """Two lists of a query as text: title and grade of each result.
+def _side_by_side(session, folder, query_id, rows):
+    """Two lists of a query as text: rank, title and grade of each result.
 
-    lists: a Series of search: ids; its name is the query's id."""
+    rows: of queries.csv, one for each search."""
     titles, table = corpus.headings(folder.documents), folder.judgements
-    before = table[table["query_id"] == lists.name].set_index("document")["grade"]
-    done = {at[4]: grade for at, grade in session.done.items() if at[0] == lists.name}
+    before = table[table["query_id"] == query_id].set_index("document")["grade"]
+    done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
     grades = {**before, **done}
 
     def shown(quoted):
         id_ = unquote(quoted)
         return f"{plain(titles.get(id_, id_), 40):40}{grades.get(id_, '')!s:>4}"
 
-    table = lists.str.split(expand=True).T.fillna("").map(shown)
+    ids = rows.set_index("search")["found"].str.split(expand=True)
+    table = ids.fillna("").map(shown).T
     return table.set_axis(table.index + 1).to_string()
 
 
@@ -138,13 +140,13 @@ def read_key(prompt):
     """A key of the terminal, without Enter; where stdin is none, `input`."""
     if not sys.stdin.isatty():
         return input(prompt)
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows
-        from msvcrt import getwch
+    if sys.platform == "win32":
+        import msvcrt
 
-        return getwch()
+        return msvcrt.getwch()
+    import termios
+    import tty
+
     before = termios.tcgetattr(0)
     try:
         tty.setcbreak(0, termios.TCSADRAIN)
