@@ -155,7 +155,7 @@ def _why_not(error):
         "AuthorizationException": "the key lacks a right; it needs those that "
         "docs/settings.md names on *-course-*",
     }
-    if re.search("read.only", str(error)):
+    if re.search("read.only", str(getattr(error, "body", ""))):
         return "the node is read-only; free disk space, and lift the block"
     status = getattr(error, "status_code", None)  # of what the node has answered
     return reasons.get(kind, f"it answers with status {status}" if status else kind)
