@@ -75,7 +75,8 @@ def to_pool(folder, own, n_each=20):
     log, documents = folder.log, folder.documents
     log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
     judged = dict(folder.judgements[["query", "query_id"]].to_numpy())
-    log["query_id"] = log["question"].map(judged).fillna(log["query_id"])
+    rows = zip(log["question"], log["query_id"], strict=True)
+    log["query_id"] = [judged.get(question, id_) for question, id_ in rows]
     strata = pooling.strata(folder.log["question"])
     sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
     vectors = built_in.embedded(documents)
