@@ -9,6 +9,7 @@ import platform
 import re
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -151,54 +152,59 @@ def _why_not(error):
         "UnsupportedProductError": "what answers there is not Elasticsearch 8 or 9",
         "TlsError": "its certificate is unknown: name its authority's file in "
         "ELASTICSEARCH_CA_CERTS",
+        "AuthorizationException": "the key lacks a right; it needs those that "
+        "docs/settings.md names on *-course-*",
     }
+    if re.search("read.only", str(getattr(error, "body", ""))):
+        return "the node is read-only; free disk space, and lift the block"
     status = getattr(error, "status_code", None)  # of what the node has answered
     return reasons.get(kind, f"it answers with status {status}" if status else kind)
 
 
-def _no_index(error, name):
-    """A RuntimeError that says why no index could be made, or the error itself."""
-    from elasticsearch import AuthorizationException
+@contextmanager
+def _in_words():
+    """A RuntimeError instead of the client's own: it says what the node answers."""
+    from elasticsearch import ApiError, TransportError
 
-    reason = str(error.body)
-    if "read-only" in reason or "read_only" in reason:
-        advice = "free disk space, and lift the block"
-        return RuntimeError(f"index {name}: the node is read-only; {advice}")
-    if isinstance(error, AuthorizationException):
-        rights = "those that docs/settings.md names on *-course-*"
-        return RuntimeError(f"index {name}: the key lacks a right; it needs {rights}")
-    return error
+    try:
+        yield
+    except (ApiError, TransportError) as error:
+        why = f"{_why_not(error)}: {error!s:.300}"
+        raise RuntimeError(f"Elasticsearch: {why}") from error
 
 
+@_in_words()
 def index_documents(es, name, documents, mappings, settings=None):
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
     mappings: with a keyword `id`. settings: more of the index, or others. What
     this checkout and user left on the node a day ago is deleted, and logged.
-    BulkIndexError, which leaves no index, names documents. RuntimeError where
-    the node is read-only, or the key lacks a right."""
-    from elasticsearch import ApiError, helpers
+    RuntimeError, which leaves no index, says what the node refuses: documents,
+    or any, where it is read-only, or the key lacks a right."""
+    from elasticsearch import helpers
 
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
     # at: for older versions of the course on the same node, which ask for it
     origin = {"by": MADE_BY, "run": node_settings()["run"], "at": time.time()}
     # sorted: equal scores come in the same order from every copy
     options = {"sort.field": "id", "number_of_replicas": 0}
-    try:
-        es.indices.create(
-            index=new,
-            mappings={"_meta": origin, **mappings},
-            settings=options | (settings or {}),
-            wait_for_active_shards="all",
-        )
-    except ApiError as error:
-        raise _no_index(error, new) from error
+    es.indices.create(
+        index=new,
+        mappings={"_meta": origin, **mappings},
+        settings=options | (settings or {}),
+        wait_for_active_shards="all",
+    )
     try:
         delete_indexes(es, older_than=A_DAY, now=_made(es, new))
         # the position as _id: a request sent again overwrites, and documents
         # that share an id stay
         rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
-        helpers.bulk(es, rows, index=new, max_retries=8, initial_backoff=0.5)
+        # a busy node may refuse a single document: else that would be an error at once
+        options = {"max_retries": 8, "initial_backoff": 0.5, "raise_on_error": False}
+        _, refused = helpers.bulk(es, rows, index=new, **options)
+        if refused:
+            count = f"{len(refused)} documents are refused"
+            raise RuntimeError(f"Elasticsearch: {count}; the first: {refused[0]}")
         es.indices.refresh(index=new)
         # merging a large index takes minutes; a request that ends early is no reason
         # to lose it
@@ -236,8 +242,8 @@ def delete_indexes(es, older_than=0, run=None, now=None):
             es.indices.delete(index=index, ignore_unavailable=True)
             gone.append(index)
     if gone and run is None:
-        names = ", ".join(gone)
-        LOGGER.warning("Elasticsearch: deleted what is over a day old: %s", names)
+        text = "Elasticsearch: deleted what is over a day old: %s"
+        LOGGER.warning(text, ", ".join(gone))
 
 
 def forget(es):
@@ -252,6 +258,7 @@ def forget(es):
         LOGGER.warning("Elasticsearch: this run's indexes are left (%s)", reason)
 
 
+@_in_words()
 def elasticsearch_hits(es, index, bodies):
     """The hits of each request body in order: _score and fields.
 
@@ -276,6 +283,9 @@ def elasticsearch_hits(es, index, bodies):
         try:
             parts = [part for body in batch for part in (header, body)]
             responses = es.msearch(searches=parts, filter_path=kept)["responses"]
+            if len(responses) != len(batch):
+                count = f"{len(responses)} answers to {len(batch)} queries"
+                raise RuntimeError(f"Elasticsearch: {count}")
         except BadRequestError:  # an unreadable body fails the call: ask one by one
             responses = (
                 es.options(ignore_status=400).search(**header, body=body)

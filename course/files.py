@@ -14,7 +14,8 @@ import pandas as pd
 
 from course.utils import check_table, fail_if_any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that is computed
+# where a spreadsheet begins a cell, also at ; or a tab, and what it then computes
+CELL, FORMULA = r"(^|[;\t\r\n])", r"(?=[\s']*[=+\-@＝＋－＠])"
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
 LARGEST = 4_000_000_000  # bytes of a file that was packed
 NOT_BLANK = re.compile(r"\S")
@@ -136,18 +137,18 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
 
 
 def text_cell(value):
-    """A value for a CSV file: a text that a spreadsheet would compute gets a '.
+    """A value for a CSV file: a ' before what a spreadsheet would compute.
 
-    So does one that would lose its own ' in `plain_cell`. Numbers stay as they
+    Also before what would lose its own ' in `plain_cell`. Numbers stay as they
     are."""
-    is_text = isinstance(value, str) and value.lstrip("'").startswith(FORMULA)
-    return f"'{value}" if is_text and not re.fullmatch(NUMBER, value) else value
+    if not isinstance(value, str) or re.fullmatch(NUMBER, value):
+        return value
+    return re.sub(CELL + FORMULA, r"\1'", value)
 
 
 def plain_cell(text):
     """What a cell of a file of ours held before `text_cell`."""
-    is_quoted = text.startswith("'") and text.lstrip("'").startswith(FORMULA)
-    return text[1:] if is_quoted else text
+    return re.sub(f"{CELL}'{FORMULA}", r"\1", text)
 
 
 def write_table(table, path, keep_former=False):

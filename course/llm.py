@@ -349,9 +349,9 @@ def digit_probabilities(response):
 
 
 def p_of(response):
-    """P(1) / (P(0) + P(1)) of a response; ZeroDivisionError if it has neither."""
-    p0, p1 = map(float, digit_probabilities(response)[:2])
-    return p1 / (p0 + p1)
+    """P(1) / (P(0) + P(1)) of a response; NaN if it has neither."""
+    p0, p1 = digit_probabilities(response)[:2]
+    return float(p1 / (p0 + p1)) if p0 + p1 else np.nan
 
 
 def judge_call(among=string.digits, **options):
@@ -379,7 +379,8 @@ def _from_logprobs(completion, among):
         problem = "returned no log probabilities: take another model"
         raise ValueError(f"{model()} {problem}")
     top = logprobs.content[0].top_logprobs
-    if not any(t.token.strip() in set(among) for t in top):
+    # a provider may name a token, and give it no probability: −9999
+    if not any(np.exp(t.logprob) for t in top if t.token.strip() in set(among)):
         likeliest = [t.token for t in top][:5]
         why = f"no digit among the likeliest tokens {likeliest} is of {among}"
         raise unusable(why, completion)

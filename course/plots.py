@@ -4,6 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.font_manager import FontProperties, findfont, get_font
 
 STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
 LARGEST_FIGURE = (14, 7.8)  # inches: so its text has 14 pixels on a slide
@@ -190,32 +191,18 @@ def forest(tables, title, xlabel, grey=True):
 
 
 def scatter(tables, title, xlabel, ylabel):
-    """Two measures of the same things: a panel for each table.
+    """Two measures of the same things: a panel for each table, with the line x = y.
 
-    tables: dict of name: DataFrame with x and y as its first two columns. A
-    further column `verdict` colours the points: "same", "opposite", or
-    anything else for grey. Without it the line x = y is drawn.
+    tables: dict of name: DataFrame with x and y as its first two columns.
     """
     figure, panels = _panels(tables, title, sharey=True)
-    marks = {"same": (COLOURS[0], "o"), "opposite": (COLOURS[1], "X")}
     texts = []
     for axis, (name, table) in panels:
         x, y = table.columns[:2]
-        has_verdicts = "verdict" in table
-        if has_verdicts:
-            axis.axhline(0, color=GREY, lw=1)
-        else:
-            axis.axline((0, 0), slope=1, color=GREY, lw=1)
-            table = table.assign(verdict="same")
-        for verdict, group in table.groupby("verdict"):
-            colour, marker = marks.get(verdict, (GREY, "."))
-            axis.scatter(
-                group[x], group[y], s=60, color=colour, marker=marker, label=verdict
-            )
+        axis.axline((0, 0), slope=1, color=GREY, lw=1)
+        axis.scatter(table[x], table[y], s=60, color=COLOURS[0])
         axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel=ylabel)
         texts.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
-    if has_verdicts:
-        _legend_below(figure)
     show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(texts)}.")
 
 
@@ -272,8 +259,7 @@ def _searches(boards, title, baseline, width=None, columns=2):
     order = next(iter(boards.values())).sort_values("value").index
     boards = {label: board.reindex(order) for label, board in boards.items()}
     height, width = 0.42 * len(order) + 1.6, width or 4 + 4.5 * len(boards)
-    options = {"columns": columns, "sharey": columns > 1}
-    figure, panels = _panels(boards, title, height, width, **options)
+    figure, panels = _panels(boards, title, height, width, columns > 1, columns)
     for axis, (label, board) in panels:
         [place] = _places([label])
         colour, marker = COLOURS[place], "os^"[place]
@@ -287,9 +273,15 @@ def _searches(boards, title, baseline, width=None, columns=2):
 
 
 def label_of(name, longest=50):
-    """A name for a figure: cut if it is long, and a $ in it is no formula."""
-    short = name if len(name) <= longest else f"{name[: longest - 1]}…"
-    return "".join(filter(str.isprintable, short)).replace("$", r"\$")
+    """A name for a figure: cut if it is long, and a $ in it is no formula.
+
+    A letter that the font lacks is there as Python writes it, such as
+    \\u691c."""
+    glyphs = get_font(findfont(FontProperties())).get_charmap()
+    letters = filter(str.isprintable, name)
+    drawn = "".join(x if ord(x) in glyphs else ascii(x)[1:-1] for x in letters)
+    short = drawn if len(drawn) <= longest else f"{drawn[: longest - 1]}…"
+    return short.replace("$", r"\$")
 
 
 def bars(values, title, xlabel, strong=()):
@@ -355,12 +347,11 @@ def funnel(table, title):
     show(figure, f"{title}. {'; '.join(rows)}.")
 
 
-def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
+def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True):
     """One line for each name, with the name beside its last point.
 
     lines: dict of name: Series of x: y. best: whether the highest point of
-    each line is marked. label_at: beside which point the name stands, 0 for
-    the first."""
+    each line is marked."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
     texts = []
     for place, (name, line) in zip(_places(lines), lines.items(), strict=True):
@@ -369,9 +360,8 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
         x = line.idxmax()
         if best:
             axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
-        place = (line.index[label_at], line.iloc[label_at])
-        height = "center" if label_at else "bottom"
-        axis.text(*place, f"  {name}", color=colour, va=height)
+        last = line.index[-1], line.iloc[-1]
+        axis.text(*last, f"  {name}", color=colour, va="center")
         ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
         texts.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:

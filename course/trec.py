@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -37,7 +38,11 @@ def file_names(searches):
 
     Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
     one that is cut, see LONGEST_NAME."""
-    names = {search: re.sub(r"[^\w.+^=-]+", "-", search) for search in searches}
+    able = sys.getfilesystemencoding()  # ASCII with LC_ALL=C
+    names = {
+        search: re.sub(r"[^\w.+^=-]+", "-", search.encode(able, "replace").decode(able))
+        for search in searches
+    }
     times = Counter(name.lower() for name in names.values())  # some disks see no case
     for search, name in names.items():
         short = name.encode()[:LONGEST_NAME].decode(errors="ignore")

@@ -19,7 +19,6 @@ import re
 import sys
 import traceback
 import warnings
-from functools import partial
 from pathlib import Path
 
 from evaluate_retrieval import screen  # the rest where it is used: --help is quick
@@ -223,17 +222,16 @@ def _judge(arguments, options):
     if not Path(options.source).is_dir():
         problem = "no folder; judgements go beside the documents"
         raise ValueError(f"{options.source}: {problem}")
-    write = partial(print, file=sys.stderr) if arguments.json else print
     with manifest.locked(options.out):
         documents = run.read_aloud(options)
-        judge.keep_judgements(documents, write)
+        judge.keep_judgements(documents)
         with run.own_of(documents, options) as own:
             pairs = judge.pairs_to_judge(documents, own, options.out)
         for problem in filter(None, map(yours.failures_of, own, own.values())):
             log.warning(problem)
-    says = judge.ask_in_terminal(
-        documents, pairs, arguments.name, read=input, write=write
-    )
+        leaders = judge.leading(documents, options.out)
+    name, read = arguments.name, judge.read_key
+    says = judge.ask_in_terminal(documents, pairs, name, read, leaders)
     return {"says": says, "code": 0}
 
 
@@ -379,8 +377,9 @@ def result_of(words):
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         problem = str(error)
     except Exception as error:  # 1 would say that a search is worse
-        traceback.print_exc()
+        print(screen.printable(traceback.format_exc()), file=sys.stderr)
         problem = f"{type(error).__name__}: {error}"
+    problem = screen.without_secrets(problem)
     print(f"error: {screen.printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
         summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)

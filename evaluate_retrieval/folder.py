@@ -90,7 +90,7 @@ def located(source):
     FileNotFoundError where nothing is there."""
     if str(source).startswith(IRDS):
         return str(source)
-    path = corpus.locate(source)
+    path = Path(source).resolve()  # of here alone: the course has a folder data
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
     return path

@@ -2,16 +2,19 @@
 
 import logging
 import os
+import sys
+from urllib.parse import unquote
 
+import numpy as np
 import pandas as pd
 from filelock import FileLock
 
 from course import corpus, judging
 from evaluate_retrieval import lists, manifest
 from evaluate_retrieval.folder import JUDGED, asked, queries_of, read_judged
-from evaluate_retrieval.screen import printable
+from evaluate_retrieval.templates import plain
 
-LIST = "judge-next.csv"
+LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
 log = logging.getLogger(__name__)
 
 
@@ -39,52 +42,120 @@ def pairs_to_judge(folder, own, results):
     return pairs[is_there]
 
 
-def ask_in_terminal(folder, pairs, name, read, write):
+def leading(folder, results):
+    """The rows of queries.csv of the two best searches, by query_id: a DataFrame.
+
+    Empty where the last run was of another folder."""
+    if not manifest.has_written(results, FOUND, folder.source):
+        return pd.DataFrame()
+    table = corpus.read_table(results / FOUND).query("queries == 'judged'")
+    metric = table.columns[3]  # behind queries, query_id and search
+    means = table[metric].astype(float).groupby(table["search"]).mean()
+    is_best = table["search"].isin(means.nlargest(2).index)
+    return table[is_best].set_index("query_id")
+
+
+def ask_in_terminal(folder, pairs, name, read, leaders):
     """Judge pairs, and add the judgements to the folder's: how many, in words.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
     an interrupt and of the input, judged-queries.csv beside the documents has
     all judgements, old and new; nothing is written where nobody has judged.
-    read, write: functions that ask for a line, and show one. Keys are grades
-    from 0 to the highest of the folder, 9 at most; or 0 to 2."""
+    read: a function that waits for a key, see `scale_of`. leaders: see
+    `leading`. The log shows what there is to judge."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
-    highest = max([0, *folder.judgements["grade"]])
-    if highest > 2:  # the scale of the folder
-        session.keys = {key: key for key in "0123456789"[: int(highest) + 1]}
+    scale = scale_of(folder.judgements["grade"])
+    if scale != [0, 1, 2]:
+        session.keys = {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
     if session.note:
-        write(session.note)
+        log.info(session.note)
     keys = ", ".join(session.keys.values())
-    write(f"{session}. Keys: {keys}; u goes back, q ends")
-    write(f"the highest grade in this folder is {highest:g}")
+    log.info(f"{session}. Keys: {keys}; u goes back, q ends")
     try:
-        _ask(session, folder.documents, read, write)
+        _ask(session, folder, read, leaders)
     finally:
-        keep_judgements(folder, write)
+        keep_judgements(folder)
     return str(session)
 
 
-def _ask(session, documents, read, write):
-    """Show an item, and wait for its key, until all are judged, or q, or the end."""
-    records = {document["id"]: document for document in documents}
+def scale_of(grades):
+    """The grades that the keys from 0 on give: a list of ten at most.
+
+    Whole ones up to 9, at least to 2; else those that a folder has, or ten of
+    them, from 0 to the highest."""
+    there = sorted({0, *grades})
+    if {*there} <= {*range(10)}:
+        return [*range(max(2, int(there[-1])) + 1)]
+    ten = np.quantile(there, np.linspace(0, 1, 10), method="nearest")
+    return np.unique(ten).tolist()
+
+
+def _ask(session, folder, read, leaders):
+    """Show an item, and wait for its key, until all are judged, or q, or the end.
+
+    After the last item of a query it shows what the leaders found. Not before:
+    who judges must not know which search found what."""
+    records = {document["id"]: document for document in folder.documents}
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))
-        record = records[item["document"]]
+        record, query_id = records[item["document"]], item["query_id"]
         text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
-        write(f"\n{session}\n{printable(text)}\n")
+        log.info(f"\n{session}\n{text}\n\ngrade:")
         try:
-            key = read("grade: ").strip().lower()
+            key = read("").strip().lower()
         except EOFError:
-            write("\nthe input has ended")
+            log.info("\nthe input has ended")
             return
-        if key == "q":
+        if key in ("q", "\3", "\4"):  # Ctrl-C on Windows, Ctrl-D
             return
-        if key not in [*session.keys, "u"]:
-            write(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
+        if key not in [*session.keys, "u", ""]:
+            log.info(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
         judging.judge(session, key)
+        rows = leaders[leaders.index == query_id]
+        waiting = {at[0] for at in session.items if at not in session.done}
+        if key in session.keys and len(rows) == 2 and query_id not in waiting:
+            log.info(_side_by_side(session, folder, query_id, rows))
 
 
-def keep_judgements(folder, write):
+def _side_by_side(session, folder, query_id, rows):
+    """Two lists of a query as text: rank, title and grade of each result.
+
+    rows: of queries.csv, one for each search."""
+    titles, table = corpus.headings(folder.documents), folder.judgements
+    before = table[table["query_id"] == query_id].set_index("document")["grade"]
+    done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
+    grades = {**before, **done}
+
+    def shown(quoted):
+        id_ = unquote(quoted)
+        return f"{plain(titles.get(id_, id_), 40):40}{grades.get(id_, '')!s:>4}"
+
+    ids = rows.set_index("search")["found"].str.split(expand=True)
+    table = ids.fillna("").map(shown).T
+    return table.set_axis(table.index + 1).to_string()
+
+
+def read_key(prompt):
+    """A key of the terminal, without Enter; where stdin is none, `input`."""
+    if not sys.stdin.isatty():
+        return input(prompt)
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.getwch()
+    import termios
+    import tty
+
+    before = termios.tcgetattr(0)
+    try:
+        tty.setcbreak(0, termios.TCSADRAIN)
+        return os.read(0, 9).decode(errors="replace")  # an arrow has several letters
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+def keep_judgements(folder):
     """Add all that was judged in a folder to its judged-queries.csv.
 
     Also what is left of a session that was killed, whoever judged."""
@@ -92,9 +163,9 @@ def keep_judgements(folder, write):
     files = sorted(folder.source.glob("judgements-*.csv"), key=os.path.getmtime)
     n = add(path, *files, older=folder.judgements.fillna("").astype(str))
     if path.exists():
-        write(f"{path} has {n:,} judgements")
+        log.info(f"{path} has {n:,} judgements")
         for old in folder.source.glob("qrels*"):
-            write(f"take {old.name} out of the folder: {path.name} has all of it")
+            log.info(f"take {old.name} out of the folder: {path.name} has all of it")
 
 
 def add(path, *files, older=None):

@@ -1,6 +1,7 @@
 """What to judge next, and what to do where there is nothing to decide on."""
 
 import logging
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,6 @@ import pandas as pd
 from course import corpus, llm, pooling
 from evaluate_retrieval import built_in, decision
 
-PAIR_COLUMNS = [*corpus.JUDGED_COLUMNS, "grade"]
 log = logging.getLogger(__name__)
 
 
@@ -21,55 +21,37 @@ def next_to_judge(folder, results, verdict, n=100):
     kind = folder.decides
     if kind != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    rankings, queries = results.rankings[kind], folder.test[kind]
     leaders = [results.chosen[kind]]
     leaders += decision.undecided(results.differences[kind]).index.tolist()
     if verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
-    pairs = pairs_of(rankings, queries, folder.measures[kind].k)
-    ids = {document["id"] for document in folder.documents}
-    listed = judge_next(pairs[pairs["document"].isin(ids)], leaders, n)
+    rankings = {name: results.rankings[kind][name] for name in leaders}
+    k = folder.measures[kind].k
+    listed = judge_next(rankings, folder.test[kind], k).head(n)
     log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
     return listed
 
 
-def pairs_of(rankings, queries, k=10):
-    """Every query with each document that a search has among its first k.
+def judge_next(rankings, queries, k=10):
+    """The results without a grade that tell searches apart, the soonest first.
 
     rankings: a dict of name: ids, (n_queries, k or more). queries: with
-    query_id, question, course, kind, and document, a dict of id: grade.
-    Returns a DataFrame: the pair, its grade or NaN, and for each search what a
-    grade of 1 adds to its DCG@k, 1 / log2(1 + rank), or 0."""
-    discounts = 1 / np.log2(np.arange(2, k + 2))
-    rows = {}
-    for name, ranking in rankings.items():
-        for number, ids in enumerate(np.asarray(ranking)[:, :k].tolist()):
-            for discount, id_ in zip(discounts, ids, strict=False):
-                if id_:
-                    rows.setdefault((number, id_), {}).setdefault(name, discount)
-    pairs = pd.DataFrame(rows.values(), columns=list(rankings)).fillna(0.0)
-    numbers = [number for number, _ in rows]
-    shown = queries.iloc[numbers].reset_index(drop=True)
-    documents = [id_ for _, id_ in rows]
-    qrels = zip(shown["document"], documents, strict=True)
-    grades = [qrel.get(id_) for qrel, id_ in qrels]
-    shown = shown.rename(columns={"question": "query"})
-    shown = shown.assign(document=documents, grade=pd.Series(grades, dtype=float))
-    return pd.concat([shown[PAIR_COLUMNS], pairs], axis=1)
-
-
-def judge_next(pairs, leaders, n=100):
-    """The n pairs without a grade that tell the leaders apart soonest.
-
-    pairs: see `pairs_of`. leaders: names of searches. A grade moves the
-    difference of two searches by the difference of what it adds to each. A
-    result that all leaders show at the same rank changes nothing and is left
-    out (Carterette, Allan and Sitaraman 2006)."""
-    spread = pairs[leaders].max(axis=1) - pairs[leaders].min(axis=1)
-    useful = pairs[pairs["grade"].isna() & (spread > 0)]
-    order = spread[useful.index].sort_values(ascending=False, kind="stable")
-    first = useful.loc[order.index, corpus.JUDGED_COLUMNS].head(n)
-    return first.assign(drawn="next")
+    query_id, question, course, kind, and document, a dict of id: grade. A
+    DataFrame with the columns corpus.TO_JUDGE. A grade moves the difference of
+    two searches by the difference of what it adds to their DCG@k. A result that
+    all show at the same rank changes nothing and is left out (Carterette, Allan
+    and Sitaraman 2006)."""
+    discounts, rows = 1 / np.log2(np.arange(2, k + 2)), []
+    for number, qrel in enumerate(queries["document"]):
+        tops = [[*ranking[number][:k]] for ranking in rankings.values()]
+        for id_ in dict.fromkeys(chain(*tops)):
+            adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
+            if id_ and id_ not in qrel and max(adds) > min(adds):
+                rows.append((max(adds) - min(adds), number, id_))
+    rows.sort(key=lambda row: -row[0])
+    pairs = queries.iloc[[number for _, number, _ in rows]]
+    pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
+    return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
 def with_proposals(pairs, documents, path):
@@ -109,10 +91,8 @@ def to_pool(folder, own, n_each=20):
 def advice(folder):
     """What to do where no queries decide, in words.
 
-    With how many calls and tokens it takes to let a model write questions."""
+    With how many calls it takes to let a model write questions."""
     n, n_queries = len(folder.documents), len(folder.log)
-    n_letters = np.sum([len(document["text"]) for document in folder.documents])
-    tokens = n_letters / 4 + 250 * n  # with 250 for the prompt
     asks = (
         "No queries yet, or none that can decide: judged ones take two needs. "
         "Collect what people type, a line each, in queries.txt beside the documents, "
@@ -125,6 +105,5 @@ def advice(folder):
         )
     return (
         f"{asks} “evaluate-retrieval judge FOLDER” asks in the terminal. Or let a "
-        f"model write questions, as notebook 01 does with COURSE_LLM=live: {n:,} "
-        f"calls, about {tokens:,.0f} tokens in and {100 * n:,} out."
+        f"model write questions, as notebook 01 does with COURSE_LLM=live: {n:,} calls."
     )

@@ -6,7 +6,6 @@ same folder."""
 import json
 import logging
 import platform
-import re
 import secrets
 import time
 from contextlib import contextmanager
@@ -15,13 +14,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from course import corpus, llm
+from course import corpus
+from evaluate_retrieval.screen import without_secrets
 
 MANIFEST = "run.json"
 LOCK = "run.lock"
-# during a run
-WRITTEN_BESIDE = [MANIFEST, "*.lock", "*.room", "*.pyc", llm.LIVE, llm.UNUSABLE]
-CREDENTIALS = re.compile(r"//[^/@\s]*@|(?i:(key|token|password)=)\S+")
+OWN = [MANIFEST, "*.lock", "*.pyc"]
+log = logging.getLogger(__name__)
 
 
 def check_ours(results):
@@ -38,8 +37,9 @@ def check_ours(results):
 
 def has_written(results, name, source):
     """Whether the last run in a folder of results wrote a file, and of this source."""
-    last = _read(results)
-    return last.get("data") == _masked(source) and name in last.get("outputs", {})
+    last, data = _read(results), without_secrets(str(source))
+    is_there = last.get("data") == data and name in last["outputs"]
+    return is_there and (results / name).exists()
 
 
 def locked(results):
@@ -61,12 +61,11 @@ def recorded_run(results, source, command, language, models):
     Call it under the lock. source: a folder, a file or irds:NAME. command: the
     words of the command line. language and models: as the manifest is to say.
     In the end it has the state, done or failed, and what was written, with
-    hashes. ValueError where inputs have changed: some figures may be of the
-    old ones, others of the new ones. A warning of the log says if the last run
-    in the folder was killed."""
+    hashes. Warnings of the log say which inputs have changed, as a search's own
+    cache does, and if the last run in the folder was killed."""
     last = _read(results)
     if last.get("state") == "running":
-        logging.getLogger(__name__).warning(
+        log.warning(
             "run %s of %s did not end; this one begins anew, and paid answers are kept",
             last.get("id"),
             last.get("started"),
@@ -77,8 +76,8 @@ def recorded_run(results, source, command, language, models):
         "id": f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "state": "running",
-        "command": [*map(_masked, command)],
-        "data": _masked(source),
+        "command": [*map(without_secrets, command)],
+        "data": without_secrets(str(source)),
         "inputs": inputs,
         "versions": {"python": platform.python_version(), **versions},
         "models": models,
@@ -89,10 +88,11 @@ def recorded_run(results, source, command, language, models):
     content["state"] = "failed"
     try:
         yield content["id"]
-        pairs = _hashes(source, results).items() ^ inputs.items()
-        content["changed"] = changed = sorted({name for name, _ in pairs})
+        differ = inputs.items() - _hashes(source, results).items()
+        content["changed"] = changed = sorted(name for name, _ in differ)
         if changed:
-            raise ValueError(f"{source}: {', '.join(changed)} changed during the run")
+            text = "%s: %s changed during the run; what was read before counts"
+            log.warning(text, source, ", ".join(changed))
         content["state"] = "done"
     finally:
         content["outputs"] = _hashes(results, since=start)
@@ -102,9 +102,8 @@ def recorded_run(results, source, command, language, models):
 def _hashes(source, results=None, since=0):
     """The SHA-256 of each file of the source, by its path as seen from there: a dict.
 
-    Hidden files, and what is written during a run, as paid answers are, do not
-    count. Nor do files in results, a folder, and those written before since,
-    in nanoseconds."""
+    Hidden files and OWN do not count. Nor do files in results, a folder, and
+    those written before since, in nanoseconds."""
     source = Path(source).absolute()
     start = source.parent if source.is_file() else source
     paths = [source] if source.is_file() else sorted(source.rglob("*"))
@@ -114,21 +113,17 @@ def _hashes(source, results=None, since=0):
         if path.is_file()
         and results not in path.parents
         and path.stat().st_mtime_ns >= since
-        and not any(map(path.match, WRITTEN_BESIDE))
+        and not any(map(path.match, OWN))
         and not any(part[0] == "." for part in path.relative_to(source).parts)
     }
-
-
-def _masked(words):
-    """A text without the credentials in it."""
-    return CREDENTIALS.sub(r"\1…", str(words))
 
 
 def _read(results):
     """The manifest in a folder, or an empty dict."""
     try:
-        return dict(json.loads((results / MANIFEST).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        content = {**json.loads((results / MANIFEST).read_text(encoding="utf-8"))}
+        return content | {"outputs": {**content.get("outputs", {})}}
+    except (OSError, ValueError, TypeError, RecursionError):
         return {}
 
 

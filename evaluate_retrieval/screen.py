@@ -1,9 +1,8 @@
-"""Exit codes, the default margin, and texts for a terminal.
+"""Exit codes, the default margin, and texts that can be shown.
 
 Only the standard library is imported here: `--help` need not wait for pandas."""
 
-import itertools
-import unicodedata
+import re
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 METRICS = {  # and how they are called
@@ -15,8 +14,22 @@ METRICS = {  # and how they are called
 }
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 
+SECRETS = re.compile(
+    r"(//)[^/\s:@]*(?::\S*)?(?=@)"  # of an address
+    r"|(bearer\s"
+    r"|(?:key|token|passw\w*|pwd|secret)\s?=\s?"
+    r"|(?:api.?key|passw\w*|secret|authorization|token[\"'])[\"'\\]*\s?[:=]\s?"
+    r"(?:(?:bearer|basic|apikey)\s)?+)"
+    r"(?!…)(?:\\?\"[^\"]*\"|'[^']*'|\S+)",
+    re.IGNORECASE,
+)
+
+
+def without_secrets(text):
+    """A text without its passwords, keys and tokens, and users of addresses."""
+    return SECRETS.sub(r"\1\2…", text)
+
 
 def printable(text):
     """A text for a terminal: without control characters, such as escape sequences."""
-    kept = (char in "\n\t" or unicodedata.category(char) != "Cc" for char in text)
-    return "".join(itertools.compress(text, kept))
+    return re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", text)

@@ -18,6 +18,7 @@ import pandas as pd
 
 from course import corpus, trec, utils
 from evaluate_retrieval import process
+from evaluate_retrieval.screen import without_secrets
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
@@ -243,7 +244,7 @@ def _of_program(name, ask, corpus_ids):
                 raise ValueError(f"{name}: {answer.error}")
             took[id_] = answer.milliseconds
             if answer.error:
-                errors[id_] = str(answer.error)
+                errors[id_] = without_secrets(str(answer.error))
         if len(answers) < len(new):
             raise TimeoutError(
                 f"{name}: given up: {process.IN_A_ROW} queries in a row had no answer, "

@@ -10,7 +10,6 @@ from functools import partial
 from types import SimpleNamespace
 from uuid import uuid4
 
-import elasticsearch
 import machine
 import numpy as np
 import pandas as pd
@@ -159,15 +158,9 @@ def test_an_invalid_request_names_its_position(es, index, reason, position):
 def test_a_build_that_fails_leaves_nothing(es, name, monkeypatch, field, value):
     good = elastic.index_documents(es, name, DOCUMENTS[:3], MAPPINGS)
     bad = [*DOCUMENTS[:7], {**DOCUMENTS[7], "id": "misfit", field: value}]
-    with pytest.raises(helpers.BulkIndexError) as caught:
+    says = rf"1 documents are refused; the first: .*'7'.*\[{field}\]"
+    with pytest.raises(RuntimeError, match=says):
         elastic.index_documents(es, name, bad, MAPPINGS)
-    ((_, error),) = caught.value.errors[0].items()
-    assert (len(caught.value.errors), error["_id"], error["data"]["id"]) == (
-        1,
-        "7",
-        "misfit",
-    )
-    assert f"[{field}]" in error["error"]["reason"]
     assert sorted(ids(es, good, MATCH_ALL)[0]) == sorted(d["id"] for d in DOCUMENTS[:3])
     monkeypatch.setattr(
         helpers, "bulk", lambda *_, **__: signal.raise_signal(signal.SIGINT)
@@ -313,7 +306,7 @@ def test_a_killed_node_is_an_error_and_one_of_two_enough(cluster, monkeypatch, v
 
     monkeypatch.setattr(client, "msearch", killing)
     if len(nodes) == 1:
-        with pytest.raises(elasticsearch.ConnectionError):  # and no partial table
+        with pytest.raises(RuntimeError, match="ConnectionError"):  # no partial table
             utils.evaluate(GROUND_TRUTH, search)
         assert len(batches) == 3
         return

@@ -47,6 +47,7 @@ P_AND_MASS = [
 NO_VERDICT = [
     (answer("1"), f"{llm.model()} returned no log probabilities: take another"),
     (digit({"Yes": 0.9, "No": 0.1}), "no digit among the likeliest tokens"),
+    (answer("", top_logprobs={"0": -9999, "1": -9999}), "no digit among the likelie"),
     (answer(None, refusal="No!", top_logprobs={"1": -0.1}), "refused: No!"),
 ]
 
@@ -78,6 +79,8 @@ def test_no_verdict_is_made_up(tmp_path, reply, message):
     with pytest.raises(RuntimeError, match=message):
         judge(tmp_path, reply)
     assert (tmp_path / llm.LIVE).read_bytes() == b""
+    recorded = {"logprobs": {"0": -9999, "1": -9999}}  # by an earlier version
+    assert math.isnan(llm.p_of(recorded))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from course import corpus, trec
-from evaluate_retrieval import folder, read
+from evaluate_retrieval import __main__, folder, read, screen
 
 pytestmark = pytest.mark.timeout(60)
 N = 1_000_000  # bytes of each file
@@ -387,3 +387,80 @@ def test_files_among_pages_that_are_not_read_are_said(tmp_path):
         (tmp_path / name).write_text("Text.")
     notes = folder.read(tmp_path).notes
     assert notes[0] == f"{tmp_path.name}: not read: more/three.pdf"
+
+
+# --- What gets through: into files, pages and the terminal ---------------------
+
+SECRET = "s3cret"
+SECRETS = [
+    f"refused: http://elastic:{SECRET}@host:9200/x",
+    f"postgresql://user:{SECRET}/{SECRET}@{SECRET}@host/db",
+    f"https://{SECRET}@host/",
+    f"GET /search?api_key={SECRET}&token={SECRET}",
+    f"could not log in with password='{SECRET} {SECRET}' at once",
+    f"PASSWORD = {SECRET}",
+    f"connect(client_secret={SECRET})",
+    f"Authorization: Bearer {SECRET}",
+    f"authorization: Basic {SECRET}",
+    f"{{'Authorization': 'ApiKey {SECRET}', 'a': 1}}",
+    f'{{"access_token": "{SECRET}"}}',
+    f'"{{\\"password\\": \\"{SECRET} {SECRET}\\"}}"',
+    f"x-api-key: {SECRET}",
+    f"Bearer {SECRET} is refused",
+]
+NO_SECRETS = [
+    "KeyError: 'id'",
+    "missing key: title",
+    "http://localhost:9200/search refused the connection",
+    "mail somebody@example.org",
+    "Unexpected token < in JSON at position 3",
+]
+
+
+@pytest.mark.parametrize("text", [*SECRETS, *NO_SECRETS])
+def test_an_error_is_kept_without_its_secrets(text):
+    shown = screen.without_secrets(text)
+    assert SECRET not in shown
+    assert (shown == text) == (text in NO_SECRETS)
+    assert screen.without_secrets(shown) == shown
+
+
+CELLS = {  # a text, and how it is written
+    "\n=1+1": "'\n'=1+1",
+    "\t =1+1": "'\t' =1+1",
+    "＝1+1": "'＝1+1",
+    "a;=1+1": "a;'=1+1",
+    "a\t@x": "a\t'@x",
+    "a\n-x": "a\n'-x",
+    "'=1": "''=1",
+    "a;'=1": "a;''=1",
+    "a = b; c": "a = b; c",
+    "\ta": "\ta",
+    "-1.5": "-1.5",
+}
+
+
+@pytest.mark.parametrize("text", CELLS)
+def test_a_cell_that_a_spreadsheet_computes_is_text_and_read_as_it_was(text):
+    assert corpus.text_cell(text) == CELLS[text]
+    assert corpus.plain_cell(CELLS[text]) == text
+
+
+@given(st.text("'=-＝;\n\t\r a1", max_size=8))
+def test_every_cell_is_read_as_it_was(text):
+    assert corpus.plain_cell(corpus.text_cell(text)) == text
+
+
+def test_a_folder_that_is_not_here_is_not_taken_from_the_course(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))
+    assert __main__.main(["power", "data"]) == 3
+    assert "data: no such file or folder" in capsys.readouterr().err
+
+
+def test_where_files_have_names_in_ascii_a_search_may_have_another(monkeypatch):
+    monkeypatch.setattr("sys.getfilesystemencoding", lambda: "ascii")
+    assert trec.file_names(["own: naïve"]) == {"own: naïve": "own-na-ve"}
+    assert len({*trec.file_names(["検索", "混合"]).values()}) == 2

@@ -1,6 +1,8 @@
 """Test judging: what stands in the files, and what the panel shows."""
 
+import json
 import multiprocessing
+import os
 import random
 import sys
 import time
@@ -12,7 +14,7 @@ import pytest
 
 from course import corpus, judging
 from course.judging import Judging, judge
-from evaluate_retrieval.judge import add
+from evaluate_retrieval.judge import add, scale_of
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -239,3 +241,93 @@ def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(
     assert grades == {"a": "2", "d0": "0", "d1": "1"}
     assert "judgements-ben.csv: 1 grades added, 1 of them in place" in caplog.text
     assert judging.last_grades(ann)["grade"].tolist() == ["2", "1"]
+
+
+# --- In a terminal -----------------------------------------------------------------
+
+FOUND = """queries,query_id,search,ndcg,found
+judged,q1,own: last,0.1,c
+judged,q1,own: lucky,0.9,a%20b c
+judged,q1,own: plain,0.8,c d a%20b
+"""
+SCALES = {
+    "none yet": ([], [0, 1, 2]),
+    "only 1": ([1], [0, 1, 2]),
+    "up to 3": ([0, 3], [0, 1, 2, 3]),
+    "halves": ([0, 0.5, 1], [0, 0.5, 1]),
+    "tens": ([100, 50, 0], [0, 50, 100]),
+    "up to 90": (range(91), [*range(0, 91, 10)]),
+    "hundredths": ([n / 100 for n in range(91)], [n / 10 for n in range(10)]),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_the_keys_are_the_scale_of_the_folder(name):
+    grades, scale = SCALES[name]
+    assert scale_of(pd.Series(grades)) == scale
+
+
+@pytest.fixture
+def faq(tmp_path):
+    """A folder, and the list and queries.csv of a run on it: three pairs to judge."""
+    results, folder = tmp_path / "out", tmp_path / "faq"
+    for path in (results, folder):
+        path.mkdir()
+    (folder / "documents.csv").write_text(
+        "id,question,text\na b,A,a\nc,C,c\nd,D,d\ne,E,e\n"
+    )
+    (folder / "judged-queries.csv").write_text(
+        f"{HEADER}q1,hum,all,vague,d,2\nq2,buzz,all,vague,d,1\n"
+    )
+    (results / "judge-next.csv").write_text(
+        "query_id,query,course,kind,document,drawn\nq1,hum,all,vague,a b,next\n"
+        "q2,buzz,all,vague,e,next\nq1,hum,all,vague,c,next\n"
+        "q2,buzz,all,vague,c,next\n"
+    )
+    (results / "queries.csv").write_text(FOUND)
+    written = dict.fromkeys(["queries.csv", "judge-next.csv"], "")
+    manifest = {"data": str(folder), "inputs": {}, "outputs": written}
+    (results / "run.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def in_terminal(words, keys):
+    """What a terminal shows at each question, and the exit code; a key for each."""
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
+    process, terminal = pty.fork()
+    if not process:
+        words = [sys.executable, "-m", "evaluate_retrieval", *words]
+        os.execv(sys.executable, words)
+    before, shown = termios.tcgetattr(terminal), [""]
+    while True:
+        try:
+            shown[-1] += os.read(terminal, 10_000).decode()
+        except OSError:  # it has ended
+            break
+        if "grade:" in shown[-1] and len(shown) <= len(keys):
+            os.write(terminal, keys[len(shown) - 1].encode())
+            shown.append("")
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    assert termios.tcgetattr(terminal) == before  # lines and echo, as it was
+    return shown, code
+
+
+def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(faq):
+    """Keys without Enter; an arrow, a letter and Enter itself change nothing."""
+    keys = ["1", "\x1b[3~", "2", "u", "0", "\n", "x", "2", "\x03"]
+    words = ["judge", str(faq), "--out", str(faq.parent / "out")]
+    shown, code = in_terminal(words, keys)
+    assert code == 3
+    assert "interrupted" in shown[-1]
+    rows = (faq / "judgements-me.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[-1] for row in rows] == ["1", "2", "0", "2"]
+    lists = [n for n, text in enumerate(shown) if "own: " in text]
+    assert lists == [8]  # after the last pair of q1, and not before
+    _, _, table = shown[8].partition("search")
+    assert [line.split() for line in table.splitlines()[:4]] == [
+        ["own:", "lucky", "own:", "plain"],
+        ["1", "A", "1", "C", "2"],
+        ["2", "C", "2", "D", "2"],
+        ["3", "nothing", "A", "1"],
+    ]
+    assert len(corpus.read_table(faq / "judged-queries.csv")) == 5

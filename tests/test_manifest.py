@@ -46,17 +46,36 @@ def test_it_says_what_went_in_and_what_came_out(folder):
     assert "secret" not in str(ended)
 
 
-def test_a_run_that_fails_or_whose_inputs_change_is_no_done_one(folder):
+def test_a_run_that_fails_is_no_done_one_and_inputs_that_change_are_said(
+    folder, caplog
+):
+    """A search may keep its index or its log beside the documents."""
     results = folder / "results"
     with pytest.raises(KeyError), recorded(results, folder):
         {}["no"]
     assert content(results)["state"] == "failed"
-    says = pytest.raises(ValueError, match=r"faq: index\.db, new\.csv changed during")
-    with says, recorded(results, folder):
+    with recorded(results, folder):
+        (folder / "new.db").write_text("new")
+    assert (content(results)["state"], caplog.text) == ("done", "")
+    with recorded(results, folder):
         (folder / "index.db").write_text("changed")
-        (folder / "new.csv").write_text("new")
-    assert content(results)["state"] == "failed"
-    assert content(results)["changed"] == ["index.db", "new.csv"]
+        (folder / "new.db").unlink()
+    assert "faq: index.db, new.db changed during the run" in caplog.text
+    assert content(results)["state"] == "done"
+    assert content(results)["changed"] == ["index.db", "new.db"]
+
+
+@pytest.mark.parametrize(
+    "text", ["[1]", "no", "[" * 99_999, '{"outputs": 7}', '{"outputs": [[]]}']
+)
+def test_a_manifest_of_another_form_says_nothing(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    assert not manifest.has_written(tmp_path, "a", "b")
+    with pytest.raises(ValueError, match="name a new folder"):
+        manifest.check_ours(tmp_path)
+    with recorded(tmp_path, "irds:a"):
+        pass
+    assert content(tmp_path)["state"] == "done"
 
 
 def test_a_second_run_is_kept_out_and_a_killed_one_is_said(folder, caplog):

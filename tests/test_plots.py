@@ -66,13 +66,23 @@ def test_the_two_kinds_of_queries_keep_their_colours_in_any_order(draw):
     assert colours["a"] != colours["b"]
 
 
-def test_scatter_colours_points_by_verdict_and_tells_the_correlation(draw):
+def test_scatter_has_the_points_and_tells_the_correlation(draw):
     table = pd.DataFrame({"x": [1, 2, 3], "y": [1, -2, 3]})
-    table["verdict"] = ["same", "opposite", "other"]
     axis, alt = draw(plots.scatter, {"one": table}, "T", "by people", "by the model")
-    places = {p.get_label(): p.get_offsets().tolist() for p in axis.collections}
-    assert places == {"same": [[1, 1]], "opposite": [[2, -2]], "other": [[3, 3]]}
+    assert axis.collections[0].get_offsets().tolist() == table.to_numpy().tolist()
     assert "one: correlation 0.40" in alt
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [
+        ("a$ é я 😀", r"a\$ é я 😀"),
+        ("検索", r"\u691c\u7d22"),
+        ("x" * 60, "x" * 49 + "…"),
+    ],
+)
+def test_a_name_is_drawn_with_the_letters_that_the_font_has(name, drawn):
+    assert plots.label_of(name) == drawn
 
 
 def test_histograms_draw_shares_of_each_group(draw):

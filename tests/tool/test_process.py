@@ -116,7 +116,10 @@ ANSWER = "print('[\"d1\"]', flush=True)\n"
 EACH = "import sys, os, time, json, signal\nfor line in sys.stdin:\n    "
 HANGS = ["no answer in", "its output ended, it runs"]
 FAILS = {  # at each query, and what its error says
-    "says so": ('print(\'{"error": "no index"}\', flush=True)', "no index"),
+    "says so": (
+        'print(\'{"error": "no http://me:secret@host"}\', flush=True)',
+        "no http://…@host",
+    ),
     "exits": ("sys.exit(3)", "its process ended, code 3; the last it printed: nothing"),
     "exits well": ("os._exit(0)", "ended, code 0"),
     "an error": ("1 / 0", "code 1; .*: ZeroDivisionError: division by zero"),
