@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from numbers import Integral, Number
 from queue import SimpleQueue
@@ -47,8 +48,7 @@ def main(target):
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     is_address = re.match("https?://", target)
-    serve = by_address if is_address else by_file
-    for answer in serve(target, lines_of(queries)):
+    for answer in answers_of(target, is_address, lines_of(queries)):
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -66,57 +66,41 @@ def lines_of(queries):
         yield lines.get()
 
 
-def by_file(path, lines):
-    """The names of the searches of a file, and an answer to each line: dicts."""
-    sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
+def answers_of(target, is_address, lines):
+    """The names of the searches, and an answer to each line: dicts."""
     try:
-        searches = load_file(path)
-        takes = {name: takes_of(name, searches[name]) for name in searches}
+        searches = {} if is_address else searches_in(target)
     except ValueError as error:
         yield {"error": str(error)}
         return
-    yield {"name": path, "version": sys.version.split()[0], "searches": [*searches]}
+    yield {"name": target, "searches": [*searches]}
     loop = asyncio.new_event_loop()
     for line in lines:
         query = json.loads(line)
-        name = query.pop("search_name")
-        words, takes_query = takes[name]
-        more = {"query": query} if takes_query else {}
+        search = searches.get(query.pop("search_name"), partial(fetched, target))
         try:
-            results = searches[name](*[query[word] for word in words], **more)
+            results = search(query)
             if inspect.iscoroutine(results):
                 results = loop.run_until_complete(results)
             answer = {"ids": ids_of(results)}
+        except FormError as error:
+            answer = {"error": str(error), "is form": True}
         except Exception as error:
-            answer = error_of(error)
+            answer = {"error": in_a_line(error)}
         yield answer
 
 
-def by_address(address, lines):
-    """What a server answers to each line. {question} and the like are filled in."""
-    for line in lines:
-        query = json.loads(line)
-        try:
-            with urlopen(filled(address, query)) as response:
-                answer = {"ids": ids_of(json.load(response))}
-        except Exception as error:
-            answer = error_of(error)
-        yield answer
+def fetched(address, query):
+    """What a server answers. In the address {question} and the like are filled in."""
+    url = re.sub(r"{(\w+)}", lambda name: quote(query[name[1]], ""), address)
+    with urlopen(url) as response:
+        return json.load(response)
 
 
-def filled(address, query):
-    """An address with the texts of a query instead of {question} and the like."""
-    return re.sub(r"{(\w+)}", lambda name: quote(query[name[1]], ""), address)
-
-
-def error_of(error):
-    """The line that says what went wrong, a dict."""
-    is_form = isinstance(error, FormError)
-    return {"error": str(error) if is_form else in_a_line(error), "is form": is_form}
-
-
-def load_file(path):
-    """The dict SEARCHES of a file. ValueError says what is wrong, and in which line."""
+def searches_in(path):
+    """The searches of a file, which take a query: a dict. ValueError says what is
+    wrong, and in which line."""
+    sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
     try:
         searches = runpy.run_path(path).get("SEARCHES")
     except (Exception, SystemExit) as error:
@@ -126,25 +110,25 @@ def load_file(path):
         raise ValueError(f"cannot be run: {where}{in_a_line(error)}") from error
     if not isinstance(searches, dict) or not searches:
         raise ValueError("needs SEARCHES, a dict of name: function")
-    return searches
+    return {name: of_query(name, searches[name]) for name in searches}
 
 
-def takes_of(name, function):
-    """The texts that a function takes, in order, and whether it takes the query, too.
-
-    ValueError if it cannot be called so."""
+def of_query(name, function):
+    """A search as a function of a query. ValueError if it cannot be called."""
     where = f"SEARCHES[{name!r}]"
     if not (isinstance(name, str) and callable(function)):
         raise ValueError(f"{where}: needs a text as name, and a function")
+    names = ["question", "course"]
     try:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
-        return ["question", "course"], False
-    is_third = "query" in [*signature.parameters][2:]
-    for words in (["question", "course"], ["question"]):
+        return lambda query: function(*map(query.get, names))
+    if "query" in [*signature.parameters][2:]:
+        return lambda query: function(*map(query.get, names), query=query)
+    for words in (names, names[:1]):
         with suppress(TypeError):
-            signature.bind(*words, **({"query": {}} if is_third else {}))
-            return words, is_third
+            signature.bind(*words)
+            return lambda query: function(*map(query.get, words))
     raise ValueError(f"{where}: it takes {signature}; {TAKES}")
 
 
