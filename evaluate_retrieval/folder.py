@@ -2,12 +2,12 @@
 
 import re
 import tomllib
-import unicodedata
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
+from unicodedata import normalize
 
 import pandas as pd
 import snowballstemmer
@@ -43,19 +43,19 @@ GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 PLACES = ["*", "corpus/*", "queries/*", "qrels/*", "default/*", "runs/*"]
-KINDS = {  # of files: their names, in small letters; the first group that is there
-    "generated": [[GENERATED]],
-    "judged": [[JUDGED]],
-    "causes": [[FAILURES]],
-    "queries": [["quer[iy]*", "topics*", "queries/*"]],
-    "qrels": [["qrels*", "qrels/*", "default/*"]],
-    "runs": [[f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")]],
-    "more": [[COLUMNS_FILE, "judgements-*.csv", f"{JUDGED}.former", "*.lock"]],
-    "documents": [[DOCUMENTS], ["corpus.*", "documents.*", "collection.*", "corpus/*"]],
+KINDS = {  # of files, and patterns of their places in small letters; the first fits
+    "generated": [GENERATED],
+    "judged": [JUDGED],
+    "causes": [FAILURES],
+    "more": [COLUMNS_FILE, "judgements-*.csv", f"{JUDGED}.former", "*.lock", "*.py"],
+    "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
+    "queries": ["quer[iy]*", "topics*"],
+    "qrels": ["qrels*", "default/*"],
+    "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
 }
-QUOTES = "quotes.csv"  # lesson 12 reads it, and the command where nothing else judges
+OURS = {DOCUMENTS, LOG, GENERATED, JUDGED, FAILURES}  # in a folder of our own form
 FACTS = "answer-facts.csv"  # of lesson 04
-SPLITS = {"test": 0, "dev": 1, "train": 2}  # the first counts, of several
+SPLITS = ["test", "dev", "train"]  # the first that is there counts
 PAIR = ["query_id", "document"]
 LOG_COLUMNS = ["query_id", "question", "course"]
 HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
@@ -142,27 +142,20 @@ def read(source, language=None):
     for part in tables.values():
         notes += chain(*(table.attrs.get("notes", []) for table in part.values()))
     queries = next(iter(tables["queries"].values()), pd.DataFrame(columns=[*QUERY]))
+    ids = {*queries["query_id"]}
     for path, table in tables["judged"].items():
-        table = _with_queries(table, queries)
-        unknown = table["query"] == ""
-        if len(queries) or tables["documents"]:
-            first = next(
-                iter(queries["query_id"]), "one of queries.csv, if it were here"
-            )
-            problem = f"is the id of no query, such as {first!r}"
-            utils.fail_if_any(table, unknown, "query_id", path, problem)
-        query = table["query"].mask(unknown, table["query_id"])
-        tables["judged"][path] = with_defaults(table.assign(query=query))
-    every = chain(*(part.values() for part in tables.values()))
-    ids = (table[[name for name in ("id", *PAIR) if name in table]] for table in every)
-    ids = {*chain(*(part.to_numpy().ravel() for part in ids))}
+        may_lack = queries.empty and not tables["documents"]
+        tables["judged"][path] = table = _with_queries(table, queries, path, may_lack)
+        ids = ids.union(table["query_id"], table["document"])
+    for table in tables["documents"].values():
+        ids.update(table["id"])
     runs = {path.name.partition(".")[0]: path for path in paths["runs"]}
     if len(runs) < len(paths["runs"]):
-        listed = ", ".join(path.name for path in paths["runs"])
-        raise ValueError(f"{source}: two runs with one name among {listed}; rename one")
+        raise ValueError(f"{source}: two files in runs/ have one name; rename one")
     runs = {name: read_run(path, ids) for name, path in runs.items()}
-    causes = written_causes(paths["causes"])
-    return _folder(source, language, tables, runs, causes, notes)
+    return _folder(
+        source, language, tables, runs, written_causes(paths["causes"]), notes
+    )
 
 
 def _tables_of(paths, sets, names, encoding):
@@ -170,30 +163,26 @@ def _tables_of(paths, sets, names, encoding):
 
     The kinds: documents, queries, generated and judged. paths, sets: see
     `_files_of`. names: our columns of documents: theirs."""
-    needed = [("text",), *((name,) for name in names)]
     tables = {"documents": {}, "queries": {}, "generated": {}, "judged": {}}
-    raw = {
-        kind: {path: read_table(path, encoding) for path in paths[kind]}
-        for kind in ("documents", "queries")
-    }
+    for kind in ("documents", "queries"):
+        tables[kind] = {path: read_table(path, encoding) for path in paths[kind]}
     for path, parts in sets.items():
-        for kind in raw.keys() & parts.keys():
-            raw[kind] = raw[kind] or {path: parts[kind]}
-    for path, table in raw["documents"].items():
+        for kind, table in parts.items():
+            if not paths[kind]:
+                tables[kind][path] = table
+    needed = [(name,) for name in {"text": "", **names}]
+    for path, table in tables["documents"].items():
         table = with_our_columns(table, path, DOCUMENT | names, needed)
         tables["documents"][path] = with_defaults(table)
-    for path, table in raw["queries"].items():
+    for path, table in tables["queries"].items():
         tables["queries"][path] = read_queries(path, table)
+    for path, table in tables["judged"].items():
+        tables["judged"][path] = read_graded(path, table)
     for path in paths["generated"]:
         table = corpus.read_table(path, ["question", "document"])
         tables["generated"][path] = table.assign(**{"course": "all", **table})
-    for path in paths["judged"]:
-        tables["judged"][path] = read_judged(path, encoding)
-    for path in paths["qrels"]:
-        tables["judged"][path] = read_qrels(path, encoding)
-    for path, parts in sets.items():
-        if "judged" in parts and not paths["judged"]:  # which has all of them
-            tables["judged"][path] = read_graded(path, parts["judged"])
+    tables["judged"] |= {path: read_judged(path, encoding) for path in paths["judged"]}
+    tables["judged"] |= {path: read_qrels(path, encoding) for path in paths["qrels"]}
     return tables
 
 
@@ -223,7 +212,7 @@ def _folder(source, language, tables, runs, causes, notes):
         _of_documents(table, path, documents, chunks, notes)
         for path, table in tables["judged"].items()
     ]
-    judged = _of_one_question(_graded(judged, chunks, notes), log, notes)
+    judged = _graded(judged, chunks, log, notes)
     queries, qrels = corpus.judged_from(judged, courses, source, log)
     queries = queries.assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
@@ -244,23 +233,29 @@ def _folder(source, language, tables, runs, causes, notes):
     )
 
 
-def _with_queries(judged, queries):
+def _with_queries(judged, queries, path, may_lack):
     """Judgements, each with the id of its query, its text, course, kind and need.
 
-    queries: of the folder's file; what judgements lack is theirs. A query may
-    be named by its id or its text. Its text is "" where it is not known."""
+    queries: of the folder's file; what judgements lack is theirs. A query is
+    named by its id, or by its text. may_lack: whether an id alone is a query.
+    ValueError for the id of none."""
     theirs = queries.drop_duplicates("query_id").set_index("query_id", drop=False)
-    by_text = dict(zip(theirs["query"].str.strip(), theirs.index, strict=True))
-    by_name = {**by_text, **theirs["query_id"]}
-    ids = judged["query"].str.strip().map(by_name)
-    ids = ids.fillna(made_ids(judged.assign(course="all")))
+    by_name = dict(zip(theirs["query"].str.strip(), theirs.index, strict=True))
+    ids = judged["query"].str.strip().map({**by_name, **theirs["query_id"]})
+    ids = ids.astype(object).fillna(made_ids(judged.assign(course="all")))
     ids = judged["query_id"].mask(judged["query_id"] == "", ids)
-    is_id = judged["query"] == ids
-    judged = judged.assign(query_id=ids, query=judged["query"].mask(is_id, ""))
+    query = judged["query"].mask(judged["query"] == ids, "")
+    filled = {"context": "", "need": "", **judged, "query_id": ids, "query": query}
+    judged = judged.assign(**filled)
     for column in ("query", "course", "kind", "need"):
         values = judged[column].mask(judged[column] == "", ids.map(theirs[column]))
         judged[column] = values.fillna("")
-    return judged
+    if may_lack:
+        judged["query"] = judged["query"].mask(judged["query"] == "", ids)
+    first = next(iter(theirs.index), "one of queries.csv, if it were here")
+    problem = f"is the id of no query, such as {first!r}"
+    utils.fail_if_any(judged, judged["query"] == "", "query_id", path, problem)
+    return with_defaults(judged)
 
 
 def _documents_of(source, tables, runs, notes):
@@ -270,24 +265,25 @@ def _documents_of(source, tables, runs, notes):
     these there are ids alone, of judgements and runs. ValueError without runs."""
     judged = [pd.DataFrame(columns=["document", "context"]), *tables["judged"].values()]
     judged = pd.concat(judged)
-    table = pd.DataFrame({"text": judged["context"].unique()}, columns=[*DOCUMENT])
-    table = with_defaults(table[table["text"] != ""].fillna(""))
+    contexts = dict.fromkeys(judged["context"][judged["document"] == ""])
     path = next(iter({**tables["documents"], **tables["judged"]}), source)
     if tables["documents"]:
         table = pd.concat(tables["documents"].values())
-    elif len(table):
+    elif contexts:
+        table = pd.DataFrame({"text": [*contexts]}, columns=[*DOCUMENT]).fillna("")
         notes.append(f"the documents are the {len(table):,} contexts of judgements")
-    elif not runs or judged.empty:
-        raise ValueError(
-            f"{source}: needs documents (documents.csv), or judgements and runs; found "
-            f"{', '.join(sorted(each.name for each in source.rglob('*'))) or 'nothing'}"
-        )
-    else:
+    elif runs and len(judged):
         ranked = chain(*(ids for run in runs.values() for ids in run.values()))
         ids = dict.fromkeys([*judged["document"], *ranked])
         notes.append(f"no documents: runs are compared by {len(ids):,} ids alone")
         no_text = {"text": "", "section": "", "course": "all"}
         return [{**no_text, "question": id_, "id": id_} for id_ in ids], {}
+    else:
+        files = ", ".join(sorted(each.name for each in visible(source.rglob("*"))))
+        advice = "save them as .csv, .jsonl, .xlsx, .md or .html, in this folder itself"
+        raise ValueError(
+            f"{source}: no documents; {advice}; found {files or 'nothing'}"
+        )
     chunks = {}
     if (table["document"] != "").any():
         utils.check_table(table, ["document", "id"], path)
@@ -298,15 +294,15 @@ def _documents_of(source, tables, runs, notes):
         notes.append(f"{len(chunks):,} chunks are {len(table):,} documents")
     if n := table["text"].str.contains(HTML).sum():
         notes.append(f"{n:,} texts have tags of HTML, which stay")
-    table["id"] = table["id"].where(table["id"].str.strip() != "", "")  # it is made
-    return corpus.documents_from(table[corpus.FIELDS].to_dict("records"), path), chunks
+    records = with_defaults(table[corpus.FIELDS]).to_dict("records")
+    return corpus.documents_from(records, path), chunks
 
 
 def _of_documents(judged, path, documents, chunks, notes):
     """Judgements of documents that are there: also by a context, and of a chunk.
 
     Notes count contexts that are in no document, or in several. An id may have
-    its accents in another form of Unicode. The index says where a row is."""
+    its accents in another form of Unicode."""
     texts, places = {}, {}  # of a folded text, and of a context: ids
     for document in documents:
         texts.setdefault(_folded(document["text"]), []).append(document["id"])
@@ -314,28 +310,27 @@ def _of_documents(judged, path, documents, chunks, notes):
         text = _folded(context)
         inside = (ids for whole, ids in texts.items() if text in whole)
         places[context] = texts.get(text) or [*chain(*inside)]
-    nowhere = [context for context, ids in places.items() if not ids]
-    several = [context for context, ids in places.items() if len(ids) > 1]
-    of = f"of {len(places):,} contexts are in"
-    for listed, problem in [
-        (nowhere, f"{of} no document, and left out"),
-        (several, f"{of} several documents, and each counts"),
-    ]:
+    for n_places, problem in enumerate(
+        ["no document: left out", "several, each counts"]
+    ):
+        listed = [
+            text for text, ids in places.items() if min(len(ids), 2) == 2 * n_places
+        ]
         if listed:
-            notes.append(f"{path.name}: {len(listed):,} {problem}: {listed[0]!r:.100}")
+            n = f"{path.name}: {len(listed):,} of {len(places):,} contexts are in"
+            notes.append(f"{n} {problem}, such as {listed[0]!r:.100}")
     where = judged["document"].mask(
         judged["document"] == "", judged["context"].map(places)
     )
     judged = judged.assign(document=where).explode("document").dropna(subset="document")
+    ids = chunks | {document["id"]: document["id"] for document in documents}
+    composed = {normalize("NFC", id_): ids[id_] for id_ in ids}
+    judged["document"] = [
+        ids.get(id_) or composed.get(normalize("NFC", id_), id_)
+        for id_ in judged["document"]
+    ]
     courses = {document["id"]: document["course"] for document in documents}
-    ids = {**chunks, **dict(zip(courses, courses, strict=True))}
-    ids = {unicodedata.normalize("NFC", id_): ids[id_] for id_ in ids} | ids
-    theirs = judged["document"].map(lambda id_: unicodedata.normalize("NFC", id_))
-    theirs = judged["document"].map(ids).fillna(theirs.map(ids))
-    judged = judged.assign(document=theirs.fillna(judged["document"]))
     judged = corpus.rows_of_documents(judged, courses, path)
-    stem = re.split(r"[.-]", path.name)[0]
-    judged = judged.assign(**{"split": stem if stem in SPLITS else "", **judged})
     return judged.set_axis([f"{path.name} (line {line})" for line in judged.index])
 
 
@@ -343,40 +338,29 @@ def _folded(text):
     return " ".join(re.sub(HOP, "", text).split()).casefold()
 
 
-def _graded(judged, chunks, notes):
+def _graded(judged, chunks, log, notes):
     """The judgements of all files, with whole grades where none has a fraction.
 
-    Of a query in several splits the judgements of one count, and of the chunks
-    of a document the highest grade. A negative grade counts as 0. Notes count
-    all this. ValueError where a pair has two grades."""
-    columns = [*corpus.JUDGED_COLUMNS, "grade", "split", "context"]
+    Of the chunks of a document the highest grade counts, and a negative grade
+    as 0. Notes count these. ValueError where a pair has two grades."""
+    columns = [*corpus.JUDGED_COLUMNS, "grade", "context"]
     graded = pd.concat([pd.DataFrame(columns=columns), *judged]).fillna("")
-    graded = graded.drop(columns="context").assign(grade=graded["grade"].astype(float))
-    place = graded["split"].map(SPLITS).fillna(3)
-    first = place.groupby(graded["query_id"]).transform("min")
-    is_last = place > first
-    chooses = first.between(1, 2) & (first == 0).any()
-    is_below = graded["grade"] < 0
-    graded["grade"] = corpus.whole_if_possible(graded["grade"].clip(lower=0))
-    graded = graded[~is_last]
+    graded = _of_one_question(graded, log, notes)
+    grades = graded.pop("grade").astype(float)
+    graded = graded.drop(columns="context")
+    graded["grade"] = corpus.whole_if_possible(grades.clip(lower=0))
     if chunks:
-        graded = graded.sort_values("grade", ascending=False, kind="stable")
-        graded = graded.drop_duplicates(PAIR).sort_index(kind="stable")
+        highest = graded.groupby(PAIR)["grade"].transform("max")
+        graded = graded.assign(grade=highest)
     is_again = graded.duplicated([*PAIR, "grade", "kind", "query"])
-    counts = {
-        "queries stand in several splits; test counts, then dev, then train": (
-            graded["query_id"][is_last].nunique()
-        ),
-        "queries of dev and train only choose; those of test report": (
-            graded["query_id"][chooses].nunique()
-        ),
-        "grades are below 0, and count as 0": is_below.sum(),
-        "rows grade a pair again": is_again.sum(),
-    }
-    notes += [f"{n:,} {problem}" for problem, n in counts.items() if n]
+    for n, problem in [
+        (sum(grades < 0), "grades are below 0, and count as 0"),
+        (sum(is_again), "rows grade a pair again"),
+    ]:
+        notes += [f"{n:,} {problem}"] * bool(n)
     graded = graded[~is_again]
-    of_queries = graded[graded["kind"] != corpus.FROM_LOG]
-    several = of_queries[of_queries.groupby(PAIR)["grade"].transform("nunique") > 1]
+    several = graded[graded["kind"] != corpus.FROM_LOG]
+    several = several[several.groupby(PAIR)["grade"].transform("nunique") > 1]
     pairs = several.groupby(PAIR, sort=False)["grade"]
     for (query_id, document), grades in pairs:  # the first of them is named
         listed = ", ".join(f"{grade:g} in {where}" for where, grade in grades.items())
@@ -443,7 +427,7 @@ def written_causes(paths):
     A spreadsheet may have put semicolons or tabs between the columns."""
     causes = pd.DataFrame(columns=["query_id", "search", "your cause"])
     for path in paths:
-        table = READERS[".csv"](path).map(corpus.plain_cell)
+        table = read_table(path).map(corpus.plain_cell)
         if "your cause" not in table:
             raise ValueError(f"{path}: no column 'your cause'")
         table = table[table["your cause"].str.strip() != ""]
@@ -469,7 +453,8 @@ def read_settings(source):
         encoding = settings.pop("encoding", None)
         "a".encode(encoding or "utf-8")
     except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: not valid TOML, or no encoding: {error}") from error
+        problem = "not valid TOML, or no encoding such as cp1252"
+        raise ValueError(f"{path}: {problem}: {error}") from error
     names = {}
     for name, theirs in settings.items():
         ours = sources_in({name}, DOCUMENT | {"document": "document"})
@@ -483,69 +468,52 @@ def read_settings(source):
 def _files_of(source, encoding):
     """The files of a folder, or a file: paths by kind, test sets, notes.
 
-    paths: a dict of KINDS: paths; documents are one, or the folder itself
-    where that has pages. test sets: a dict of path: `parts_of` its table.
-    notes: on files that are not read. ValueError where there are several of
-    documents or queries, and for judgements that have others beside them."""
-    results = results_in(source)
+    paths: a dict of KINDS: paths; documents may be the folder itself, which
+    then has pages. test sets: a dict of path: `parts_of` its table. notes: on
+    files that are not read. ValueError where there are several of documents or
+    queries, and for judgements that have others beside them."""
+    results, is_ours = results_in(source), (source / DOCUMENTS).exists()
     files = visible([source, *chain.from_iterable(map(source.glob, PLACES))])
     files = [path for path in files if path.parent not in results]
-    paths = {}
-    for kind, groups in KINDS.items():
-        matching = ([*_named(files, source, patterns)] for patterns in groups)
-        paths[kind] = next(filter(None, matching), [])
-    if DOCUMENTS in [path.name for path in paths["documents"]]:
-        paths["queries"] = [path for path in paths["queries"] if path.name == LOG]
-    used, sets = {*chain(*paths.values())}, {}
-    no_sets = [FACTS] + [QUOTES] * bool(paths["judged"] or paths["qrels"])
+    paths, sets, tables = {kind: [] for kind in KINDS}, {}, []
     for path in files:
-        is_top = path == source or path.parent == source
-        if (
-            is_top
-            and suffix_of(path) in READERS
-            and path not in used
-            and path.name.lower() not in no_sets
-        ):
-            with suppress(ValueError) if paths["documents"] else nullcontext():
-                sets[path] = parts_of(read_table(path, encoding))
-    if paths["documents"]:
-        sets = {path: parts for path, parts in sets.items() if "judged" in parts}
-    tables = [path for path, parts in sets.items() if "documents" in parts]
-    pages = [] if paths["documents"] or tables else pages_of(source)
+        place = path.name if path.parent in (source, source.parent) else ""
+        place = place or f"{path.parent.name}/{path.name}"
+        fits = (kind for kind, forms in KINDS.items() if _matches(place, forms))
+        kind = next(fits, None)
+        if kind and (not is_ours or kind in ("more", "runs") or path.name in OURS):
+            paths[kind].append(path)
+        elif path.name == place != FACTS and suffix_of(path) in READERS and not is_ours:
+            tables.append(path)
+    for path in tables:
+        with suppress(ValueError) if paths["documents"] else nullcontext():
+            sets[path] = parts_of(read_table(path, encoding))
+            for kind in ("documents", "judged"):  # judged-queries.csv has all
+                if paths[kind]:
+                    sets[path].pop(kind, None)
+    notes = [f"{path.name}: results of this command, not read" for path in results]
+    for split in SPLITS:
+        qrels = [path for path in paths["qrels"] if re.match(rf"{split}\b", path.name)]
+        if 0 < len(qrels) < len(paths["qrels"]):
+            notes.append(f"of qrels/ {split} is read; for others take its file out")
+        paths["qrels"] = qrels or paths["qrels"]
+    documents = [path for path in sets if "documents" in sets[path]]
+    pages = [] if documents or paths["documents"] else pages_of(source)
     if pages:
         paths["documents"], files = [source], files_in(source)
-    _check_kinds(source, paths, tables)
-    notes = [f"{path.name}: results of this command, not read" for path in results]
-    notes += [f"{path.name}: read as a test set" for path in sets if path not in tables]
-    used |= {*sets, *pages, *_named(files, source, ["*.py"])}  # perhaps searches.py
+    documents += [path for path in paths["documents"] if path.parent.name != "corpus"]
+    for kind, listed in {"documents": documents, "queries": paths["queries"]}.items():
+        if len(listed) > 1:
+            names = ", ".join(path.name for path in listed)
+            raise ValueError(f"{source}: several files of {kind}: {names}; keep one")
+    for path in paths["qrels"] * bool(paths["judged"]):
+        raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
+    used = {*chain(*paths.values()), *filter(sets.get, sets), *pages}
     if unread := [str(path.relative_to(source)) for path in files if path not in used]:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
         notes.append(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
     return paths, sets, notes
 
 
-def _check_kinds(source, paths, tables):
-    """ValueError where a kind of file is there twice; see `_files_of`."""
-    documents = [path for path in paths["documents"] if path.parent.name != "corpus"]
-    for listed, kind in [
-        (documents + tables, "documents"),
-        (paths["queries"], "queries"),
-    ]:
-        if len(listed) > 1:
-            names = ", ".join(path.name for path in listed)
-            raise ValueError(f"{source}: several files with {kind}: {names}; keep one")
-    if paths["judged"] and paths["qrels"]:
-        raise ValueError(f"{paths['qrels'][0]}: {JUDGED} has judgements, too; keep one")
-
-
-def _named(paths, source, patterns):
-    """The paths whose place in a folder matches a pattern, in any case.
-
-    source: the folder, or the only file."""
-    folder = source if source.is_dir() else source.parent
-    return [
-        path
-        for path in paths
-        for place in [path.relative_to(folder).as_posix().lower()]
-        if any(fnmatch(place, pattern) for pattern in patterns)
-    ]
+def _matches(place, patterns):
+    return any(fnmatch(place.lower(), pattern) for pattern in patterns)

@@ -171,7 +171,7 @@ def _read_xlsx(path, encoding=None):
         if n_columns > MOST_COLUMNS:
             problem = f"a cell in column {n_columns:,} of the sheet {first!r}"
             raise ValueError(f"{problem}: delete what is far to the right")
-        table = book.parse(first, dtype=str, keep_default_na=False)
+        table = pd.read_excel(book, dtype=str, keep_default_na=False)
     table.index = pd.RangeIndex(2, len(table) + 2, name="line")  # 1 is the header
     table = table[(table != "").any(axis=1)]
     if names:
@@ -310,10 +310,15 @@ def results_in(folder):
 
 
 def visible(paths):
-    """Files, sorted, without those that programs leave there, see HIDDEN."""
-    return sorted(
-        path for path in paths if path.is_file() and not path.name.startswith(HIDDEN)
-    )
+    """Files, sorted, without those that programs leave there, see HIDDEN.
+
+    ValueError for a link to nothing, and a name that is not UTF-8."""
+    files = [path for path in paths if not path.name.startswith(HIDDEN)]
+    for path in files:
+        if not path.name.isprintable() or not path.exists():
+            problem = "a name that cannot be shown, or a link to nothing or to itself"
+            raise ValueError(f"{str(path)!a}: {problem}: mend it, or take it out")
+    return sorted(filter(Path.is_file, files))
 
 
 # --- Any file: documents, queries, judgements --------------------------------
@@ -327,10 +332,11 @@ def read_table(path, encoding=None):
     try:
         return reader(path, encoding)
     except Exception as error:  # of other people's code, of every kind
-        if str(path) in str(error):
+        if str(error).startswith(str(path)):
             raise
         problem = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path}: not readable: {problem}") from error
+        form = f"not readable as {suffix_of(path)}"
+        raise ValueError(f"{path}: {form}: {problem}") from error
 
 
 def with_our_columns(table, path, names, needed, keep_other=False):

@@ -163,8 +163,9 @@ def _listed(cell):
 def read_judged(path, encoding=None):
     """judged-queries.csv, see `read_graded`, with columns of your own."""
     table = read_table(path, encoding).map(corpus.plain_cell)
-    table = read_graded(path, table, keep_other=True).drop(columns="context")
-    return with_defaults(table)
+    table = read_graded(path, table, keep_other=True)
+    blank = [name for name in ("context", "need") if (table[name] == "").all()]
+    return with_defaults(table.drop(columns=blank))
 
 
 def read_qrels(path, encoding=None):
