@@ -152,7 +152,7 @@ def _read_json(path, encoding=None):
     records = [record for _, record in numbered]
     for place, record in enumerate(records):
         if isinstance(record.get("_source"), dict):
-            records[place] = {"_id": record.get("_id", ""), **record["_source"]}
+            records[place] = {"id": record.get("_id", ""), **record["_source"]}
     return pd.DataFrame(records, dtype=object)
 
 
