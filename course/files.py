@@ -108,6 +108,18 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
     The index is the line on which a row begins. Blank lines are skipped. name:
     of the file, for errors. quoting: as the module csv has it. ValueError
     names a row with more fields than the header, or fewer."""
+    try:
+        table = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            quoting=quoting,
+            dtype=str,
+            keep_default_na=False,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: not readable as CSV (cut off, or a comma without quotes?): {error}"
+        ) from error
     widths = {
         line - "".join(row).count("\n"): len(row)
         for line, row in csv_rows(text, separator, quoting)
@@ -120,18 +132,6 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
                 f"{name}: line {line} has {n} fields, and the header {width}; a text "
                 "with a comma needs quotes around it"
             )
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            quoting=quoting,
-            dtype=str,
-            keep_default_na=False,
-        )
-    except ValueError as error:
-        raise ValueError(
-            f"{name}: not readable as CSV (truncated?): {error}"
-        ) from error
     table.index = pd.Index([*widths][1:], name="line")
     return table
 
