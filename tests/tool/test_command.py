@@ -262,7 +262,6 @@ WRONG = {
         "/mine: has files, and no",
     ),
     "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
-    "judge irds": (["judge", "irds:x"], "irds:x: no folder; judgements go"),
     "judge a path": (["judge", "DATA", "--name", "a/b"], "--name: 'a/b': a name has"),
 }
 
