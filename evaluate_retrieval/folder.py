@@ -142,20 +142,19 @@ def read(source, language=None):
     for part in tables.values():
         notes += chain(*(table.attrs.get("notes", []) for table in part.values()))
     queries = next(iter(tables["queries"].values()), pd.DataFrame(columns=[*QUERY]))
-    ids = {*queries["query_id"]}
+    may_lack = queries.empty and not tables["documents"]
     for path, table in tables["judged"].items():
-        may_lack = queries.empty and not tables["documents"]
-        tables["judged"][path] = table = _with_queries(table, queries, path, may_lack)
-        ids = ids.union(table["query_id"], table["document"])
-    for table in tables["documents"].values():
-        ids.update(table["id"])
-    runs = {path.name.partition(".")[0]: path for path in paths["runs"]}
-    if len(runs) < len(paths["runs"]):
-        raise ValueError(f"{source}: two files in runs/ have one name; rename one")
-    runs = {name: read_run(path, ids) for name, path in runs.items()}
-    return _folder(
-        source, language, tables, runs, written_causes(paths["causes"]), notes
-    )
+        tables["judged"][path] = _with_queries(table, queries, path, may_lack)
+    known = [queries, *tables["judged"].values(), *tables["documents"].values()]
+    ids = pd.concat(known).reindex(columns=["id", *PAIR])
+    ids, runs = {*ids.to_numpy().ravel()}, {}
+    for path in paths["runs"]:
+        name = Path(path.name.removesuffix(".gz")).stem
+        if name in runs:
+            raise ValueError(f"{path}: another run has this name; rename one")
+        runs[name] = read_run(path, ids)
+    causes = written_causes(paths["causes"])
+    return _folder(source, language, tables, runs, causes, notes)
 
 
 def _tables_of(paths, sets, names, encoding):
@@ -163,26 +162,26 @@ def _tables_of(paths, sets, names, encoding):
 
     The kinds: documents, queries, generated and judged. paths, sets: see
     `_files_of`. names: our columns of documents: theirs."""
-    tables = {"documents": {}, "queries": {}, "generated": {}, "judged": {}}
-    for kind in ("documents", "queries"):
-        tables[kind] = {path: read_table(path, encoding) for path in paths[kind]}
+    columns, needed = DOCUMENT | names, [(name,) for name in {"text": "", **names}]
+
+    def documents(path, table):
+        return with_defaults(with_our_columns(table, path, columns, needed))
+
+    readers = {"documents": documents, "queries": read_queries, "judged": read_graded}
+    tables = {kind: {} for kind in ("generated", *readers)}
     for path, parts in sets.items():
-        for kind, table in parts.items():
-            if not paths[kind]:
-                tables[kind][path] = table
-    needed = [(name,) for name in {"text": "", **names}]
-    for path, table in tables["documents"].items():
-        table = with_our_columns(table, path, DOCUMENT | names, needed)
-        tables["documents"][path] = with_defaults(table)
-    for path, table in tables["queries"].items():
-        tables["queries"][path] = read_queries(path, table)
-    for path, table in tables["judged"].items():
-        tables["judged"][path] = read_graded(path, table)
+        for kind in parts.keys() - {kind for kind in paths if paths[kind]}:
+            tables[kind][path] = readers[kind](path, parts[kind])
+    for kind in ("documents", "queries"):
+        for path in paths[kind]:
+            tables[kind][path] = readers[kind](path, read_table(path, encoding))
     for path in paths["generated"]:
         table = corpus.read_table(path, ["question", "document"])
         tables["generated"][path] = table.assign(**{"course": "all", **table})
-    tables["judged"] |= {path: read_judged(path, encoding) for path in paths["judged"]}
-    tables["judged"] |= {path: read_qrels(path, encoding) for path in paths["qrels"]}
+    for path in paths["judged"]:
+        tables["judged"][path] = read_judged(path, encoding)
+    for path in paths["qrels"]:
+        tables["judged"][path] = read_qrels(path, encoding)
     return tables
 
 
@@ -198,7 +197,7 @@ def _folder(source, language, tables, runs, causes, notes):
         notes.append(f"{names}: queries without a course, so no search filters on it")
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
-    for path, table in by_file.items():
+    for path, table in chain(tables["queries"].items(), tables["judged"].items()):
         elsewhere = ~table["course"].isin([*courses.values()])
         problem = "is not a course of the documents"
         utils.fail_if_any(table, elsewhere, "course", path, problem)
@@ -213,7 +212,8 @@ def _folder(source, language, tables, runs, causes, notes):
         for path, table in tables["judged"].items()
     ]
     judged = _graded(judged, chunks, log, notes)
-    queries, qrels = corpus.judged_from(judged, courses, source, log)
+    name = " and ".join(path.name for path in tables["judged"])
+    queries, qrels = corpus.judged_from(judged, courses, name, log)
     queries = queries.assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judged, unanswered)
@@ -303,25 +303,18 @@ def _of_documents(judged, path, documents, chunks, notes):
 
     Notes count contexts that are in no document, or in several. An id may have
     its accents in another form of Unicode."""
-    texts, places = {}, {}  # of a folded text, and of a context: ids
-    for document in documents:
-        texts.setdefault(_folded(document["text"]), []).append(document["id"])
-    for context in judged["context"][judged["document"] == ""].unique():
-        text = _folded(context)
-        inside = (ids for whole, ids in texts.items() if text in whole)
-        places[context] = texts.get(text) or [*chain(*inside)]
-    for n_places, problem in enumerate(
-        ["no document: left out", "several, each counts"]
-    ):
-        listed = [
-            text for text, ids in places.items() if min(len(ids), 2) == 2 * n_places
-        ]
+    is_context = judged["document"] == ""
+    places = _places_of(judged["context"][is_context].unique(), documents)
+    nowhere = [text for text in places if not places[text]]
+    several = [text for text in places if len(places[text]) > 1]
+    for listed, problem in [
+        (nowhere, "no document: left out"),
+        (several, "several, each counts"),
+    ]:
         if listed:
             n = f"{path.name}: {len(listed):,} of {len(places):,} contexts are in"
             notes.append(f"{n} {problem}, such as {listed[0]!r:.100}")
-    where = judged["document"].mask(
-        judged["document"] == "", judged["context"].map(places)
-    )
+    where = judged["document"].mask(is_context, judged["context"].map(places))
     judged = judged.assign(document=where).explode("document").dropna(subset="document")
     ids = chunks | {document["id"]: document["id"] for document in documents}
     composed = {normalize("NFC", id_): ids[id_] for id_ in ids}
@@ -332,6 +325,20 @@ def _of_documents(judged, path, documents, chunks, notes):
     courses = {document["id"]: document["course"] for document in documents}
     judged = corpus.rows_of_documents(judged, courses, path)
     return judged.set_axis([f"{path.name} (line {line})" for line in judged.index])
+
+
+def _places_of(contexts, documents):
+    """The ids of the documents that are a context, or have it: a dict of lists.
+
+    Blanks and capitals make no difference."""
+    texts, places = {}, {}
+    for document in documents if len(contexts) else []:
+        texts.setdefault(_folded(document["text"]), []).append(document["id"])
+    for context in contexts:
+        text = _folded(context)
+        inside = (ids for whole, ids in texts.items() if text in whole)
+        places[context] = texts.get(text) or [*chain(*inside)]
+    return places
 
 
 def _folded(text):
@@ -473,18 +480,19 @@ def _files_of(source, encoding):
     files that are not read. ValueError where there are several of documents or
     queries, and for judgements that have others beside them."""
     results, is_ours = results_in(source), (source / DOCUMENTS).exists()
+    top = source if source.is_dir() else source.parent
     files = visible([source, *chain.from_iterable(map(source.glob, PLACES))])
     files = [path for path in files if path.parent not in results]
     paths, sets, tables = {kind: [] for kind in KINDS}, {}, []
     for path in files:
-        place = path.name if path.parent in (source, source.parent) else ""
-        place = place or f"{path.parent.name}/{path.name}"
-        fits = (kind for kind, forms in KINDS.items() if _matches(place, forms))
+        place = path.relative_to(top).as_posix().lower()
+        fits = (kind for kind in KINDS if any(fnmatch(place, p) for p in KINDS[kind]))
         kind = next(fits, None)
-        if kind and (not is_ours or kind in ("more", "runs") or path.name in OURS):
+        if kind and (not is_ours or kind in ("more", "runs") or place in OURS):
             paths[kind].append(path)
-        elif path.name == place != FACTS and suffix_of(path) in READERS and not is_ours:
+        elif "/" not in place and place != FACTS and not is_ours:
             tables.append(path)
+    tables = [path for path in tables if suffix_of(path) in READERS]
     for path in tables:
         with suppress(ValueError) if paths["documents"] else nullcontext():
             sets[path] = parts_of(read_table(path, encoding))
@@ -509,11 +517,7 @@ def _files_of(source, encoding):
     for path in paths["qrels"] * bool(paths["judged"]):
         raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
     used = {*chain(*paths.values()), *filter(sets.get, sets), *pages}
-    if unread := [str(path.relative_to(source)) for path in files if path not in used]:
+    if unread := [str(path.relative_to(top)) for path in files if path not in used]:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
         notes.append(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
     return paths, sets, notes
-
-
-def _matches(place, patterns):
-    return any(fnmatch(place.lower(), pattern) for pattern in patterns)
