@@ -145,8 +145,8 @@ def read(source, language=None):
     may_lack = queries.empty and not tables["documents"]
     for path, table in tables["judged"].items():
         tables["judged"][path] = _with_queries(table, queries, path, may_lack)
-    known = [queries, *tables["judged"].values(), *tables["documents"].values()]
-    ids = pd.concat(known).reindex(columns=["id", *PAIR])
+    every = [queries, *tables["judged"].values(), *tables["documents"].values()]
+    ids = pd.concat(every).reindex(columns=["id", *PAIR])
     ids, runs = {*ids.to_numpy().ravel()}, {}
     for path in paths["runs"]:
         name = Path(path.name.removesuffix(".gz")).stem

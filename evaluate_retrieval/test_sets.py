@@ -5,12 +5,14 @@ A test set is one file with queries, their judgements and perhaps documents."""
 import ast
 import re
 from contextlib import suppress
+from itertools import chain
 
 import pandas as pd
 from pandas.api.types import is_list_like
 
 from course import corpus, trec, utils
 from evaluate_retrieval.read import (
+    DOCUMENT,
     READERS,
     decoded,
     read_table,
@@ -48,12 +50,15 @@ def parts_of(table):
     names that `with_our_columns` knows."""
     with suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):
         for column in SETS.keys() & {*table}:
-            return SETS[column](table)
+            if len((parts := SETS[column](table))["judged"]):
+                return parts
         if len(table) == 1 and table.map(is_list_like).all(axis=None):
             return {"judged": _pairs(table.iloc[0])}
     sources = sources_in(table, GRADED)
-    is_judged = not any(sources.keys().isdisjoint(group) for group in NEEDED)
-    return {"judged" if is_judged else "documents": table}
+    has_text = "context" not in sources and "text" in sources_in(table, DOCUMENT)
+    if has_text or any(sources.keys().isdisjoint(group) for group in NEEDED):
+        return {"documents": table}
+    return {"judged": table}
 
 
 def _of_dicts(table):
@@ -80,7 +85,7 @@ def _of_squad(table):
     """SQuAD: a paragraph is the document of its questions, if it has the answer."""
     rows = [
         (row["id"], row["question"], part["context"], int(not row.get("is_impossible")))
-        for article in table.loc[0, "data"]
+        for article in chain(*table["data"])
         for part in article["paragraphs"]
         for row in part["qas"]
     ]
@@ -95,7 +100,7 @@ def _of_ratings(requests):
     rows = [
         (
             each.get("id", ""),
-            _words(each),
+            _words([each.get(name) for name in ("query", "request", "params")]),
             hit.get("_id") or hit["docId"],
             hit["rating"],
         )
@@ -107,22 +112,21 @@ def _of_ratings(requests):
 
 
 def _words(request):
-    """The text that a request asks for, the first that is in it; "" without one."""
+    """The text that a part of a request asks for, the first in it; "" without one."""
     if isinstance(request, str):
         return request
-    parts = request if isinstance(request, list) else []
     if isinstance(request, dict):
-        parts = [
-            request[name] for name in ("query", "request", "params") if name in request
-        ]
-        parts = parts or [part for name, part in request.items() if name not in UNASKED]
+        clause = request.get("query")
+        parts = [part for name, part in request.items() if name not in UNASKED]
+        request = [clause] if clause else parts
+    parts = request if isinstance(request, list) else []
     return next(filter(None, map(_words, parts)), "")
 
 
 SETS = {  # a column that tells the form
     "relevant_docs": _of_dicts,
-    "requests": lambda table: _of_ratings(table.loc[0, "requests"]),
-    "judgmentRatings": lambda table: _of_ratings(table.loc[0, "judgmentRatings"]),
+    "requests": lambda table: _of_ratings(chain(*table["requests"])),
+    "judgmentRatings": lambda table: _of_ratings(chain(*table["judgmentRatings"])),
     "ratings": lambda table: _of_ratings(table.to_dict("records")),
     "data": _of_squad,
 }

@@ -121,6 +121,18 @@ WORKBENCH = {
 }
 HOPS = "\"['<1-hop>\\n\\nabout apples', 'About  pears', 'nowhere']\""
 RUN = "q1 Q0 d1 1 .9 t\nq1 Q0 d0 2 .8 t\nq2 Q0 d1 1 .5 t\n"
+FILTERED = {
+    "id": "q1",
+    "request": {
+        "query": {
+            "bool": {
+                "filter": {"term": {"lang": "en"}},
+                "must": [{"match": {"text": {"operator": "and", "query": "plums"}}}],
+            }
+        }
+    },
+    "ratings": [{"_index": "i", "_id": "d2", "rating": 3}],
+}
 TOPIC = '<t:Topic ID="{}"><T:Title>{} &amp; x</T:Title></t:Topic>'
 FILES = {  # files of a folder, by name, and what comes out
     "OpenSearch's workbench": (
@@ -152,6 +164,18 @@ FILES = {  # files of a folder, by name, and what comes out
             '{"anchor": "b", "positive": "y"}'
         },
         (2, 2, 2),
+    ),
+    "questions with an answer and a rating are documents": (
+        {"faq.csv": "question,answer,doc_id,rating\nWhy?,So.,1,5\nHow?,So,2,4\n"},
+        (2, 0, 0, "columns that are not used: rating"),
+    ),
+    "a column called data is no SQuAD": (
+        {"faq.jsonl": '{"text": "x", "data": []}\n{"text": "y", "ratings": 4.5}'},
+        (2, 0, 0),
+    ),
+    "a filter of _rank_eval is not its query": (
+        {"faq.csv": FAQ, "asked.json": json.dumps({"requests": [FILTERED]})},
+        (3, 1, 1),
     ),
     "MTEB": (
         {
@@ -264,6 +288,13 @@ def test_a_search_of_chunks_has_the_document_of_each(tmp_path):
     assert texts == {"a": "about apples\n\nabout plums", "b": "about pears"}
     rows = data.judgements[["query_id", "document", "grade"]].to_numpy().tolist()
     assert rows == [["q1", "a", 2], ["q2", "b", 1]]
+
+
+def test_the_query_of_a_request_is_what_its_clauses_ask_for(tmp_path):
+    (tmp_path / "faq.csv").write_text(FAQ)
+    (tmp_path / "asked.json").write_text(json.dumps({"requests": [FILTERED]}))
+    with pytest.warns(UserWarning, match="all of one need"):
+        assert folder.read(tmp_path).judgements["query"].tolist() == ["plums"]
 
 
 def test_a_field_of_300_000_characters_is_read(tmp_path):
