@@ -244,7 +244,8 @@ def _with_queries(judged, queries, path, may_lack):
     ids = judged["query"].str.strip().map({**by_name, **theirs["query_id"]})
     ids = ids.astype(object).fillna(made_ids(judged.assign(course="all")))
     ids = judged["query_id"].mask(judged["query_id"] == "", ids)
-    query = judged["query"].mask(judged["query"] == ids, "")
+    is_id = (judged["query"] == ids) & ids.isin(theirs.index)
+    query = judged["query"].mask(is_id, "")
     filled = {"context": "", "need": "", **judged, "query_id": ids, "query": query}
     judged = judged.assign(**filled)
     for column in ("query", "course", "kind", "need"):

@@ -28,7 +28,7 @@ DOCUMENT = {
     "section": "section",
     "course": "course",
     "id": "id or doc_id or docno or _id",
-    "document": "",  # of a chunk: only columns.toml names it
+    "document": "(of a chunk, and only columns.toml names it)",
 }
 QUERY = {
     "query": "query or question or text or title",
@@ -361,21 +361,19 @@ def with_our_columns(table, path, names, needed, keep_other=False):
         sources = sources_in(table, names)
     missing = [group for group in needed if sources.keys().isdisjoint(group)]
     if missing:
-        wanted = ", and no ".join(" or ".join(map(names.get, row)) for row in missing)
+        lacking = ", and no ".join(" or ".join(map(names.get, row)) for row in missing)
         there = ", ".join(map(str, table))
         advice = (
             'rename one, or, of documents, write text = "its name" into columns.toml'
         )
-        raise ValueError(f"{path}: no column {wanted}; found {there}; {advice}")
+        raise ValueError(f"{path}: no column {lacking}; found {there}; {advice}")
     is_list = table.map(is_list_like).any()
     texts = table.map(_joined).map(corpus.encodable)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
-    own = filled.difference(
-        ["", *corpus.OF_COURSE] if keep_other else filled, sort=False
-    )
+    own = filled.difference([""], sort=False) if keep_other else filled[:0]
     for what, listed in {
         "whose lists are joined": [name for name in sources.values() if is_list[name]],
-        "of your own": own,
+        "of your own": own.difference(corpus.OF_COURSE, sort=False),
         "that are not used": filled.difference(own, sort=False),
     }.items():
         if len(listed):

@@ -169,6 +169,13 @@ FILES = {  # files of a folder, by name, and what comes out
         {"faq.csv": "question,answer,doc_id,rating\nWhy?,So.,1,5\nHow?,So,2,4\n"},
         (2, 0, 0, "columns that are not used: rating"),
     ),
+    "a query whose id is its text": (
+        {
+            "faq.csv": FAQ,
+            "judged-queries.csv": "query_id,query,document,grade\na,a,d0,1\nb,b,d1,1\n",
+        },
+        (3, 2, 2),
+    ),
     "a column called data is no SQuAD": (
         {"faq.jsonl": '{"text": "x", "data": []}\n{"text": "y", "ratings": 4.5}'},
         (2, 0, 0),
@@ -288,6 +295,17 @@ def test_a_search_of_chunks_has_the_document_of_each(tmp_path):
     assert texts == {"a": "about apples\n\nabout plums", "b": "about pears"}
     rows = data.judgements[["query_id", "document", "grade"]].to_numpy().tolist()
     assert rows == [["q1", "a", 2], ["q2", "b", 1]]
+
+
+def test_judged_queries_keep_every_column_of_their_file(tmp_path):
+    (tmp_path / "faq.csv").write_text(FAQ)
+    rows = "q1,a,d0,1,pool,test,me\nq2,b,d1,2,,dev,you\n"
+    header = "query_id,query,document,grade,drawn,split,by\n"
+    (tmp_path / "judged-queries.csv").write_text(header + rows)
+    data = folder.read(tmp_path)
+    columns = data.judgements[["drawn", "split", "by"]].to_numpy().tolist()
+    assert columns == [["pool", "test", "me"], ["", "dev", "you"]]
+    assert data.test["judged"]["query_id"].tolist() == ["q1"]
 
 
 def test_the_query_of_a_request_is_what_its_clauses_ask_for(tmp_path):
