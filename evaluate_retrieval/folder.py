@@ -111,17 +111,14 @@ def located(source):
     ValueError for a device or a pipe, and for what cannot be a path."""
     try:
         path = corpus.locate(source)
-        if not path.exists():
-            raise FileNotFoundError(f"{path}: no such file or folder")
         if path.is_dir() or path.is_file():
             return path
+        problem = "a device or a pipe" if path.exists() else ""
     except (RuntimeError, ValueError, OSError) as error:  # too long, or in a circle
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(
-            f"{source!s:.200}: no path of a file: {error!s:.99}"
-        ) from error
-    raise ValueError(f"{path}: a device or a pipe; name a file or a folder")
+        problem = str(error)
+    if problem:
+        raise ValueError(f"{source!s:.200}: no file or folder: {problem:.99}")
+    raise FileNotFoundError(f"{path}: no such file or folder")
 
 
 def read(source, language=None):

@@ -177,8 +177,6 @@ def _read_xlsx(path, encoding=None):
     if names:
         note = f"{path.name}: sheet {first} is read, {len(names)} others are not"
         table.attrs["notes"] = [f"{note} ({', '.join(names[:3])})"]
-    if table.empty:
-        raise ValueError(f"{path}: no rows below the header in the sheet {first!r}")
     return table
 
 

@@ -113,10 +113,10 @@ def test_what_is_too_large_or_no_file_is_refused(tmp_path, monkeypatch):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     os.mkfifo(tmp_path / "pipe")
     for path, problem in {
-        "/dev/zero": "a device or a pipe; name a file or a folder",
+        "/dev/zero": "no file or folder: a device or a pipe",
         tmp_path / "pipe": "a device or a pipe",
-        tmp_path / ("x" * 300): "no path of a file: .*too long",
-        tmp_path / "circle": "no path of a file: Symlink loop",
+        tmp_path / ("x" * 300): "no file or folder: .*too long",
+        tmp_path / "circle": "no file or folder: Symlink loop",
         tmp_path: "circle.*a link to nothing or to itself: mend it",
     }.items():
         with pytest.raises(ValueError, match=problem):
@@ -211,17 +211,10 @@ except ImportError:
 FAQ = "id,text\nd1,One.\nd2,Two.\n"
 OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)
 JUDGED = "query_id,query,course,kind,document,grade\n"
-TRUTH = "question,course,document\n"
 BEFORE = [["id", "text"], [7, "One."]]
 KINDS = {  # what the folder or the file is: its files, how many documents or what error
-    "xlsx, another sheet first": (
-        {"t.xlsx": [[["note"]], BEFORE]},
-        "no rows below the",
-    ),
-    "xlsx, only a header": (
-        {"t.xlsx": [BEFORE[:1]]},
-        "t.xlsx: no rows below the header",
-    ),
+    "xlsx, another sheet first": ({"t.xlsx": [[["note"]], BEFORE]}, "t.xlsx: no rows"),
+    "xlsx, only a header": ({"t.xlsx": [BEFORE[:1]]}, "t.xlsx: no rows"),
     "xlsx, a title above": (
         {"t.xlsx": [[["FAQ"], *BEFORE]]},
         "no column text or answer",
@@ -229,7 +222,6 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
     "xlsx, blank rows": ({"t.xlsx": [[*BEFORE, [], [None, ""], [8, "x"]]]}, 2),
     "xlsx, a heading twice": ({"t.xlsx": [[["id", "text", "text"], [1, "x", "y"]]]}, 1),
     "xlsx, a text": ({"t.xlsx": FAQ}, "t.xlsx: not readable as .xlsx"),
-    "xlsx, an old one": ({"t.xlsx": OLD_EXCEL}, "t.xlsx: not readable as .xlsx"),
     "queries.xls": (
         {"t.csv": FAQ, "queries.xls": OLD_EXCEL},
         "s.xls: line 1 is not UTF-8; no usual encoding fits",
@@ -238,40 +230,20 @@ KINDS = {  # what the folder or the file is: its files, how many documents or wh
         {"t.csv": FAQ, "queries.txt": b"\xff\0"},
         "may be no text file",
     ),
-    "queries.xlsx without one": (
-        {"t.csv": FAQ, "queries.xlsx": [[["id", "query"], [1, "a"], [2, None]]]},
-        "queries.xlsx: row 1 (line 3), column query: '' is empty",
-    ),
     "a number of 5,000 digits": (
         {"t.json": f'[{{"id": {"1" * 5_000}, "text": "a"}}]'},
         1,
     ),
     "lines named .json": ({"t.json": '{"text": "a"}\n{"text": "b"}\n'}, 2),
-    "utf-16, said": (
-        {"t.csv": FAQ.encode("utf-16"), "columns.toml": 'encoding = "utf-16"'},
-        2,
-    ),
-    "another encoding": (
-        {"t.csv": b"id,text\n1,\xe9 \x81\n", "columns.toml": 'encoding = "cp1252"'},
-        "t.csv: line 2 is not cp1252, which columns.toml names",
-    ),
     "a column of 3": (
         {"t.csv": FAQ, "columns.toml": "text = 3"},
         "text = 3: write our column",
     ),
     "bytes": ({"t.csv": bytes(range(256))}, "t.csv: line 2 is not UTF-8; no usual enc"),
     "capitals": ({"Documents.CSV": FAQ, "Queries.TXT": "a\nb\n"}, 2),
-    "judged, of others": (
-        {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q1,A,all,typed,e1,1\n"},
-        "judged-queries.csv: row 0 (line 2), column document: 'e1' is the id of no doc",
-    ),
     "judged, latin-1": (
         {"t.csv": FAQ, "judged-queries.csv": f"{JUDGED}q,\xe9".encode("latin-1")},
         "judged-queries.csv: line 2 is not UTF-8; it looks",
-    ),
-    "generated, of others": (
-        {"t.csv": FAQ, "ground-truth-data.csv": f"{TRUTH}a,all,x\n"},
-        "ground-truth-data.csv: row 0 (line 2), column document: 'x' is the id of no",
     ),
     "a run, no score": (
         {"t.csv": FAQ, "runs/x.trec": "\n1 Q0 d1 1 high t\n"},
