@@ -277,8 +277,9 @@ def _documents_of(source, tables, runs, notes):
         no_text = {"text": "", "section": "", "course": "all"}
         return [{**no_text, "question": id_, "id": id_} for id_ in ids], {}
     else:
-        files = ", ".join(sorted(each.name for each in visible(source.rglob("*"))))
-        advice = "save them as .csv, .jsonl, .xlsx, .md or .html, in this folder itself"
+        files = visible([source, *source.rglob("*")])
+        files = ", ".join(each.name for each in files)
+        advice = "unpack them, and save them as .csv, .jsonl, .xlsx, .md or .html here"
         raise ValueError(
             f"{source}: no documents; {advice}; found {files or 'nothing'}"
         )
@@ -498,6 +499,8 @@ def _files_of(source, encoding):
                 if paths[kind]:
                     sets[path].pop(kind, None)
     notes = [f"{path.name}: results of this command, not read" for path in results]
+    judged = (path.name for path, parts in sets.items() if "judged" in parts)
+    notes += [f"{name}: read as judgements, as its columns say" for name in judged]
     for split in SPLITS:
         qrels = [path for path in paths["qrels"] if re.match(rf"{split}\b", path.name)]
         if 0 < len(qrels) < len(paths["qrels"]):

@@ -202,7 +202,7 @@ TWO_LOGS = {"a.csv": "text\nx\n", "queries.txt": "q", "topics.txt": "q"}
 NO_COURSE = JUDGED + "q1,a,tv,typed,1,2\nq2,b,all,typed,2,2\n"
 WRONG_GRADE = f'\n{JUDGED}q 1,"A\nb",tv,typed,1,1\n\nq2,B,tv,typed,2,high\n'
 PROBLEMS = [
-    ({}, "no documents; save them .* found nothing"),
+    ({}, "no documents; unpack .* found nothing"),
     ({"a.pdf": ""}, r"found a\.pdf"),
     ({"a.json": '["x"]'}, r"a\.json: record 0 is not a JSON object: x"),
     (TWO_LOGS, "several files of queries: queries.txt, topics.txt"),

@@ -79,7 +79,7 @@ OUTCOMES = {
     "query-text-twice": (12, 5, 8, "1 judged queries repeat the text of an earlier"),
     "query-with-newline": (12, 4, 7),
     "quoted-newlines": (12, 4, 7),
-    "quotes-without-document": (12, 4, 3),
+    "quotes-without-document": (12, 4, 3, "quotes.csv: read as judgements"),
     "rank-eval-request": (12, 1, 1),
     "results-inside-pages": (6, 6, 6),
     "run-extension-txt": (12, 4, 7),
@@ -228,7 +228,7 @@ FILES = {  # files of a folder, by name, and what comes out
         {"faq.csv": FAQ, "ground-truth-data.csv": "question,document\nWhat?,d1\n"},
         (3, 0, 0),
     ),
-    "a folder in the folder": ({"data/faq.csv": FAQ}, "no documents; save them"),
+    "a folder in the folder": ({"data/faq.csv": FAQ}, "no documents; unpack them"),
     "a .zip": ({"faq.zip": "PK"}, "found faq.zip"),
     "two files of documents": (
         {"a.csv": FAQ, "b.csv": FAQ},
@@ -236,7 +236,7 @@ FILES = {  # files of a folder, by name, and what comes out
     ),
     "judgements without documents or runs": (
         {"qrels.txt": "q1 0 d0 2\n"},
-        "no documents; save them",
+        "no documents; unpack them",
     ),
 }
 
