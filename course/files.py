@@ -118,7 +118,7 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
         )
     except ValueError as error:
         raise ValueError(
-            f"{name}: not readable as CSV (cut off, or a comma without quotes?): {error}"
+            f"{name}: not readable as CSV (cut off, or commas without quotes): {error}"
         ) from error
     widths = {
         line - "".join(row).count("\n"): len(row)

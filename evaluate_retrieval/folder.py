@@ -510,7 +510,8 @@ def _files_of(source, encoding):
     pages = [] if documents or paths["documents"] else pages_of(source)
     if pages:
         paths["documents"], files = [source], files_in(source)
-    documents += [path for path in paths["documents"] if path.parent.name != "corpus"]
+    shards = top / "corpus"  # of one file
+    documents += [path for path in paths["documents"] if path.parent != shards]
     for kind, listed in {"documents": documents, "queries": paths["queries"]}.items():
         if len(listed) > 1:
             names = ", ".join(path.name for path in listed)

@@ -50,7 +50,7 @@ OUTCOMES = {
     "latin1-documents": "line 2 is not UTF-8; it looks like cp1252: save it",
     "list-text": (6, 4, 7, "columns whose lists are joined: text"),
     "llamaindex-qa-dataset": (6, 4, 5),
-    "long-row": "a comma without quotes?): Error tokenizing data. C error: Expected 3 "
+    "long-row": "commas without quotes): Error tokenizing data. C error: Expected 3 "
     "fields in line 14, saw 4",
     "markdown-front-matter-ids": (3, 3, 3),
     "mixed-type-text": (6, 4, 7, "1 documents with an empty text"),
