@@ -15,7 +15,6 @@ from scipy.cluster.hierarchy import DisjointSet
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from course.files import (  # noqa: F401
-    LARGEST,
     csv_rows,
     encodable,
     json_records,

@@ -17,7 +17,6 @@ from course.utils import check_table, fail_if_any
 # where a spreadsheet begins a cell, also at ; or a tab, and what it then computes
 CELL, FORMULA = r"(^|[;\t\r\n])", r"(?=[\s']*[=+\-@＝＋－＠])"
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
-LARGEST = 4_000_000_000  # bytes of a file that was packed
 NOT_BLANK = re.compile(r"\S")
 
 
@@ -27,19 +26,13 @@ def encodable(text):
 
 
 def read_bytes(path):
-    """The content of a file. One that ends in .gz is unpacked.
-
-    ValueError where that fails, or gives more than LARGEST bytes."""
+    """The content of a file. One that ends in .gz is unpacked, or a ValueError."""
     content = path.read_bytes()
     if path.suffix == ".gz":
         try:
-            with gzip.open(io.BytesIO(content)) as packed:
-                content = packed.read(LARGEST + 1)
+            return gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{path}: not readable as gzip: {error}") from error
-        if len(content) > LARGEST:
-            limit = f"over {LARGEST / 1e9:.0f} GB unpacked"
-            raise ValueError(f"{path}: {limit}; unpack it, and cut it")
     return content
 
 
@@ -114,25 +107,33 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
     """A CSV text as a DataFrame of texts.
 
     The index is the line on which a row begins. Blank lines are skipped. name:
-    of the file, for errors. quoting: as the module csv has it."""
-    form = {"sep": separator, "quoting": quoting, "dtype": str}
+    of the file, for errors. quoting: as the module csv has it. ValueError
+    names a row with more fields than the header, or fewer."""
     try:
-        table = pd.read_csv(io.StringIO(text), keep_default_na=False, **form)
+        table = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            quoting=quoting,
+            dtype=str,
+            keep_default_na=False,
+        )
     except ValueError as error:
         raise ValueError(
-            f"{name}: not readable as CSV (truncated?): {error}"
+            f"{name}: not readable as CSV (cut off, or commas without quotes): {error}"
         ) from error
-    if not isinstance(table.index, pd.RangeIndex):  # it took the first field for one
-        raise ValueError(
-            f"{name}: row 0 (line 2) has more fields than the header; "
-            "a comma in a question needs quotes around it"
-        )
-    lines = [
-        line - "".join(row).count("\n")
+    widths = {
+        line - "".join(row).count("\n"): len(row)
         for line, row in csv_rows(text, separator, quoting)
         if len(row) > 1 or "".join(row).strip()
-    ]
-    table.index = pd.Index(lines[1:], name="line")  # the first one is the header's
+    }
+    width = next(iter(widths.values()), 0)  # of the header
+    for line, n in widths.items():
+        if n != width:
+            raise ValueError(
+                f"{name}: line {line} has {n} fields, and the header {width}; a text "
+                "with a comma needs quotes around it"
+            )
+    table.index = pd.Index([*widths][1:], name="line")
     return table
 
 

@@ -109,8 +109,9 @@ def _write_lines(path, lines):
 
 
 def read_run(path, ids=()):
-    """The rankings of a TREC run, a dict of query id: ids by falling score, then rank.
+    """The rankings of a run, a dict of query id: ids by falling score, then rank.
 
+    Lines are TREC's, or have query, document and rank, as MS MARCO's.
     Ids with blanks are `quoted`, or there are tabs between all columns. ids: of
     documents and queries, as another tool may have written them: these stay, and all
     that are none of these are read as quoted. A warning counts lines whose rank gives
@@ -118,22 +119,22 @@ def read_run(path, ids=()):
     twice: see `utils.checked_rankings`."""
     rows = []
     for number, line in enumerate(corpus.read_text(path).split("\n"), start=1):
-        fields = line.strip("\r").split("\t") if line.count("\t") == 5 else line.split()
+        tab = "\t" if line.count("\t") in (2, 5) else None
+        fields = line.strip("\r").split(tab)
+        if len(fields) == 3:  # as MS MARCO has them: query, document, rank
+            fields = [fields[0], "Q0", *fields[1:], f"-{fields[2]}", ""]
         if fields and not re.fullmatch(RUN_LINE, "\t".join(fields)):
             raise ValueError(
-                f"{path}: not a TREC run: line {number} is not a query, Q0, a "
-                "document, a rank, a score and a name, with tabs between them where "
-                f"ids have blanks: {line!r:.100}"
+                f"{path}: not a run: line {number} is not a query, Q0, a document, a "
+                "rank, a score and a name, or a query, a document and a rank, with "
+                f"tabs between them where ids have blanks: {line!r:.100}"
             )
         if fields:
             ours = [id_ if id_ in ids else unquote(id_) for id_ in fields[:3:2]]
             rows.append([*ours, *map(float, fields[3:5])])
-    if not rows:
-        raise ValueError(f"{path}: not a TREC run: no line")
     table = pd.DataFrame(rows, columns=["query_id", "document", "rank", "score"])
     table = table.sort_values(["score", "rank"], ascending=[False, True])
     ranked = table.groupby("query_id")
     if n := (ranked["rank"].diff() < 0).sum():
-        problem = "lines have other places by rank than by score, which counts"
-        warnings.warn(f"{path}: {n:,} {problem}", stacklevel=2)
+        warnings.warn(f"{path}: {n:,} lines go by score, not by rank", stacklevel=2)
     return ranked["document"].agg(list).to_dict()

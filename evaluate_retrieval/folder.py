@@ -1,71 +1,87 @@
 """A folder of documents, queries and judgements, as the command holds it in memory."""
 
-import os
+import re
 import tomllib
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from unicodedata import normalize
 
 import pandas as pd
 
-from course import corpus, trec, utils
+from course import corpus, utils
 from evaluate_retrieval.languages import LANGUAGES, language_of
 from evaluate_retrieval.read import (
     DOCUMENT,
-    INSTEAD,
+    QUERY,
     READERS,
     files_in,
+    made_ids,
     pages_of,
-    read_qrels,
     read_queries,
-    read_records,
+    read_table,
     results_in,
+    sources_in,
     suffix_of,
-    unzipped,
     visible,
+    with_defaults,
+    with_our_columns,
+)
+from evaluate_retrieval.test_sets import (
+    parts_of,
+    read_graded,
+    read_judged,
+    read_qrels,
+    read_run,
 )
 
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
-LESSONS = ["answer-facts.csv", "quotes.csv"]  # no documents, and read by notebooks
-BESIDE = {  # kinds of files beside the documents: their names, in small letters
-    GENERATED: [GENERATED],
-    JUDGED: [JUDGED],
-    FAILURES: [FAILURES],
-    LOG: ["quer[iy]*", "topics*"],
-    "qrels": ["qrels*", "qrels/*.t[sx][vt]*", "qrels/*.csv*", "qrels/*.json*"],
-    "runs": ["runs/*.trec"],
-    "more": [COLUMNS_FILE, "judgements-*.csv", f"{JUDGED}.former", "*.lock"],
+PLACES = ["*", "corpus/*", "queries/*", "qrels/*", "default/*", "runs/*"]
+KINDS = {  # of files, and patterns of their places in small letters; the first fits
+    "generated": [GENERATED],
+    "judged": [JUDGED],
+    "causes": [FAILURES],
+    "more": [COLUMNS_FILE, "judgements-*.csv", f"{JUDGED}.former", "*.lock", "*.py"],
+    "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
+    "queries": ["quer[iy]*", "topics*"],
+    "qrels": ["qrels*", "default/*"],
+    "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
 }
-SPLITS = ["test", "dev", "train", ""]  # the first counts, for a query in several
-IRDS = "irds:"  # before the name of a collection of the package ir_datasets
+OURS = {DOCUMENTS, LOG, GENERATED, JUDGED, FAILURES}  # in a folder of our own form
+FACTS = "answer-facts.csv"  # of lesson 04
+SPLITS = ["test", "dev", "train"]  # the first that is there counts
 PAIR = ["query_id", "document"]
 LOG_COLUMNS = ["query_id", "question", "course"]
+HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
+HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
 
 
 @dataclass(frozen=True)
 class Folder:
     """A folder that was read.
 
-    source: what the user named, a path, or a text that begins with IRDS.
-    documents: dicts with the keys corpus.FIELDS; all ids are the user's own,
-    also those with blanks. development, test: dicts of kind, "generated" or
-    "judged": the queries that choose, and those that report, see
+    source: the path that the user named. documents: dicts with the keys
+    corpus.FIELDS; all ids are the user's own, also those with blanks.
+    development, test: dicts of kind, "generated" or "judged": the queries that
+    choose, and those that report, see
     `corpus.splits_of`. unanswered: judged queries without a relevant document.
     log: all queries of the folder's file: query_id, question, course, and
     columns of your own. judgements: a row for each grade:
     corpus.JUDGED_COLUMNS, grade (a number), and what else their file has, such
-    as drawn. runs: a dict of the name of runs/NAME.trec: dict of query id:
+    as drawn. runs: a dict of the name of a file in runs/: dict of query id:
     ids, best first. causes: the rows of failures.csv that have "your cause".
     language: of the documents, in Snowball's name, or none. notes: sentences
-    on what was counted, left out or not used. measures: by kind of queries, see
-    `measures`; a run sets them. Tables are empty where the folder has no such
-    file."""
+    on what was counted, left out or not used. chunks: a dict of the id of each
+    part of a document: the document's id; {} where rows are documents.
+    measures: by kind of queries, see `measures`; a run sets them. Tables are
+    empty where the folder has no such file."""
 
-    source: Path | str
+    source: Path
     documents: list
     development: dict
     test: dict
@@ -76,6 +92,7 @@ class Folder:
     causes: pd.DataFrame
     language: str
     notes: list
+    chunks: dict = field(default_factory=dict)
     measures: dict | None = None
 
     @property
@@ -83,145 +100,124 @@ class Folder:
         """The kind of queries that decides, or None where there are none."""
         return next(reversed(self.test), None)
 
+    @property
+    def has_texts(self):
+        """Whether documents were read, and not only ids of judgements and runs."""
+        return any(document["text"] for document in self.documents)
+
 
 def located(source):
-    """The path of what the user named; what begins with IRDS is no path, and stays.
+    """The path of what the user named. FileNotFoundError where nothing is there.
 
-    FileNotFoundError where nothing is there."""
-    if str(source).startswith(IRDS):
-        return str(source)
-    path = Path(source).resolve()  # of here alone: the course has a folder data
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file or folder")
-    return path
+    ValueError for a device or a pipe, and for what cannot be a path."""
+    try:
+        path = Path(source).resolve()  # of here alone: the course has a folder data
+        if path.is_dir() or path.is_file():
+            return path
+        problem = "a device or a pipe" if path.exists() else ""
+    except (RuntimeError, ValueError, OSError) as error:  # too long, or in a circle
+        problem = str(error)
+    if problem:
+        raise ValueError(f"{source!s:.200}: no file or folder: {problem:.99}")
+    raise FileNotFoundError(f"{path}: no such file or folder")
 
 
 def read(source, language=None):
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
-    source: a file of documents (see READERS), or a folder with one and, if
-    there are any, queries or topics, and qrels or judged-queries.csv; or a
-    .zip of these; or IRDS and the name of a collection of ir_datasets.
-    columns.toml beside the documents says how their columns are called, and
-    which encoding the files have. language: in Snowball's name, or none;
-    without one it is that of the texts. Warnings count what is doubtful in the
-    data. FileNotFoundError, or a ValueError that names file, row and column as
-    the user has them."""
+    source: a file of documents or a test set (see READERS), or a folder with
+    one and, if there are any, queries, judgements and runs. columns.toml
+    beside the documents says how their columns are called, and which encoding
+    the files have. language: in Snowball's name, or none;
+    without one it is that of the
+    texts. Warnings count what is doubtful in the data. FileNotFoundError, or a
+    ValueError that names file, row and column as the user has them."""
     if language and language not in LANGUAGES:
         choices = ", ".join(LANGUAGES)
         raise ValueError(f"no stemmer for {language!r}; there is {choices}")
     source = located(source)
-    if isinstance(source, str):
-        return _of_ir_datasets(source, language)
-    if source.is_dir() or suffix_of(source) != ".zip":
-        return _of_files(source, source, language)
-    with TemporaryDirectory() as unpacked:
-        inside = Path(unpacked).resolve() / "files"
-        try:
-            return _of_files(unzipped(source, inside), source, language)
-        except ValueError as error:
-            message = str(error).replace(f"{inside}{os.sep}", f"{source}: ")
-            raise ValueError(message.replace(str(inside), str(source))) from error
+    names, encoding = read_settings(source)
+    paths, sets, notes = _files_of(source, encoding)
+    tables = _tables_of(paths, sets, names, encoding)
+    for part in tables.values():
+        notes += chain(*(table.attrs.get("notes", []) for table in part.values()))
+    queries = next(iter(tables["queries"].values()), pd.DataFrame(columns=[*QUERY]))
+    may_lack = queries.empty and not tables["documents"]
+    for path, table in tables["judged"].items():
+        tables["judged"][path] = _with_queries(table, queries, path, may_lack)
+    every = [queries, *tables["judged"].values(), *tables["documents"].values()]
+    ids = pd.concat(every).reindex(columns=["id", *PAIR])
+    ids, runs = {*ids.to_numpy().ravel()}, {}
+    for path in paths["runs"]:
+        name = Path(path.name.removesuffix(".gz")).stem
+        if name in runs:
+            raise ValueError(f"{path}: another run has this name; rename one")
+        runs[name] = read_run(path, ids)
+    causes = written_causes(paths["causes"])
+    return _folder(source, language, tables, runs, causes, notes)
 
 
-def _of_ir_datasets(source, language):
-    """A `Folder` of a collection of ir_datasets, for example irds:beir/nfcorpus/test.
+def _tables_of(paths, sets, names, encoding):
+    """The tables of files: a dict of kind: dict of path: DataFrame.
 
-    ir_datasets downloads what it does not have yet. A name that it does not
-    know is a ValueError, and so is a collection without documents."""
-    try:
-        import ir_datasets
+    The kinds: documents, queries, generated and judged. paths, sets: see
+    `_files_of`. names: our columns of documents: theirs."""
+    columns, needed = DOCUMENT | names, [(name,) for name in {"text": "", **names}]
 
-        collection = ir_datasets.load(source.removeprefix(IRDS))
-    except (ImportError, KeyError) as error:
-        raise ValueError(
-            f"{source}: ir_datasets knows no collection of this name, or it is "
-            f"missing (pip install ir_datasets): {error!r}"
-        ) from error
-    if not collection.has_docs():
-        raise ValueError(f"{source}: this collection has no documents")
-    path, tables, qrels = Path(source), {}, {}
-    documents = pd.DataFrame(
-        {
-            "text": getattr(document, "text", None) or document.default_text(),
-            "question": getattr(document, "title", None) or "",
-            "id": document.doc_id,
-        }
-        for document in collection.docs_iter()
-    ).assign(section="", course="all")
-    if collection.has_queries():
-        rows = ((q.query_id, q.default_text()) for q in collection.queries_iter())
-        queries = pd.DataFrame(rows, columns=["query_id", "query"])
-        tables[LOG] = path, queries.assign(course="all", kind="typed", need="")
-    if collection.has_qrels():
-        rows = (
-            (row.query_id, row.doc_id, row.relevance) for row in collection.qrels_iter()
-        )
-        qrels[path] = pd.DataFrame(rows, columns=[*PAIR, "grade"])
-    paths = {DOCUMENTS: [path], "runs": [], FAILURES: []}
-    return _folder(source, language, paths, documents, tables, qrels)
+    def documents(path, table):
+        return with_defaults(with_our_columns(table, path, columns, needed))
+
+    readers = {"documents": documents, "queries": read_queries, "judged": read_graded}
+    tables = {kind: {} for kind in ("generated", *readers)}
+    for path, parts in sets.items():
+        for kind in parts.keys() - {kind for kind in paths if paths[kind]}:
+            tables[kind][path] = readers[kind](path, parts[kind])
+    for kind in ("documents", "queries"):
+        for path in paths[kind]:
+            tables[kind][path] = readers[kind](path, read_table(path, encoding))
+    for path in paths["generated"]:
+        table = corpus.read_table(path, ["question", "document"])
+        tables["generated"][path] = table.assign(**{"course": "all", **table})
+    for path in paths["judged"]:
+        tables["judged"][path] = read_judged(path, encoding)
+    for path in paths["qrels"]:
+        tables["judged"][path] = read_qrels(path, encoding)
+    return tables
 
 
-def _of_files(path, source, language):
-    """The `Folder` of a file or folder. source: what the user named."""
-    _check_links(path)
-    paths, notes = _files_of(path)
-    names, encoding = read_settings(path)
-    columns = DOCUMENT | {name: [theirs] for name, theirs in names.items()}
-    [table_path] = paths[DOCUMENTS]
-    documents = read_records(table_path, columns, ["text", *names], encoding)
-    tables = {}
-    for log in paths[LOG]:
-        tables[LOG] = log, read_queries(log, encoding)
-    for own in paths[GENERATED]:
-        tables[GENERATED] = own, corpus.read_table(own, utils.GROUND_TRUTH_COLUMNS)
-    for own in paths[JUDGED]:
-        tables[JUDGED] = own, read_judged(own)
-    qrels = {part: read_qrels(part, encoding) for part in paths["qrels"]}
-    for table in [documents, *(table for _, table in tables.values()), *qrels.values()]:
-        notes += table.attrs.get("notes", [])
-    return _folder(source, language, paths, documents, tables, qrels, notes)
+def _folder(source, language, tables, runs, causes, notes):
+    """The `Folder` of tables that were read, see `_tables_of`.
 
-
-def _folder(source, language, paths, documents, tables, qrels, notes=()):
-    """The `Folder` of tables that were read.
-
-    paths: of the documents, the runs and failures.csv, see `_files_of`.
-    tables: a dict of LOG, GENERATED and JUDGED, where they are there: path and
-    table. qrels: a dict of path: table. notes: on what was read; more are
-    added."""
-    [path], notes = paths[DOCUMENTS], [*notes]
-    blank = {"id": {r"^\s+$": ""}}  # as without one: it is made
-    records = documents[corpus.FIELDS].replace(blank, regex=True).to_dict("records")
-    documents = corpus.documents_from(records, path)
-    of_queries = {course for _, table in tables.values() for course in table["course"]}
+    notes: on what was read; more are added."""
+    documents, chunks = _documents_of(source, tables, runs, notes)
+    by_file = {**tables["queries"], **tables["generated"], **tables["judged"]}
+    of_queries = {*chain(*(table["course"] for table in by_file.values()))}
     if of_queries == {"all"} != {document["course"] for document in documents}:
-        names = " and ".join(path.name for path, _ in tables.values())
+        names = " and ".join(path.name for path in by_file)
         notes.append(f"{names}: queries without a course, so no search filters on it")
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
-    log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
-    no_judgements = pd.DataFrame(columns=[*corpus.JUDGED_COLUMNS, "grade"])
-    judged_path, judged = tables.get(JUDGED, (None, no_judgements))
-    if LOG in tables:
-        log_path, queries = tables[LOG]
-        elsewhere = ~queries["course"].isin([*courses.values()])
+    for path, table in chain(tables["queries"].items(), tables["judged"].items()):
+        elsewhere = ~table["course"].isin([*courses.values()])
         problem = "is not a course of the documents"
-        utils.fail_if_any(queries, elsewhere, "course", log_path, problem)
-        log = queries.rename(columns={"query": "question"})
-        log = log[[*LOG_COLUMNS, *corpus.own_columns(queries)]]
-        if qrels:
-            judged_path = Path(" and ".join(path.name for path in qrels))
-            judged = _graded(queries, qrels, courses)
-    if GENERATED in tables:
-        generated_path, table = tables[GENERATED]
-        ground_truth = corpus.ground_truth_from(table, courses, generated_path)
-    judged = _of_one_question(judged, log, notes)
-    queries, judgements = _judged(judged, courses, judged_path, log)
+        utils.fail_if_any(table, elsewhere, "course", path, problem)
+    log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
+    for table in tables["queries"].values():
+        log = table.rename(columns={"query": "question"})
+        log = log[[*LOG_COLUMNS, *corpus.own_columns(table)]]
+    for path, table in tables["generated"].items():
+        ground_truth = corpus.ground_truth_from(table, courses, path)
+    judged = [
+        _of_documents(table, path, documents, chunks, notes)
+        for path, table in tables["judged"].items()
+    ]
+    judged = _graded(judged, chunks, log, notes)
+    name = " and ".join(path.name for path in tables["judged"])
+    queries, qrels = corpus.judged_from(judged, courses, name, log)
+    queries = queries.assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
-    notes += _count_sentences(log, judgements, unanswered)
+    notes += _count_sentences(log, judged, unanswered)
     texts = [document["text"] for document in documents]
-    ids = {*courses, *log["query_id"], *judgements["query_id"]}
     return Folder(
         source=source,
         documents=documents,
@@ -229,18 +225,160 @@ def _folder(source, language, paths, documents, tables, qrels, notes=()):
         test=test,
         unanswered=unanswered,
         log=log,
-        judgements=judgements,
-        runs={run.stem: trec.read_run(run, ids) for run in paths["runs"]},
-        causes=written_causes(paths[FAILURES]),
+        judgements=judged,
+        runs=runs,
+        causes=causes,
         language=language_of(texts, notes, language),
         notes=notes,
+        chunks=chunks,
     )
 
 
-def read_judged(path):
-    """judged-queries.csv, with a course and a kind: a DataFrame of texts."""
-    table = corpus.read_table(path, ["query", *PAIR, "grade"])
-    return table.assign(**{"course": "all", "kind": "typed", **table})
+def _with_queries(judged, queries, path, may_lack):
+    """Judgements, each with the id of its query, its text, course, kind and need.
+
+    queries: of the folder's file; what judgements lack is theirs. A query is
+    named by its id, or by its text. may_lack: whether an id alone is a query.
+    ValueError for the id of none."""
+    theirs = queries.drop_duplicates("query_id").set_index("query_id", drop=False)
+    by_name = dict(zip(theirs["query"].str.strip(), theirs.index, strict=True))
+    ids = judged["query"].str.strip().map({**by_name, **theirs["query_id"]})
+    ids = ids.astype(object).fillna(made_ids(judged.assign(course="all")))
+    ids = judged["query_id"].mask(judged["query_id"] == "", ids)
+    is_id = (judged["query"] == ids) & ids.isin(theirs.index)
+    query = judged["query"].mask(is_id, "")
+    filled = {"context": "", "need": "", **judged, "query_id": ids, "query": query}
+    judged = judged.assign(**filled)
+    for column in ("query", "course", "kind", "need"):
+        values = judged[column].mask(judged[column] == "", ids.map(theirs[column]))
+        judged[column] = values.fillna("")
+    if may_lack:
+        judged["query"] = judged["query"].mask(judged["query"] == "", ids)
+    first = next(iter(theirs.index), "one of queries.csv, if it were here")
+    problem = f"is the id of no query, such as {first!r}"
+    utils.fail_if_any(judged, judged["query"] == "", "query_id", path, problem)
+    return with_defaults(judged)
+
+
+def _documents_of(source, tables, runs, notes):
+    """Documents, dicts; and a dict of the id of each chunk: its document's.
+
+    Where no file has any they are the contexts of the judgements; without
+    these there are ids alone, of judgements and runs. ValueError without runs."""
+    judged = [pd.DataFrame(columns=["document", "context"]), *tables["judged"].values()]
+    judged = pd.concat(judged)
+    contexts = dict.fromkeys(judged["context"][judged["document"] == ""])
+    path = next(iter({**tables["documents"], **tables["judged"]}), source)
+    if tables["documents"]:
+        table = pd.concat(tables["documents"].values())
+    elif contexts:
+        table = pd.DataFrame({"text": [*contexts]}, columns=[*DOCUMENT]).fillna("")
+        notes.append(f"the documents are the {len(table):,} contexts of judgements")
+    elif runs and len(judged):
+        ranked = chain(*(ids for run in runs.values() for ids in run.values()))
+        ids = dict.fromkeys([*judged["document"], *ranked])
+        notes.append(f"no documents: runs are compared by {len(ids):,} ids alone")
+        no_text = {"text": "", "section": "", "course": "all"}
+        return [{**no_text, "question": id_, "id": id_} for id_ in ids], {}
+    else:
+        files = visible([source, *source.rglob("*")])
+        files = ", ".join(each.name for each in files)
+        advice = "unpack them, and save them as .csv, .jsonl, .xlsx, .md or .html here"
+        raise ValueError(
+            f"{source}: no documents; {advice}; found {files or 'nothing'}"
+        )
+    chunks = {}
+    if (table["document"] != "").any():
+        utils.check_table(table, ["document", "id"], path)
+        utils.fail_if_any(table, table["id"].duplicated(), "id", path, "stands twice")
+        chunks = dict(zip(table["id"], table["document"], strict=True))
+        texts = table.groupby("document", sort=False)["text"].agg("\n\n".join)
+        table = table.drop_duplicates("document").assign(text=[*texts], id=texts.index)
+        notes.append(f"{len(chunks):,} chunks are {len(table):,} documents")
+    if n := table["text"].str.contains(HTML).sum():
+        notes.append(f"{n:,} texts have tags of HTML, which stay")
+    records = with_defaults(table[corpus.FIELDS]).to_dict("records")
+    return corpus.documents_from(records, path), chunks
+
+
+def _of_documents(judged, path, documents, chunks, notes):
+    """Judgements of documents that are there: also by a context, and of a chunk.
+
+    Notes count contexts that are in no document, or in several. An id may have
+    its accents in another form of Unicode."""
+    is_context = judged["document"] == ""
+    places = _places_of(judged["context"][is_context].unique(), documents)
+    nowhere = [text for text in places if not places[text]]
+    several = [text for text in places if len(places[text]) > 1]
+    for listed, problem in [
+        (nowhere, "no document: left out"),
+        (several, "several, each counts"),
+    ]:
+        if listed:
+            n = f"{path.name}: {len(listed):,} of {len(places):,} contexts are in"
+            notes.append(f"{n} {problem}, such as {listed[0]!r:.100}")
+    where = judged["document"].mask(is_context, judged["context"].map(places))
+    judged = judged.assign(document=where).explode("document").dropna(subset="document")
+    ids = chunks | {document["id"]: document["id"] for document in documents}
+    composed = {normalize("NFC", id_): ids[id_] for id_ in ids}
+    judged["document"] = [
+        ids.get(id_) or composed.get(normalize("NFC", id_), id_)
+        for id_ in judged["document"]
+    ]
+    courses = {document["id"]: document["course"] for document in documents}
+    judged = corpus.rows_of_documents(judged, courses, path)
+    return judged.set_axis([f"{path.name} (line {line})" for line in judged.index])
+
+
+def _places_of(contexts, documents):
+    """The ids of the documents that are a context, or have it: a dict of lists.
+
+    Blanks and capitals make no difference."""
+    texts, places = {}, {}
+    for document in documents if len(contexts) else []:
+        texts.setdefault(_folded(document["text"]), []).append(document["id"])
+    for context in contexts:
+        text = _folded(context)
+        inside = (ids for whole, ids in texts.items() if text in whole)
+        places[context] = texts.get(text) or [*chain(*inside)]
+    return places
+
+
+def _folded(text):
+    return " ".join(re.sub(HOP, "", text).split()).casefold()
+
+
+def _graded(judged, chunks, log, notes):
+    """The judgements of all files, with whole grades where none has a fraction.
+
+    Of the chunks of a document the highest grade counts, and a negative grade
+    as 0. Notes count these. ValueError where a pair has two grades."""
+    columns = [*corpus.JUDGED_COLUMNS, "grade", "context"]
+    graded = pd.concat([pd.DataFrame(columns=columns), *judged]).fillna("")
+    graded = _of_one_question(graded, log, notes)
+    grades = graded.pop("grade").astype(float)
+    graded = graded.drop(columns="context")
+    graded["grade"] = corpus.whole_if_possible(grades.clip(lower=0))
+    if chunks:
+        highest = graded.groupby(PAIR)["grade"].transform("max")
+        graded = graded.assign(grade=highest)
+    is_again = graded.duplicated([*PAIR, "grade", "kind", "query"])
+    for n, problem in [
+        (sum(grades < 0), "grades are below 0, and count as 0"),
+        (sum(is_again), "rows grade a pair again"),
+    ]:
+        notes += [f"{n:,} {problem}"] * bool(n)
+    graded = graded[~is_again]
+    several = graded[graded["kind"] != corpus.FROM_LOG]
+    several = several[several.groupby(PAIR)["grade"].transform("nunique") > 1]
+    pairs = several.groupby(PAIR, sort=False)["grade"]
+    for (query_id, document), grades in pairs:  # the first of them is named
+        listed = ", ".join(f"{grade:g} in {where}" for where, grade in grades.items())
+        raise ValueError(
+            f"query {query_id} and document {document} have several grades: {listed}; "
+            f"keep one; {len(pairs)} such pairs in all"
+        )
+    return graded.reset_index(drop=True)
 
 
 def asked(table):
@@ -272,69 +410,6 @@ def _of_one_question(judged, log, notes):
     return judged[~is_second]
 
 
-def _judged(table, courses, path, log):
-    """Judged queries, as `corpus.splits_of` takes them; and their judgements.
-
-    table: of judgements, which may be empty."""
-    grades = pd.to_numeric(table["grade"], errors="coerce")  # checked in judged_from
-    typed = table.assign(grade=grades)[table["kind"] != corpus.FROM_LOG]
-    _check_pairs(_with_places(typed, path))
-    queries, qrels = corpus.judged_from(table, courses, path, log)
-    judgements = table.assign(grade=corpus.whole_if_possible(grades))
-    return queries.assign(document=qrels), judgements.reset_index(drop=True)
-
-
-def _graded(queries, qrels, courses):
-    """The judgements of qrels, each with its query; a negative grade counts as 0.
-
-    Of a query in several splits the judgements of one count. `attrs` has
-    "counts", a dict of sentence: number. ValueError for a query that is in no
-    other file, and for two grades of a pair."""
-    parts = []
-    for path, table in qrels.items():
-        unknown = ~table["query_id"].isin(queries["query_id"])
-        problem = f"is the id of no query, such as {queries['query_id'].iloc[0]!r}"
-        utils.fail_if_any(table, unknown, "query_id", path, problem)
-        table = corpus.rows_of_documents(table, courses, path)
-        stem = path.name.partition(".")[0]
-        table = table.assign(split=stem if stem in SPLITS else "")
-        parts.append(_with_places(table, path))
-    graded = pd.concat(parts)
-    place = graded["split"].map(SPLITS.index)
-    first = place.groupby(graded["query_id"]).transform("min")
-    counts = {
-        "queries stand in several splits; test counts, then dev, then train": (
-            graded["query_id"][place > first].nunique()
-        ),
-        "queries of dev and train only choose; those of test report": (
-            graded["query_id"][first.between(1, 2) & (first == 0).any()].nunique()
-        ),
-        "grades are below 0, and count as 0": sum(graded["grade"] < 0),
-    }
-    graded = graded.assign(grade=graded["grade"].clip(lower=0))[place == first]
-    _check_pairs(graded)
-    graded = graded.merge(queries, on="query_id")
-    graded.attrs["counts"] = counts
-    return graded
-
-
-def _with_places(table, path):
-    """A table whose index says where each row is: the file, and the line."""
-    return table.set_axis([f"{path.name} (line {line})" for line in table.index])
-
-
-def _check_pairs(table):
-    """ValueError where a pair has two grades. table: see `_with_places`."""
-    several = table[table.groupby(PAIR)["grade"].transform("nunique") > 1]
-    pairs = several.groupby(PAIR, sort=False)["grade"]
-    for (query_id, document), grades in pairs:  # the first of them is named
-        listed = ", ".join(f"{grade:g} in {place}" for place, grade in grades.items())
-        raise ValueError(
-            f"query {query_id} and document {document} have several grades: {listed}; "
-            f"keep one; {len(pairs)} such pairs in all"
-        )
-
-
 def _count_sentences(log, judgements, unanswered):
     """Sentences that count queries, judgements, and queries that no figure counts."""
     judged = judgements.drop_duplicates("query_id")
@@ -344,7 +419,6 @@ def _count_sentences(log, judgements, unanswered):
     if judgements["grade"].min() > 0:  # not where there are none
         grades += ", none of them 0: what is not listed counts as not relevant"
     counts = {
-        **judgements.attrs.get("counts", {}),
         "judged queries have no relevant document: no figure of a ranking counts "
         "them": len(unanswered),
         "judged queries are drawn for single pairs: no figure of a ranking counts "
@@ -363,7 +437,7 @@ def written_causes(paths):
     A spreadsheet may have put semicolons or tabs between the columns."""
     causes = pd.DataFrame(columns=["query_id", "search", "your cause"])
     for path in paths:
-        table = READERS[".csv"](path).map(corpus.plain_cell)
+        table = read_table(path).map(corpus.plain_cell)
         if "your cause" not in table:
             raise ValueError(f"{path}: no column 'your cause'")
         table = table[table["your cause"].str.strip() != ""]
@@ -373,16 +447,6 @@ def written_causes(paths):
 
 
 # --- Which files a folder has ------------------------------------------------
-
-
-def _check_links(source):
-    """ValueError for a link in a folder that leads out of it, or to nothing."""
-    inside = source.resolve()
-    for path in source.rglob("*"):
-        is_inside = inside in path.resolve().parents and path.exists()
-        if path.is_symlink() and not is_inside:
-            problem = "a link that leads out of the folder, or to nothing"
-            raise ValueError(f"{path}: {problem}; put the file itself there")
 
 
 def read_settings(source):
@@ -395,97 +459,71 @@ def read_settings(source):
     if not path.exists():
         return {}, None
     try:
-        names = tomllib.loads(corpus.read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: not valid TOML: {error}") from error
-    ours = [*DOCUMENT, "encoding"]
-    for name, theirs in names.items():
-        if not isinstance(theirs, str):
-            raise ValueError(f"{path}: {name}: {theirs!r} is not a text in quotes")
-        if name not in ours:
-            problem = f"is not one of our columns: {', '.join(ours)}"
-            raise ValueError(f"{path}: {name!r} {problem}")
-    encoding = names.pop("encoding", None)
-    try:
+        settings = tomllib.loads(corpus.read_text(path))
+        encoding = settings.pop("encoding", None)
         "a".encode(encoding or "utf-8")
-    except (LookupError, ValueError) as error:
-        raise ValueError(
-            f"{path}: no encoding {encoding!r}; cp1252 is one, or latin-1"
-        ) from error
+    except (LookupError, TypeError, ValueError) as error:
+        problem = "not valid TOML, or no encoding such as cp1252"
+        raise ValueError(f"{path}: {problem}: {error}") from error
+    names = {}
+    for name, theirs in settings.items():
+        ours = sources_in({name}, DOCUMENT | {"document": "document"})
+        if not isinstance(theirs, str) or not ours:
+            advice = f'write our column = "yours"; ours are {", ".join(DOCUMENT)}'
+            raise ValueError(f"{path}: {name} = {theirs!r}: {advice}")
+        names[next(iter(ours))] = theirs
     return names, encoding
 
 
-def _files_of(source):
-    """The files of a folder, or a file, by kind: a dict of lists of paths.
+def _files_of(source, encoding):
+    """The files of a folder, or a file: paths by kind, test sets, notes.
 
-    Its keys: DOCUMENTS (one, or the folder itself where that has pages), LOG
-    (at most one), "qrels", "runs", and the names of our own files. Then notes
-    on files that are not read. ValueError where there is no file of documents,
-    or several of them or of queries, and for judgements of queries that are
-    not there or have others already."""
-    folders, results = ["*", "qrels/*", "runs/*"], results_in(source)
-    files = visible([source, *chain.from_iterable(map(source.glob, folders))])
+    paths: a dict of KINDS: paths; documents may be the folder itself, which
+    then has pages. test sets: a dict of path: `parts_of` its table. notes: on
+    files that are not read. ValueError where there are several of documents or
+    queries, and for judgements that have others beside them."""
+    results, is_ours = results_in(source), (source / DOCUMENTS).exists()
+    top = source if source.is_dir() else source.parent
+    files = visible([source, *chain.from_iterable(map(source.glob, PLACES))])
     files = [path for path in files if path.parent not in results]
-    paths = {kind: _named(files, source, *names) for kind, names in BESIDE.items()}
-    if _named(files, source, DOCUMENTS):  # other queries may be another corpus'
-        paths[LOG] = _named(files, source, LOG)
-    used = {*chain.from_iterable(paths.values())}
-    no_documents = used.union(_named(files, source, *LESSONS))
-    tables = [
-        path
-        for path in _named(files, source, "*")
-        if suffix_of(path) in READERS and path not in no_documents
-    ]
-    for names in ([DOCUMENTS], ["corpus.*", "documents.*"]):
-        tables = _named(tables, source, *names) or tables
-    pages = [] if tables else pages_of(source)
-    if pages:
-        files = files_in(source)
-    paths[DOCUMENTS] = tables or ([source] if pages else [])
-    _check_kinds(source, paths, files)
+    paths, sets, tables = {kind: [] for kind in KINDS}, {}, []
+    for path in files:
+        place = path.relative_to(top).as_posix().lower()
+        fits = (kind for kind in KINDS if any(fnmatch(place, p) for p in KINDS[kind]))
+        kind = next(fits, None)
+        if kind and (not is_ours or kind in ("more", "runs") or place in OURS):
+            paths[kind].append(path)
+        elif "/" not in place and place != FACTS and not is_ours:
+            tables.append(path)
+    tables = [path for path in tables if suffix_of(path) in READERS]
+    for path in tables:
+        with suppress(ValueError) if paths["documents"] else nullcontext():
+            sets[path] = parts_of(read_table(path, encoding))
+            for kind in ("documents", "judged"):  # judged-queries.csv has all
+                if paths[kind]:
+                    sets[path].pop(kind, None)
     notes = [f"{path.name}: results of this command, not read" for path in results]
-    used |= {*tables, *pages, *_named(files, source, "*.py")}  # perhaps searches.py
-    unread = [str(path.relative_to(source)) for path in files if path not in used]
-    if unread:
+    judged = (path.name for path, parts in sets.items() if "judged" in parts)
+    notes += [f"{name}: read as judgements, as its columns say" for name in judged]
+    for split in SPLITS:
+        qrels = [path for path in paths["qrels"] if re.match(rf"{split}\b", path.name)]
+        if 0 < len(qrels) < len(paths["qrels"]):
+            notes.append(f"of qrels/ {split} is read; for others take its file out")
+        paths["qrels"] = qrels or paths["qrels"]
+    documents = [path for path in sets if "documents" in sets[path]]
+    pages = [] if documents or paths["documents"] else pages_of(source)
+    if pages:
+        paths["documents"], files = [source], files_in(source)
+    shards = top / "corpus"  # of one file
+    documents += [path for path in paths["documents"] if path.parent != shards]
+    for kind, listed in {"documents": documents, "queries": paths["queries"]}.items():
+        if len(listed) > 1:
+            names = ", ".join(path.name for path in listed)
+            raise ValueError(f"{source}: several files of {kind}: {names}; keep one")
+    for path in paths["qrels"] * bool(paths["judged"]):
+        raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
+    used = {*chain(*paths.values()), *filter(sets.get, sets), *pages}
+    if unread := [str(path.relative_to(top)) for path in files if path not in used]:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
         notes.append(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
-    return paths, notes
-
-
-def _check_kinds(source, paths, files):
-    """ValueError where a kind of file is missing, or there twice; see `_files_of`."""
-    if len(paths[DOCUMENTS]) != 1 or len(paths[LOG]) > 1:
-        names = ", ".join(path.name for path in files) or "nothing"
-        advice = [
-            f"; {path.name}: {INSTEAD[suffix_of(path)]}"
-            for path in files
-            if suffix_of(path) in INSTEAD
-        ]
-        raise ValueError(
-            f"{source}: needs one file with documents (documents.csv) "
-            f"and at most one with queries; found {names}{''.join(advice)}"
-        )
-    for path in [*paths[LOG], *paths["qrels"]]:
-        if suffix_of(path) in INSTEAD:
-            raise ValueError(f"{path}: not readable here; save it as .csv or .txt")
-    for path in paths["qrels"]:
-        if not paths[LOG]:
-            raise ValueError(
-                f"{path}: judgements of queries that are not here; "
-                "put these into queries.csv beside it"
-            )
-        if paths[JUDGED]:
-            raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
-
-
-def _named(paths, source, *patterns):
-    """The paths whose whole path in a folder matches a pattern, in any case.
-
-    source: the folder, or the only file."""
-    folder = source if source.is_dir() else source.parent
-    return [
-        path
-        for path in paths
-        for place in [Path(f"/{path.relative_to(folder)}".lower())]
-        if any(place.match(f"/{pattern}") for pattern in patterns)
-    ]
+    return paths, sets, notes

@@ -1,14 +1,13 @@
 """Other people's files, one at a time: each becomes a table of texts.
 
 Tables, Excel's too, lines of elasticdump, TREC's documents, topics and qrels,
-and pages; and a .zip, which becomes a folder. What a person should know of a
-file that was read is in `table.attrs["notes"]`, a list of sentences."""
+and pages. What a person should know of a file that was read is in
+`table.attrs["notes"]`, a list of sentences."""
 
+import codecs
 import csv
+import html
 import re
-import stat
-import xml.etree.ElementTree as ET
-import zipfile
 from pathlib import Path
 
 import charset_normalizer
@@ -19,37 +18,24 @@ from pandas.api.types import is_list_like
 
 from course import corpus, utils
 
-DOCUMENT = {  # our columns, and what they are often called elsewhere
-    "text": ["text", "answer", "body", "content"],
-    "question": ["question", "title", "heading"],
-    "section": ["section"],
-    "course": ["course"],
-    "id": ["id", "_id", "doc_id", "docno"],
+# Our columns, and what they are often called elsewhere.
+DOCUMENT = {
+    "text": "text or answer or body or content",
+    "question": "question or title or heading",
+    "section": "section",
+    "course": "course",
+    "id": "id or doc_id or docno or _id",
+    "document": "(of a chunk, and only columns.toml names it)",
 }
 QUERY = {
-    "query": ["query", "question", "text", "title"],
-    "query_id": ["query_id", "_id", "id", "qid"],
-    "course": ["course"],
-    "kind": ["kind"],
-    "need": ["need"],
-}
-GRADED = {
-    "query_id": ["query_id", "query-id", "qid", "topic", "query"],
-    "document": ["document", "doc_id", "corpus-id", "docid", "docno", "document_id"],
-    "grade": ["grade", "relevance", "score", "rel", "rating", "label", "judgment"],
+    "query": "query or question or text or title",
+    "query_id": "query_id or _id or id or qid",
+    "course": "course",
+    "kind": "kind",
+    "need": "need",
 }
 LARGEST_PAGE = 20_000_000  # bytes
-MOST_FILES = 100_000  # in a .zip
-INSTEAD = {  # of files that hold no table for us: how to save them
-    ".xls": "save it as .xlsx",
-    ".ods": "save it as .xlsx or .csv",
-    ".pdf": "save its text as .md or .html",
-    ".docx": "save it as .html",
-    ".doc": "save it as .html",
-    ".zip": "name the .zip itself, or unpack it",
-    ".sqlite": "export a table as .csv",
-    ".db": "export a table as .csv",
-}
+MOST_COLUMNS = 1_000  # of a sheet: more are a stray cell, and take minutes
 # Without such a list a short text looks like an encoding that nobody uses any more.
 ENCODINGS = ["utf_16", "cp1252", "cp1251", "cp932", "gb18030"]
 PAGE_SUFFIXES = [".md", ".html", ".htm"]
@@ -57,14 +43,13 @@ HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 RESULTS = "run.json"  # in a folder that the command wrote
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 # Each takes time in proportion to the text, also where it does not match.
-# In the name of each column of qrels; a first line without one is a row.
-HEADER = r"(?i)quer|id|topic|iter|doc|corpus|score|rel|grade|label|rating|judg"
-XML = r"(?s)\s*<(\?xml|.*<topic|.*>\s*\Z)"  # of a file, whatever its name
 TREC = {  # how a document or a topic begins, and after this its id and its text
-    "<DOC>": r"(?is)\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
-    "<num>": r"(?is)\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?"
-    r"<title>\s*(?:Topic:\s*)?([^<]*)",
+    r"<DOC>": r"\s*<DOCNO>\s*([^\s<]+)\s*</DOCNO>(.*?)</DOC>",
+    r"<num>": r"\s*(?:Number:\s*)?([^\s<]+)(?=[\s<]).*?<title>\s*(?:Topic:\s*)?([^<]*)",
+    r"<(?:\w+:)?topic\b": r"[^>]*?\b(?:number|id)\s*=\s*[\"']([^\"'<>]+)[^>]*>"
+    r"(?:.*?<(?:\w+:)?(?:title|query)\b[^>]*>)?(.*?)</",
 }
+RECORDS = r"(?i)<DOCNO>|<num>|<(?:\w+:)?topic\b|\A\s*<\?xml"  # are not lines
 TAG = r"</?[A-Za-z][^<>]*>"
 QUERY_HEADER = r"(?i)(q|query)?[-_]?id\t"  # of lines that are a table after all
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query
@@ -93,6 +78,8 @@ def decoded(path, encoding=None):
     names = ["utf-8-sig", encoding or "utf-8-sig"]
     if b"\x1b" in content:  # ISO-2022 is ASCII with escapes
         names.reverse()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        names = ["utf-16"]  # Excel's "Unicode text"
     for name in names:
         try:
             return content.decode(name).removeprefix("\ufeff")
@@ -146,103 +133,57 @@ def _read_json(path, encoding=None):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
     text = decoded(path, encoding)
     numbered = corpus.json_records(text, path, parse_float=str, parse_int=str)
-    if any({"_id", "_source"} <= record.keys() for _, record in numbered):
-        numbered = _sources(numbered, path)
-    return pd.DataFrame([record for _, record in numbered], dtype=object)
-
-
-def _sources(numbered, path):
-    """The source of each of elasticdump's lines, with `_id` where it has no id.
-
-    numbered: the number of each line, and what is in it."""
-    names, sources = {*DOCUMENT["id"], *QUERY["query_id"]}, []
-    for line, hit in numbered:
-        source = hit.get("_source")
-        if not isinstance(source, dict):
-            advice = "export documents, and ask for their _source"
-            raise ValueError(f"{path}: line {line} has no _source; {advice}")
-        if not names & source.keys():
-            source = {"_id": hit.get("_id", ""), **source}
-        sources.append((line, source))
-    return sources
+    records = [record for _, record in numbered]
+    for place, record in enumerate(records):
+        if isinstance(record.get("_source"), dict):
+            records[place] = {"id": record.get("_id", ""), **record["_source"]}
+    return pd.DataFrame(records, dtype=object)
 
 
 def _read_parquet(path, encoding=None):
-    try:  # nullable, or an id 7 becomes 7.0 where another one is missing
-        return pd.read_parquet(path, dtype_backend="numpy_nullable")
-    except (ImportError, OSError, ValueError) as error:  # pandas says what to install
-        problem = " ".join(str(error).split())
-        raise ValueError(f"{path}: not readable as Parquet: {problem}") from error
+    """A Parquet file. Nullable, or an id 7 becomes 7.0 where another one is missing."""
+    return pd.read_parquet(path, dtype_backend="numpy_nullable")
 
 
 def _read_xlsx(path, encoding=None):
     """The first sheet of an Excel file, whose first row is the header.
 
-    The index is the row in the sheet. A note names other sheets that hold
-    something. ValueError also where the package openpyxl is missing."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            _checked_members(packed)
-        sheets = pd.read_excel(
-            path, sheet_name=None, dtype=str, keep_default_na=False, engine="openpyxl"
-        )
-    except Exception as error:  # openpyxl's are of every kind
-        problem = f"not readable as Excel's .xlsx: {type(error).__name__}: {error}"
-        raise ValueError(f"{path}: {problem}") from error
-    name, *names = sheets
-    table = sheets[name].rename_axis("line")
-    table.index += 2  # 1 is the header
+    The index is the row in the sheet. A note names other sheets."""
+    with pd.ExcelFile(path, engine="openpyxl") as book:
+        first, *names = book.sheet_names
+        n_columns = book.book[first].max_column or 0
+        if n_columns > MOST_COLUMNS:
+            problem = f"a cell in column {n_columns:,} of the sheet {first!r}"
+            raise ValueError(f"{problem}: delete what is far to the right")
+        table = pd.read_excel(book, dtype=str, keep_default_na=False)
+    table.index = pd.RangeIndex(2, len(table) + 2, name="line")  # 1 is the header
     table = table[(table != "").any(axis=1)]
-    if filled := [other for other in names if len(sheets[other].columns)]:
-        count = f"{len(filled)} others with content are not ({', '.join(filled[:3])})"
-        table.attrs["notes"] = [f"{path.name}: sheet {name} is read, {count}"]
-    if table.empty:
-        raise ValueError(f"{path}: no rows below the header in the sheet {name!r}")
+    if names:
+        note = f"{path.name}: sheet {first} is read, {len(names)} others are not"
+        table.attrs["notes"] = [f"{note} ({', '.join(names[:3])})"]
     return table
 
 
 def _read_trec(path, encoding=None):
-    """Documents or queries in TREC's form: <DOC><DOCNO>id</DOCNO> text </DOC>.
+    """Documents or topics in TREC's forms, see TREC, or topics in XML.
 
-    Queries may be topics too, with <num> and <title>. ValueError counts what
-    is not closed, or has no id or title."""
+    ValueError counts what is not closed, or has no id or title."""
     text = decoded(path, encoding)
-    begins = "<DOC>" if re.search("(?i)<DOC>", text) else "<num>"
+    begins = next((form for form in TREC if re.search(f"(?i){form}", text)), r"\Z")
     _, *parts = re.split(f"(?i){begins}", text)
-    matches = [re.match(TREC[begins], part) for part in parts]
+    matches = [re.match(f"(?is){TREC.get(begins, '(?!)')}", part) for part in parts]
     if None in matches:
         raise ValueError(
-            f"{path}: {matches.count(None):,} of {len(matches):,} {begins} have no id, "
-            "or not the </DOC> or <title> that has to follow; the first is number "
+            f"{path}: {matches.count(None):,} of {len(matches):,} records of TREC's "
+            "forms have no id, no title, or no </DOC>; the first is number "
             f"{matches.index(None) + 1}"
         )
-    return _records([(m[1], re.sub(TAG, " ", m[2])) for m in matches], path)
+    rows = [(m[1], html.unescape(re.sub(TAG, " ", m[2]))) for m in matches]
+    return pd.DataFrame(rows, columns=["id", "text"]).map(_on_one_line)
 
 
-def _xml_topics(path, text):
-    """Topics in XML: the number is an attribute; the query is the title, or the text.
-
-    <topic number="1"><title>late homework</title></topic>, or <query> for
-    <title>."""
-    try:
-        topics = [*ET.fromstring(text).iter("topic")]
-    except ET.ParseError as error:
-        raise ValueError(f"{path}: not readable as XML: {error}") from error
-    rows = []
-    for topic in topics:
-        query = topic.findtext("title") or topic.findtext("query")
-        rows.append((topic.get("number", ""), query or "".join(topic.itertext())))
-    return _records(rows, path)
-
-
-def _records(rows, path):
-    """A DataFrame of the columns id and text, whose texts are on one line.
-
-    ValueError where there are none."""
-    if not rows:
-        raise ValueError(f"{path}: holds no records of TREC's forms")
-    table = pd.DataFrame(rows, columns=["id", "text"])
-    return table.map(lambda text: " ".join(text.split()))
+def _on_one_line(text):
+    return " ".join(text.split())
 
 
 def _read_lines(path, encoding=None):
@@ -250,10 +191,8 @@ def _read_lines(path, encoding=None):
 
     Or a table, where a header says so."""
     text = decoded(path, encoding)
-    if re.search("(?i)<DOCNO>|<num>", text):
+    if suffix_of(path) == ".xml" or re.search(RECORDS, text):
         return _read_trec(path, encoding)
-    if suffix_of(path) == ".xml" or re.match(XML, text):
-        return _xml_topics(path, text)
     if re.match(QUERY_HEADER, text):
         return _read_csv(path, encoding)
     return pd.DataFrame(re.findall(LINE, text), columns=["id", "text"])
@@ -353,142 +292,120 @@ def results_in(folder):
 
 
 def visible(paths):
-    """Files, sorted, without those that programs leave there, see HIDDEN."""
-    return sorted(
-        path for path in paths if path.is_file() and not path.name.startswith(HIDDEN)
-    )
+    """Files, sorted, without those that programs leave there, see HIDDEN.
+
+    ValueError for a link to nothing, and a name that is not UTF-8."""
+    files = [path for path in paths if not path.name.startswith(HIDDEN)]
+    for path in files:
+        if not path.name.isprintable() or not path.exists():
+            problem = "a name that cannot be shown, or a link to nothing or to itself"
+            raise ValueError(f"{str(path)!a}: {problem}: mend it, or take it out")
+    return sorted(filter(Path.is_file, files))
 
 
 # --- Any file: documents, queries, judgements --------------------------------
 
 
-def read_records(path, names, needed, encoding=None, keep_other=False):
-    """A file as a DataFrame of texts with our columns; "" where it has none.
+def read_table(path, encoding=None):
+    """A file, or a folder of pages, as a DataFrame with the columns that it has.
+
+    encoding: see `decoded`. ValueError names the file and what is wrong."""
+    reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
+    try:
+        return reader(path, encoding)
+    except Exception as error:  # of other people's code, of every kind
+        if str(error).startswith(str(path)):
+            raise
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
+        form = f"not readable as {suffix_of(path)}"
+        raise ValueError(f"{path}: {form}: {problem}") from error
+
+
+def with_our_columns(table, path, names, needed, keep_other=False):
+    """A table of `read_table` with our columns, all texts; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
-    which must be there. encoding: see `decoded`. keep_other: whether columns
-    that we do not have are kept, under their own names. Notes name these, and
-    columns that are not used. ValueError names file, line or record, and
-    column."""
-    reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
-    table = reader(path, encoding)
+    tuples of columns; one of each has to be there. keep_other: whether columns
+    that we do not have are kept, under their own names. A list is joined, and
+    what is in an object is a column, as in meta.title. Notes name what is
+    joined, kept or not used. ValueError names file and columns."""
     notes = [*table.attrs.get("notes", [])]
     table = utils.check_table(table, [], path).astype(object).fillna("")
     table.columns = table.columns.map(str)
-    texts = table.map(str).map(corpus.encodable)
-    is_nested = table.map(is_list_like)
-    theirs = {name.lower(): name for name in reversed([*table])}
-    sources = {}  # our column: theirs
-    for column, options in names.items():
-        name = next(filter(theirs.get, map(str.lower, options)), None)
-        if name in theirs:
-            sources[column] = source = theirs[name]
-            problem = "is a list or an object, and has to be a text"
-            utils.fail_if_any(table, is_nested[source], source, path, problem)
-        elif column in needed:
-            utils.check_table(table, [" or ".join(options)], path)
+    if table.map(lambda cell: isinstance(cell, dict)).any(axis=None):
+        records = pd.json_normalize(table.to_dict("records"), max_level=2)
+        table = records.set_axis(table.index).astype(object).fillna("")
+    sources = sources_in(table, names)
+    if suffix_of(path) == ".tsv" and len(table.columns) == 2 and not sources:
+        table = pd.concat([pd.DataFrame([[*table]]), table.set_axis([0, 1], axis=1)])
+        table = table.set_axis(["id", "text"], axis=1)
+        notes.append(f"{path.name}: no column has a name, so line 1 is a row, too")
+        sources = sources_in(table, names)
+    missing = [group for group in needed if sources.keys().isdisjoint(group)]
+    if missing:
+        lacking = ", and no ".join(" or ".join(map(names.get, row)) for row in missing)
+        there = ", ".join(map(str, table))
+        advice = (
+            'rename one, or, of documents, write text = "its name" into columns.toml'
+        )
+        raise ValueError(f"{path}: no column {lacking}; found {there}; {advice}")
+    is_list = table.map(is_list_like).any()
+    texts = table.map(_joined).map(corpus.encodable)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
-    ours = {"", *corpus.OF_COURSE} if keep_other else filled
-    own = [name for name in filled if name not in ours and not any(is_nested[name])]
-    unused = filled.difference(own, sort=False)
-    for what, listed in {"of your own": own, "that are not used": unused}.items():
+    own = filled.difference([""], sort=False) if keep_other else filled[:0]
+    for what, listed in {
+        "whose lists are joined": [name for name in sources.values() if is_list[name]],
+        "of your own": own.difference(corpus.OF_COURSE, sort=False),
+        "that are not used": filled.difference(own, sort=False),
+    }.items():
         if len(listed):
             notes.append(f"{path.name}: columns {what}: {', '.join(listed)}")
     columns = {column: texts[name] for column, name in sources.items()}
     columns = {**dict.fromkeys(names, ""), **columns, **texts[own]}
     records = pd.DataFrame(columns, table.index)
-    records = records.replace({"course": {"": "all"}, "kind": {"": "typed"}})
     records.attrs["notes"] = notes
     return records
 
 
-def read_queries(path, encoding=None):
-    """Read queries from a table, from topics of TREC, or from lines of text.
+def sources_in(table, names):
+    """Which column of a table is which of ours, in any case: a dict of ours: theirs."""
+    theirs = {str(name).lower(): name for name in reversed([*table])}
+    sources = {}
+    for column, options in names.items():
+        for name in map(str.lower, [options, *options.split(" or ")]):
+            if name in theirs:
+                sources.setdefault(column, theirs[name])
+    return sources
 
-    A query without an id gets "q" and a hash of it and its course; so another
-    query changes no id. The second of a text gets "-2" behind it. Columns that
-    the course does not have stay, under their own names."""
-    queries = read_records(path, QUERY, ["query"], encoding, keep_other=True)
+
+def _joined(cell):
+    return "\n".join(map(str, cell)) if is_list_like(cell) else str(cell)
+
+
+def with_defaults(table):
+    """A table in which an empty course is "all", and an empty kind "typed"."""
+    return table.replace({"course": {"": "all"}, "kind": {"": "typed"}})
+
+
+def read_queries(path, table):
+    """Queries of a table, see `read_table`, as a DataFrame with the columns QUERY.
+
+    A query without an id gets one of `made_ids`; the second of a text gets
+    "-2" behind it. Columns that the course does not have stay, under their own
+    names."""
+    queries = with_our_columns(table, path, QUERY, [("query",)], keep_other=True)
+    queries = with_defaults(queries)
     is_blank = queries["query_id"].str.strip() == ""
-    made = queries["course"] + "\n" + queries["query"].str.strip()
-    made = "q" + made.map(corpus.short_hash)
+    made = made_ids(queries)
     n = made.groupby([made, is_blank]).cumcount() + 1
     made = made.mask(n > 1, made + "-" + n.astype(str))
     queries["query_id"] = queries["query_id"].mask(is_blank, made)
     again = queries["query_id"].duplicated()
     utils.fail_if_any(queries, again, "query_id", path, "stands twice")
-    utils.check_table(queries, ["query"], path)
-    return queries
+    return utils.check_table(queries, ["query"], path)
 
 
-def read_qrels(path, encoding=None):
-    """A DataFrame of query_id, document and grade, a number.
-
-    path: lines of query, document and grade, with a header or without (BEIR,
-    TREC); or a table with these columns as .csv, .json, .jsonl, .parquet or
-    .xlsx."""
-    if suffix_of(path) in READERS.keys() - {".tsv", ".trec"}:
-        table = read_records(path, GRADED, GRADED, encoding)
-    else:
-        table = _qrels_lines(path, encoding)
-    wrong = ~table["grade"].str.fullmatch(r"-?\d+(\.\d+)?").astype(bool)
-    utils.fail_if_any(table, wrong, "grade", path, "is no number")
-    return table.assign(grade=table["grade"].astype(float))
-
-
-def _qrels_lines(path, encoding):
-    """The query, document and grade of each line, as texts. A header is left out."""
-    rows = {}
-    for number, line in enumerate(decoded(path, encoding).split("\n"), start=1):
-        fields = line.strip().split("\t") if "\t" in line else line.split()
-        if number == 1 and all(re.search(HEADER, field) for field in fields):
-            continue
-        if len(fields) in (3, 4):
-            rows[number] = fields[0], *fields[-2:]
-        elif line.strip():
-            problem = f"line {number}: not a query, document and grade: {line!r:.100}"
-            raise ValueError(f"{path}: {problem}")
-    table = pd.DataFrame([*rows.values()], [*rows], [*GRADED], dtype=str)
-    return table.rename_axis("line")
-
-
-# --- A .zip ------------------------------------------------------------------
-
-
-def unzipped(path, into):
-    """The folder that a .zip holds, unpacked into `into`, which is made.
-
-    What programs leave in it (__MACOSX, .DS_Store) is left out, and a path
-    that leads out of the folder ends in it. ValueError for what is no .zip, is
-    damaged, encrypted, too large, or has a link; the size and links are
-    checked first."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            members = _checked_members(packed)
-            into.mkdir()
-            for member in members:
-                member.filename = member.filename.replace("\\", "/")  # Windows' own
-                place = Path(member.filename)
-                if not place.name.startswith(HIDDEN) and "__MACOSX" not in place.parts:
-                    packed.extract(member, into)
-    except Exception as error:  # zipfile's are of every kind
-        raise ValueError(f"{path}: cannot be unpacked: {error}") from error
-    folder = into
-    while [path.is_dir() for path in folder.iterdir()] == [True]:  # nothing else in it
-        [folder] = folder.iterdir()
-    return folder
-
-
-def _checked_members(packed):
-    """The members of a .zip that is open. ValueError for links, and for too much."""
-    members = packed.infolist()
-    n_bytes = sum(member.file_size for member in members)
-    if n_bytes > corpus.LARGEST or len(members) > MOST_FILES:
-        limits = f"{corpus.LARGEST / 1e9:.0f} GB and {MOST_FILES:,} files"
-        size = f"{n_bytes / 1e9:.1f} GB in {len(members):,} files"
-        raise ValueError(f"{size}; at most {limits} are unpacked; cut it")
-    for member in members:
-        if stat.S_ISLNK(member.external_attr >> 16):
-            name = f"{member.filename!r:.100}"
-            raise ValueError(f"{name} is a link; pack the file itself")
-    return members
+def made_ids(queries):
+    """Ids of queries: "q" and a hash of course and text, so none changes another's."""
+    made = queries["course"] + "\n" + queries["query"].str.strip()
+    return "q" + made.map(corpus.short_hash)

@@ -147,6 +147,7 @@ def _candidates(folder, options, names=(), kind=None):
             {name, f"own: {name}", f"run: {name}"} & own.keys() for name in names
         ]
         only_own = options.only_own or (bool(names) and all(are_own))
+        only_own = only_own or not folder.has_texts
         only_own = yours.are_alone(len(folder.documents), own, only_own)
         ours = [] if only_own else built_in.names(embedding.fetched_models())
         needed = {decision.named(name, [*own, *ours]) for name in names}

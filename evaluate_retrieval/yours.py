@@ -78,21 +78,22 @@ class Search:
 def own_searches(folder, queries, searching):
     """`Search` by name: "own: NAME" of programs, "run: NAME" of the folder's runs.
 
-    folder: has documents, log and judgements, with query_id, and runs, a dict
-    of name: dict of query id: ids. queries: a list of DataFrames, those that a
+    folder: has documents, chunks, log and judgements, with query_id, and runs, a
+    dict of name: dict of query id: ids. queries: a list of DataFrames, those that a
     run may rank. searching: see `Searching`. The processes end with the
     context. ValueError names the file or the search that cannot be used."""
-    corpus_ids = dict.fromkeys(document["id"] for document in folder.documents)
+    ids = [document["id"] for document in folder.documents]
+    documents_of = dict(zip(ids, ids, strict=True)) | folder.chunks
     own, runs = {}, {}
     for name, rankings in folder.runs.items():
-        ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
-        runs[f"run: {name}"] = _of_run(name, rankings, queries, corpus_ids, ids)
+        query_ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
+        runs[f"run: {name}"] = _of_run(name, rankings, queries, documents_of, query_ids)
     with process.Loop() as loop:
         for name, processes in _programs(searching, loop):
             if f"own: {name}" in own:
                 raise ValueError(f"two searches are called {name!r}")
             ask = partial(_answers, name, processes, loop)
-            own[f"own: {name}"] = _of_program(name, ask, corpus_ids)
+            own[f"own: {name}"] = _of_program(name, ask, documents_of)
         yield own | runs
 
 
@@ -226,8 +227,8 @@ def _answers(name, processes, loop, queries):
     return loop.run(process.answers_of(processes, messages, tell))
 
 
-def _of_program(name, ask, corpus_ids):
-    """The `Search` of a program. corpus_ids: the ids of the documents.
+def _of_program(name, ask, documents_of):
+    """The `Search` of a program. documents_of: see `_in_place`.
 
     ask: see `_answers`. Each query is asked once, and its answer is kept. A query
     that fails is asked again; if it fails again, it finds nothing. ValueError where
@@ -257,7 +258,7 @@ def _of_program(name, ask, corpus_ids):
     def find(queries):
         ids = ask_new(queries)
         new = {id_: kept[id_] for id_ in ids if id_ not in placed}
-        placed.update(_in_place(name, new, corpus_ids, counts))
+        placed.update(_in_place(name, new, documents_of, counts))
         return [placed[id_] for id_ in ids]
 
     return Search(find, "own", counts, took, errors, ask_new)
@@ -275,26 +276,30 @@ def _messages_of(queries):
     return {id_: {"query_id": id_, **row} for id_, row in pairs}
 
 
-def _in_place(name, rankings, corpus_ids, counts):
+def _in_place(name, rankings, documents_of, counts):
     """Rankings with "" for an id that stands before, or is of no document.
 
-    So the ids below keep their ranks. rankings: a dict of query: ids. Warnings
-    and counts tell how many there are. ValueError if more than FOREIGN are of
-    no document."""
+    So the ids below keep their ranks. But a chunk is its document, and a later
+    chunk of the same has no place. rankings: a dict of query: ids. documents_of:
+    a dict of the id of each document, and of each chunk: the document's id.
+    Warnings and counts tell how many there are. ValueError if more than FOREIGN
+    are of no document."""
     placed, foreign, repeated = {}, [], Counter()
     for query, ids in rankings.items():
-        foreign += [(query, id_) for id_ in ids if id_ not in corpus_ids]
+        foreign += [(query, id_) for id_ in ids if id_ not in documents_of]
         repeated[query] = len(ids) - len({*ids})
-        placed[query], unseen = [], corpus_ids.keys() & ids
+        placed[query], seen = [], set()
         for id_ in ids:
-            placed[query].append(id_ if id_ in unseen else "")
-            unseen.discard(id_)
+            document = documents_of.get(id_, "")
+            if document not in seen or id_ == document:
+                placed[query].append("" if document in seen else document)
+            seen |= {document} - {""}
     if n_repeated := repeated.total():
         problem = f"repeated ids of {len(+repeated):,} queries count once, in place"
         warnings.warn(f"{name}: {n_repeated:,} {problem}", stacklevel=4)
     if foreign:
         query, id_ = foreign[0]
-        n_ids, example = sum(map(len, rankings.values())), next(iter(corpus_ids), "")
+        n_ids, example = sum(map(len, rankings.values())), next(iter(documents_of), "")
         sentence = (
             f"{name}: {len(foreign):,} of {n_ids:,} ids are of no document; the first "
             f"is {id_!r}, query {query!r}; a document has {example!r}"
@@ -311,7 +316,7 @@ def _in_place(name, rankings, corpus_ids, counts):
 # --- Runs --------------------------------------------------------------------
 
 
-def _of_run(name, rankings, queries, corpus_ids, query_ids):
+def _of_run(name, rankings, queries, documents_of, query_ids):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
     A query has in the run its query_id, or the id that `trec.query_ids` gives
@@ -319,8 +324,8 @@ def _of_run(name, rankings, queries, corpus_ids, query_ids):
     the queries that have a ranking, if some have none, and those of the run
     that are unknown. ValueError if no query has one, or if many ids are of no
     document."""
-    path, counts = f"runs/{name}.trec", Counter()
-    placed = _in_place(path, rankings, corpus_ids, counts)
+    path, counts = f"runs/{name}", Counter()
+    placed = _in_place(path, rankings, documents_of, counts)
 
     def find(table):
         return [placed.get(id_) for id_ in trec.query_ids(table)]

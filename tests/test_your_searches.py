@@ -41,12 +41,11 @@ QUERIES = pd.DataFrame(
 )
 
 
-def folder(documents=DOCUMENTS, **runs):
+def folder(documents=DOCUMENTS, chunks=None, **runs):
     """What `own_searches` uses of a `Folder`."""
-    no_queries = pd.DataFrame(columns=["query_id"])
-    return SimpleNamespace(
-        documents=documents, runs=runs, log=no_queries, judgements=no_queries
-    )
+    none = pd.DataFrame(columns=["query_id"])
+    tables = {"log": none, "judgements": none, "runs": runs}
+    return SimpleNamespace(documents=documents, chunks=chunks or {}, **tables)
 
 
 CONTEXTS = ExitStack()
@@ -323,6 +322,14 @@ def test_an_id_that_stands_again_keeps_its_rank_and_counts_once(tmp_path):
     ]
 
 
+def test_a_chunk_is_its_document_and_later_chunks_of_it_take_no_place(tmp_path):
+    chunks = {"a1": "a", "a2": "a", "b1": "b"}
+    run = {"q1": ["a2", "a1", "z", "b1", "b1", "a", "c", "c"]}
+    with pytest.warns(UserWarning, match="runs/r: 1 of 8 ids"):
+        [search] = searches_of(folder(chunks=chunks, r=run), [FOR_A]).values()
+    assert search(FOR_A, k=6).tolist() == [["a", "", "b", "", "c", ""]]
+
+
 def test_many_ids_of_no_document_are_an_error(tmp_path):
     code = "SEARCHES = {'z': lambda *_: ['a', 'z'], 'gap': lambda *_: ['a', '', 'b']}"
     searches = own(tmp_path, code)
@@ -429,7 +436,7 @@ SCRIPT = """import sys
 from types import SimpleNamespace
 import pandas as pd
 from evaluate_retrieval import process, yours
-folder = SimpleNamespace(documents=[{"id": "a"}], runs={})
+folder = SimpleNamespace(documents=[{"id": "a"}], runs={}, chunks={})
 with yours.own_searches(folder, [], yours.Searching(sys.argv[1])) as searches:
     query = {"query_id": ["q"], "question": [sys.argv[2]], "course": ["x"]}
     searches["own: mine"](pd.DataFrame(query))"""
@@ -510,21 +517,19 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(caplog):
     generated = QUERIES.drop(columns="query_id").assign(document=["a", "b"])
     ids = trec.query_ids(generated)
     runs = {"a tool": {"q1": [*"aabcz"], ids[0]: ["c"]}, "b": {"q1": ["a"], "q9": []}}
-    with pytest.warns(UserWarning, match=r"a tool\.trec: 1 "):  # repeated, or foreign
+    with pytest.warns(UserWarning, match=r"a tool: 1 "):  # repeated, or foreign
         searches = searches_of(folder(**runs), [QUERIES, generated])
     lines = caplog.text
-    assert (
-        lines.count("runs/b.trec: rankings for 0 of 2 queries only, less than h") == 1
-    )
-    assert "runs/b.trec: 1 of its queries are not here: 'q9'" in lines
-    assert "runs/b.trec: rankings for 1 of 2 queries only\n" in lines
+    assert lines.count("runs/b: rankings for 0 of 2 queries only, less than h") == 1
+    assert "runs/b: 1 of its queries are not here: 'q9'" in lines
+    assert "runs/b: rankings for 1 of 2 queries only\n" in lines
     del searches["run: b"]
     [(name, run)] = searches.items()
     assert (name, run.origin) == ("run: a tool", "run")
     row = yours.how_it_went(searches).loc[name]
     assert row.dropna().to_dict() == {"queries": 2, "repeated ids": 1, "foreign ids": 1}
     assert yours.milliseconds(searches).isna().all()
-    assert "a tool.trec: rankings for 1 of 2 queries only" in caplog.text
+    assert "a tool: rankings for 1 of 2 queries only" in caplog.text
     assert run(QUERIES, k=5).tolist() == [["a", "", "b", "c", ""], [""] * 5]
     assert yours.of_queries(searches, pd.concat([QUERIES, QUERIES.tail(1)])) == {}
     assert yours.of_queries(searches | {"x": print}, QUERIES).keys() == {name, "x"}
@@ -535,7 +540,7 @@ def test_a_run_that_does_not_fit_is_an_error_that_names_it():
         ("q1", "z"): "1 of 1 ids are of no document; the first is 'z', query 'q1'",
         ("q9", "a"): "ranks none of the queries; its query ids: q9; a query has 'q1'",
     }.items():
-        with pytest.raises(ValueError, match=rf"runs/other\.trec: {problem}"):
+        with pytest.raises(ValueError, match=rf"runs/other: {problem}"):
             searches_of(folder(other=dict([ranking])), [QUERIES])
 
 

@@ -263,7 +263,6 @@ WRONG = {
         "/mine: has files, and no",
     ),
     "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
-    "judge irds": (["judge", "irds:x"], "irds:x: no folder; judgements go"),
     "k 0": (["DATA", *OWN, "--k", "0"], "k must be a whole number from 1, not 0"),
     "k 2.5": (["DATA", *OWN, "--k", "2.5"], "--k: invalid int value: '2.5'"),
     "no such metric": (["DATA", *OWN, "--metric", "map"], "invalid choice: 'map'"),
