@@ -347,11 +347,12 @@ def funnel(table, title):
     show(figure, f"{title}. {'; '.join(rows)}.")
 
 
-def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True):
+def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
     """One line for each name, with the name beside its last point.
 
     lines: dict of name: Series of x: y. best: whether the highest point of
-    each line is marked."""
+    each line is marked. label_at: beside which point the name stands, 0 for
+    the first."""
     figure, axis = _panel(title, 4.5, xlabel, ylabel)
     texts = []
     for place, (name, line) in zip(_places(lines), lines.items(), strict=True):
@@ -360,8 +361,9 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True):
         x = line.idxmax()
         if best:
             axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
-        last = line.index[-1], line.iloc[-1]
-        axis.text(*last, f"  {name}", color=colour, va="center")
+        place = (line.index[label_at], line.iloc[label_at])
+        height = "center" if label_at else "bottom"
+        axis.text(*place, f"  {name}", color=colour, va=height)
         ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
         texts.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:
