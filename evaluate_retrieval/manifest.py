@@ -58,7 +58,7 @@ def locked(results):
 def recorded_run(results, source, command, language, models):
     """Write the manifest of what is done inside: gives the id of the run.
 
-    Call it under the lock. source: a folder, a file or irds:NAME. command: the
+    Call it under the lock. source: a folder or a file. command: the
     words of the command line. language and models: as the manifest is to say.
     In the end it has the state, done or failed, and what was written, with
     hashes. Warnings of the log say which inputs have changed, as a search's own

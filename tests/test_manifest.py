@@ -73,14 +73,14 @@ def test_a_manifest_of_another_form_says_nothing(tmp_path, text):
     assert not manifest.has_written(tmp_path, "a", "b")
     with pytest.raises(ValueError, match="name a new folder"):
         manifest.check_ours(tmp_path)
-    with recorded(tmp_path, "irds:a"):
+    with recorded(tmp_path, "a folder"):
         pass
     assert content(tmp_path)["state"] == "done"
 
 
 def test_a_second_run_is_kept_out_and_a_killed_one_is_said(folder, caplog):
     results = folder / "results"
-    with manifest.locked(results), recorded(results, "irds:a") as run_id:
+    with manifest.locked(results), recorded(results, "a folder") as run_id:
         killed = content(results)
         assert (killed["state"], killed["inputs"]) == ("running", {})
         says = pytest.raises(RuntimeError, match=f"run {run_id}")
