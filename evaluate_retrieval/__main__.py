@@ -208,7 +208,6 @@ def options_of(arguments):
         only_own=arguments.only_own,
         incumbent=arguments.incumbent,
         language=arguments.language,
-        use_node=bool(os.environ.get("ELASTICSEARCH_URL")),
         metric=arguments.metric,
         k=arguments.k,
         no_tuning=arguments.no_tuning,

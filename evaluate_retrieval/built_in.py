@@ -1,4 +1,4 @@
-"""The searches that the command brings: BM25, vectors, sums of both, Elasticsearch.
+"""The searches that the command brings: BM25, vectors, sums of both.
 
 A *setting* says what a search is made of, a dict. `text` and `vectors` are the
 weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of
@@ -14,10 +14,9 @@ from importlib.util import find_spec
 import numpy as np
 from minsearch import Index
 
-from course import corpus, elastic, embedding, experiments, scoring, utils
+from course import corpus, embedding, experiments, scoring, utils
 
 MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
-ELASTICSEARCH = "Elasticsearch: combined_fields"
 TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
 LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
@@ -43,13 +42,12 @@ class Vectors:
 class BuiltIn:
     """A search of ours: a function of queries and k.
 
-    scores: its score function. setting: what it is made of; {} for an engine.
-    index: its name in Elasticsearch."""
+    scores: its score function. setting: what it is made of; {} for
+    minsearch's."""
 
     search: Callable
     scores: Callable
     setting: dict = field(default_factory=dict)
-    index: str = ""
     origin = "built in"
 
     def __call__(self, queries, k=10):
@@ -183,29 +181,6 @@ def untuned(documents, build, vectors):
     return searches | {name: build(setting) for name, setting in settings.items()}
 
 
-def in_elasticsearch(es, documents):
-    """Our search in Elasticsearch, a dict of name: `BuiltIn`. es: a client, or None."""
-    if not es:
-        return {}
-    fields = fields_of(documents)
-    query = elastic.match_query(fields, "combined_fields")
-    index = elastic.index_fields(es, "course-own", documents, fields)
-    search = elastic.elasticsearch_search(es, index, query, k=10)
-    scores = elastic.elasticsearch_scores(es, index, query, documents, 1)
-    return {ELASTICSEARCH: BuiltIn(search, scores, index=index)}
-
-
-def remove(es, searches):
-    """Delete the indexes of searches; a dead node must not hide other errors."""
-    for search in searches.values():
-        if getattr(search, "index", ""):
-            try:
-                es.indices.delete(index=search.index, ignore_unavailable=True)
-            except Exception as error:
-                why = type(error).__name__
-                log.warning("Elasticsearch: %s is left (%s)", search.index, why)
-
-
 def embedded(documents):
     """`embed_all` with all models that are here; {} where their package is missing."""
     if find_spec("sentence_transformers"):
@@ -229,7 +204,6 @@ def names(models=()):
         "hybrid: weight 0.8",
         TUNED_SUM,
         *(f"vectors: {name}" for name in models),
-        ELASTICSEARCH,
     ]
 
 

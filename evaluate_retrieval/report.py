@@ -4,12 +4,11 @@ What it looks like is in report.html.j2, and the page of two searches in
 pair.html.j2. What people wrote is escaped there."""
 
 import base64
-import json
 from datetime import date
 
 import pandas as pd
 
-from course import corpus, elastic, embedding, plots, scoring
+from course import corpus, embedding, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 from evaluate_retrieval.templates import plain, render
 
@@ -244,13 +243,10 @@ def made_with(folder, models, run_id):
 
 
 def recipe(name, candidates, folder):
-    """What to paste of a search, as text: Python, or a request of Elasticsearch."""
+    """What to paste of a search, as the text of a program in Python."""
     search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
     if search.origin != "built in":
         return "It is yours already."
-    if name == built_in.ELASTICSEARCH:
-        query = elastic.match_query(fields, "combined_fields")
-        return json.dumps(query("QUESTION", "COURSE"), indent=1)
     embedded = search.setting.get("embedded", "vectors")
     model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
     return render(

@@ -1,14 +1,13 @@
 """A run of the command on a folder: evaluate all searches, or compare two."""
 
 import logging
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 
-from course import corpus, elastic, embedding, experiments, intervals, llm, trec, utils
+from course import corpus, embedding, experiments, intervals, llm, trec, utils
 from evaluate_retrieval import (
     built_in,
     decision,
@@ -33,8 +32,7 @@ class Options:
     source: a folder or file with the documents. out: the folder of results.
     searching: how your own searches are run. only_own: none of ours.
     incumbent: the name of the search that runs today. language: of the stems;
-    None detects it. use_node: whether Elasticsearch is asked, too. metric, k:
-    see `measures_of`. no_tuning: nothing is tuned."""
+    None detects it. metric, k: see `measures_of`. no_tuning: nothing is tuned."""
 
     source: Path
     out: Path
@@ -42,7 +40,6 @@ class Options:
     only_own: bool = False
     incumbent: str | None = None
     language: str | None = None
-    use_node: bool = False
     metric: str | None = None
     k: int | None = None
     no_tuning: bool = False
@@ -74,14 +71,14 @@ def evaluate_folder(options, run_id):
         advice = lists.advice(folder)
         path.write_text(report.advice_page(folder, advice, run_id), encoding="utf-8")
         return Evaluated(folder, files=(path,), says=advice)
-    with _candidates(folder, options) as (folder, candidates):
-        chosen = steps.choose(folder, candidates)
-        results = steps.measure(folder, candidates, chosen)
-        verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
-        pair = steps.pair_of(folder, candidates, results, verdict)
-        measured = results.measured[folder.decides]
-        figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
-        tables = _tables(folder, results, verdict, options.out)
+    folder, candidates = _candidates(folder, options)
+    chosen = steps.choose(folder, candidates)
+    results = steps.measure(folder, candidates, chosen)
+    verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
+    pair = steps.pair_of(folder, candidates, results, verdict)
+    measured = results.measured[folder.decides]
+    figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
+    tables = _tables(folder, results, verdict, options.out)
     board, queries = results.boards[folder.decides], folder.test[folder.decides]
     log.info(report.board_text(board, queries, measured.measure))
     files = _write_results(folder, results, pair, figures, tables, options.out)
@@ -134,9 +131,8 @@ def own_of(folder, options):
     return yours.own_searches(folder, queries, options.searching)
 
 
-@contextmanager
 def _candidates(folder, options, names=(), kind=None):
-    """The folder and its searches, `steps.Candidates`; in the end indexes are deleted.
+    """The folder and its searches, `steps.Candidates`.
 
     names: of searches, if no others are needed: then ours are built only where
     these are not all yours. kind: of the queries, if no others are asked. What
@@ -163,12 +159,8 @@ def _candidates(folder, options, names=(), kind=None):
     if llm.is_live() and not find_spec("openai"):
         advice = 'pip install "retrieval-evaluation-course[course]"'
         raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
-    es = elastic.connect_elasticsearch() if options.use_node else None
-    candidates = steps.candidates(folder, own, es, only_own, options.no_tuning)
-    try:
-        yield folder, replace(candidates, failed=failed)
-    finally:
-        built_in.remove(es, candidates.searches)
+    candidates = steps.candidates(folder, own, only_own, options.no_tuning)
+    return folder, replace(candidates, failed=failed)
 
 
 def _tables(folder, results, verdict, out):
@@ -289,16 +281,16 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    with _candidates(folder, options, names, kind) as (folder, candidates):
-        pair = tuple(decision.named(name, candidates.searches) for name in names)
-        if pair[0] == pair[1]:
-            raise ValueError(f"both searches are {pair[0]!r}")
-        two = candidates.only(pair)
-        able = yours.of_queries(two.searches, folder.test[kind])
-        for name in pair:
-            if name not in able:
-                raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
-        results = steps.measure(folder, two, {kind: pair[0]})
+    folder, candidates = _candidates(folder, options, names, kind)
+    pair = tuple(decision.named(name, candidates.searches) for name in names)
+    if pair[0] == pair[1]:
+        raise ValueError(f"both searches are {pair[0]!r}")
+    two = candidates.only(pair)
+    able = yours.of_queries(two.searches, folder.test[kind])
+    for name in pair:
+        if name not in able:
+            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
+    results = steps.measure(folder, two, {kind: pair[0]})
     figures = pairs.summary(results.measured[kind], pair)
     causes = written_causes([*options.out.glob(FAILURES)])
     failed = pairs.failures(folder, kind, results.rankings[kind], causes)

@@ -68,17 +68,16 @@ class Results:
     differences: dict
 
 
-def candidates(folder, own, es=None, only_own=False, no_tuning=False):
+def candidates(folder, own, only_own=False, no_tuning=False):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    own: a dict of name: search. es: a client of Elasticsearch, or None.
-    no_tuning: without those whose settings are tuned."""
+    own: a dict of name: search. no_tuning: without those whose
+    settings are tuned."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
-    ours |= built_in.in_elasticsearch(es, folder.documents)
     grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}, {}
     if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)

@@ -171,18 +171,12 @@ def test_the_index_of_minsearch_that_is_pasted_is_that_of_the_command():
         assert [hit["id"] for hit in hits] == ids != []
 
 
-def test_a_search_of_yours_an_engine_and_minsearch_have_their_own_recipes():
+def test_a_search_of_yours_and_minsearch_have_their_own_recipes():
     own = SimpleNamespace(origin="own", setting={})
-    engine = built_in.BuiltIn(None, None)
     folder = SimpleNamespace(documents=DOCUMENTS, language="english")
-    searches = {
-        "own: x": own,
-        built_in.ELASTICSEARCH: engine,
-        built_in.MINSEARCH: engine,
-    }
+    searches = {"own: x": own, built_in.MINSEARCH: built_in.BuiltIn(None, None)}
     recipes = [
         report.recipe(name, steps.Candidates(searches), folder) for name in searches
     ]
     assert "yours" in recipes[0]
-    assert "combined_fields" in recipes[1]
-    assert "minsearch.Index(['question', 'text', 'section']" in recipes[2]
+    assert "minsearch.Index(['question', 'text', 'section']" in recipes[1]
