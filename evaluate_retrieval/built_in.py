@@ -42,16 +42,18 @@ class Vectors:
 class BuiltIn:
     """A search of ours: a function of queries and k.
 
-    scores: its score function. setting: what it is made of; {} for
-    minsearch's."""
+    scores: its score function. documents: those that it ranks. setting: what
+    it is made of; {} for minsearch's."""
 
-    search: Callable
     scores: Callable
+    documents: list
     setting: dict = field(default_factory=dict)
     origin = "built in"
 
     def __call__(self, queries, k=10):
-        return self.search(queries, k=k)
+        # text alone finds nothing without a shared word
+        above = -np.inf if self.setting.get("vectors") else 0
+        return utils.search_by_scores(self.scores, self.documents, k, above)(queries)
 
 
 # --- Vectors -----------------------------------------------------------------
@@ -137,23 +139,20 @@ def builder(documents, vectors, language="english"):
     """A function: a setting -> `BuiltIn`. vectors: a dict of name: `Vectors`."""
 
     @lru_cache(maxsize=2)  # who tunes a sum needs the same text again and again
-    def bm25(options):
-        return scoring.bm25_scores(documents, language=language, **dict(options))
+    def bm25(**options):
+        return scoring.bm25_scores(documents, language=language, **options)
 
     def build(setting):
         parts = []
         if setting.get("text"):
             names = [name for name in ("k1", "b", "heading") if name in setting]
-            parts.append(bm25(tuple((name, setting[name]) for name in names)))
+            parts.append(bm25(**{name: setting[name] for name in names}))
         if setting.get("vectors"):
             parts.append(vectors[setting["embedded"]].scores)
         scores = parts[0]
         if len(parts) > 1:
             scores = scoring.weighted_sum(parts, [setting["text"], setting["vectors"]])
-        # text alone finds nothing without a shared word
-        above = -np.inf if setting.get("vectors") else 0
-        search = utils.search_by_scores(scores, documents, k=10, above=above)
-        return BuiltIn(search, scores, setting)
+        return BuiltIn(scores, documents, setting)
 
     return build
 
@@ -169,8 +168,7 @@ def untuned(documents, build, vectors):
     fields, words = fields_of(documents), {"token_pattern": scoring.WORD}
     index = Index(fields, ["course"], vectorizer_params=words)
     scores = utils.minsearch_scores(index.fit(documents))
-    search = utils.search_by_scores(scores, documents, k=10, above=0)
-    searches = {MINSEARCH: BuiltIn(search, scores)}
+    searches = {MINSEARCH: BuiltIn(scores, documents)}
     settings = {"text: BM25": {"text": 1}}
     if "question" in fields:
         settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}

@@ -60,46 +60,49 @@ def _cell(value, column):
     return form.format(value) if pd.api.types.is_float(value) else str(value)
 
 
-def page(folder, candidates, results, verdict, pair, figures, lists, run_id, picture):
-    """The report on a folder with queries, as HTML.
+def page(evaluated, run_id, path):
+    """Write the report on a folder with queries, and beside it its picture.
 
-    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
-    names, see `steps.pair_of`. figures: of the pair, see `pairs.summary`, or
-    None where both names are one. lists: DataFrames by name: failures and
-    judge_next. picture: the path where the picture of the searches
-    is drawn."""
-    kind = folder.decides
+    evaluated: see `run`."""
+    folder, results = evaluated.folder, evaluated.results
+    candidates, pair = evaluated.candidates, evaluated.pair
+    kind, measures = folder.decides, folder.measures
     boards, best = results.boards, results.chosen[kind]
-    measures = folder.measures
-    address = draw(boards, measures, picture)
-    sections = [_of_failures(lists["failures"], best, measures[kind].k)]
-    if figures:
-        text = f"{pairs.sentence(figures, pair)} Query by query:"
+    sections = [_of_failures(evaluated.failures, best, measures[kind].k)]
+    if evaluated.figures:
+        text = f"{pairs.sentence(evaluated.figures, pair)} Query by query:"
         sections.insert(0, section("A against B", text, link="pair.html"))
     for name in reversed([*boards]):
         sections.append(_of_board(boards[name], folder.test[name], measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
-    if len(lists["judge_next"]):
+    if len(evaluated.judge_next):
         text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
             "soonest. “evaluate-retrieval judge FOLDER” asks for one after the other."
         )
-        first = lists["judge_next"][["query", "document"]].head(5)
+        first = evaluated.judge_next[["query", "document"]].head(5)
         sections.append(section("Judge next", text, first, index=False))
     code = recipe(best, candidates, folder)
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {"decision": verdict.says, "picture": address}
-    return render("report.html.j2", sections=sections, top=top)
+    picture = draw(boards, measures, path.with_suffix(".png"))
+    top = {"decision": evaluated.says, "picture": picture}
+    _write(path, "report.html.j2", sections=sections, top=top)
 
 
-def advice_page(folder, advice, run_id):
-    """The report on a folder without queries, as HTML. advice: what to do next."""
-    sections = [section("Next steps", advice), *of_folder(folder, (), run_id)]
-    return render("report.html.j2", sections=sections, top=None)
+def advice_page(evaluated, run_id, path):
+    """Write the report on a folder without queries: what to do next."""
+    sections = [section("Next steps", evaluated.says)]
+    sections += of_folder(evaluated.folder, (), run_id)
+    _write(path, "report.html.j2", sections=sections, top=None)
+
+
+def _write(path, template, **values):
+    """Write a page. values: what the template shows."""
+    path.write_text(render(template, **values), encoding="utf-8")
 
 
 def draw(boards, measures, path):
@@ -179,21 +182,20 @@ def board_text(board, queries, measure, most=10):
 def _of_differences(table, best, kind):
     """The sections on what is decided and what is not, in a list."""
     close = decision.undecided(table)
-    clear, sections = table.drop(close.index), []
-    if len(clear):
-        text = (
-            f"{best} minus each: it is significantly better than these. p is corrected "
-            "by Holm."
+    clear = table.drop(close.index)[["difference", "low", "high", "p"]]
+    parts = [
+        ("Decided", clear, "it is significantly better than these."),
+        ("Undecided", close, "we cannot tell it from these. Below 0 it is behind."),
+    ]
+    return [
+        section(
+            f"{title}, {kind} queries",
+            f"{best} minus each: {text} p is corrected by Holm.",
+            rows,
         )
-        columns = ["difference", "low", "high", "p"]
-        sections.append(section(f"Decided, {kind} queries", text, clear[columns]))
-    if len(close):
-        text = (
-            f"{best} minus each: we cannot tell it from these. Below 0 it is behind. "
-            "p is corrected by Holm."
-        )
-        sections.append(section(f"Undecided, {kind} queries", text, close))
-    return sections
+        for title, rows, text in parts
+        if len(rows)
+    ]
 
 
 def of_yours(searches):
@@ -265,11 +267,12 @@ def recipe(name, candidates, folder):
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(folder, results, pair, kind, failed, figures):
-    """Why one search beats another, as HTML: see `pairs`.
+def pair_page(folder, results, pair, failed, figures, path):
+    """Write why one search beats another: see `pairs`.
 
-    results: `steps.Results`. pair: two names. kind: of the queries. failed: a
-    table of failures, see `pairs.failures`. figures: see `pairs.summary`."""
+    results: `steps.Results`. pair: two names. failed: a table of failures, see
+    `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
+    kind = figures["kind"]
     queries, values = folder.test[kind], results.measured[kind].values
     measure = folder.measures[kind]
     won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
@@ -287,7 +290,8 @@ def pair_page(folder, results, pair, kind, failed, figures):
             "cause of your own for each."
         )
         sections.append(section("Failures by cause", text, counts))
-    return render(
+    _write(
+        path,
         "pair.html.j2",
         pair=pair,
         says=pairs.sentence(figures, pair),

@@ -20,6 +20,7 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 from evaluate_retrieval.measures import measures_of
+from evaluate_retrieval.templates import render
 
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
@@ -47,17 +48,22 @@ class Options:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What came out. verdict, results and pair are None where no queries decide.
+    """What came out of a folder. Where no queries decide, the rest is None.
 
-    failed: see `steps.Candidates`."""
+    files: paths that matter, which grow. figures: of the pair, see
+    `pairs.summary`, or None where both names are one. failures: see
+    `pairs.failures`. judge_next: see `lists.next_to_judge`."""
 
     folder: object
-    verdict: decision.Decision | None = None
+    says: str
+    files: list
+    candidates: steps.Candidates | None = None
     results: steps.Results | None = None
+    verdict: decision.Decision | None = None
     pair: tuple = ()
-    files: tuple = ()
-    says: str = ""
-    failed: dict = field(default_factory=dict)
+    figures: dict | None = None
+    failures: pd.DataFrame | None = None
+    judge_next: pd.DataFrame | None = None
 
 
 def evaluate_folder(options, run_id):
@@ -65,31 +71,41 @@ def evaluate_folder(options, run_id):
 
     Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
-    folder = read_aloud(options)
-    path = options.out / "report.html"
+    folder, out = read_aloud(options), options.out
+    path = out / "report.html"
     if not folder.test:
-        advice = lists.advice(folder)
-        path.write_text(report.advice_page(folder, advice, run_id), encoding="utf-8")
-        return Evaluated(folder, files=(path,), says=advice)
+        evaluated = Evaluated(folder, lists.advice(folder), [path])
+        report.advice_page(evaluated, run_id, path)
+        return evaluated
     folder, candidates = _candidates(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
     verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
     pair = steps.pair_of(folder, candidates, results, verdict)
-    measured = results.measured[folder.decides]
-    figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
-    tables = _tables(folder, results, verdict, options.out)
-    board, queries = results.boards[folder.decides], folder.test[folder.decides]
+    kind = folder.decides
+    measured = results.measured[kind]
+    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
+    judge_next = lists.next_to_judge(folder, results, verdict)
+    if llm.is_live() and len(judge_next):
+        kept = out / RESPONSES
+        judge_next = lists.with_proposals(judge_next, folder.documents, kept)
+    evaluated = Evaluated(
+        folder,
+        verdict.says,
+        [path],
+        candidates,
+        results,
+        verdict,
+        pair,
+        pairs.summary(measured, pair) if pair[0] != pair[1] else None,
+        pairs.failures(folder, kind, results.rankings[kind], causes),
+        judge_next,
+    )
+    board, queries = results.boards[kind], folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
-    files = _write_results(folder, results, pair, figures, tables, options.out)
-    picture = path.with_suffix(".png")
-    html = report.page(
-        folder, candidates, results, verdict, pair, figures, tables, run_id, picture
-    )
-    path.write_text(html, encoding="utf-8")
-    return Evaluated(
-        folder, verdict, results, pair, (path, *files), verdict.says, candidates.failed
-    )
+    _write_results(evaluated, out)
+    report.page(evaluated, run_id, path)
+    return evaluated
 
 
 def models():
@@ -110,18 +126,8 @@ def read_aloud(options):
             raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in folder.notes:
         log.info(note)
-    counts = [f"{len(folder.documents):,} documents"]
-    for kind, queries in folder.test.items():
-        counts.append(f"{len(queries):,} {kind} queries")
-        if (chosen_on := folder.development[kind]) is not queries:
-            counts[-1] += f", and {len(chosen_on):,} on which settings are chosen"
-        if "weight" in queries:
-            effect = intervals.design_effect(queries["weight"])
-            counts[-1] += (
-                f", with weights: they tell as much as {len(queries) / effect:,.0f} "
-                f"without (design effect {effect:.2f})"
-            )
-    log.info(", ".join(counts if folder.test else [*counts, "no queries"]))
+    text = render("folder.txt.j2", folder=folder, effect=intervals.design_effect)
+    log.info(" ".join(text.split()))
     return folder
 
 
@@ -163,42 +169,28 @@ def _candidates(folder, options, names=(), kind=None):
     return folder, replace(candidates, failed=failed)
 
 
-def _tables(folder, results, verdict, out):
-    """What the report and the files show beside the boards: a dict of tables."""
-    kind = folder.decides
-    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
-    judge_next = lists.next_to_judge(folder, results, verdict)
-    if llm.is_live() and len(judge_next):
-        path = out / RESPONSES
-        judge_next = lists.with_proposals(judge_next, folder.documents, path)
-    return {
-        "failures": pairs.failures(folder, kind, results.rankings[kind], causes),
-        "judge_next": judge_next,
-    }
-
-
-def _write_results(folder, results, pair, figures, tables, out):
-    """Write rankings, judgements, boards and tables; the paths that matter, a list."""
-    kind, by_query = folder.decides, []
-    for name, queries in folder.test.items():
-        rankings = results.rankings[name]
-        trec.write_trec(out, name, queries, rankings)
-        of_queries = queries, rankings, results.measured[name]
-        by_query.append(pairs.query_table(*of_queries))
+def _write_results(evaluated, out):
+    """Write rankings, judgements, boards and tables, and the page of the pair."""
+    folder, results = evaluated.folder, evaluated.results
+    tables = {"queries.csv": [], FAILURES: [evaluated.failures]}
+    if folder.decides == "judged":
+        tables["judge-next.csv"] = [evaluated.judge_next]
+    for kind, queries in folder.test.items():
+        of_queries = queries, results.rankings[kind]
+        trec.write_trec(out, kind, *of_queries)
+        by_query = pairs.query_table(*of_queries, results.measured[kind])
+        tables["queries.csv"].append(by_query)
     pd.concat(results.boards.values()).to_csv(out / "leaderboard.csv")
-    corpus.write_table(pd.concat(by_query), out / "queries.csv")
-    corpus.write_table(tables["failures"], out / FAILURES)
-    names = ["leaderboard.csv", "queries.csv", FAILURES]
-    if kind == "judged":
-        corpus.write_table(tables["judge_next"], out / "judge-next.csv")
-        names.append("judge-next.csv")
-    (out / "pair.html").unlink(missing_ok=True)  # of an earlier run
-    if figures:
-        failed = tables["failures"]
-        html = report.pair_page(folder, results, pair, kind, failed, figures)
-        (out / "pair.html").write_text(html, encoding="utf-8")
-        names.insert(0, "pair.html")
-    return [out / name for name in names]
+    for name, parts in tables.items():
+        corpus.write_table(pd.concat(parts), out / name)
+    page = out / "pair.html"
+    page.unlink(missing_ok=True)  # of an earlier run
+    if evaluated.figures:
+        report.pair_page(
+            folder, results, evaluated.pair, evaluated.failures, evaluated.figures, page
+        )
+        evaluated.files.append(page)
+    evaluated.files.extend(out / name for name in ("leaderboard.csv", *tables))
 
 
 def evaluated_as_json(evaluated):
@@ -230,22 +222,22 @@ def evaluated_as_json(evaluated):
 # --- The gate ----------------------------------------------------------------
 
 
-def kept_of(evaluated, name=None, baseline=None):
+def kept_of(evaluated, name, baseline):
     """What a baseline keeps of each kind of query: a dict of `gate.Kept`.
 
-    name: of the search. Without one it is that of a baseline, as far as it was
-    ranked; else the chosen one of each kind. ValueError for a name that no
-    search has."""
-    results, kept = evaluated.results, {}
+    name: of the search, or None. Then it is that of the baseline, a dict of the
+    same form, as far as it was ranked; else the chosen one of each kind.
+    ValueError for a name that no search has."""
+    results, failed, kept = evaluated.results, evaluated.candidates.failed, {}
     for kind, queries in evaluated.folder.test.items():
         rankings, search = results.rankings[kind], results.chosen[kind]
+        before = baseline[kind].search if kind in baseline else None
         if name:
             search = decision.named(name, rankings)
-        elif baseline and kind in baseline:
-            before = baseline[kind].search
-            if before in evaluated.failed and before not in rankings:
-                raise ValueError(evaluated.failed[before])
-            search = before if before in rankings else search
+        elif before in rankings:
+            search = before
+        elif before in failed:
+            raise ValueError(failed[before])
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
             query_id=ids,
@@ -296,14 +288,11 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     failed = pairs.failures(folder, kind, results.rankings[kind], causes)
     files = trec.file_names(pair)
     path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
-    html = report.pair_page(folder, results, pair, kind, failed, figures)
-    path.write_text(html, encoding="utf-8")
-    says = [pairs.sentence(figures, pair)]
-    says += [f"{why}." for why in candidates.failed.values()]
+    report.pair_page(folder, results, pair, failed, figures, path)
+    says = [pairs.sentence(figures, pair), *candidates.failed.values()]
     code, _ = pairs.exit_code(figures, margin)
     if figures["queries"] < experiments.FEW:
         code = gate.UNDECIDED
         says.append(f"Fewer than {experiments.FEW} queries decide nothing.")
-    says = " ".join(says)
-    result = {"says": says, "files": [path], "code": code}
+    result = {"says": " ".join(says), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

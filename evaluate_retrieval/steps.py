@@ -78,11 +78,14 @@ def candidates(folder, own, only_own=False, no_tuning=False):
     vectors = built_in.embedded(folder.documents)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
-    grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}, {}
+    kind, grids = folder.decides, {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}
     if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
+    queries = folder.development[kind], folder.test[kind]
+    measure, cross_fitted = folder.measures[kind], {}
     for name, settings in {} if no_tuning else grids.items():
-        best, cross_fitted[name] = tuned(folder, build, settings)
+        fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
+        cross_fitted[name], best = fitted
         ours[name] = build(best)
     safe = "hybrid: weight 0.8" if vectors else "text: BM25"
     models = {name: embedded.model for name, embedded in vectors.items()}
@@ -104,17 +107,16 @@ def that_work(own, tables, needed=(), fewest=1):
         for queries in tables:
             search(queries)
         if problem := yours.failures_of(name, search):
-            failed[name] = problem
-            log.warning(
-                "%s; the first: %s", problem, next(iter(search.errors.values()))
-            )
+            first = next(iter(search.errors.values()))
+            log.warning("%s; the first: %s", problem, first)
             if len(search.errors) > MOST_FAILED * len(search.milliseconds):
-                failed[name] += ", so nothing is said of it"
+                problem += ", so nothing is said of it"
                 del able[name]
+            failed[name] = f"{problem}."
     for name in own.keys() - able.keys():
         if name in needed or len(able) < fewest:
             error = next(iter(own[name].errors.values()))
-            raise ValueError(f"{failed[name]}. Mend it first: {error}")
+            raise ValueError(f"{failed[name]} Mend it first: {error}")
     return able, failed
 
 
@@ -135,18 +137,6 @@ def undivided(folder):
         development[kind] = test[kind] = whole
         log.info("nothing is tuned: all %d %s queries report", len(whole), kind)
     return replace(folder, development=development, test=test)
-
-
-def tuned(folder, build, settings):
-    """The best of the settings on the queries that choose, and rankings to report.
-
-    build: see `built_in.builder`. Each query that reports is ranked with what
-    is best on the other folds."""
-    kind = folder.decides
-    queries = folder.development[kind], folder.test[kind]
-    measure = folder.measures[kind]
-    rankings, best = _cross_fit(build, settings, *queries, measure, measure.depth)
-    return best, rankings
 
 
 def _cross_fit(build, settings, development, test, measure, depth=None):
@@ -211,8 +201,8 @@ def measure(folder, candidates, chosen):
     chosen: see `choose`. Of queries of other kinds nothing is measured."""
     encoding = _milliseconds_to_encode(candidates, folder.test)
     boards, rankings, measured = {}, {}, {}
-    test = {kind: folder.test[kind] for kind in chosen}
-    for kind, queries in test.items():
+    for kind in chosen:
+        queries = folder.test[kind]
         able = yours.of_queries(candidates.searches, queries)
         measure = folder.measures[kind]
         depth = measure.depth
@@ -298,7 +288,7 @@ def verdict_on(folder, candidates, results, incumbent=None):
         close=decision.undecided(results.differences[kind]).index,
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
     )
-    sentences = [verdict.says, *(f"{why}." for why in candidates.failed.values())]
+    sentences = [verdict.says, *candidates.failed.values()]
     if verdict.verdict == "ship" and verdict.incumbent:
         pair = verdict.name, verdict.incumbent
         sentences[1:1] = [

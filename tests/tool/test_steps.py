@@ -202,7 +202,7 @@ def test_shares_refused_are_of_queries_without_an_answer():
         def scores(queries):
             return [(np.arange(len(queries)), [0], best(queries)[:, None])]
 
-        return built_in.BuiltIn(None, scores)
+        return built_in.BuiltIn(scores, None)
 
     searches = {
         "none": scorer(lambda queries: np.ones(len(queries))),
