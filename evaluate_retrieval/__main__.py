@@ -40,10 +40,7 @@ log = logging.getLogger("evaluate_retrieval")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are a ValueError. Options are written in full."""
-
-    def __init__(self, *args, **options):
-        super().__init__(*args, allow_abbrev=False, **options)
+    """A parser whose errors are a ValueError."""
 
     def error(self, message):
         self.print_usage(sys.stderr)
@@ -96,7 +93,8 @@ def parser():
     )
     commands = main_parser.add_subparsers(dest="command", required=True)
     for command, text in COMMANDS.items():
-        add = commands.add_parser(command, help=text, description=text).add_argument
+        texts = {"help": text, "description": text}
+        add = commands.add_parser(command, allow_abbrev=False, **texts).add_argument
         nargs = "?" if command == "power" else None
         add("folder", type=filled, nargs=nargs, help="or a file, with the documents")
         add("--json", action="store_true", help="the result as JSON")

@@ -56,11 +56,13 @@ def judge_next(rankings, queries, k=10):
 
 
 def with_proposals(pairs, documents, path):
-    """Pairs to judge with what a model proposes: two more columns.
+    """Pairs to judge with what a model proposes, if one is asked: two more columns.
 
     model_says_relevant: its probability, from 0 to 1. model: its name. They
     are a model's, and nobody's judgements: `judge` does not show them, and no
     figure counts them. path: of the responses, which are kept."""
+    if not llm.is_live() or pairs.empty:
+        return pairs
     says = pooling.graded(pairs, documents, path)
     return pairs.assign(model_says_relevant=says.round(3), model=llm.model())
 

@@ -115,10 +115,9 @@ def draw(boards, measures, path):
         )
         for kind in reversed([*boards])
     }
-    kind = next(reversed(boards))
-    first = plots.label_of(boards[kind].index[0])
-    names = boards[kind].index
-    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in names else None
+    kind, board = [*boards.items()][-1]
+    first = plots.label_of(board.index[0])
+    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in board.index else None
     plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
     path.with_stem(f"{path.stem}-narrow").replace(path)
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
@@ -249,17 +248,15 @@ def recipe(name, candidates, folder):
     search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
     if search.origin != "built in":
         return "It is yours already."
-    embedded = search.setting.get("embedded", "vectors")
-    model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
+    model = candidates.models.get(search.setting.get("embedded"))
+    model = model or embedding.vector_settings()["model"]
     return render(
         "search.py.j2",
         setting=search.setting,
-        has_courses=any(d["course"] != "all" for d in folder.documents),
-        language=folder.language,
+        folder=folder,
         scoring=scoring,
         fields=fields,
         model=str(embedding.model_folder(model)) if model else "",
-        is_cut=embedded == "vectors: chunks",
         size=built_in.CHUNK,
     )
 

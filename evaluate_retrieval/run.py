@@ -72,10 +72,10 @@ def evaluate_folder(options, run_id):
     Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
     folder, out = read_aloud(options), options.out
-    path = out / "report.html"
+    page = out / "report.html"
     if not folder.test:
-        evaluated = Evaluated(folder, lists.advice(folder), [path])
-        report.advice_page(evaluated, run_id, path)
+        evaluated = Evaluated(folder, lists.advice(folder), [page])
+        report.advice_page(evaluated, run_id, page)
         return evaluated
     folder, candidates = _candidates(folder, options)
     chosen = steps.choose(folder, candidates)
@@ -86,13 +86,12 @@ def evaluate_folder(options, run_id):
     measured = results.measured[kind]
     causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
     judge_next = lists.next_to_judge(folder, results, verdict)
-    if llm.is_live() and len(judge_next):
-        kept = out / RESPONSES
-        judge_next = lists.with_proposals(judge_next, folder.documents, kept)
+    path = out / RESPONSES
+    judge_next = lists.with_proposals(judge_next, folder.documents, path)
     evaluated = Evaluated(
         folder,
         verdict.says,
-        [path],
+        [page],
         candidates,
         results,
         verdict,
@@ -104,7 +103,7 @@ def evaluate_folder(options, run_id):
     board, queries = results.boards[kind], folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
     _write_results(evaluated, out)
-    report.page(evaluated, run_id, path)
+    report.page(evaluated, run_id, page)
     return evaluated
 
 
@@ -277,17 +276,18 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     pair = tuple(decision.named(name, candidates.searches) for name in names)
     if pair[0] == pair[1]:
         raise ValueError(f"both searches are {pair[0]!r}")
-    two = candidates.only(pair)
-    able = yours.of_queries(two.searches, folder.test[kind])
+    two = {name: candidates.searches[name] for name in pair}
+    able = yours.of_queries(two, folder.test[kind])
     for name in pair:
         if name not in able:
             raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
-    results = steps.measure(folder, two, {kind: pair[0]})
+    candidates = replace(candidates, searches=two)
+    results = steps.measure(folder, candidates, {kind: pair[0]})
     figures = pairs.summary(results.measured[kind], pair)
     causes = written_causes([*options.out.glob(FAILURES)])
     failed = pairs.failures(folder, kind, results.rankings[kind], causes)
     files = trec.file_names(pair)
-    path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
+    path = options.out / f"{'-against-'.join(files[name] for name in pair)}.html"
     report.pair_page(folder, results, pair, failed, figures, path)
     says = [pairs.sentence(figures, pair), *candidates.failed.values()]
     code, _ = pairs.exit_code(figures, margin)

@@ -40,18 +40,6 @@ class Candidates:
             if search.origin != "built in"
         }
 
-    def only(self, names):
-        """The same with these searches alone."""
-        return replace(
-            self,
-            searches={name: self.searches[name] for name in names},
-            cross_fitted={
-                name: rankings
-                for name, rankings in self.cross_fitted.items()
-                if name in names
-            },
-        )
-
 
 @dataclass(frozen=True)
 class Results:
@@ -209,7 +197,8 @@ def measure(folder, candidates, chosen):
         deep = {name: partial(search, k=depth) for name, search in able.items()}
         rankings[kind], times = experiments.timed_rankings(deep, queries, depth)
         if kind == folder.decides:
-            rankings[kind] |= candidates.cross_fitted
+            fitted = candidates.cross_fitted
+            rankings[kind] |= {name: fitted[name] for name in fitted if name in able}
         own_times = yours.milliseconds(able)  # NaN for a run
         times[own_times.index] = own_times
         measured[kind] = decision.measured_of(queries, rankings[kind], measure)
@@ -232,16 +221,19 @@ def _milliseconds_to_encode(candidates, test):
     """Milliseconds to encode a query in batches of 16: a Series by search.
 
     The vectors of all queries are kept."""
+    models = {
+        name: candidates.models[search.setting["embedded"]]
+        for name, search in candidates.searches.items()
+        if search.origin == "built in" and search.setting.get("vectors")
+    }
     questions = [text for queries in test.values() for text in queries["question"]]
-    by_model = {}
-    for model in dict.fromkeys(candidates.models.values()):
-        embedding.embed(questions, model, role="query")
-        by_model[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
     times = {}
-    for name, search in candidates.searches.items():
-        if search.origin == "built in" and search.setting.get("vectors"):
-            times[name] = by_model[candidates.models[search.setting["embedded"]]]
-    return pd.Series(times, dtype=float)
+    for model in {*models.values()}:
+        embedding.embed(questions, model, role="query")
+        times[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
+    return pd.Series(
+        {name: times[model] for name, model in models.items()}, dtype=float
+    )
 
 
 def differences_from_chosen(measured, chosen):
@@ -258,17 +250,17 @@ def differences_from_chosen(measured, chosen):
     return experiments.as_one_family(tables)
 
 
-def refused_shares(candidates, queries, unanswered, share=0.05):
+def refused_shares(candidates, queries, unanswered):
     """Share of the queries without an answer that each search could refuse: a Series.
 
-    Each refuses `share` of the queries with an answer. It is empty where there
+    Each refuses one in twenty of the queries with an answer. It is empty where there
     are no queries of one of the two, and has the searches that have scores."""
     shares = {}
     for name, search in candidates.searches.items() if len(unanswered) else ():
         if search.origin == "built in":
             answerable = experiments.best_scores(search.scores, queries)
             hopeless = experiments.best_scores(search.scores, unanswered)
-            shares[name] = experiments.refused(answerable, hopeless, share)
+            shares[name] = experiments.refused(answerable, hopeless)
     return pd.Series(shares, name="refused", dtype=float)
 
 
