@@ -98,11 +98,18 @@ def chunks_of(document, size=CHUNK):
     return [{**document, "text": " ".join(words[s : s + size])} for s in starts]
 
 
-def embed_all(documents, models=()):
-    """`Vectors` by name: of the default model, and of each model that is named.
+def embedded(documents):
+    """`Vectors` by name: of the default model, and of each model that is here.
 
     Where more than a tenth of the texts is long, also of chunks, see
-    `chunks_of`."""
+    `chunks_of`. {} where their package is missing."""
+    if not find_spec("sentence_transformers"):
+        log.info(
+            "no vectors: sentence-transformers is not installed "
+            '(pip install "retrieval-evaluation-course[course]")'
+        )
+        return {}
+    models = embedding.fetched_models()
     names = {"vectors": None, **{f"vectors: {name}": name for name in models}}
     texts = [corpus.heading_and_text(document) for document in documents]
     vectors = {}
@@ -177,17 +184,6 @@ def untuned(documents, build, vectors):
     if vectors:
         settings["hybrid: weight 0.8"] = SUM
     return searches | {name: build(setting) for name, setting in settings.items()}
-
-
-def embedded(documents):
-    """`embed_all` with all models that are here; {} where their package is missing."""
-    if find_spec("sentence_transformers"):
-        return embed_all(documents, embedding.fetched_models())
-    log.info(
-        "no vectors: sentence-transformers is not installed "
-        '(pip install "retrieval-evaluation-course[course]")'
-    )
-    return {}
 
 
 def names(models=()):

@@ -86,8 +86,7 @@ def to_pool(folder, own, n_each=20):
     vectors = built_in.embedded(documents)
     build = built_in.builder(documents, vectors, folder.language)
     searches = {"text": build({"text": 1})}
-    for name in vectors:
-        searches[name] = build({"vectors": 1, "embedded": name})
+    searches |= {name: build({"vectors": 1, "embedded": name}) for name in vectors}
     return pooling.pool(sample.merge(log, on="question"), searches | own)
 
 

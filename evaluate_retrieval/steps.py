@@ -59,8 +59,8 @@ class Results:
 def candidates(folder, own, only_own=False, no_tuning=False):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    own: a dict of name: search. no_tuning: without those whose
-    settings are tuned."""
+    own: a dict of name: search. no_tuning: without those whose settings are
+    tuned. A query that reports is ranked with what is best on the other folds."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)

@@ -146,7 +146,7 @@ def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
     documents = DOCUMENTS if language == "english" else CHINESE
     every = {} if course else {"course": "all"}  # where there are no courses
     documents = [document | every for document in documents]
-    vectors = built_in.embed_all(documents)
+    vectors = built_in.embedded(documents)
     build = built_in.builder(documents, vectors, language)
     models = {key: embedded.model for key, embedded in vectors.items()}
     candidates = steps.Candidates({name: build(SETTINGS[name])}, models=models)

@@ -219,8 +219,9 @@ def test_shares_refused_are_of_queries_without_an_answer():
 # --- Our searches ------------------------------------------------------------
 
 
-def test_a_setting_says_which_parts_score_and_what_is_no_result():
-    vectors = built_in.embed_all(DOCUMENTS)
+def test_a_setting_says_which_parts_score_and_what_is_no_result(monkeypatch):
+    monkeypatch.setattr(embedding, "fetched_models", list)
+    vectors = built_in.embedded(DOCUMENTS)
     assert list(vectors) == ["vectors", "vectors: chunks"]  # one of three is long
     build = built_in.builder(DOCUMENTS, vectors)
     queries = pd.DataFrame({"question": ["sound"], "course": ["tv"]})
@@ -241,7 +242,8 @@ def test_a_setting_says_which_parts_score_and_what_is_no_result():
 def test_too_many_chunks_are_not_embedded_and_this_is_said(monkeypatch):
     n = built_in.n_chunks(DOCUMENTS)
     monkeypatch.setattr(built_in, "MOST_CHUNKS", n - 1)
-    assert list(built_in.embed_all(DOCUMENTS)) == ["vectors"]
+    monkeypatch.setattr(embedding, "fetched_models", list)
+    assert list(built_in.embedded(DOCUMENTS)) == ["vectors"]
     assert f"{n} chunks are too many (over {n - 1})" in built_in.about_chunks(DOCUMENTS)
     few_long = DOCUMENTS + 8 * DOCUMENTS[:1]
     assert built_in.n_chunks(few_long) == 0
