@@ -34,12 +34,11 @@ NEEDS = "Queries that ask for the same are one need."
 # --- Pages -------------------------------------------------------------------
 
 
-def section(title, text, table=None, code="", index=True, link=""):
-    """A heading and a paragraph; a table, code and a link, if there are any.
+def section(title, text, table=None, code="", index=True):
+    """A heading and a paragraph; a table and code, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
-    shown. link: the name of a page beside the report. Returns a dict of texts
-    and lists of texts."""
+    shown. Returns a dict of texts and lists of texts."""
     table = pd.DataFrame() if table is None else table.rename(columns=COLUMN_NAMES)
     return {
         "title": title,
@@ -48,7 +47,6 @@ def section(title, text, table=None, code="", index=True, link=""):
         "names": list(table.index) if index else [],
         "rows": [[*map(_cell, row, table)] for row in table.to_numpy(object)],
         "code": code,
-        "link": link,
     }
 
 
@@ -65,13 +63,10 @@ def page(evaluated, run_id, path):
 
     evaluated: see `run`."""
     folder, results = evaluated.folder, evaluated.results
-    candidates, pair = evaluated.candidates, evaluated.pair
-    kind, measures = folder.decides, folder.measures
-    boards, best = results.boards, results.chosen[kind]
+    candidates, measures = evaluated.candidates, folder.measures
+    kind, boards = folder.decides, results.boards
+    best = results.chosen[kind]
     sections = [_of_failures(evaluated.failures, best, measures[kind].k)]
-    if evaluated.figures:
-        text = f"{pairs.sentence(evaluated.figures, pair)} Query by query:"
-        sections.insert(0, section("A against B", text, link="pair.html"))
     for name in reversed([*boards]):
         sections.append(_of_board(boards[name], folder.test[name], measures[name]))
         sections += _of_differences(
@@ -89,7 +84,8 @@ def page(evaluated, run_id, path):
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
     picture = draw(boards, measures, path.with_suffix(".png"))
-    top = {"decision": evaluated.says, "picture": picture}
+    says = evaluated.figures and pairs.sentence(evaluated.figures, evaluated.pair)
+    top = {"decision": evaluated.says, "picture": picture, "pair": says}
     _write(path, "report.html.j2", sections=sections, top=top)
 
 

@@ -29,7 +29,7 @@ def render(sections, top=None):
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
 def test_names_and_texts_of_people_are_shown_as_text(text):
     table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
-    top = dict.fromkeys(["decision", "picture"], text)
+    top = dict.fromkeys(["decision", "picture", "pair"], text)
     html = render([report.section(text, text, table, code=text)], top)
     assert not re.search('<script|a & b|"c"', html)
     shown = BeautifulSoup(html, "html.parser")
