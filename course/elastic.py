@@ -51,12 +51,7 @@ def find_node():
     """A client for the nodes that the settings name, or for one on this machine.
 
     Returns also the problem, a sentence: where no healthy node answers, the
-    client is None, else the problem. Without the package elasticsearch both
-    are None."""
-    try:
-        import elasticsearch  # noqa: F401
-    except ImportError:  # who needs only the command has no client
-        return None, None
+    client is None, else the problem."""
     es = _client()
     if problem := _problem(es):
         addresses = node_settings()["addresses"] or NODE
@@ -72,7 +67,7 @@ def connect_elasticsearch():
     that may not ask for the node's health is enough."""
     es, problem = find_node()
     if es is None and node_settings()["required"]:
-        raise RuntimeError(problem or "Elasticsearch: its package is not installed")
+        raise RuntimeError(problem)
     if problem:
         advice = "start one with `make elasticsearch`"
         LOGGER.warning("%s. Its part is left out; %s.", problem, advice)
@@ -88,7 +83,7 @@ def node_or_record(client=None):
     and later for a request that is not on the record."""
     from elasticsearch import Elasticsearch
 
-    from course import recorded_node  # the command runs without Elastic's packages
+    from course import recorded_node  # only here, as the client
 
     if node_settings()["required"]:
         connect_elasticsearch()  # raises where it has to

@@ -40,61 +40,46 @@ log = logging.getLogger("evaluate_retrieval")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are a ValueError. Options are written in full."""
-
-    def __init__(self, *args, **options):
-        super().__init__(*args, allow_abbrev=False, **options)
+    """A parser whose errors are a ValueError."""
 
     def error(self, message):
         self.print_usage(sys.stderr)
         raise ValueError(message)
 
 
-def filled(text):
-    """The text of an argument. An empty one is an error, as of an empty variable."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty")
-    return text
+def checked(convert, is_fine, problem):
+    """The type of an argument: what convert makes of its text, where that is fine.
+
+    Else the error says the problem."""
+
+    def value_of(text):
+        with contextlib.suppress(ValueError):
+            if is_fine(value := convert(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
+
+    return value_of
 
 
-def margin(text):
-    """A margin of the metric, from 0 to below 1."""
-    if not 0 <= float(text) < 1:
-        problem = "it has to be from 0 to below 1"
-        raise argparse.ArgumentTypeError(f"a margin of {text}: {problem}")
-    return float(text)
-
-
-def seconds(text):
-    """A time-out, above 0 and at most a day."""
-    if not 0 < float(text) <= DAY:
-        problem = "not above 0, and a day at most"
-        raise argparse.ArgumentTypeError(f"a time-out of {text} s: {problem}")
-    return float(text)
-
-
-def named_text(text):
+def _name_and_command(text):
     """A name and what follows its "=": two texts."""
-    name, _, command = map(str.strip, text.partition("="))
-    if not (name and command):
-        problem = "it has to be NAME=COMMAND, or NAME=URL"
-        raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
-    return name, command
+    return [*map(str.strip, text.partition("="))][::2]
 
 
-def jobs(text):
-    """How many processes answer at once, from 1 to 64."""
-    if not 1 <= int(text) <= MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text}: from 1 to {MOST_JOBS} processes")
-    return int(text)
-
-
-def judge_name(text):
-    """The name of who judges, which becomes part of a file's name."""
-    if not re.fullmatch(r"[\w.-]+", text):
-        problem = "a name has letters, digits, -, _ and . only"
-        raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
-    return text
+# an empty text comes of an empty variable
+filled = checked(str, str.strip, "it is empty")
+margin = checked(float, lambda value: 0 <= value < 1, "it has to be from 0 to below 1")
+seconds = checked(
+    float, lambda value: 0 < value <= DAY, "not above 0 s, and a day at most"
+)
+named_text = checked(_name_and_command, all, "it has to be NAME=COMMAND, or NAME=URL")
+jobs = checked(
+    int, lambda value: 1 <= value <= MOST_JOBS, f"from 1 to {MOST_JOBS} processes"
+)
+# it becomes part of a file's name
+judge_name = checked(
+    str, re.compile(r"[\w.-]+").fullmatch, "a name has letters, digits, -, _ and . only"
+)
 
 
 def parser():
@@ -108,7 +93,8 @@ def parser():
     )
     commands = main_parser.add_subparsers(dest="command", required=True)
     for command, text in COMMANDS.items():
-        add = commands.add_parser(command, help=text, description=text).add_argument
+        texts = {"help": text, "description": text}
+        add = commands.add_parser(command, allow_abbrev=False, **texts).add_argument
         nargs = "?" if command == "power" else None
         add("folder", type=filled, nargs=nargs, help="or a file, with the documents")
         add("--json", action="store_true", help="the result as JSON")
@@ -208,7 +194,6 @@ def options_of(arguments):
         only_own=arguments.only_own,
         incumbent=arguments.incumbent,
         language=arguments.language,
-        use_node=bool(os.environ.get("ELASTICSEARCH_URL")),
         metric=arguments.metric,
         k=arguments.k,
         no_tuning=arguments.no_tuning,
@@ -240,7 +225,7 @@ def _measure(arguments, options):
     from evaluate_retrieval import gate, manifest, run
 
     is_gate = arguments.command == "gate"
-    baseline = gate.read_baseline(arguments.baseline) if is_gate else None
+    baseline = gate.read_baseline(arguments.baseline) if is_gate else {}
     if is_gate and arguments.baseline.resolve().parent == options.out.resolve():
         raise ValueError(f"{arguments.baseline}: this run writes there; name a copy")
     path = options.out / gate.BASELINE
@@ -256,10 +241,9 @@ def _measure(arguments, options):
             search = (is_gate and arguments.candidate) or options.incumbent
             kept = run.kept_of(evaluated, search, baseline)
             gate.write_baseline(path, kept, run_id)
-    result = run.evaluated_as_json(evaluated)
+            evaluated.files.append(path)
     if not is_gate:
-        files = [path] if evaluated.verdict else []
-        return result | {"files": [*result["files"], *files]}
+        return run.evaluated_as_json(evaluated)
     if not evaluated.verdict:
         raise ValueError(f"{options.source}: there are no queries that can decide")
     outcomes = gate.outcomes_of(
@@ -270,7 +254,7 @@ def _measure(arguments, options):
         allow_deleted=arguments.allow_deleted,
     )
     for outcome in outcomes:
-        outcome.sentences.extend(f"{why}." for why in evaluated.failed.values())
+        outcome.sentences.extend(evaluated.candidates.failed.values())
     for line in gate.summary_lines(outcomes):
         log.info(line)
     if arguments.summary:

@@ -1,4 +1,4 @@
-"""The searches that the command brings: BM25, vectors, sums of both, Elasticsearch.
+"""The searches that the command brings: BM25, vectors, sums of both.
 
 A *setting* says what a search is made of, a dict. `text` and `vectors` are the
 weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of
@@ -14,10 +14,9 @@ from importlib.util import find_spec
 import numpy as np
 from minsearch import Index
 
-from course import corpus, elastic, embedding, experiments, scoring, utils
+from course import corpus, embedding, experiments, scoring, utils
 
 MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
-ELASTICSEARCH = "Elasticsearch: combined_fields"
 TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
 LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
@@ -43,17 +42,18 @@ class Vectors:
 class BuiltIn:
     """A search of ours: a function of queries and k.
 
-    scores: its score function. setting: what it is made of; {} for an engine.
-    index: its name in Elasticsearch."""
+    scores: its score function. documents: those that it ranks. setting: what
+    it is made of; {} for minsearch's."""
 
-    search: Callable
     scores: Callable
+    documents: list
     setting: dict = field(default_factory=dict)
-    index: str = ""
     origin = "built in"
 
     def __call__(self, queries, k=10):
-        return self.search(queries, k=k)
+        # text alone finds nothing without a shared word
+        above = -np.inf if self.setting.get("vectors") else 0
+        return utils.search_by_scores(self.scores, self.documents, k, above)(queries)
 
 
 # --- Vectors -----------------------------------------------------------------
@@ -98,11 +98,18 @@ def chunks_of(document, size=CHUNK):
     return [{**document, "text": " ".join(words[s : s + size])} for s in starts]
 
 
-def embed_all(documents, models=()):
-    """`Vectors` by name: of the default model, and of each model that is named.
+def embedded(documents):
+    """`Vectors` by name: of the default model, and of each model that is here.
 
     Where more than a tenth of the texts is long, also of chunks, see
-    `chunks_of`."""
+    `chunks_of`. {} where their package is missing."""
+    if not find_spec("sentence_transformers"):
+        log.info(
+            "no vectors: sentence-transformers is not installed "
+            '(pip install "retrieval-evaluation-course[course]")'
+        )
+        return {}
+    models = embedding.fetched_models()
     names = {"vectors": None, **{f"vectors: {name}": name for name in models}}
     texts = [corpus.heading_and_text(document) for document in documents]
     vectors = {}
@@ -139,23 +146,20 @@ def builder(documents, vectors, language="english"):
     """A function: a setting -> `BuiltIn`. vectors: a dict of name: `Vectors`."""
 
     @lru_cache(maxsize=2)  # who tunes a sum needs the same text again and again
-    def bm25(options):
-        return scoring.bm25_scores(documents, language=language, **dict(options))
+    def bm25(**options):
+        return scoring.bm25_scores(documents, language=language, **options)
 
     def build(setting):
         parts = []
         if setting.get("text"):
             names = [name for name in ("k1", "b", "heading") if name in setting]
-            parts.append(bm25(tuple((name, setting[name]) for name in names)))
+            parts.append(bm25(**{name: setting[name] for name in names}))
         if setting.get("vectors"):
             parts.append(vectors[setting["embedded"]].scores)
         scores = parts[0]
         if len(parts) > 1:
             scores = scoring.weighted_sum(parts, [setting["text"], setting["vectors"]])
-        # text alone finds nothing without a shared word
-        above = -np.inf if setting.get("vectors") else 0
-        search = utils.search_by_scores(scores, documents, k=10, above=above)
-        return BuiltIn(search, scores, setting)
+        return BuiltIn(scores, documents, setting)
 
     return build
 
@@ -171,8 +175,7 @@ def untuned(documents, build, vectors):
     fields, words = fields_of(documents), {"token_pattern": scoring.WORD}
     index = Index(fields, ["course"], vectorizer_params=words)
     scores = utils.minsearch_scores(index.fit(documents))
-    search = utils.search_by_scores(scores, documents, k=10, above=0)
-    searches = {MINSEARCH: BuiltIn(search, scores)}
+    searches = {MINSEARCH: BuiltIn(scores, documents)}
     settings = {"text: BM25": {"text": 1}}
     if "question" in fields:
         settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
@@ -181,40 +184,6 @@ def untuned(documents, build, vectors):
     if vectors:
         settings["hybrid: weight 0.8"] = SUM
     return searches | {name: build(setting) for name, setting in settings.items()}
-
-
-def in_elasticsearch(es, documents):
-    """Our search in Elasticsearch, a dict of name: `BuiltIn`. es: a client, or None."""
-    if not es:
-        return {}
-    fields = fields_of(documents)
-    query = elastic.match_query(fields, "combined_fields")
-    index = elastic.index_fields(es, "course-own", documents, fields)
-    search = elastic.elasticsearch_search(es, index, query, k=10)
-    scores = elastic.elasticsearch_scores(es, index, query, documents, 1)
-    return {ELASTICSEARCH: BuiltIn(search, scores, index=index)}
-
-
-def remove(es, searches):
-    """Delete the indexes of searches; a dead node must not hide other errors."""
-    for search in searches.values():
-        if getattr(search, "index", ""):
-            try:
-                es.indices.delete(index=search.index, ignore_unavailable=True)
-            except Exception as error:
-                why = type(error).__name__
-                log.warning("Elasticsearch: %s is left (%s)", search.index, why)
-
-
-def embedded(documents):
-    """`embed_all` with all models that are here; {} where their package is missing."""
-    if find_spec("sentence_transformers"):
-        return embed_all(documents, embedding.fetched_models())
-    log.info(
-        "no vectors: sentence-transformers is not installed "
-        '(pip install "retrieval-evaluation-course[course]")'
-    )
-    return {}
 
 
 def names(models=()):
@@ -229,7 +198,6 @@ def names(models=()):
         "hybrid: weight 0.8",
         TUNED_SUM,
         *(f"vectors: {name}" for name in models),
-        ELASTICSEARCH,
     ]
 
 

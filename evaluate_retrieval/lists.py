@@ -46,8 +46,9 @@ def judge_next(rankings, queries, k=10):
         tops = [[*ranking[number][:k]] for ranking in rankings.values()]
         for id_ in dict.fromkeys(chain(*tops)):
             adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
-            if id_ and id_ not in qrel and max(adds) > min(adds):
-                rows.append((max(adds) - min(adds), number, id_))
+            moved = max(adds) - min(adds)
+            if id_ and id_ not in qrel and moved:
+                rows.append((moved, number, id_))
     rows.sort(key=lambda row: -row[0])
     pairs = queries.iloc[[number for _, number, _ in rows]]
     pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
@@ -55,11 +56,13 @@ def judge_next(rankings, queries, k=10):
 
 
 def with_proposals(pairs, documents, path):
-    """Pairs to judge with what a model proposes: two more columns.
+    """Pairs to judge with what a model proposes, if one is asked: two more columns.
 
     model_says_relevant: its probability, from 0 to 1. model: its name. They
     are a model's, and nobody's judgements: `judge` does not show them, and no
     figure counts them. path: of the responses, which are kept."""
+    if not llm.is_live() or pairs.empty:
+        return pairs
     says = pooling.graded(pairs, documents, path)
     return pairs.assign(model_says_relevant=says.round(3), model=llm.model())
 
@@ -75,16 +78,15 @@ def to_pool(folder, own, n_each=20):
         raise ValueError("no queries to judge: write some into queries.txt")
     log, documents = folder.log, folder.documents
     log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
-    judged = dict(folder.judgements[["query", "query_id"]].to_numpy())
-    rows = zip(log["question"], log["query_id"], strict=True)
-    log["query_id"] = [judged.get(question, id_) for question, id_ in rows]
+    ids = dict(log[["question", "query_id"]].to_numpy())
+    ids |= dict(folder.judgements[["query", "query_id"]].to_numpy())
+    log["query_id"] = log["question"].map(ids)
     strata = pooling.strata(folder.log["question"])
     sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
     vectors = built_in.embedded(documents)
     build = built_in.builder(documents, vectors, folder.language)
     searches = {"text": build({"text": 1})}
-    for name in vectors:
-        searches[name] = build({"vectors": 1, "embedded": name})
+    searches |= {name: build({"vectors": 1, "embedded": name}) for name in vectors}
     return pooling.pool(sample.merge(log, on="question"), searches | own)
 
 

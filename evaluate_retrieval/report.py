@@ -4,12 +4,11 @@ What it looks like is in report.html.j2, and the page of two searches in
 pair.html.j2. What people wrote is escaped there."""
 
 import base64
-import json
 from datetime import date
 
 import pandas as pd
 
-from course import corpus, elastic, embedding, plots, scoring
+from course import corpus, embedding, plots, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 from evaluate_retrieval.templates import plain, render
 
@@ -35,12 +34,11 @@ NEEDS = "Queries that ask for the same are one need."
 # --- Pages -------------------------------------------------------------------
 
 
-def section(title, text, table=None, code="", index=True, link=""):
-    """A heading and a paragraph; a table, code and a link, if there are any.
+def section(title, text, table=None, code="", index=True):
+    """A heading and a paragraph; a table and code, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
-    shown. link: the name of a page beside the report. Returns a dict of texts
-    and lists of texts."""
+    shown. Returns a dict of texts and lists of texts."""
     table = pd.DataFrame() if table is None else table.rename(columns=COLUMN_NAMES)
     return {
         "title": title,
@@ -49,7 +47,6 @@ def section(title, text, table=None, code="", index=True, link=""):
         "names": list(table.index) if index else [],
         "rows": [[*map(_cell, row, table)] for row in table.to_numpy(object)],
         "code": code,
-        "link": link,
     }
 
 
@@ -61,46 +58,47 @@ def _cell(value, column):
     return form.format(value) if pd.api.types.is_float(value) else str(value)
 
 
-def page(folder, candidates, results, verdict, pair, figures, lists, run_id, picture):
-    """The report on a folder with queries, as HTML.
+def page(evaluated, run_id, path):
+    """Write the report on a folder with queries, and beside it its picture.
 
-    candidates, results: see `steps`. verdict: a `decision.Decision`. pair: two
-    names, see `steps.pair_of`. figures: of the pair, see `pairs.summary`, or
-    None where both names are one. lists: DataFrames by name: failures and
-    judge_next. picture: the path where the picture of the searches
-    is drawn."""
-    kind = folder.decides
-    boards, best = results.boards, results.chosen[kind]
-    measures = folder.measures
-    address = draw(boards, measures, picture)
-    sections = [_of_failures(lists["failures"], best, measures[kind].k)]
-    if figures:
-        text = f"{pairs.sentence(figures, pair)} Query by query:"
-        sections.insert(0, section("A against B", text, link="pair.html"))
+    evaluated: see `run`."""
+    folder, results = evaluated.folder, evaluated.results
+    candidates, measures = evaluated.candidates, folder.measures
+    kind, boards = folder.decides, results.boards
+    best = results.chosen[kind]
+    sections = [_of_failures(evaluated.failures, best, measures[kind].k)]
     for name in reversed([*boards]):
         sections.append(_of_board(boards[name], folder.test[name], measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
-    if len(lists["judge_next"]):
+    if len(evaluated.judge_next):
         text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
             "soonest. “evaluate-retrieval judge FOLDER” asks for one after the other."
         )
-        first = lists["judge_next"][["query", "document"]].head(5)
+        first = evaluated.judge_next[["query", "document"]].head(5)
         sections.append(section("Judge next", text, first, index=False))
     code = recipe(best, candidates, folder)
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {"decision": verdict.says, "picture": address}
-    return render("report.html.j2", sections=sections, top=top)
+    picture = draw(boards, measures, path.with_suffix(".png"))
+    says = evaluated.figures and pairs.sentence(evaluated.figures, evaluated.pair)
+    top = {"decision": evaluated.says, "picture": picture, "pair": says}
+    _write(path, "report.html.j2", sections=sections, top=top)
 
 
-def advice_page(folder, advice, run_id):
-    """The report on a folder without queries, as HTML. advice: what to do next."""
-    sections = [section("Next steps", advice), *of_folder(folder, (), run_id)]
-    return render("report.html.j2", sections=sections, top=None)
+def advice_page(evaluated, run_id, path):
+    """Write the report on a folder without queries: what to do next."""
+    sections = [section("Next steps", evaluated.says)]
+    sections += of_folder(evaluated.folder, (), run_id)
+    _write(path, "report.html.j2", sections=sections, top=None)
+
+
+def _write(path, template, **values):
+    """Write a page. values: what the template shows."""
+    path.write_text(render(template, **values), encoding="utf-8")
 
 
 def draw(boards, measures, path):
@@ -113,10 +111,9 @@ def draw(boards, measures, path):
         )
         for kind in reversed([*boards])
     }
-    kind = next(reversed(boards))
-    first = plots.label_of(boards[kind].index[0])
-    names = boards[kind].index
-    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in names else None
+    kind, board = [*boards.items()][-1]
+    first = plots.label_of(board.index[0])
+    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in board.index else None
     plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
     path.with_stem(f"{path.stem}-narrow").replace(path)
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
@@ -180,21 +177,20 @@ def board_text(board, queries, measure, most=10):
 def _of_differences(table, best, kind):
     """The sections on what is decided and what is not, in a list."""
     close = decision.undecided(table)
-    clear, sections = table.drop(close.index), []
-    if len(clear):
-        text = (
-            f"{best} minus each: it is significantly better than these. p is corrected "
-            "by Holm."
+    clear = table.drop(close.index)[["difference", "low", "high", "p"]]
+    parts = [
+        ("Decided", clear, "it is significantly better than these."),
+        ("Undecided", close, "we cannot tell it from these. Below 0 it is behind."),
+    ]
+    return [
+        section(
+            f"{title}, {kind} queries",
+            f"{best} minus each: {text} p is corrected by Holm.",
+            rows,
         )
-        columns = ["difference", "low", "high", "p"]
-        sections.append(section(f"Decided, {kind} queries", text, clear[columns]))
-    if len(close):
-        text = (
-            f"{best} minus each: we cannot tell it from these. Below 0 it is behind. "
-            "p is corrected by Holm."
-        )
-        sections.append(section(f"Undecided, {kind} queries", text, close))
-    return sections
+        for title, rows, text in parts
+        if len(rows)
+    ]
 
 
 def of_yours(searches):
@@ -244,24 +240,19 @@ def made_with(folder, models, run_id):
 
 
 def recipe(name, candidates, folder):
-    """What to paste of a search, as text: Python, or a request of Elasticsearch."""
+    """What to paste of a search, as the text of a program in Python."""
     search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
     if search.origin != "built in":
         return "It is yours already."
-    if name == built_in.ELASTICSEARCH:
-        query = elastic.match_query(fields, "combined_fields")
-        return json.dumps(query("QUESTION", "COURSE"), indent=1)
-    embedded = search.setting.get("embedded", "vectors")
-    model = candidates.models.get(embedded) or embedding.vector_settings()["model"]
+    model = candidates.models.get(search.setting.get("embedded"))
+    model = model or embedding.vector_settings()["model"]
     return render(
         "search.py.j2",
         setting=search.setting,
-        has_courses=any(d["course"] != "all" for d in folder.documents),
-        language=folder.language,
+        folder=folder,
         scoring=scoring,
         fields=fields,
         model=str(embedding.model_folder(model)) if model else "",
-        is_cut=embedded == "vectors: chunks",
         size=built_in.CHUNK,
     )
 
@@ -269,11 +260,12 @@ def recipe(name, candidates, folder):
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(folder, results, pair, kind, failed, figures):
-    """Why one search beats another, as HTML: see `pairs`.
+def pair_page(folder, results, pair, failed, figures, path):
+    """Write why one search beats another: see `pairs`.
 
-    results: `steps.Results`. pair: two names. kind: of the queries. failed: a
-    table of failures, see `pairs.failures`. figures: see `pairs.summary`."""
+    results: `steps.Results`. pair: two names. failed: a table of failures, see
+    `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
+    kind = figures["kind"]
     queries, values = folder.test[kind], results.measured[kind].values
     measure = folder.measures[kind]
     won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
@@ -291,7 +283,8 @@ def pair_page(folder, results, pair, kind, failed, figures):
             "cause of your own for each."
         )
         sections.append(section("Failures by cause", text, counts))
-    return render(
+    _write(
+        path,
         "pair.html.j2",
         pair=pair,
         says=pairs.sentence(figures, pair),

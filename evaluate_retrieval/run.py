@@ -1,14 +1,13 @@
 """A run of the command on a folder: evaluate all searches, or compare two."""
 
 import logging
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 
-from course import corpus, elastic, embedding, experiments, intervals, llm, trec, utils
+from course import corpus, embedding, experiments, intervals, llm, trec, utils
 from evaluate_retrieval import (
     built_in,
     decision,
@@ -21,6 +20,7 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 from evaluate_retrieval.measures import measures_of
+from evaluate_retrieval.templates import render
 
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
@@ -33,8 +33,7 @@ class Options:
     source: a folder or file with the documents. out: the folder of results.
     searching: how your own searches are run. only_own: none of ours.
     incumbent: the name of the search that runs today. language: of the stems;
-    None detects it. use_node: whether Elasticsearch is asked, too. metric, k:
-    see `measures_of`. no_tuning: nothing is tuned."""
+    None detects it. metric, k: see `measures_of`. no_tuning: nothing is tuned."""
 
     source: Path
     out: Path
@@ -42,7 +41,6 @@ class Options:
     only_own: bool = False
     incumbent: str | None = None
     language: str | None = None
-    use_node: bool = False
     metric: str | None = None
     k: int | None = None
     no_tuning: bool = False
@@ -50,17 +48,22 @@ class Options:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What came out. verdict, results and pair are None where no queries decide.
+    """What came out of a folder. Where no queries decide, the rest is None.
 
-    failed: see `steps.Candidates`."""
+    files: paths that matter, which grow. figures: of the pair, see
+    `pairs.summary`, or None where both names are one. failures: see
+    `pairs.failures`. judge_next: see `lists.next_to_judge`."""
 
     folder: object
-    verdict: decision.Decision | None = None
+    says: str
+    files: list
+    candidates: steps.Candidates | None = None
     results: steps.Results | None = None
+    verdict: decision.Decision | None = None
     pair: tuple = ()
-    files: tuple = ()
-    says: str = ""
-    failed: dict = field(default_factory=dict)
+    figures: dict | None = None
+    failures: pd.DataFrame | None = None
+    judge_next: pd.DataFrame | None = None
 
 
 def evaluate_folder(options, run_id):
@@ -68,31 +71,40 @@ def evaluate_folder(options, run_id):
 
     Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
-    folder = read_aloud(options)
-    path = options.out / "report.html"
+    folder, out = read_aloud(options), options.out
+    page = out / "report.html"
     if not folder.test:
-        advice = lists.advice(folder)
-        path.write_text(report.advice_page(folder, advice, run_id), encoding="utf-8")
-        return Evaluated(folder, files=(path,), says=advice)
-    with _candidates(folder, options) as (folder, candidates):
-        chosen = steps.choose(folder, candidates)
-        results = steps.measure(folder, candidates, chosen)
-        verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
-        pair = steps.pair_of(folder, candidates, results, verdict)
-        measured = results.measured[folder.decides]
-        figures = pairs.summary(measured, pair) if pair[0] != pair[1] else None
-        tables = _tables(folder, results, verdict, options.out)
-    board, queries = results.boards[folder.decides], folder.test[folder.decides]
+        evaluated = Evaluated(folder, lists.advice(folder), [page])
+        report.advice_page(evaluated, run_id, page)
+        return evaluated
+    folder, candidates = _candidates(folder, options)
+    chosen = steps.choose(folder, candidates)
+    results = steps.measure(folder, candidates, chosen)
+    verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
+    pair = steps.pair_of(folder, candidates, results, verdict)
+    kind = folder.decides
+    measured = results.measured[kind]
+    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
+    judge_next = lists.next_to_judge(folder, results, verdict)
+    path = out / RESPONSES
+    judge_next = lists.with_proposals(judge_next, folder.documents, path)
+    evaluated = Evaluated(
+        folder,
+        verdict.says,
+        [page],
+        candidates,
+        results,
+        verdict,
+        pair,
+        pairs.summary(measured, pair) if pair[0] != pair[1] else None,
+        pairs.failures(folder, kind, results.rankings[kind], causes),
+        judge_next,
+    )
+    board, queries = results.boards[kind], folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
-    files = _write_results(folder, results, pair, figures, tables, options.out)
-    picture = path.with_suffix(".png")
-    html = report.page(
-        folder, candidates, results, verdict, pair, figures, tables, run_id, picture
-    )
-    path.write_text(html, encoding="utf-8")
-    return Evaluated(
-        folder, verdict, results, pair, (path, *files), verdict.says, candidates.failed
-    )
+    _write_results(evaluated, out)
+    report.page(evaluated, run_id, page)
+    return evaluated
 
 
 def models():
@@ -113,18 +125,8 @@ def read_aloud(options):
             raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in folder.notes:
         log.info(note)
-    counts = [f"{len(folder.documents):,} documents"]
-    for kind, queries in folder.test.items():
-        counts.append(f"{len(queries):,} {kind} queries")
-        if (chosen_on := folder.development[kind]) is not queries:
-            counts[-1] += f", and {len(chosen_on):,} on which settings are chosen"
-        if "weight" in queries:
-            effect = intervals.design_effect(queries["weight"])
-            counts[-1] += (
-                f", with weights: they tell as much as {len(queries) / effect:,.0f} "
-                f"without (design effect {effect:.2f})"
-            )
-    log.info(", ".join(counts if folder.test else [*counts, "no queries"]))
+    text = render("folder.txt.j2", folder=folder, effect=intervals.design_effect)
+    log.info(" ".join(text.split()))
     return folder
 
 
@@ -134,9 +136,8 @@ def own_of(folder, options):
     return yours.own_searches(folder, queries, options.searching)
 
 
-@contextmanager
 def _candidates(folder, options, names=(), kind=None):
-    """The folder and its searches, `steps.Candidates`; in the end indexes are deleted.
+    """The folder and its searches, `steps.Candidates`.
 
     names: of searches, if no others are needed: then ours are built only where
     these are not all yours. kind: of the queries, if no others are asked. What
@@ -164,50 +165,32 @@ def _candidates(folder, options, names=(), kind=None):
     if llm.is_live() and not find_spec("openai"):
         advice = 'pip install "retrieval-evaluation-course[course]"'
         raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
-    es = elastic.connect_elasticsearch() if options.use_node else None
-    candidates = steps.candidates(folder, own, es, only_own, options.no_tuning)
-    try:
-        yield folder, replace(candidates, failed=failed)
-    finally:
-        built_in.remove(es, candidates.searches)
+    candidates = steps.candidates(folder, own, only_own, options.no_tuning)
+    return folder, replace(candidates, failed=failed)
 
 
-def _tables(folder, results, verdict, out):
-    """What the report and the files show beside the boards: a dict of tables."""
-    kind = folder.decides
-    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
-    judge_next = lists.next_to_judge(folder, results, verdict)
-    if llm.is_live() and len(judge_next):
-        path = out / RESPONSES
-        judge_next = lists.with_proposals(judge_next, folder.documents, path)
-    return {
-        "failures": pairs.failures(folder, kind, results.rankings[kind], causes),
-        "judge_next": judge_next,
-    }
-
-
-def _write_results(folder, results, pair, figures, tables, out):
-    """Write rankings, judgements, boards and tables; the paths that matter, a list."""
-    kind, by_query = folder.decides, []
-    for name, queries in folder.test.items():
-        rankings = results.rankings[name]
-        trec.write_trec(out, name, queries, rankings)
-        of_queries = queries, rankings, results.measured[name]
-        by_query.append(pairs.query_table(*of_queries))
+def _write_results(evaluated, out):
+    """Write rankings, judgements, boards and tables, and the page of the pair."""
+    folder, results = evaluated.folder, evaluated.results
+    tables = {"queries.csv": [], FAILURES: [evaluated.failures]}
+    if folder.decides == "judged":
+        tables["judge-next.csv"] = [evaluated.judge_next]
+    for kind, queries in folder.test.items():
+        of_queries = queries, results.rankings[kind]
+        trec.write_trec(out, kind, *of_queries)
+        by_query = pairs.query_table(*of_queries, results.measured[kind])
+        tables["queries.csv"].append(by_query)
     pd.concat(results.boards.values()).to_csv(out / "leaderboard.csv")
-    corpus.write_table(pd.concat(by_query), out / "queries.csv")
-    corpus.write_table(tables["failures"], out / FAILURES)
-    names = ["leaderboard.csv", "queries.csv", FAILURES]
-    if kind == "judged":
-        corpus.write_table(tables["judge_next"], out / "judge-next.csv")
-        names.append("judge-next.csv")
-    (out / "pair.html").unlink(missing_ok=True)  # of an earlier run
-    if figures:
-        failed = tables["failures"]
-        html = report.pair_page(folder, results, pair, kind, failed, figures)
-        (out / "pair.html").write_text(html, encoding="utf-8")
-        names.insert(0, "pair.html")
-    return [out / name for name in names]
+    for name, parts in tables.items():
+        corpus.write_table(pd.concat(parts), out / name)
+    page = out / "pair.html"
+    page.unlink(missing_ok=True)  # of an earlier run
+    if evaluated.figures:
+        report.pair_page(
+            folder, results, evaluated.pair, evaluated.failures, evaluated.figures, page
+        )
+        evaluated.files.append(page)
+    evaluated.files.extend(out / name for name in ("leaderboard.csv", *tables))
 
 
 def evaluated_as_json(evaluated):
@@ -239,22 +222,22 @@ def evaluated_as_json(evaluated):
 # --- The gate ----------------------------------------------------------------
 
 
-def kept_of(evaluated, name=None, baseline=None):
+def kept_of(evaluated, name, baseline):
     """What a baseline keeps of each kind of query: a dict of `gate.Kept`.
 
-    name: of the search. Without one it is that of a baseline, as far as it was
-    ranked; else the chosen one of each kind. ValueError for a name that no
-    search has."""
-    results, kept = evaluated.results, {}
+    name: of the search, or None. Then it is that of the baseline, a dict of the
+    same form, as far as it was ranked; else the chosen one of each kind.
+    ValueError for a name that no search has."""
+    results, failed, kept = evaluated.results, evaluated.candidates.failed, {}
     for kind, queries in evaluated.folder.test.items():
         rankings, search = results.rankings[kind], results.chosen[kind]
+        before = baseline[kind].search if kind in baseline else None
         if name:
             search = decision.named(name, rankings)
-        elif baseline and kind in baseline:
-            before = baseline[kind].search
-            if before in evaluated.failed and before not in rankings:
-                raise ValueError(evaluated.failed[before])
-            search = before if before in rankings else search
+        elif before in rankings:
+            search = before
+        elif before in failed:
+            raise ValueError(failed[before])
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
             query_id=ids,
@@ -290,29 +273,27 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    with _candidates(folder, options, names, kind) as (folder, candidates):
-        pair = tuple(decision.named(name, candidates.searches) for name in names)
-        if pair[0] == pair[1]:
-            raise ValueError(f"both searches are {pair[0]!r}")
-        two = candidates.only(pair)
-        able = yours.of_queries(two.searches, folder.test[kind])
-        for name in pair:
-            if name not in able:
-                raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
-        results = steps.measure(folder, two, {kind: pair[0]})
+    folder, candidates = _candidates(folder, options, names, kind)
+    pair = tuple(decision.named(name, candidates.searches) for name in names)
+    if pair[0] == pair[1]:
+        raise ValueError(f"both searches are {pair[0]!r}")
+    two = {name: candidates.searches[name] for name in pair}
+    able = yours.of_queries(two, folder.test[kind])
+    for name in pair:
+        if name not in able:
+            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
+    candidates = replace(candidates, searches=two)
+    results = steps.measure(folder, candidates, {kind: pair[0]})
     figures = pairs.summary(results.measured[kind], pair)
     causes = written_causes([*options.out.glob(FAILURES)])
     failed = pairs.failures(folder, kind, results.rankings[kind], causes)
     files = trec.file_names(pair)
-    path = options.out / f"{files[pair[0]]}-against-{files[pair[1]]}.html"
-    html = report.pair_page(folder, results, pair, kind, failed, figures)
-    path.write_text(html, encoding="utf-8")
-    says = [pairs.sentence(figures, pair)]
-    says += [f"{why}." for why in candidates.failed.values()]
+    path = options.out / f"{'-against-'.join(files[name] for name in pair)}.html"
+    report.pair_page(folder, results, pair, failed, figures, path)
+    says = [pairs.sentence(figures, pair), *candidates.failed.values()]
     code, _ = pairs.exit_code(figures, margin)
     if figures["queries"] < experiments.FEW:
         code = gate.UNDECIDED
         says.append(f"Fewer than {experiments.FEW} queries decide nothing.")
-    says = " ".join(says)
-    result = {"says": says, "files": [path], "code": code}
+    result = {"says": " ".join(says), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

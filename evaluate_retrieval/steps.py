@@ -40,18 +40,6 @@ class Candidates:
             if search.origin != "built in"
         }
 
-    def only(self, names):
-        """The same with these searches alone."""
-        return replace(
-            self,
-            searches={name: self.searches[name] for name in names},
-            cross_fitted={
-                name: rankings
-                for name, rankings in self.cross_fitted.items()
-                if name in names
-            },
-        )
-
 
 @dataclass(frozen=True)
 class Results:
@@ -68,22 +56,24 @@ class Results:
     differences: dict
 
 
-def candidates(folder, own, es=None, only_own=False, no_tuning=False):
+def candidates(folder, own, only_own=False, no_tuning=False):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
-    own: a dict of name: search. es: a client of Elasticsearch, or None.
-    no_tuning: without those whose settings are tuned."""
+    own: a dict of name: search. no_tuning: without those whose settings are
+    tuned. A query that reports is ranked with what is best on the other folds."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
-    ours |= built_in.in_elasticsearch(es, folder.documents)
-    grids, cross_fitted = {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}, {}
+    kind, grids = folder.decides, {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}
     if vectors:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
+    queries = folder.development[kind], folder.test[kind]
+    measure, cross_fitted = folder.measures[kind], {}
     for name, settings in {} if no_tuning else grids.items():
-        best, cross_fitted[name] = tuned(folder, build, settings)
+        fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
+        cross_fitted[name], best = fitted
         ours[name] = build(best)
     safe = "hybrid: weight 0.8" if vectors else "text: BM25"
     models = {name: embedded.model for name, embedded in vectors.items()}
@@ -105,17 +95,16 @@ def that_work(own, tables, needed=(), fewest=1):
         for queries in tables:
             search(queries)
         if problem := yours.failures_of(name, search):
-            failed[name] = problem
-            log.warning(
-                "%s; the first: %s", problem, next(iter(search.errors.values()))
-            )
+            first = next(iter(search.errors.values()))
+            log.warning("%s; the first: %s", problem, first)
             if len(search.errors) > MOST_FAILED * len(search.milliseconds):
-                failed[name] += ", so nothing is said of it"
+                problem += ", so nothing is said of it"
                 del able[name]
+            failed[name] = f"{problem}."
     for name in own.keys() - able.keys():
         if name in needed or len(able) < fewest:
             error = next(iter(own[name].errors.values()))
-            raise ValueError(f"{failed[name]}. Mend it first: {error}")
+            raise ValueError(f"{failed[name]} Mend it first: {error}")
     return able, failed
 
 
@@ -136,18 +125,6 @@ def undivided(folder):
         development[kind] = test[kind] = whole
         log.info("nothing is tuned: all %d %s queries report", len(whole), kind)
     return replace(folder, development=development, test=test)
-
-
-def tuned(folder, build, settings):
-    """The best of the settings on the queries that choose, and rankings to report.
-
-    build: see `built_in.builder`. Each query that reports is ranked with what
-    is best on the other folds."""
-    kind = folder.decides
-    queries = folder.development[kind], folder.test[kind]
-    measure = folder.measures[kind]
-    rankings, best = _cross_fit(build, settings, *queries, measure, measure.depth)
-    return best, rankings
 
 
 def _cross_fit(build, settings, development, test, measure, depth=None):
@@ -212,15 +189,16 @@ def measure(folder, candidates, chosen):
     chosen: see `choose`. Of queries of other kinds nothing is measured."""
     encoding = _milliseconds_to_encode(candidates, folder.test)
     boards, rankings, measured = {}, {}, {}
-    test = {kind: folder.test[kind] for kind in chosen}
-    for kind, queries in test.items():
+    for kind in chosen:
+        queries = folder.test[kind]
         able = yours.of_queries(candidates.searches, queries)
         measure = folder.measures[kind]
         depth = measure.depth
         deep = {name: partial(search, k=depth) for name, search in able.items()}
         rankings[kind], times = experiments.timed_rankings(deep, queries, depth)
         if kind == folder.decides:
-            rankings[kind] |= candidates.cross_fitted
+            fitted = candidates.cross_fitted
+            rankings[kind] |= {name: fitted[name] for name in fitted if name in able}
         own_times = yours.milliseconds(able)  # NaN for a run
         times[own_times.index] = own_times
         measured[kind] = decision.measured_of(queries, rankings[kind], measure)
@@ -243,16 +221,19 @@ def _milliseconds_to_encode(candidates, test):
     """Milliseconds to encode a query in batches of 16: a Series by search.
 
     The vectors of all queries are kept."""
+    models = {
+        name: candidates.models[search.setting["embedded"]]
+        for name, search in candidates.searches.items()
+        if search.origin == "built in" and search.setting.get("vectors")
+    }
     questions = [text for queries in test.values() for text in queries["question"]]
-    by_model = {}
-    for model in dict.fromkeys(candidates.models.values()):
-        embedding.embed(questions, model, role="query")
-        by_model[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
     times = {}
-    for name, search in candidates.searches.items():
-        if search.origin == "built in" and search.setting.get("vectors"):
-            times[name] = by_model[candidates.models[search.setting["embedded"]]]
-    return pd.Series(times, dtype=float)
+    for model in {*models.values()}:
+        embedding.embed(questions, model, role="query")
+        times[model] = embedding.milliseconds_to_encode(questions[:256], model, 16)
+    return pd.Series(
+        {name: times[model] for name, model in models.items()}, dtype=float
+    )
 
 
 def differences_from_chosen(measured, chosen):
@@ -269,17 +250,17 @@ def differences_from_chosen(measured, chosen):
     return experiments.as_one_family(tables)
 
 
-def refused_shares(candidates, queries, unanswered, share=0.05):
+def refused_shares(candidates, queries, unanswered):
     """Share of the queries without an answer that each search could refuse: a Series.
 
-    Each refuses `share` of the queries with an answer. It is empty where there
+    Each refuses one in twenty of the queries with an answer. It is empty where there
     are no queries of one of the two, and has the searches that have scores."""
     shares = {}
     for name, search in candidates.searches.items() if len(unanswered) else ():
         if search.origin == "built in":
             answerable = experiments.best_scores(search.scores, queries)
             hopeless = experiments.best_scores(search.scores, unanswered)
-            shares[name] = experiments.refused(answerable, hopeless, share)
+            shares[name] = experiments.refused(answerable, hopeless)
     return pd.Series(shares, name="refused", dtype=float)
 
 
@@ -299,7 +280,7 @@ def verdict_on(folder, candidates, results, incumbent=None):
         close=decision.undecided(results.differences[kind]).index,
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
     )
-    sentences = [verdict.says, *(f"{why}." for why in candidates.failed.values())]
+    sentences = [verdict.says, *candidates.failed.values()]
     if verdict.verdict == "ship" and verdict.incumbent:
         pair = verdict.name, verdict.incumbent
         sentences[1:1] = [

@@ -29,7 +29,7 @@ def render(sections, top=None):
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & b "c"'])
 def test_names_and_texts_of_people_are_shown_as_text(text):
     table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
-    top = dict.fromkeys(["decision", "picture"], text)
+    top = dict.fromkeys(["decision", "picture", "pair"], text)
     html = render([report.section(text, text, table, code=text)], top)
     assert not re.search('<script|a & b|"c"', html)
     shown = BeautifulSoup(html, "html.parser")
@@ -146,7 +146,7 @@ def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
     documents = DOCUMENTS if language == "english" else CHINESE
     every = {} if course else {"course": "all"}  # where there are no courses
     documents = [document | every for document in documents]
-    vectors = built_in.embed_all(documents)
+    vectors = built_in.embedded(documents)
     build = built_in.builder(documents, vectors, language)
     models = {key: embedded.model for key, embedded in vectors.items()}
     candidates = steps.Candidates({name: build(SETTINGS[name])}, models=models)
@@ -171,18 +171,12 @@ def test_the_index_of_minsearch_that_is_pasted_is_that_of_the_command():
         assert [hit["id"] for hit in hits] == ids != []
 
 
-def test_a_search_of_yours_an_engine_and_minsearch_have_their_own_recipes():
+def test_a_search_of_yours_and_minsearch_have_their_own_recipes():
     own = SimpleNamespace(origin="own", setting={})
-    engine = built_in.BuiltIn(None, None)
     folder = SimpleNamespace(documents=DOCUMENTS, language="english")
-    searches = {
-        "own: x": own,
-        built_in.ELASTICSEARCH: engine,
-        built_in.MINSEARCH: engine,
-    }
+    searches = {"own: x": own, built_in.MINSEARCH: built_in.BuiltIn(None, None)}
     recipes = [
         report.recipe(name, steps.Candidates(searches), folder) for name in searches
     ]
     assert "yours" in recipes[0]
-    assert "combined_fields" in recipes[1]
-    assert "minsearch.Index(['question', 'text', 'section']" in recipes[2]
+    assert "minsearch.Index(['question', 'text', 'section']" in recipes[1]

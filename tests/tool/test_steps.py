@@ -111,7 +111,7 @@ def test_a_run_of_few_of_the_queries_is_not_chosen_and_no_incumbent(halves):
     results = steps.measure(folder, candidates, chosen)
     assert steps.verdict_on(folder, candidates, results).incumbent is None
     with pytest.raises(ValueError, match="no search ranks half of the judged"):
-        steps.choose(folder, candidates.only(["run: few"]))
+        steps.choose(folder, steps.Candidates({"run: few": run}))
 
 
 def test_a_leaderboard_has_the_chosen_one_and_the_rankings_of_the_tuned():
@@ -202,7 +202,7 @@ def test_shares_refused_are_of_queries_without_an_answer():
         def scores(queries):
             return [(np.arange(len(queries)), [0], best(queries)[:, None])]
 
-        return built_in.BuiltIn(None, scores)
+        return built_in.BuiltIn(scores, None)
 
     searches = {
         "none": scorer(lambda queries: np.ones(len(queries))),
@@ -219,8 +219,9 @@ def test_shares_refused_are_of_queries_without_an_answer():
 # --- Our searches ------------------------------------------------------------
 
 
-def test_a_setting_says_which_parts_score_and_what_is_no_result():
-    vectors = built_in.embed_all(DOCUMENTS)
+def test_a_setting_says_which_parts_score_and_what_is_no_result(monkeypatch):
+    monkeypatch.setattr(embedding, "fetched_models", list)
+    vectors = built_in.embedded(DOCUMENTS)
     assert list(vectors) == ["vectors", "vectors: chunks"]  # one of three is long
     build = built_in.builder(DOCUMENTS, vectors)
     queries = pd.DataFrame({"question": ["sound"], "course": ["tv"]})
@@ -241,7 +242,8 @@ def test_a_setting_says_which_parts_score_and_what_is_no_result():
 def test_too_many_chunks_are_not_embedded_and_this_is_said(monkeypatch):
     n = built_in.n_chunks(DOCUMENTS)
     monkeypatch.setattr(built_in, "MOST_CHUNKS", n - 1)
-    assert list(built_in.embed_all(DOCUMENTS)) == ["vectors"]
+    monkeypatch.setattr(embedding, "fetched_models", list)
+    assert list(built_in.embedded(DOCUMENTS)) == ["vectors"]
     assert f"{n} chunks are too many (over {n - 1})" in built_in.about_chunks(DOCUMENTS)
     few_long = DOCUMENTS + 8 * DOCUMENTS[:1]
     assert built_in.n_chunks(few_long) == 0
