@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from mistune import create_markdown
 
-from evaluate_retrieval import gate
+from evaluate_retrieval import gate, pairs
 from evaluate_retrieval.measures import Measure, measures_of
 
 N = 60
@@ -159,7 +159,7 @@ def test_it_names_the_queries_that_lost_and_their_first_ids():
     lost = [row["query_id"] for row in outcome.largest["losses"]]
     gains = [row["gain"] for row in outcome.largest["gains"]]
     assert lost == ["d1", "d0", "d2"]
-    assert (gains[0], len(gains)) == (0.5, gate.MOST_SHOWN)
+    assert (gains[0], len(gains)) == (0.5, pairs.MOST)
     assert gains == sorted(gains, reverse=True)
     ids = "d0, other0, other1; now other0, other1, other2"
     assert f"\n      -0.569 (1.000 to 0.431) d0 “why not?”: {ids}\n" in text
