@@ -66,17 +66,12 @@ class Outcome:
 def write_baseline(path, kept, run_id):
     """Write what a later run is compared with, and return the path.
 
-    kept: dict of kind: Kept. The same content gives the same bytes. Rankings
-    are cut at the measure's depth."""
+    kept: dict of kind: Kept. The same content gives the same bytes."""
     kinds = {
-        kind: vars(measured)
-        | {
+        kind: {
+            **vars(measured),
             "measure": [measured.measure.by, measured.measure.k],
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
-            "rankings": {
-                query: ids[: measured.measure.depth]
-                for query, ids in measured.rankings.items()
-            },
         }
         for kind, measured in kept.items()
     }
@@ -124,31 +119,30 @@ def outcomes_of(
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
-            two = before, now[kind]
-            outcome = _compare_kind(kind, *two, margin, anytime, allow_deleted)
+            outcome = _compare_kind(before, now[kind], margin, anytime, allow_deleted)
         else:
             sentence = f"The baseline has {kind} queries, and this run has none."
             outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
         outcomes.append(outcome)
-    for kind in sorted(now.keys() - baseline.keys()):
-        sentence = f"The baseline has no {kind} queries: they are not compared."
-        outcomes[0].sentences.append(sentence)
+    outcomes[0].sentences.extend(
+        f"The baseline has no {kind} queries: they are not compared."
+        for kind in sorted(now.keys() - baseline.keys())
+    )
     return outcomes
 
 
-def _compare_kind(kind, before, now, margin, anytime, allow_deleted):
+def _compare_kind(before, now, margin, anytime, allow_deleted):
     """The `Outcome` of one kind of query."""
-    searches, measure = (now.search, before.search), now.measure
+    measure, searches = now.measure, (now.search, before.search)
     depth = min(measure.depth, before.measure.depth)
     answerable = _answerable(before.qrels)
     query_ids = sorted(_answerable(now.qrels) & before.qrels.keys())
     withdrawn, changes = _changed_judgements(before.qrels, now.qrels)
     queries = now.queries.set_index("query_id").loc[query_ids]
-    shown = {"kind": kind, "before": before, "measure": measure, "depth": depth}
-    shown |= {"queries": queries, "changes": changes}
+    shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
     if depth < measure.k or queries["need"].nunique() < 2:
-        sentences = render("outcome.txt.j2", figures=None, **shown).splitlines()
-        return Outcome(kind, ERROR, searches, sentences=sentences)
+        sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
+        return Outcome(measure.kind, ERROR, searches, sentences=sentences)
     queries = queries.assign(document=[now.qrels[query] for query in query_ids])
     rankings = {
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
@@ -178,7 +172,8 @@ def _compare_kind(kind, before, now, margin, anytime, allow_deleted):
     table["gain"] = table["now"] - table["before"]
     losses, gains = pairs.extremes(table, -table["gain"])
     largest = {"losses": losses, "gains": gains}
-    return Outcome(kind, code, searches, figures, sentences.splitlines(), largest)
+    sentences = sentences.splitlines()
+    return Outcome(measure.kind, code, searches, figures, sentences, largest)
 
 
 def _answerable(qrels):
@@ -197,11 +192,10 @@ def _changed_judgements(before, now):
     )
     withdrawn, added = old.keys() - new.keys(), new.keys() - old.keys()
     edited = len(new.items() - old.items()) - len(added)
-    n_unanswerable = len(shared - _answerable(now))
     sentence = (
         f"{len(now.keys() - before.keys()):,} queries added, "
         f"{len(before.keys() - now.keys()):,} queries deleted, "
-        f"{n_unanswerable:,} queries without a relevant document, "
+        f"{len(shared - _answerable(now)):,} queries without a relevant document, "
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )
@@ -239,8 +233,7 @@ def summary_lines(outcomes):
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
-    title = WORDS[worst_code(outcomes)].capitalize()
-    return render("gate.md.j2", title=title, outcomes=outcomes)
+    return render("gate.md.j2", outcomes=outcomes, code=worst_code(outcomes))
 
 
 def write_summary(outcomes, path):
