@@ -129,14 +129,12 @@ def slices_of(queries):
 
     Columns of the queries with 2 to MOST_VALUES different values, and the
     length of the question, see LENGTH."""
-    names = {"course", "kind", *corpus.own_columns(queries)}
-    texts = queries[[name for name in queries if name in names]].astype(str)
-    texts = texts.apply(lambda column: column.str.strip()).replace("", "(empty)")
+    names = ["course", "kind", *corpus.own_columns(queries)]
+    texts = queries.filter(names).astype(str).map(str.strip).replace("", "(empty)")
     n_words = queries["question"].str.split().str.len().clip(lower=1)
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
     texts[LENGTH] = lengths.astype(str)
-    n_values = texts.nunique()
-    return texts.loc[:, (n_values >= 2) & (n_values <= MOST_VALUES)]
+    return texts.loc[:, texts.nunique().between(2, MOST_VALUES)]
 
 
 def by_slice(gain, queries):
@@ -231,7 +229,7 @@ def query_table(queries, rankings, measured):
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
     ours = ["document", "fold", "grade", *unset]
     base = queries.drop(columns=ours, errors="ignore")
-    same = {*TABLE_COLUMNS}.intersection(corpus.own_columns(base))
+    same = [name for name in corpus.own_columns(base) if name in TABLE_COLUMNS]
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(
         queries=measure.kind,
         query_id=trec.query_ids(queries),
@@ -251,4 +249,4 @@ def query_table(queries, rankings, measured):
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
     first = ["queries", "query_id", "search", measure.by]
-    return table[[*first, *table.columns.difference(first, sort=False)]]
+    return table.set_index(first).reset_index()
