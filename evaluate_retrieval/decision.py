@@ -34,8 +34,13 @@ SPREADS = pd.DataFrame(
     ["lowest", "median", "highest"],
 )
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
-TEMPLATES.globals |= {"few": experiments.FEW, "units": UNITS, "judge": JUDGE}
-TEMPLATES.globals |= {"margin": MARGIN, "large": LARGE}
+TEMPLATES.globals |= {
+    "few": experiments.FEW,
+    "units": UNITS,
+    "judge": JUDGE,
+    "margin": MARGIN,
+    "large": LARGE,
+}
 
 
 @dataclass(frozen=True)

@@ -89,14 +89,19 @@ def read_baseline(path):
     packed = Path(path).read_bytes()
     try:
         content = json.loads(gzip.decompress(packed))
-        kinds = content["kinds"]
-        if not kinds or content["version"] != VERSION:
+        if not content["kinds"] or content["version"] != VERSION:
             raise ValueError(content["version"])
-        for kind, kept in kinds.items():
-            kept.pop("metric", None)  # once it was ours: nDCG@10, MRR@5
-            kept["measure"] = measures_of(*kept.pop("measure", ()))[kind]
-            kept["queries"] = pd.DataFrame(kept["queries"])[KEPT_COLUMNS]
-        return {kind: Kept(**kept) for kind, kept in kinds.items()}
+        return {
+            kind: Kept(
+                kept["search"],
+                pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                kept["rankings"],
+                kept["qrels"],
+                # once it was ours: nDCG@10, MRR@5
+                measures_of(*kept.get("measure", ()))[kind],
+            )
+            for kind, kept in content["kinds"].items()
+        }
     except Exception as error:  # a damaged file gives any
         problem = "it is damaged, of another version of this command, or no baseline"
         advice = f"evaluate the search that you ship, and keep its new {BASELINE}"

@@ -122,10 +122,10 @@ def _side_by_side(session, folder, query_id, rows):
     """Two lists of a query as text: rank, title and grade of each result.
 
     rows: of queries.csv, one for each search."""
-    titles, table = corpus.headings(folder.documents), folder.judgements
-    before = table[table["query_id"] == query_id].set_index("document")["grade"]
+    titles = corpus.headings(folder.documents)
+    before = folder.judgements.query("query_id == @query_id").set_index("document")
     done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
-    grades = {**before, **done}
+    grades = {**before["grade"], **done}
 
     def shown(quoted):
         id_ = unquote(quoted)

@@ -130,7 +130,8 @@ def slices_of(queries):
     Columns of the queries with 2 to MOST_VALUES different values, and the
     length of the question, see LENGTH."""
     names = ["course", "kind", *corpus.own_columns(queries)]
-    texts = queries.filter(names).astype(str).map(str.strip).replace("", "(empty)")
+    texts = queries.filter(names).astype(str).map(str.strip, na_action="ignore")
+    texts = texts.replace("", "(empty)")
     n_words = queries["question"].str.split().str.len().clip(lower=1)
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
     texts[LENGTH] = lengths.astype(str)
@@ -159,20 +160,16 @@ def by_slice(gain, queries):
 # --- Causes ------------------------------------------------------------------
 
 
-def first_ranks(queries, ranking):
-    """The rank of the first relevant result of each query; NaN without one."""
-    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
-    return np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
+def ranks_and_causes(queries, ranking, k):
+    """Of each query the rank of the first relevant result, and why a search fails.
 
-
-def causes_of(queries, ranking, k):
-    """Why a search fails on each query: an array of CAUSES, "" where it does not.
-
-    It fails where none of its first k results is relevant. ranking: ids,
+    Two arrays: the rank is NaN without a relevant result. The cause is of
+    CAUSES, or "" where a relevant result is among the first k. ranking: ids,
     (n_queries, depth), deeper than k."""
-    ranks = first_ranks(queries, ranking)
-    tests = [np.isnan(ranks), ranks > k]
-    return np.select(tests, ["missing", "below"], "").astype(object)
+    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
+    ranks = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
+    causes = np.select([np.isnan(ranks), ranks > k], ["missing", "below"], "")
+    return ranks, causes.astype(object)
 
 
 def failures(folder, kind, rankings, causes=()):
@@ -181,27 +178,25 @@ def failures(folder, kind, rankings, causes=()):
     causes: rows with *your cause*, which a person has filled in before: it is
     kept by query and search, the last one if there are several. Rows of
     queries or searches that do not fail now stay, with an empty cause of ours
-    (see `causes_of`): what a person wrote is not lost."""
+    (see `ranks_and_causes`): what a person wrote is not lost."""
     queries, k = folder.test[kind], folder.measures[kind].k
-    titles, tables = corpus.headings(folder.documents), []
+    titles = corpus.headings(folder.documents)
+    titles |= {id_: f"{titles[id_]} ({id_})" for id_ in titles if id_}
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) for qrel in qrels]
     table = queries[["question"]].assign(
-        query_id=trec.query_ids(queries), wanted=_with_titles(best, titles)
+        query_id=trec.query_ids(queries), wanted=[titles[id_] for id_ in best]
     )
+    tables = []
     for name, ranking in rankings.items():
-        table = table.assign(search=name, cause=causes_of(queries, ranking, k))
-        table["found first"] = _with_titles([row[0] for row in ranking], titles)
+        table = table.assign(search=name)
+        table["found first"] = [titles[ids[0]] for ids in ranking]
+        _, table["cause"] = ranks_and_causes(queries, ranking, k)
         tables.append(table[table["cause"] != ""])
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
     table = pd.concat([*tables, written]).fillna("")
     kept = dict.fromkeys(FAILED[2:], "first") | {"your cause": "last"}
     return table.groupby(FAILURE_KEY, sort=False, as_index=False).agg(kept)
-
-
-def _with_titles(ids, titles):
-    """Ids with their titles, a list of texts. titles: see `corpus.headings`."""
-    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
 
 
 def counted(failed, names):
@@ -236,6 +231,7 @@ def query_table(queries, rankings, measured):
         group=measured.groups.to_numpy(),
     )
     for name, ranking in rankings.items():
+        ranks, causes = ranks_and_causes(queries, ranking, measure.k)
         table = base.assign(
             search=name,
             found=[
@@ -243,8 +239,8 @@ def query_table(queries, rankings, measured):
                 for ids in measured.first[name]
             ],
             **measured.scores[name].set_axis(base.index),
-            rank=pd.array(first_ranks(queries, ranking)).astype("Int64"),
-            cause=causes_of(queries, ranking, measure.k),
+            rank=pd.array(ranks).astype("Int64"),
+            cause=causes,
         )
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
