@@ -215,8 +215,7 @@ def _judge(arguments, options):
         for problem in filter(None, map(yours.failures_of, own, own.values())):
             log.warning(problem)
         leaders = judge.leading(documents, options.out)
-    name, read = arguments.name, judge.read_key
-    says = judge.ask_in_terminal(documents, pairs, name, read, leaders)
+    says = judge.ask_in_terminal(documents, pairs, arguments.name, leaders)
     return {"says": says, "code": 0}
 
 

@@ -3,7 +3,6 @@
 The incumbent is the search that runs today. Also: how many queries show which
 difference."""
 
-import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy import optimize, stats
 from course import experiments, intervals, utils
 from evaluate_retrieval.measures import Measure
 from evaluate_retrieval.screen import MARGIN, NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.templates import TEMPLATES, render
+from evaluate_retrieval.templates import TEMPLATES, line_of
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 # A search is shipped below this p. One judges more, and looks again: eight looks at it
@@ -27,13 +26,21 @@ JUDGE = "evaluate-retrieval judge, or notebook 08"
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs
 # of searches on our queries and on each collection of notebook 06. A test computes them
-SPREADS = {
-    "another setting": {"lowest": 0.05, "median": 0.11, "highest": 0.18},
-    "another kind of search": {"lowest": 0.15, "median": 0.25, "highest": 0.34},
-}
+SPREADS = pd.DataFrame(
+    {
+        "another setting": [0.05, 0.11, 0.18],
+        "another kind of search": [0.15, 0.25, 0.34],
+    },
+    ["lowest", "median", "highest"],
+)
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
-TEMPLATES.globals |= {"few": experiments.FEW, "units": UNITS, "judge": JUDGE}
-TEMPLATES.globals |= {"margin": MARGIN, "large": LARGE}
+TEMPLATES.globals |= {
+    "few": experiments.FEW,
+    "units": UNITS,
+    "judge": JUDGE,
+    "margin": MARGIN,
+    "large": LARGE,
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class Decision:
 
     verdict: str
     name: str
-    table: pd.DataFrame
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
     more: tuple = (0, 0)
     cheaper: str | None = None
     incumbent: str | None = None
@@ -77,6 +84,15 @@ class Measured:
     measure: Measure = field(default_factory=Measure)
     first: dict = field(default_factory=dict)
     scores: dict = field(default_factory=dict)
+
+    @property
+    def sample(self):
+        """The groups and weights, as the functions of `intervals` take them."""
+        return self.groups, self.weights
+
+    def gain(self, name, other_name):
+        """What a search gains over another, by query: a Series."""
+        return self.values[name] - self.values[other_name]
 
     def rank_the_same(self, name, other_name):
         """Whether two searches have the same first k results for each query."""
@@ -124,15 +140,14 @@ def measured_of(queries, rankings, measure):
     queries: ground truth with the columns that `intervals.groups_of` and
     `weights_of` take. rankings: a dict of name: ids, (n_queries, depth)."""
     groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
-    k, by, condensed, judged = measure.k, measure.by, None, None
-    scores = experiments.scores_of(rankings, queries, k, by)
+    scores = experiments.scores_of(rankings, queries, measure.k, measure.by)
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)
+    values, condensed, judged = columns[measure.by], None, None
     if measure.kind == "judged" and not lists_only(queries):
         condensed = columns["condensed"]
         judged = experiments.weighted_means(columns["judged_at_k"], weights)
-    first = {name: utils.pad([*ranking], k) for name, ranking in rankings.items()}
-    sample = columns[by], groups, weights, condensed, judged
-    return Measured(*sample, measure, first, scores)
+    first = {name: utils.pad([*ids], measure.k) for name, ids in rankings.items()}
+    return Measured(values, groups, weights, condensed, judged, measure, first, scores)
 
 
 def gains_over(name, values):
@@ -160,7 +175,7 @@ def gains_table(values, measured, incumbent):
     queries as that bound lost all they can. Without the latter 1 % of queries,
     which a sample seldom has, could lose all that the others gain."""
     gains = gains_over(incumbent, values)
-    table = intervals.differences(gains, measured.groups, measured.weights)
+    table = intervals.differences(gains, *measured.sample)
     table["p"] = intervals.holm(table["p"])
     same = [measured.rank_the_same(name, incumbent) for name in table.index]
     table.loc[same, ["low", "high"]] = 0.0
@@ -186,8 +201,7 @@ def most_lost(share, n, n_tests=1):
 
 def n_equal(measured):
     """How many groups of the same size would tell as much as those that there are."""
-    values = np.zeros(len(measured.groups))
-    _, sizes = intervals.sums_by_group(values, measured.groups, measured.weights)
+    _, sizes = intervals.sums_by_group(measured.values.iloc[:, 0], *measured.sample)
     return len(sizes) / intervals.design_effect(sizes)
 
 
@@ -199,49 +213,57 @@ def decide(measured, incumbent=None, best=None, close=(), milliseconds=None):
     judged as not relevant and without it. With less than experiments.FEW
     queries none is. Without an incumbent: best is the search that was chosen,
     and close are those from which it cannot be told apart."""
-    n, n_searches = measured.values.shape
-    few, more, rivals, shown = experiments.FEW, (0, 0), (), {"row": None}
+    is_enough, shown = len(measured.values) >= experiments.FEW, {}
     if incumbent is None:
-        verdict, name, table = "undecided", best, pd.DataFrame()
-        close = [f"“{each}”" for each in close]
-        shown["close"] = [f"“{best}”", *close] if close else []
-        if n >= few and not close:
-            verdict = "ship"
-    elif n_searches == 1:
-        verdict, name, table = "keep", incumbent, pd.DataFrame()
+        verdict = "undecided" if len(close) or not is_enough else "ship"
+        decision = Decision(verdict, best)
+    elif measured.values.shape[1] == 1:
+        decision = Decision("keep", incumbent)
     else:
-        table = without = gains_table(measured.values, measured, incumbent)
-        if measured.condensed is not None:
-            without = gains_table(measured.condensed, measured, incumbent)
-            without = without.loc[table.index]
-        better = table[table["ships"] & without["ships"]]
-        most = np.maximum(table["high"], without["high"])
-        turned = table["ships"] != without["ships"]
-        turned |= (table["high"] >= MARGIN) != (without["high"] >= MARGIN)
-        rivals = (*table.index[turned if turned.any() else most >= MARGIN],)
-        verdict, name = "keep", incumbent
-        if n < few:
-            verdict, more = "undecided", (few - n, few - n)
-        elif len(better):
-            verdict, name, rivals = "ship", better.index[0], ()
-        elif rivals:
-            verdict = "undecided"
-            more = _more(most[[*rivals]].idxmax(), most.max(), measured, incumbent)
-        rival = name if verdict == "ship" else [*rivals, *table.index][0]
-        shown = {"rival": rival, "row": table.loc[rival].to_dict()}
-        shown |= {"turned": turned.any(), "without": without.loc[rival, "difference"]}
-        if verdict == "ship":
-            shown["expected"] = expected(shown["row"], len(table))
-    cheaper = _cheaper(name, measured, milliseconds) if n >= few else None
-    decision = Decision(verdict, name, table, more, cheaper, incumbent, rivals)
-    return replace(decision, says=_in_words(decision, measured, shown))
+        decision, shown = _against(incumbent, measured)
+    cheaper = _cheaper(decision.name, measured, milliseconds) if is_enough else None
+    decision = replace(decision, incumbent=incumbent, cheaper=cheaper)
+    shown |= vars(decision) | {"measured": measured, "close": [best, *close]}
+    return replace(decision, says=line_of("decision.txt.j2", **shown))
 
 
-def _more(name, most, measured, incumbent):
-    """How many more groups would tell: if a candidate gains that most, or MARGIN."""
+def _against(incumbent, measured):
+    """The `Decision` on candidates, and what the template shows beside it: a dict.
+
+    rival: the candidate that is shown, and row: of its gain; turned: whether
+    unjudged results could turn anything; without: the gain of a rival without
+    them; expected: what a shipped one will gain, see `expected`."""
+    table = without = gains_table(measured.values, measured, incumbent)
+    if measured.condensed is not None:
+        without = gains_table(measured.condensed, measured, incumbent)
+        without = without.loc[table.index]
+    better = table.index[table["ships"] & without["ships"]]
+    most = np.maximum(table["high"], without["high"])
+    turned = table["ships"] != without["ships"]
+    turned |= (table["high"] >= MARGIN) != (without["high"] >= MARGIN)
+    rivals = (*table.index[turned if turned.any() else most >= MARGIN],)
+    verdict, name, more = "keep", incumbent, (0, 0)
+    rival = [*rivals, *table.index][0]
+    shown = {"turned": turned.any(), "without": without.loc[rival, "difference"]}
+    n_missing = experiments.FEW - len(measured.values)
+    if n_missing > 0:
+        verdict, more = "undecided", (n_missing, n_missing)
+    elif len(better):
+        verdict, rivals = "ship", ()
+        name = rival = better[0]
+        shown["expected"] = expected(table.loc[name], len(table))
+    elif rivals:
+        gain = measured.gain(most[[*rivals]].idxmax(), incumbent)
+        verdict, more = "undecided", _more(gain, most.max(), measured, len(table))
+    shown |= {"rival": rival, "row": table.loc[rival]}
+    return Decision(verdict, name, table, more, rivals=rivals), shown
+
+
+def _more(gain, most, measured, n_tests):
+    """How many more groups would tell: if a candidate gains that most, or MARGIN.
+
+    gain, n_tests: see `groups_to_ship`."""
     n = measured.groups.nunique()
-    gain = measured.values[name] - measured.values[incumbent]
-    n_tests = measured.values.shape[1] - 1
     sizes = max(MARGIN, most), MARGIN
     needed = [groups_to_ship(gain, measured, size, n_tests) for size in sizes]
     return tuple(max(number - n, 1) for number in needed)
@@ -254,8 +276,7 @@ def groups_to_ship(gain, measured, size, n_tests=1):
     taken. n_tests: candidates. A million at most."""
     n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
     n_now, equal = measured.groups.nunique(), n_equal(measured)
-    error = intervals.standard_error(gain, measured.groups, measured.weights)
-    error *= np.sqrt(n_now / n)
+    error = intervals.standard_error(gain, *measured.sample) * np.sqrt(n_now / n)
     lost = lost_share(gain, measured)
     to_pass = np.maximum(
         stats.norm.isf(LEVEL / n_tests / 2) * error,
@@ -287,39 +308,31 @@ def _cheaper(name, measured, milliseconds):
     """The cheapest search that is shown to lose less than MARGIN, or None.
 
     It takes less than CHEAPER of the time."""
-    costs = pd.Series(milliseconds or {}, dtype=float).dropna().sort_values()
-    if name not in costs:
-        return None
-    gains = gains_over(name, measured.values)
-    for rival in costs[costs < CHEAPER * costs[name]].index:
+    costs = pd.Series(milliseconds, dtype=float).dropna().sort_values()
+    # without a time of its own no search takes less
+    for rival in costs[costs < CHEAPER * costs.get(name, 0)].index:
+        gain = measured.gain(rival, name)
         low, _ = intervals.confidence_interval(
-            gains[rival], measured.groups, weights=measured.weights, lowest=-1
+            gain, measured.groups, weights=measured.weights, lowest=-1
         )
         if low > -MARGIN:
             return rival
     return None
 
 
-def _in_words(decision, measured, shown):
-    """What a decision says. shown: more that the template takes."""
-    judged = []
-    if measured.condensed is not None:
-        names = [shown.get("rival", decision.name), decision.incumbent]
-        judged = [(name, measured.judged[name]) for name in names if name]
-    text = render(
-        "decision.txt.j2",
-        **{**vars(decision), "n": len(measured.values), **shown},
-        measure=measured.measure,
-        judged=judged,
-    )
-    return " ".join(text.split())
+def order_of(row):
+    """What a difference says of the first of two searches: better, worse, or "".
+
+    row: see `intervals.difference`. Weak evidence says nothing."""
+    if row["p"] >= WEAK or row["low"] <= 0 <= row["high"]:
+        return ""
+    return "better" if row["low"] > 0 else "worse"
 
 
 def if_worse(measured, pair):
     """That the first search of a pair is worse than the second, or ""."""
-    gain = measured.values[pair[0]] - measured.values[pair[1]]
-    row = intervals.difference(gain, measured.groups, measured.weights)
-    if row["high"] >= 0 or row["p"] >= WEAK:
+    row = intervals.difference(measured.gain(*pair), *measured.sample)
+    if order_of(row) != "worse":
         return ""
     measure, loss = measured.measure, f"{-row['difference']:.3f}"
     where = f"On {measure.kind} queries, which do not decide,"
@@ -362,19 +375,11 @@ def power():
     its losses are large. Columns: for each of SPREADS the number with the
     lowest, the median and the highest spread. Queries that ask for the same
     count as one need."""
-    errors = intervals.power(LEVEL)
-    rows = {
-        size: {
-            (name, which): math.ceil((errors * spread / size) ** 2)
-            for name, spreads in SPREADS.items()
-            for which, spread in spreads.items()
-        }
-        for size in SIZES
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("difference")
+    spreads = SPREADS.unstack()
+    needed = [np.ceil((intervals.power(LEVEL) * spreads / size) ** 2) for size in SIZES]
+    return pd.DataFrame(needed, SIZES, dtype=int).rename_axis("difference")
 
 
 def can_show(n_groups):
     """The gain of nDCG@10 that so many needs ship, by SPREADS: a Series."""
-    middle = {name: spreads["median"] for name, spreads in SPREADS.items()}
-    return intervals.power(LEVEL) * pd.Series(middle) / math.sqrt(n_groups)
+    return intervals.power(LEVEL) * SPREADS.loc["median"] / np.sqrt(n_groups)

@@ -19,18 +19,10 @@ from evaluate_retrieval.templates import TEMPLATES, cell, render
 WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 MOST_GONE = 0.1  # of the baseline's queries
-MOST_SHOWN = 10  # losses and gains each
-SAME = 1e-9  # below it two values of a metric are the same
 BASELINE = "baseline.json.gz"
 VERSION = 2  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
-FIGURES = (
-    "{metric} {difference:+.3f} ({low:+.3f} to {high:+.3f}), {how}: {queries:,} "
-    "queries, {groups:,} {units}; {wins:,} better, {ties:,} the same, {losses:,} worse"
-)
-
-
-TEMPLATES.globals |= {"words": WORDS, "form": FIGURES}
+TEMPLATES.globals["words"] = WORDS
 
 
 @dataclass(frozen=True)
@@ -56,8 +48,8 @@ class Outcome:
     code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
     and the old one. figures: of `pairs.summary`, a is now and b before; metric
     and how; empty after an error. sentences:
-    why, then what else changed. largest: losses and gains, MOST_SHOWN each:
-    lists of dicts with query_id, question, before, now, gain, first_before and
+    why, then what else changed. largest: losses and gains, see
+    `pairs.extremes`: query_id, question, before, now, gain, first_before and
     first_now (three ids)."""
 
     kind: str
@@ -74,18 +66,12 @@ class Outcome:
 def write_baseline(path, kept, run_id):
     """Write what a later run is compared with, and return the path.
 
-    kept: dict of kind: Kept. The same content gives the same bytes. Rankings
-    are cut at the measure's depth."""
+    kept: dict of kind: Kept. The same content gives the same bytes."""
     kinds = {
         kind: {
-            "search": measured.search,
+            **vars(measured),
             "measure": [measured.measure.by, measured.measure.k],
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
-            "rankings": {
-                query: ids[: measured.measure.depth]
-                for query, ids in measured.rankings.items()
-            },
-            "qrels": measured.qrels,
         }
         for kind, measured in kept.items()
     }
@@ -103,14 +89,19 @@ def read_baseline(path):
     packed = Path(path).read_bytes()
     try:
         content = json.loads(gzip.decompress(packed))
-        kinds = content["kinds"]
-        if not kinds or content["version"] != VERSION:
+        if not content["kinds"] or content["version"] != VERSION:
             raise ValueError(content["version"])
-        for kind, kept in kinds.items():
-            kept.pop("metric", None)  # once it was ours: nDCG@10, MRR@5
-            kept["measure"] = measures_of(*kept.pop("measure", ()))[kind]
-            kept["queries"] = pd.DataFrame(kept["queries"])[KEPT_COLUMNS]
-        return {kind: Kept(**kept) for kind, kept in kinds.items()}
+        return {
+            kind: Kept(
+                kept["search"],
+                pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                kept["rankings"],
+                kept["qrels"],
+                # once it was ours: nDCG@10, MRR@5
+                measures_of(*kept.get("measure", ()))[kind],
+            )
+            for kind, kept in content["kinds"].items()
+        }
     except Exception as error:  # a damaged file gives any
         problem = "it is damaged, of another version of this command, or no baseline"
         advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
@@ -133,73 +124,61 @@ def outcomes_of(
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
-            outcome = _compare_kind(
-                kind, before, now[kind], margin, anytime, allow_deleted
-            )
+            outcome = _compare_kind(before, now[kind], margin, anytime, allow_deleted)
         else:
             sentence = f"The baseline has {kind} queries, and this run has none."
             outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
         outcomes.append(outcome)
-    for kind in sorted(now.keys() - baseline.keys()):
-        sentence = f"The baseline has no {kind} queries: they are not compared."
-        outcomes[0].sentences.append(sentence)
+    outcomes[0].sentences.extend(
+        f"The baseline has no {kind} queries: they are not compared."
+        for kind in sorted(now.keys() - baseline.keys())
+    )
     return outcomes
 
 
-def _compare_kind(kind, baseline, now, margin, anytime, allow_deleted):
+def _compare_kind(before, now, margin, anytime, allow_deleted):
     """The `Outcome` of one kind of query."""
-    searches = now.search, baseline.search
-    query_ids = sorted(_answerable(now.qrels) & baseline.qrels.keys())
-    withdrawn, changes = _changed_judgements(baseline.qrels, now.qrels)
+    measure, searches = now.measure, (now.search, before.search)
+    depth = min(measure.depth, before.measure.depth)
+    answerable = _answerable(before.qrels)
+    query_ids = sorted(_answerable(now.qrels) & before.qrels.keys())
+    withdrawn, changes = _changed_judgements(before.qrels, now.qrels)
     queries = now.queries.set_index("query_id").loc[query_ids]
-    n_groups = queries["need"].nunique()
-    measure, depth = now.measure, min(now.measure.depth, baseline.measure.depth)
-    problem = ""
-    if depth < measure.k:
-        problem = f"The baseline keeps {depth} results a query, too few for {measure}."
-    if n_groups < 2:
-        problem = (
-            f"{len(query_ids)} {kind} queries can be scored in both runs, "
-            f"in {n_groups} {decision.UNITS[kind]}; it takes two."
-        )
-    if problem:
-        sentences = [problem, "Make a new baseline.", changes]
-        return Outcome(kind, ERROR, searches, sentences=sentences)
+    shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
+    if depth < measure.k or queries["need"].nunique() < 2:
+        sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
+        return Outcome(measure.kind, ERROR, searches, sentences=sentences)
     queries = queries.assign(document=[now.qrels[query] for query in query_ids])
     rankings = {
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
-        for name, kept in {"now": now, "before": baseline}.items()
+        for name, kept in {"now": now, "before": before}.items()
     }
     measured = decision.measured_of(queries, rankings, measure)
     figures = pairs.summary(measured, ("now", "before"), anytime)
     figures["how"] = "paired, at any time" if anytime else "paired"
     code, reason = pairs.exit_code(figures, margin)
-    sentences = [reason]
-    if measure != baseline.measure:
-        problem = f"The baseline was made with {baseline.measure}."
-        sentences.append(f"{problem} Both runs are measured by {measure}.")
-    if not measured.rank_the_same("now", "before"):
-        losses = render("losses.txt.j2", figures=figures)
-        sentences.append(" ".join(losses.split()))
-    gains = _gains(queries, rankings, measured)
-    before = _answerable(baseline.qrels)
-    gone = before.difference(query_ids)
-    if len(gone) > MOST_GONE * len(before):
-        sentences.append(
-            f"{len(gone):,} of {len(before):,} queries of the baseline are gone, or "
-            "have no relevant document any more: more than a tenth."
-        )
-        if not allow_deleted:
-            code = code or UNDECIDED
-            advice = "Accept it with --allow-deleted, or make a new baseline."
-            sentences.append(advice)
-    sentences.append(changes)
-    rows = gains.sort_values("gain", kind="stable").to_dict("records")
-    largest = {
-        "losses": [row for row in rows if row["gain"] < -SAME][:MOST_SHOWN],
-        "gains": [row for row in rows[::-1] if row["gain"] > SAME][:MOST_SHOWN],
-    }
-    return Outcome(kind, code, searches, figures, sentences, largest)
+    n_gone = len(answerable.difference(query_ids))
+    are_gone = n_gone > MOST_GONE * len(answerable)
+    if are_gone and not allow_deleted:
+        code = code or UNDECIDED
+    sentences = render(
+        "outcome.txt.j2",
+        figures=figures,
+        reason=reason,
+        ranks_differ=not measured.rank_the_same("now", "before"),
+        gone=f"{n_gone:,} of {len(answerable):,}" if are_gone else "",
+        allow_deleted=allow_deleted,
+        **shown,
+    )
+    table = queries[["question"]].reset_index()
+    for name, ranking in rankings.items():
+        table[f"first_{name}"] = [[*filter(None, ids[:3])] for ids in ranking]
+        table[name] = measured.values[name]
+    table["gain"] = table["now"] - table["before"]
+    losses, gains = pairs.extremes(table, -table["gain"])
+    largest = {"losses": losses, "gains": gains}
+    sentences = sentences.splitlines()
+    return Outcome(measure.kind, code, searches, figures, sentences, largest)
 
 
 def _answerable(qrels):
@@ -218,11 +197,10 @@ def _changed_judgements(before, now):
     )
     withdrawn, added = old.keys() - new.keys(), new.keys() - old.keys()
     edited = len(new.items() - old.items()) - len(added)
-    n_unanswerable = len(shared - _answerable(now))
     sentence = (
         f"{len(now.keys() - before.keys()):,} queries added, "
         f"{len(before.keys() - now.keys()):,} queries deleted, "
-        f"{n_unanswerable:,} queries without a relevant document, "
+        f"{len(shared - _answerable(now)):,} queries without a relevant document, "
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )
@@ -237,15 +215,6 @@ def _placed(rankings, query_ids, withdrawn):
         [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
         for query in query_ids
     ]
-
-
-def _gains(queries, rankings, measured):
-    """What each query gained: a DataFrame, see `Outcome`, in the queries' order."""
-    gains = queries[["question"]].reset_index()
-    for name, ranking in rankings.items():
-        gains[f"first_{name}"] = [[*filter(None, ids[:3])] for ids in ranking]
-        gains[name] = measured.values[name]
-    return gains.assign(gain=gains["now"] - gains["before"])
 
 
 def worst_code(outcomes):
@@ -269,8 +238,7 @@ def summary_lines(outcomes):
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
-    title = WORDS[worst_code(outcomes)].capitalize()
-    return render("gate.md.j2", title=title, outcomes=outcomes)
+    return render("gate.md.j2", outcomes=outcomes, code=worst_code(outcomes))
 
 
 def write_summary(outcomes, path):

@@ -24,14 +24,14 @@ def pairs_to_judge(folder, own, results):
     results: where the last run wrote its list. Without one of this folder it
     is a pool of the folder's queries, see `lists.to_pool`. Pairs of documents
     and queries that are gone are left out, and the log counts them."""
-    path, pairs = results / LIST, []
+    path, pairs = results / LIST, pd.DataFrame()
     if path.exists() and corpus.read_text(path).count("\n") > 1:
         if manifest.has_written(results, LIST, folder.source):
             pairs = corpus.read_table(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
         else:
             text = "%s was not written by the last run on %s: a new list is made"
             log.info(text, path, folder.source)
-    if not len(pairs):
+    if pairs.empty:
         pairs = lists.to_pool(folder, own)
     ids = [document["id"] for document in folder.documents]
     queries = queries_of(folder.judgements, folder.log).drop_duplicates("query_id")
@@ -55,14 +55,14 @@ def leading(folder, results):
     return table[is_best].set_index("query_id")
 
 
-def ask_in_terminal(folder, pairs, name, read, leaders):
+def ask_in_terminal(folder, pairs, name, leaders):
     """Judge pairs, and add the judgements to the folder's: how many, in words.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
     an interrupt and of the input, judged-queries.csv beside the documents has
-    all judgements, old and new; nothing is written where nobody has judged.
-    read: a function that waits for a key, see `scale_of`. leaders: see
-    `leading`. The log shows what there is to judge."""
+    all judgements, old and new; nothing is written where nobody has judged. The
+    keys give the grades of `scale_of`. leaders: see `leading`. The log shows
+    what there is to judge."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
     scale = scale_of(folder.judgements["grade"])
@@ -73,7 +73,7 @@ def ask_in_terminal(folder, pairs, name, read, leaders):
     keys = ", ".join(session.keys.values())
     log.info(f"{session}. Keys: {keys}; u goes back, q ends")
     try:
-        _ask(session, folder, read, leaders)
+        _ask(session, folder, leaders)
     finally:
         keep_judgements(folder)
     return str(session)
@@ -91,7 +91,7 @@ def scale_of(grades):
     return np.unique(ten).tolist()
 
 
-def _ask(session, folder, read, leaders):
+def _ask(session, folder, leaders):
     """Show an item, and wait for its key, until all are judged, or q, or the end.
 
     After the last item of a query it shows what the leaders found. Not before:
@@ -103,7 +103,7 @@ def _ask(session, folder, read, leaders):
         text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
         log.info(f"\n{session}\n{text}\n\ngrade:")
         try:
-            key = read("").strip().lower()
+            key = read_key().strip().lower()
         except EOFError:
             log.info("\nthe input has ended")
             return
@@ -122,10 +122,10 @@ def _side_by_side(session, folder, query_id, rows):
     """Two lists of a query as text: rank, title and grade of each result.
 
     rows: of queries.csv, one for each search."""
-    titles, table = corpus.headings(folder.documents), folder.judgements
-    before = table[table["query_id"] == query_id].set_index("document")["grade"]
+    titles = corpus.headings(folder.documents)
+    before = folder.judgements.query("query_id == @query_id").set_index("document")
     done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
-    grades = {**before, **done}
+    grades = {**before["grade"], **done}
 
     def shown(quoted):
         id_ = unquote(quoted)
@@ -136,10 +136,10 @@ def _side_by_side(session, folder, query_id, rows):
     return table.set_axis(table.index + 1).to_string()
 
 
-def read_key(prompt):
+def read_key():
     """A key of the terminal, without Enter; where stdin is none, `input`."""
     if not sys.stdin.isatty():
-        return input(prompt)
+        return input()
     if sys.platform == "win32":
         import msvcrt
 

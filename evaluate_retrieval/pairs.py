@@ -9,7 +9,7 @@ import pandas as pd
 from course import corpus, experiments, intervals, trec, utils
 from evaluate_retrieval import decision
 from evaluate_retrieval.screen import METRICS, UNDECIDED
-from evaluate_retrieval.templates import render
+from evaluate_retrieval.templates import line_of
 
 TOP = 3  # results of each search that a page shows
 MOST = 10  # gains, and losses, that a page shows
@@ -43,58 +43,45 @@ def summary(measured, pair, anytime=False):
     both that are. kind: of the queries. anytime: intervals that hold at every
     look, see
     `intervals.confidence_sequence`."""
-    weights, sample = measured.weights, (measured.groups, measured.weights)
-    a, b = (measured.values[name].to_numpy() for name in pair)
-    gain = (a - b).round(9)  # the rest is rounding
+
+    def difference(gain):
+        row = intervals.difference(gain, *measured.sample)
+        if anytime:
+            ends = intervals.confidence_sequence(gain, *measured.sample)
+            row["low"], row["high"] = ends
+        return row
+
+    gain = measured.gain(*pair).round(9)  # the rest is rounding
     lost = decision.lost_share(gain, measured)
-    figures = intervals.difference(gain, *sample) | {
-        "wins": int((gain > 0).sum()),
-        "ties": int((gain == 0).sum()),
-        "losses": int((gain < 0).sum()),
-        "lost": float(lost),
-        "at_most": float(decision.most_lost(lost, decision.n_equal(measured))),
-        "smallest": float(intervals.smallest_difference(gain, *sample)),
-        "a": float(np.average(a, weights=weights)),
-        "b": float(np.average(b, weights=weights)),
+    figures = difference(gain) | {
+        "wins": (gain > 0).sum(),
+        "ties": (gain == 0).sum(),
+        "losses": (gain < 0).sum(),
+        "lost": lost,
+        "at_most": decision.most_lost(lost, decision.n_equal(measured)),
+        "smallest": intervals.smallest_difference(gain, *measured.sample),
+        "a": np.average(measured.values[pair[0]], weights=measured.weights),
+        "b": np.average(measured.values[pair[1]], weights=measured.weights),
         "queries": len(gain),
-        "groups": int(measured.groups.nunique()),
+        "groups": measured.groups.nunique(),
         "without": None,
         "metric": str(measured.measure),
         "kind": measured.measure.kind,
     }
     if measured.rank_the_same(*pair):
         return figures | {"low": 0.0, "high": 0.0}
-    rows = [(figures, gain)]
     if measured.condensed is not None and measured.judged[[*pair]].min() < 1:
-        condensed = measured.condensed[pair[0]] - measured.condensed[pair[1]]
-        figures["without"] = intervals.difference(condensed, *sample)
+        without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
+        figures["without"] = difference(without)
         figures["judged"] = measured.judged[[*pair]].to_list()
-        rows.append((figures["without"], condensed))
-    for row, gains in rows if anytime else ():
-        ends = intervals.confidence_sequence(gains, *sample)
-        row["low"], row["high"] = ends
     return figures
 
 
 def sentence(figures, pair):
     """The figures of a pair in words. figures: see `summary`."""
-    verdict, without = _verdict(figures), figures["without"]
-    text = render(
-        "pair.txt.j2",
-        **figures,
-        row=figures,
-        names=pair,
-        verdict=verdict,
-        turned=bool(without) and _verdict(without) != verdict,
-    )
-    return " ".join(text.split()).replace("-0.", "−0.")
-
-
-def _verdict(row):
-    """What the interval and p of a pair say of the first: better, worse, or ""."""
-    if row["p"] >= decision.WEAK or row["low"] <= 0 <= row["high"]:
-        return ""
-    return "better" if row["low"] > 0 else "worse"
+    order_of = decision.order_of
+    text = line_of("pair.txt.j2", figures=figures, names=pair, order_of=order_of)
+    return text.replace("-0.", "−0.")
 
 
 def exit_code(figures, margin):
@@ -102,37 +89,36 @@ def exit_code(figures, margin):
 
     It is undecided, too, where unjudged results could turn it."""
     rows = [figures, figures["without"] or figures]
-    (code, reason), (without, _) = [
+    first, without = (
         decision.code_of_interval(row["low"], row["high"], margin) for row in rows
-    ]
-    if code == without:
-        return code, reason
-    return UNDECIDED, "Unjudged results could turn it."
+    )
+    if first[0] != without[0]:
+        return UNDECIDED, "Unjudged results could turn it."
+    return first
 
 
-def largest(queries, rankings, values, pair, n=MOST):
+def largest(queries, rankings, values, pair):
     """The queries with the largest gains, and those with the largest losses.
 
     rankings: a dict of name: ids, (n_queries, depth). values: see `summary`.
-    Returns two lists of dicts, the largest first: question, course, a and b
-    (the metric of both), ids (the first TOP of both), and grades, a dict of
-    id: grade."""
+    Returns two lists of dicts, see `extremes`: question, course, a and b (the
+    metric of both), ids (the first TOP of both), and grades, a dict of id:
+    grade."""
     a, b = values[pair[0]], values[pair[1]]
-    order = (a - b).sort_values(ascending=False, kind="stable")
-    won, lost = order[order > 0].index[:n], order[order < 0].index[::-1][:n]
-    qrels = utils.qrels_of(utils.right_answers(queries))
+    tops = [[[*ids[:TOP]] for ids in rankings[name]] for name in pair]
+    table = queries[["question", "course"]].reset_index(drop=True)
+    table = table.assign(a=a, b=b, ids=[*map(list, zip(*tops, strict=True))])
+    table["grades"] = utils.qrels_of(utils.right_answers(queries))
+    return extremes(table, a - b)
 
-    def row(place):
-        return {
-            "question": queries["question"].iloc[place],
-            "course": queries["course"].iloc[place],
-            "a": a[place],
-            "b": b[place],
-            "ids": [list(rankings[name][place][:TOP]) for name in pair],
-            "grades": qrels[place],
-        }
 
-    return [*map(row, won)], [*map(row, lost)]
+def extremes(table, gains):
+    """The MOST rows with the largest gains, and with the largest losses.
+
+    gains: one a row, a Series. Returns two lists of dicts, the largest first."""
+    order = gains.round(9).sort_values(ascending=False, kind="stable")
+    won, lost = order[order > 0].head(MOST), order[order < 0][::-1].head(MOST)
+    return [table.loc[rows.index].to_dict("records") for rows in (won, lost)]
 
 
 # --- Slices ------------------------------------------------------------------
@@ -143,16 +129,13 @@ def slices_of(queries):
 
     Columns of the queries with 2 to MOST_VALUES different values, and the
     length of the question, see LENGTH."""
-    names = {"course", "kind", *corpus.own_columns(queries)}
-    texts = queries[[name for name in queries if name in names]].astype(str)
-    texts = texts.apply(lambda column: column.str.strip()).replace("", "(empty)")
-    able = [name for name in texts if 2 <= texts[name].nunique() <= MOST_VALUES]
-    table = texts[able].copy()
+    names = ["course", "kind", *corpus.own_columns(queries)]
+    texts = queries.filter(names).astype(str).map(str.strip, na_action="ignore")
+    texts = texts.replace("", "(empty)")
     n_words = queries["question"].str.split().str.len().clip(lower=1)
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
-    if lengths.nunique() > 1:
-        table[LENGTH] = lengths.astype(str)
-    return table
+    texts[LENGTH] = lengths.astype(str)
+    return texts.loc[:, texts.nunique().between(2, MOST_VALUES)]
 
 
 def by_slice(gain, queries):
@@ -177,20 +160,16 @@ def by_slice(gain, queries):
 # --- Causes ------------------------------------------------------------------
 
 
-def first_ranks(queries, ranking):
-    """The rank of the first relevant result of each query; NaN without one."""
-    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
-    return np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
+def ranks_and_causes(queries, ranking, k):
+    """Of each query the rank of the first relevant result, and why a search fails.
 
-
-def causes_of(queries, ranking, k):
-    """Why a search fails on each query: an array of CAUSES, "" where it does not.
-
-    It fails where none of its first k results is relevant. ranking: ids,
+    Two arrays: the rank is NaN without a relevant result. The cause is of
+    CAUSES, or "" where a relevant result is among the first k. ranking: ids,
     (n_queries, depth), deeper than k."""
-    ranks = first_ranks(queries, ranking)
-    tests = [np.isnan(ranks), ranks > k]
-    return np.select(tests, ["missing", "below"], "").astype(object)
+    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
+    ranks = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
+    causes = np.select([np.isnan(ranks), ranks > k], ["missing", "below"], "")
+    return ranks, causes.astype(object)
 
 
 def failures(folder, kind, rankings, causes=()):
@@ -199,28 +178,25 @@ def failures(folder, kind, rankings, causes=()):
     causes: rows with *your cause*, which a person has filled in before: it is
     kept by query and search, the last one if there are several. Rows of
     queries or searches that do not fail now stay, with an empty cause of ours
-    (see `causes_of`): what a person wrote is not lost."""
+    (see `ranks_and_causes`): what a person wrote is not lost."""
     queries, k = folder.test[kind], folder.measures[kind].k
-    titles, tables = corpus.headings(folder.documents), []
+    titles = corpus.headings(folder.documents)
+    titles |= {id_: f"{titles[id_]} ({id_})" for id_ in titles if id_}
     qrels = utils.qrels_of(utils.right_answers(queries))
     best = [max(qrel, key=qrel.get) for qrel in qrels]
+    table = queries[["question"]].assign(
+        query_id=trec.query_ids(queries), wanted=[titles[id_] for id_ in best]
+    )
+    tables = []
     for name, ranking in rankings.items():
-        table = queries[["question"]].assign(
-            query_id=trec.query_ids(queries), search=name
-        )
-        table["wanted"] = _with_titles(best, titles)
-        table["found first"] = _with_titles([row[0] for row in ranking], titles)
-        table["cause"] = causes_of(queries, ranking, k)
+        table = table.assign(search=name)
+        table["found first"] = [titles[ids[0]] for ids in ranking]
+        _, table["cause"] = ranks_and_causes(queries, ranking, k)
         tables.append(table[table["cause"] != ""])
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
     table = pd.concat([*tables, written]).fillna("")
     kept = dict.fromkeys(FAILED[2:], "first") | {"your cause": "last"}
     return table.groupby(FAILURE_KEY, sort=False, as_index=False).agg(kept)
-
-
-def _with_titles(ids, titles):
-    """Ids with their titles, a list of texts. titles: see `corpus.headings`."""
-    return [f"{titles[id_]} ({id_})" if id_ else titles[id_] for id_ in ids]
 
 
 def counted(failed, names):
@@ -230,8 +206,7 @@ def counted(failed, names):
     instead of our cause."""
     now = failed[failed["search"].isin(names) & (failed["cause"] != "")]
     cause = now["your cause"].where(now["your cause"] != "", now["cause"])
-    table = pd.crosstab(now["search"], cause).reindex(names, fill_value=0)
-    return table.rename_axis(None).rename_axis(None, axis=1)
+    return pd.crosstab(now["search"], cause).reindex(names, fill_value=0)
 
 
 # --- Query by query ----------------------------------------------------------
@@ -249,23 +224,25 @@ def query_table(queries, rankings, measured):
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
     ours = ["document", "fold", "grade", *unset]
     base = queries.drop(columns=ours, errors="ignore")
-    same = {*TABLE_COLUMNS}.intersection(corpus.own_columns(base))
+    same = [name for name in corpus.own_columns(base) if name in TABLE_COLUMNS]
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(
         queries=measure.kind,
         query_id=trec.query_ids(queries),
-        group=intervals.groups_of(queries).to_numpy(),
+        group=measured.groups.to_numpy(),
     )
     for name, ranking in rankings.items():
-        top = [[id_ for id_ in ids[: measure.k] if id_] for ids in ranking]
-        scores = measured.scores[name].set_axis(base.index)
+        ranks, causes = ranks_and_causes(queries, ranking, measure.k)
         table = base.assign(
             search=name,
-            found=[" ".join(map(trec.quoted, ids)) for ids in top],
-            **scores,
+            found=[
+                " ".join(map(trec.quoted, filter(None, ids)))
+                for ids in measured.first[name]
+            ],
+            **measured.scores[name].set_axis(base.index),
+            rank=pd.array(ranks).astype("Int64"),
+            cause=causes,
         )
-        table["rank"] = pd.array(first_ranks(queries, ranking)).astype("Int64")
-        table["cause"] = causes_of(queries, ranking, measure.k)
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
     first = ["queries", "query_id", "search", measure.by]
-    return table[[*first, *table.columns.difference(first, sort=False)]]
+    return table.set_index(first).reset_index()

@@ -38,3 +38,8 @@ TEMPLATES.filters |= {"plain": plain, "cell": cell, "ids": _ids}
 def render(template, /, **values):
     """A template of this folder as text. values: what it shows."""
     return TEMPLATES.get_template(template).render(**values)
+
+
+def line_of(template, /, **values):
+    """A template as one line: line breaks and runs of blanks become a blank."""
+    return " ".join(render(template, **values).split())

@@ -211,7 +211,7 @@ def test_power_before_any_run_and_of_a_folder(folder, run):
 def test_judging_in_the_terminal_adds_to_what_is_judged(folder, run, monkeypatch):
     to_judge(folder, run.out, "d5", "d0", "d2")
     keys = iter(["2", "x", "0", "q"])
-    monkeypatch.setattr("builtins.input", lambda _: next(keys))
+    monkeypatch.setattr("builtins.input", lambda: next(keys))
     code, said, error = run("judge", folder, "--name", "ann", own=False)
     assert code == 0, error
     assert "QUERY  what is d0" in said
@@ -571,7 +571,7 @@ def test_escape_sequences_of_a_record_do_not_reach_the_terminal(
     documents["text"] = "one\x1b]0;title\x07 \x9b31m text\r\u200d, señor"
     documents.to_csv(path, index=False)
     to_judge(folder, run.out, "d5")
-    monkeypatch.setattr("builtins.input", lambda _: "q")
+    monkeypatch.setattr("builtins.input", lambda: "q")
     _, said, _ = run("judge", folder, own=False)
     assert "one]0;title 31m text\u200d, señor\n" in said
     assert not {"\x1b", "\x07", "\x9b", "\r"} & {*said}
@@ -580,7 +580,7 @@ def test_escape_sequences_of_a_record_do_not_reach_the_terminal(
 def test_a_pair_whose_document_is_gone_is_counted(folder, run, monkeypatch):
     to_judge(folder, run.out, "gone", "d5")
     (folder / "qrels.txt").write_text("d0 0 d0 3\nd1 0 d1 1\n")
-    monkeypatch.setattr("builtins.input", lambda _: "3")  # as high as in the folder
+    monkeypatch.setattr("builtins.input", lambda: "3")  # as high as in the folder
     code, said, error = run("judge", folder, own=False)
     assert code == 0, error
     assert "1 of 2 pairs are of no document or no query here" in said

@@ -160,7 +160,8 @@ def test_one_p_value_of_many_slices_is_corrected_for_all():
 
 
 def test_causes_tell_what_is_further_down_from_what_is_not_there():
-    causes = pairs.causes_of(QUERIES, RANKINGS["old"], 10)
+    ranks, causes = pairs.ranks_and_causes(QUERIES, RANKINGS["old"], 10)
+    assert np.nan_to_num(ranks).tolist() == RANKS["old"]
     assert causes[-2:].tolist() == ["below", "missing"]
     assert (causes[:-2] == "").all()
 
