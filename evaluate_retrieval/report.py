@@ -199,8 +199,9 @@ def of_yours(searches):
     if table.empty:
         return []
     text = (
-        "“own:” is before the name of each search in your file. A query that failed "
-        "twice counts as nothing found, and its time is what you waited for. A "
+        "“own:” is before the name of each search of yours. Each query was asked "
+        "once, so an answer that changes from call to call is not seen. A query that "
+        "failed twice counts as nothing found, and its time is what you waited for. A "
         "repeated id counts once, and a foreign id, which no document has, counts as "
         "not relevant: the ids below keep their ranks. Half of the "
         "queries took less than p50, and 95 % less than p95."

@@ -28,7 +28,8 @@ GIVES = "return a list of ids, or of documents with an id, best first"
 NO_LISTS = (str, bytes, Mapping, Set)  # though one can go through them
 IDS = ["id", "_id", "id_", "node_id", "doc_id", "document_id", "docid"]
 INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
-LISTS = ["hits", "ids", "results", "documents", "points", "matches"]  # of an answer
+# Of a whole answer; Elastic's client has it in its body.
+LISTS = ["hits", "ids", "results", "documents", "points", "matches", "body"]
 HELLO = {"name", "version", "searches"}  # keys of the first line, if it is a hello
 
 

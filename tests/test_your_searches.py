@@ -159,6 +159,9 @@ FINE = {  # what finds a and then b, whatever its form
     "hits": "s = lambda q, c: [{'_id': 'a', '_score': 1}, {'_id': 'b'}]",
     "an answer": "s = lambda q, c: {'hits': {'total': 2, 'hits': [{'_id': 'a'},"
     " {'_id': 'b'}]}}",
+    "an answer of Elastic's client": "from elastic_transport import ObjectApiResponse\n"
+    "s = lambda q, c: ObjectApiResponse({'took': 1, 'hits': {'hits': [{'_id': 'a'},"
+    " {'_id': 'b'}]}}, None)",
     "pages": "from types import SimpleNamespace as Page\n"
     "s = lambda q, c: [Page(metadata={'id': 'a'}), Page(id='b', page_content='')]",
     "nodes with scores": "from types import SimpleNamespace as Node\n"

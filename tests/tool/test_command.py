@@ -681,7 +681,7 @@ def test_a_baseline_of_another_metric_is_measured_anew(graded, run):
 
 def test_nothing_is_tuned_where_that_is_asked_for(folder, run, monkeypatch):
     monkeypatch.setattr(built_in, "find_spec", lambda _: None)
-    monkeypatch.setattr(steps, "tuned", None)
+    monkeypatch.setattr(built_in, "BM25_SETTINGS", None)
     searches = ["--searches", folder / "mine/searches.py"]
     code, output, error = run(folder, *searches, "--no-tuning", "--json", own=False)
     names = {row["search"] for row in json.loads(output)["leaderboard"]["judged"]}

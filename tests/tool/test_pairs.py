@@ -73,7 +73,7 @@ def query_table(queries, rankings=RANKINGS):
     return pairs.query_table(queries, rankings, measured_of(rankings, queries))
 
 
-def page(queries=QUERIES):
+def page(path, queries=QUERIES):
     folder = folder_of(queries)
     measured = measured_of(RANKINGS, queries)
     results = SimpleNamespace(
@@ -81,7 +81,8 @@ def page(queries=QUERIES):
     )
     failed = pairs.failures(folder, "judged", RANKINGS)
     figures = pairs.summary(measured, PAIR)
-    return report.pair_page(folder, results, PAIR, "judged", failed, figures)
+    report.pair_page(folder, results, PAIR, failed, figures, path)
+    return path.read_text(encoding="utf-8")
 
 
 SECOND = 1 / np.log2(3)  # nDCG of a relevant document at rank 2, if it is alone
@@ -229,8 +230,10 @@ def test_a_difference_that_is_the_same_everywhere_shows_no_smallest_one():
     assert "show a difference of 0.045" in text
 
 
-def test_the_page_escapes_what_people_wrote():
-    html = page(QUERIES.assign(question="<script>alert(1)</script>"))
+def test_the_page_escapes_what_people_wrote(tmp_path):
+    html = page(
+        tmp_path / "pair.html", QUERIES.assign(question="<script>alert(1)</script>")
+    )
     assert "<script>" not in html
     assert "<b>title" not in html
     assert html.count('<table class="pair">') == 16
