@@ -24,6 +24,7 @@ ROWS = {  # how many, and the columns that tell them apart
     "es/judged-queries.csv": (3_737, "query_id document"),
     "es/queries-on-english-records.csv": (486, "query_id"),
     "es/questions-on-english-records.csv": (330, "english"),
+    "essays/quotes.csv": (55, "quote"),
     "fact-annotations.csv": (158, "fact context"),
     "first-prompt-questions.csv": (600, "question"),
     "gate.csv": (1_072, "question document"),

@@ -105,8 +105,6 @@ LOADS = {
 TWINS = [changed(0, id="", text=f"Yes, until week {n}.")[0] for n in (4, 5)]
 BLANK = "", " \n", None
 NO_TEXTS = [{**DOCUMENTS[0], "id": f"d{text}", "text": text} for text in BLANK]
-    {**DOCUMENTS[0], "id": f"d{text}", "text": text} for text in ("", " \n", None)
-]
 PLACEHOLDERS = csv("|".join(f"{question},a,d1" for question in UNREAL + REAL))
 DOUBTFUL = {  # of which file, and its content
     "2 documents without an id, computed here": ("documents", TWINS),
