@@ -265,12 +265,12 @@ FORMS = {  # files, and their documents and queries
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_is_read(tmp_path, monkeypatch, name):
-    files, expected, asked = FORMS[name]
+    files, expected, grades = FORMS[name]
     folder = written(tmp_path / name, files)
     documents, queries, _ = read(folder, monkeypatch)
     columns = ["id", "question", "text"]
     assert pd.DataFrame(documents)[columns].to_numpy().tolist() == expected
-    assert dict(zip(queries["question"], queries["document"], strict=True)) == asked
+    assert dict(zip(queries["question"], queries["document"], strict=True)) == grades
 
 
 def test_threads_become_answers_with_titles_and_the_needs_of_their_queries(
@@ -343,9 +343,9 @@ def test_a_collection_is_read_whole_and_scored_as_ir_measures_scores_it(name):
         scoring.bm25_scores(documents), documents, k=1_000, above=0
     )
     rankings = search(queries)
-    found = utils.relevance(rankings, qrels)
+    grades = utils.relevance(rankings, qrels)
     relevant = [sum(grade > 0 for grade in qrel.values()) for qrel in qrels]
-    ours = utils.average_precision(found, relevant)
+    ours = utils.average_precision(grades, relevant)
     rows = zip(queries["query_id"], rankings.tolist(), strict=True)
     run = [
         ir_measures.ScoredDoc(query_id, id_, -rank)
@@ -411,15 +411,15 @@ def values():
 
 
 def test_each_family_of_claims_is_corrected_by_itself(values):
-    one = dict([*claims.MORE.items()][:1])
+    first = dict([*claims.MORE.items()][:1])
     (alone, _), (table, units) = (
-        claims.tested(some, values) for some in (one, claims.MORE)
+        claims.tested(family, values) for family in (first, claims.MORE)
     )
     # seven collections and two eras
     assert len(table) == len(claims.MORE) * (len(claims.NAMES) + 2)
     columns = "claim collection n difference low high p verdict"
     assert list(table) == columns.split()
-    mine = table[table["claim"].isin(one)].reset_index(drop=True)
+    mine = table[table["claim"].isin(first)].reset_index(drop=True)
     ends = ["difference", "low", "high"]
     pd.testing.assert_frame_equal(mine[ends], alone[ends])
     is_mean = alone["collection"].isin(claims.ERAS)
@@ -433,11 +433,11 @@ def test_each_family_of_claims_is_corrected_by_itself(values):
 def test_a_claim_about_titles_takes_the_answers_with_titles(values):
     titles = "fields", "fields, title × 3"
     with_titles = values["stackfaq, titles"]
-    found = claims.gain(values, "stackfaq", titles)
-    assert found.equals(with_titles[titles[0]] - with_titles[titles[1]])
+    gains = claims.gain(values, "stackfaq", titles)
+    assert gains.equals(with_titles[titles[0]] - with_titles[titles[1]])
     alone = values["stackfaq"]
-    found = claims.gain(values, "stackfaq", ("vectors", "BM25, stems"))
-    assert found.equals(alone["vectors"] - alone["BM25, stems"])
+    gains = claims.gain(values, "stackfaq", ("vectors", "BM25, stems"))
+    assert gains.equals(alone["vectors"] - alone["BM25, stems"])
 
 
 def test_the_error_of_a_mean_draws_whole_needs():
@@ -485,10 +485,10 @@ def test_the_best_fixed_way_and_rule_count_each_collection_once():
     table = np.zeros((10, 5))
     table[:5, 0] = table[5:, 4] = 1
     features = np.column_stack([words, words * 0, words * 0])
-    cut, one, other = sums.best_rule({"x": (table, features)}, "words")
+    cut, below, above = sums.best_rule({"x": (table, features)}, "words")
     assert 4 <= cut < 5
-    assert (one, other) == (0, 4)
-    ruled = sums.by_rule(table, features, (cut, one, other), "words")
+    assert (below, above) == (0, 4)
+    ruled = sums.by_rule(table, features, (cut, below, above), "words")
     assert ruled.tolist() == [1.0] * 10
 
 
@@ -508,11 +508,11 @@ def test_features_are_known_before_anybody_judges():
         {"id": id_, "question": "", "text": text, "section": "", "course": "x"}
         for id_, text in texts.items()
     ]
-    asked = ["red lamp unknown", "door"]
-    queries = pd.DataFrame({"question": asked, "course": "x"})
+    questions = ["red lamp unknown", "door"]
+    queries = pd.DataFrame({"question": questions, "course": "x"})
     queries["document"] = [{"a": 1, "b": 0, "c": 1}, {"b": 2}]
-    found = sums.features(documents, queries)
-    assert found["words"].tolist() == [3, 1]
-    assert found["overlap"].round(2).tolist() == [0.67, 1.0]
-    assert found["shared"].tolist() == [0.334, 1.0]
-    assert found["agreement"].between(0, 1).all()
+    table = sums.features(documents, queries)
+    assert table["words"].tolist() == [3, 1]
+    assert table["overlap"].round(2).tolist() == [0.67, 1.0]
+    assert table["shared"].tolist() == [0.334, 1.0]
+    assert table["agreement"].between(0, 1).all()

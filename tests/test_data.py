@@ -62,11 +62,11 @@ def test_a_table_has_all_its_rows_and_each_once(name):
 def test_records_have_the_ids_of_the_recipe_and_queries_their_course(folder):
     with warnings.catch_warnings(action="error"):  # ids that no record has are one
         documents = corpus.load_documents(folder)
-        asked = corpus.load_ground_truth(folder)
+        questions = corpus.load_ground_truth(folder)
         judged = corpus.load_judged_queries(folder)[0]
     ids = [document["id"] for document in documents]
     assert corpus.unique_ids(documents) == ids
-    assert {*asked["document"]} == {*ids}
+    assert {*questions["document"]} == {*ids}
     assert judged["question"].is_unique or folder == DATA
     for document in documents:
         assert list(document) == corpus.FIELDS
@@ -159,9 +159,9 @@ def test_each_fact_is_stated_by_a_record_that_answers_its_query():
     assert coverage["query_id"].tolist() == facts["query_id"].tolist()
     assert coverage["fact"].astype(int).tolist() == number.tolist()
     for row in coverage.itertuples():
-        found = [grades[row.query_id][id_] for id_ in row.records.split()]
-        assert min(found) > 0, row
-        assert max(found) == 2, row
+        grades_of = [grades[row.query_id][id_] for id_ in row.records.split()]
+        assert min(grades_of) > 0, row
+        assert max(grades_of) == 2, row
 
 
 def test_the_edit_of_a_hard_pair_gives_its_label():

@@ -259,13 +259,13 @@ def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
     assert corpus.folds_of(["a", "b", "c", "d", "e"], 2).tolist() == [1, 0, 0, 1, 1]
     new = pd.DataFrame([["q", "c", "new", "new"]])
     new.columns = ["question", "course", "document", "need"]
-    for some in (
+    for changes in (
         truth.sample(frac=0.9, random_state=1),
         pd.concat([new, truth]),
         truth[::-1],
     ):
-        development, test = corpus.split_by_document(some)
-        assert len(development) + len(test) == len(some)
+        development, test = corpus.split_by_document(changes)
+        assert len(development) + len(test) == len(changes)
         for fold, half in enumerate((development, test)):
             assert set(half["fold"]) == {fold}
             assert {places.get(id_, fold) for id_ in half["document"]} == {fold}
@@ -279,6 +279,9 @@ def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
         [qrel["need"] for _, qrel in judged_by(**qrels).iterrows()]
     )
     assert (siblings.nunique() == 1).all()
+    # the order of documents does not matter
+    needs = {corpus.need_of("q", dict.fromkeys(ids, 1)) for ids in ("abcd", "dcba")}
+    assert len(needs) == 1
 
 
 def test_documents_that_answer_the_same_questions_stay_together():
@@ -289,9 +292,9 @@ def test_documents_that_answer_the_same_questions_stay_together():
     assert len(set(labels.values())) == 3
     truth = corpus.load_ground_truth()
     development, test = corpus.split_by_document(truth)
-    for one, other in ((development, test), (test, development)):
-        also = set(one["also"].str.split().explode().dropna())
-        assert not also & set(other["document"])
+    for half, second in ((development, test), (test, development)):
+        also = set(half["also"].str.split().explode().dropna())
+        assert not also & set(second["document"])
     assert test["need"].nunique() < test["document"].nunique()
     assert intervals.groups_of(test).equals(test["need"])
 

@@ -36,8 +36,8 @@ def test_interval_equals_resampling_of_whole_groups_in_plain_numpy():
 def test_below_a_hundred_groups_the_interval_is_students_t_on_the_groups(n_groups):
     means = np.random.default_rng(5).lognormal(size=n_groups)
     by_t = pytest.approx(tuple(stats.ttest_1samp(means, 0).confidence_interval()))
-    found = intervals.confidence_interval(np.tile(means, 5), [*range(n_groups)] * 5)
-    assert (found == by_t) == (n_groups < 100)
+    result = intervals.confidence_interval(np.tile(means, 5), [*range(n_groups)] * 5)
+    assert (result == by_t) == (n_groups < 100)
     # groups weigh as many queries as they have
     assert sum(intervals.confidence_interval([1, 1, 0, 0.5], "aabc")) / 2 == 0.625
 
@@ -55,10 +55,10 @@ def test_a_query_that_weighs_two_counts_as_two(n_groups):
 
 
 def test_a_difference_comes_with_interval_and_p_value():
-    found = intervals.difference(pd.Series([0.1, 0.3, 0.2]), "abc")
+    result = intervals.difference(pd.Series([0.1, 0.3, 0.2]), "abc")
     half = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
     expected = {"difference": 0.2, "low": 0.2 - half, "high": 0.2 + half, "p": 2 / 8}
-    assert found == pytest.approx(expected)
+    assert result == pytest.approx(expected)
 
 
 def test_the_smallest_difference_is_found_four_times_in_five():
@@ -103,18 +103,18 @@ def test_a_p_value_is_that_of_scipys_permutation_test_of_the_groups(n_groups):
         [gains], np.sum, permutation_type="samples", n_resamples=100_000, rng=1
     )
     better, groups = np.tile(gains, 3), [*range(n_groups)] * 3
-    found = intervals.permutation_p_values({"": better}, groups)[""]
-    assert found == pytest.approx(test.pvalue, abs=0.01)
-    assert intervals.permutation_p_values({"": -better}, groups)[""] == found  # seeded
+    result = intervals.permutation_p_values({"": better}, groups)[""]
+    assert result == pytest.approx(test.pvalue, abs=0.01)
+    assert intervals.permutation_p_values({"": -better}, groups)[""] == result  # seeded
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_swaps_with_the_same_total_are_as_extreme(sign):
     """Of 60 equal gains 32 to 28 are seen: many swaps give the same total."""
     gains = sign * np.repeat([1.0, -1.0], [32, 28])
-    found = intervals.permutation_p_values({"": gains}, range(60))[""]
+    result = intervals.permutation_p_values({"": gains}, range(60))[""]
     exact = stats.binomtest(32, 60).pvalue
-    assert found == pytest.approx(exact, abs=0.01)
+    assert result == pytest.approx(exact, abs=0.01)
 
 
 def test_p_values_of_no_difference_and_of_the_same_one_in_every_query():
@@ -205,13 +205,13 @@ def test_random_effects_are_those_of_a_worked_example():
     n, n_without = ill + well, ill_without + well_without
     means = np.log(ill / n) - np.log(ill_without / n_without)
     errors = np.sqrt(1 / ill - 1 / n + 1 / ill_without - 1 / n_without)
-    found = intervals.random_effects(means, errors)
-    assert found["tau"] ** 2 == pytest.approx(0.3181, abs=1e-4)
-    assert found["q"] == pytest.approx(152.2330, abs=1e-4)
-    ends = found["difference"], found["low"], found["high"]
+    result = intervals.random_effects(means, errors)
+    assert result["tau"] ** 2 == pytest.approx(0.3181, abs=1e-4)
+    assert result["q"] == pytest.approx(152.2330, abs=1e-4)
+    ends = result["difference"], result["low"], result["high"]
     assert ends == pytest.approx((-0.7150, -1.1091, -0.3208), abs=1e-4)
     spread = np.sqrt(0.3181 + 0.1809**2) * stats.t.ppf(0.975, 11)
-    assert found["predicted_high"] == pytest.approx(spread - 0.7150, abs=1e-3)
+    assert result["predicted_high"] == pytest.approx(spread - 0.7150, abs=1e-3)
 
 
 @pytest.mark.parametrize("k", [3, 4])
@@ -227,9 +227,9 @@ def test_the_mean_of_these_two_collections_is_welchs_t():
     rng = np.random.default_rng(2)
     a, b = rng.normal(0.2, 1, 30), rng.normal(0.1, 2, 50)
     parts = [a.mean(), b.mean()], [stats.sem(a), stats.sem(b)], [30, 50]
-    found = intervals.mean_of_these(*parts)
+    result = intervals.mean_of_these(*parts)
     # half the sum of two means is half the difference of one and the other's negative
     right = stats.ttest_ind(a, -b, equal_var=False)
-    assert found["p"] == pytest.approx(right.pvalue)
+    assert result["p"] == pytest.approx(right.pvalue)
     ends = right.confidence_interval()
-    assert (2 * found["low"], 2 * found["high"]) == pytest.approx(tuple(ends))
+    assert (2 * result["low"], 2 * result["high"]) == pytest.approx(tuple(ends))

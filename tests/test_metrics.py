@@ -29,21 +29,23 @@ GRADES = st.dictionaries(st.sampled_from(IDS), st.integers(0, 3), max_size=8)
 BINARY = st.sets(st.sampled_from(IDS), max_size=8)
 
 
-def asked(documents):
+def queries_of(documents):
     return pd.DataFrame({"question": "q", "course": "c", "document": documents})
 
 
 def values_of(rankings, documents, k):
     """Every metric at k, one value a query: a dict of arrays."""
     with warnings.catch_warnings(action="ignore"):  # that some are short or repeat ids
-        ranked = utils.run_search(asked(documents), lambda _: utils.pad(rankings), k)
-    found = utils.relevance(ranked, documents)
+        ranked = utils.run_search(
+            queries_of(documents), lambda _: utils.pad(rankings), k
+        )
+    grades = utils.relevance(ranked, documents)
     judged = [[*qrel.values()] for qrel in utils.qrels_of(documents)]
-    counts = [sum(grade > 0 for grade in grades) for grades in judged]
+    counts = [sum(grade > 0 for grade in row) for row in judged]
     more = {"ndcg": [judged], "err": [3]}
     more |= {metric.__name__: [counts] for metric in COUNTED}
     metrics = {
-        name: partial(getattr(utils, name), found, *more.get(name, []))
+        name: partial(getattr(utils, name), grades, *more.get(name, []))
         for name in [*TREC_EVAL, "f1", "err"]
     }
     for metric in metrics.values():
@@ -73,7 +75,7 @@ def test_graded_and_binary_judgements_are_scored_as_by_trec_eval(cases, k):
         np.testing.assert_allclose(values[name], expected[name], atol=1e-9)
     with warnings.catch_warnings(action="ignore"):
         search = lambda _: utils.pad(rankings)  # noqa: E731
-        figures = utils.evaluate(asked(documents), search, k)
+        figures = utils.evaluate(queries_of(documents), search, k)
     assert figures == pytest.approx({name: np.mean(expected[name]) for name in figures})
 
 
@@ -183,11 +185,11 @@ def test_another_shape_or_an_id_that_is_no_text_is_an_error(
     rankings, documents, message
 ):
     with pytest.raises(ValueError, match=message):
-        utils.evaluate(asked(documents), lambda _: rankings, k=2)
+        utils.evaluate(queries_of(documents), lambda _: rankings, k=2)
 
 
 def test_repeated_and_foreign_ids_and_courses_that_are_no_texts_are_never_silent():
-    queries, a = asked(["c", "b"]), [{"id": "a"}]
+    queries, a = queries_of(["c", "b"]), [{"id": "a"}]
     with pytest.warns(UserWarning, match="3 repeated ids in 2 rankings") as repeated:
         utils.evaluate(queries, lambda _: [["a", "a", "c"], ["b", "b", "b"]], 3)
     assert {warning.filename for warning in repeated} == {__file__}  # not utils.py

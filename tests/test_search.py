@@ -67,11 +67,13 @@ def assert_equals_minsearch(index, queries, boost=None, k=5):
     for query, ranking in zip(queries.itertuples(), rankings, strict=True):
         scores = 0
         for field, matrix in index.text_matrices.items():
-            asked = index.vectorizers[field].transform([query.question])
-            scores = scores + boost.get(field, 1) * cosine_similarity(asked, matrix)[0]
+            questions = index.vectorizers[field].transform([query.question])
+            scores = (
+                scores + boost.get(field, 1) * cosine_similarity(questions, matrix)[0]
+            )
         ours = [position[id_] for id_ in ranking if id_]
-        wanted = {"course": query.course}
-        found = index.search(query.question, wanted, boost, k, output_ids=True)
+        wish = {"course": query.course}
+        found = index.search(query.question, wish, boost, k, output_ids=True)
         theirs = [document["_id"] for document in found]
         assert scores[ours] == pytest.approx(scores[theirs], abs=1e-12)
 
@@ -80,8 +82,8 @@ def assert_equals_minsearch(index, queries, boost=None, k=5):
 def test_minsearch_in_batches_equals_its_own_search(boost):
     assert_equals_minsearch(INDEX, QUERIES, boost)
     three = fit([document("a", "late refund"), document("b", "refund"), document("c")])
-    asked = ask("refund", "nothing", "late other")  # no section has a word
-    assert_equals_minsearch(three, asked, boost, k=4)
+    questions = ask("refund", "nothing", "late other")  # no section has a word
+    assert_equals_minsearch(three, questions, boost, k=4)
 
 
 def test_scores_of_several_blocks_of_a_course_are_all_ranked(monkeypatch):
@@ -201,15 +203,15 @@ def test_rrf_scores_sum_reciprocal_ranks_of_the_first_scores_above_zero():
 
 def test_bm25_scores_as_bm25s_does_on_the_documents_of_a_course():
     course = "machine-learning"
-    some = [document for document in DOCUMENTS if document["course"] == course]
-    asked = QUERIES[QUERIES["course"] == course]
+    of_course = [document for document in DOCUMENTS if document["course"] == course]
+    questions = QUERIES[QUERIES["course"] == course]
     options = {"stemmer": Stemmer.Stemmer("english"), "show_progress": False}
-    texts = bm25s.tokenize(list(map(corpus.whole_text, some)), **options)
+    texts = bm25s.tokenize(list(map(corpus.whole_text, of_course)), **options)
     index = bm25s.BM25(k1=0.9, b=0.4)
     index.index(texts, show_progress=False)
-    words = bm25s.tokenize(asked["question"].tolist(), **options)
+    words = bm25s.tokenize(questions["question"].tolist(), **options)
     places, expected = index.retrieve(words, k=5, show_progress=False)
-    [(_, _, found)] = scoring.bm25_scores(some, k1=0.9, b=0.4)(asked)
+    [(_, _, found)] = scoring.bm25_scores(of_course, k1=0.9, b=0.4)(questions)
     np.testing.assert_allclose(
         np.take_along_axis(found, places, axis=1), expected, rtol=1e-5
     )
@@ -277,11 +279,11 @@ def test_a_query_of_elasticsearch_asks_in_its_own_way_and_within_the_course(kind
 
 def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
     documents = DOCUMENTS[::20]
-    asked = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
+    questions = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
     found = {}
     for name, search in scoring.ten_searches(documents).items():
-        found[name] = utils.run_search(asked, search, 10)
-        assert (found[name][:, 0] == asked["id"]).mean() > 0.95, name
+        found[name] = utils.run_search(questions, search, 10)
+        assert (found[name][:, 0] == questions["id"]).mean() > 0.95, name
     assert len(found) == 10
     like_vectors = {name: (found[name] == found["vectors"]).mean() for name in found}
     assert like_vectors["sum, 0.8"] > like_vectors["sum, 0.5"]
