@@ -157,6 +157,7 @@ BAD = {
         ),
         "row 1 .line 4., column question": csv('"A,\nb",a,d1|,a,d1'),
         "row 1 .line 4., column document": csv("A,a,d1||B,a,"),
+        "row 1 .line 3., column document": csv('A,a,d1|"B,\nb",a,'),
         "row 1 .line 5., column document": csv('"A,\r\nB",a,d1|  |A,a,'),
         "row 0 .line 2. has more fields than the header": csv("A, b,a,d1|B,a,d1"),
         "line 3 is not UTF-8": csv("A,a,d1|B,a,d1").replace(b"B", b"\xe9"),
@@ -287,7 +288,7 @@ def test_what_is_added_or_removed_moves_no_other_query_document_or_need():
 def test_documents_that_answer_the_same_questions_stay_together():
     labels = corpus.linked([("a", "b"), ("c", "b"), ("d", "d"), ("e", "f"), ("f", "e")])
     assert labels["a"] == labels["b"] == labels["c"]
-    assert labels["a"] in "abc"
+    assert labels["a"] == min("abc", key=corpus.short_hash)  # whatever comes first
     assert labels["d"] == "d"
     assert len(set(labels.values())) == 3
     truth = corpus.load_ground_truth()

@@ -173,14 +173,20 @@ def test_vectors_of_another_model_or_of_other_documents_are_an_error(shape):
 
 
 def test_weighted_sum_adds_standardised_scores_of_equal_blocks_with_a_weight_each():
-    one = part(([0], [0, 1], [[1, 3]]), ([1], [2, 3, 4], [[0.1, 0.1, 0.1]]))
-    two = part(([0], [0, 1], [[9, 4]]), ([1], [2, 3, 4], [[1, 2, 3]]))
+    one = part(
+        ([0, 2], [0, 1], [[1, 3], [10, 30]]), ([1], [2, 3, 4], [[0.1, 0.1, 0.1]])
+    )
+    two = part(([0, 2], [0, 1], [[9, 4], [4, 9]]), ([1], [2, 3, 4], [[1, 2, 3]]))
     first, second = scoring.weighted_sum([one, two], [2, 0.5])(None)
-    assert [part.tolist() for part in first] == [[0], [0, 1], [[-1.5, 1.5]]]
+    assert [part.tolist() for part in first] == [
+        [0, 2],
+        [0, 1],
+        [[-1.5, 1.5], [-2.5, 2.5]],
+    ]
     assert second[2] == pytest.approx(np.sqrt(1.5) / 2 * np.array([[-1, 0, 1]]))
     with pytest.raises(ValueError, match="zip"):
         list(scoring.weighted_sum([one, two], [2])(None))
-    for other in part(([0], [0, 2], [[9, 4]])), part(([1], [0, 1], [[9, 4]])):
+    for other in part(([0, 2], [0, 2], [[9, 4]])), part(([0, 1], [0, 1], [[9, 4]])):
         with pytest.raises(ValueError, match="other queries or documents"):
             list(scoring.weighted_sum([one, other], [2, 0.5])(None))
 
