@@ -412,7 +412,7 @@ def values():
 
 def test_each_family_of_claims_is_corrected_by_itself(values):
     first = dict([*claims.MORE.items()][:1])
-    (alone, _), (table, units) = (
+    (alone, single), (table, units) = (
         claims.tested(family, values) for family in (first, claims.MORE)
     )
     # seven collections and two eras
@@ -428,6 +428,7 @@ def test_each_family_of_claims_is_corrected_by_itself(values):
     without_titles = mine.set_index("collection").loc[["med", "dl19"], "verdict"]
     assert set(without_titles) == {"not tested"}
     assert set(units["k"]) <= {4, 7}
+    assert (units["p"][[*first]] > single["p"]).all()  # they are a family, too
 
 
 def test_a_claim_about_titles_takes_the_answers_with_titles(values):
