@@ -491,6 +491,8 @@ def test_the_best_fixed_way_and_rule_count_each_collection_once():
     assert (below, above) == (0, 4)
     ruled = sums.by_rule(table, features, (cut, below, above), "words")
     assert ruled.tolist() == [1.0] * 10
+    # a query at the cut takes the first
+    assert sums.by_rule(table, features, (4.0, 0, 4), "words").all()
 
 
 def test_what_reports_has_not_chosen():
