@@ -6,7 +6,6 @@ is not asked. What is compared, and what is not, is counted."""
 import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,8 +15,6 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-import snowballstemmer
-import Stemmer
 from file_server import served
 from playwright.sync_api import sync_playwright
 
@@ -167,25 +164,6 @@ def test_vectors_in_half_precision_give_the_same_figures(folder, tmp_path, monke
     assert (found - expected).abs().max() <= rules.TOLERANCE
     with pytest.raises(RuntimeError, match="no vector was made before for 'Who knows"):
         embedding.embed(["Who knows?"])
-
-
-def test_stems_need_no_compiled_package(monkeypatch):
-    """The stems of both packages, of all words of our data."""
-    with monkeypatch.context() as patched:
-        patched.setitem(sys.modules, "Stemmer", None)
-        spec = importlib.util.find_spec("snowballstemmer")
-        pure = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(pure)
-    assert snowballstemmer.stemmer is Stemmer.Stemmer
-    kinds = ("*.json", "*.jsonl", "*.csv", "*.md")
-    files = [path for kind in kinds for path in corpus.data_folder().rglob(kind)]
-    text = " ".join(path.read_text(encoding="utf-8") for path in files)
-    words = sorted(set(re.findall(r"\w+", text.lower())))
-    assert len(words) > 50_000
-    for language in ("english", "spanish"):
-        stems = pure.stemmer(language)
-        assert not isinstance(stems, Stemmer.Stemmer)
-        assert stems.stemWords(words) == Stemmer.Stemmer(language).stemWords(words)
 
 
 def test_the_published_edition_names_the_cdn_and_has_our_wheels(tmp_path):

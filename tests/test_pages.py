@@ -1,6 +1,5 @@
 """notebooks/more/pages.py: pages with spans, ways of cutting, what each cut brings."""
 
-import json
 import re
 
 import numpy as np
@@ -8,7 +7,7 @@ import pages
 import pandas as pd
 import pytest
 
-from course import answering, corpus, embedding
+from course import corpus, embedding
 
 
 @pytest.fixture(scope="module")
@@ -159,14 +158,3 @@ def test_rankings_name_chunks_of_the_query_s_course(built):
     [ranking] = pages.rankings_of(cut, tokens, queries)
     assert len(ranking) == pages.DEEP
     assert tokens.pages[cut["page"][ranking[0]]]["course"] == course
-
-
-def test_the_prompts_of_the_answers_are_those_of_the_record():
-    tokens = pages.tokens_of(pages.build(corpus.load_documents())[0])
-    data = corpus.ROOT / "data"
-    rows = pages.load_answers(data, tokens, pages.ways_of(tokens))
-    assert rows.groupby("query_id")["way"].agg(set).eq({*pages.ANSWERED}).all()
-    assert rows.drop_duplicates("query_id")["need"].is_unique
-    lines = (data / "recorded-page-answers.jsonl").read_text("utf-8").splitlines()
-    keys = {json.loads(line)["key"] for line in lines}
-    assert keys == set(answering.keys_of(rows["prompt"]))

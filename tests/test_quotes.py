@@ -4,8 +4,6 @@ import pages
 import pytest
 import quotes
 
-from course import corpus
-
 GUIDE = "# Guide\n\nInstall it. Then start\nthe server with `serve`. It listens."
 QUOTED = """query,document,quote
 how do I start it,guide.md,Then start the   server with
@@ -44,12 +42,3 @@ def test_an_error_names_the_row_that_is_not_in_its_page_once(row, tmp_path):
     message = r"quotes\.csv: row 3, column quote: .* is not in its page exactly once"
     with pytest.raises(ValueError, match=message):
         loaded(tmp_path, f"{QUOTED}q,{row}\n")
-
-
-def test_each_quote_of_the_essays_is_there():
-    essays, queries, spans = quotes.load(corpus.ROOT / "data" / "essays")
-    questions = corpus.read_json(corpus.ROOT / "data" / "essay-questions.json")
-    essay_of = {row["question"]: f"{row['essay']}.md" for row in questions}
-    assert dict(zip(queries["question"], queries["need"], strict=True)) == essay_of
-    assert (len(essays), len(spans)) == (6, 55)
-    assert (spans["end"] - spans["start"]).between(40, 700).all()

@@ -208,33 +208,10 @@ def test_every_page_fits_a_phone_and_asks_nothing_of_the_network(
     assert errors == []
 
 
-def test_a_figure_can_be_opened_alone(site, browser):
-    page = browser.new_page(viewport=NARROW)
-    page.goto((site / "notebooks/02-text-evaluation.html").as_uri())
-    page.locator("article img").first.click()
-    page.wait_for_url(re.compile(r"/_images/[^/]*\.(png|svg)$"))
-
-
-def test_the_start_page_shows_the_picture_for_its_width(site, browser):
-    for width, name in ((1280, "quality-and-time"), (390, "quality-and-time-narrow")):
-        page = browser.new_page(viewport=NARROW | {"width": width})
-        page.goto((site / "index.html").as_uri())
-        page.locator("details").first.evaluate("(one) => one.open = true")
-        shown = page.locator("picture img").evaluate("(image) => image.currentSrc")
-        assert Path(shown).stem == name
-
-
 def test_a_search_finds_a_page_also_without_a_server(site, browser):
     page = browser.new_page()
     page.goto((site / "search.html").as_uri() + "?q=adjudication")
     page.locator("#search-results a", has_text="Glossary").first.wait_for()
-
-
-def test_it_is_dark_where_the_reader_likes_it_dark(site, browser):
-    page = browser.new_page(color_scheme="dark")
-    page.goto((site / "index.html").as_uri())
-    colour = "getComputedStyle(document.body).backgroundColor"
-    assert max(map(int, re.findall(r"\d+", page.evaluate(colour))[:3])) < 60
 
 
 def test_the_edition_for_a_class_hides_results_and_can_show_notes(edition, browser):
