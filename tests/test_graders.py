@@ -56,6 +56,8 @@ def test_labels_correct_verdicts_and_good_verdicts_make_the_interval_narrower():
     by_good = graders.with_labels(good, labels, groups, draws=50)
     by_kind = graders.with_labels(kind, labels, groups, draws=50)
     alone, corrected = by_good.loc["labels alone"], by_good.loc["corrected"]
+    by_hundred = 2 * 1.96 * np.sqrt(0.3 * 0.7 / 100)
+    assert alone["width"] == pytest.approx(by_hundred, rel=0.2)
     assert (corrected[["width", "error"]] < 0.7 * alone[["width", "error"]]).all()
     assert by_kind.loc["corrected", "width"] > alone["width"]
     assert by_kind.loc["verdicts alone", "error"] == pytest.approx(0.35, abs=0.03)

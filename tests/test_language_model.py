@@ -114,8 +114,8 @@ def test_the_environment_names_endpoint_key_and_model():
     names = {"OPENAI_BASE_URL": local, "OPENAI_MODEL": "llama3.2"}
     with patch.dict(os.environ, names, OPENAI_API_KEY=""):
         client, model = llm.client(max_retries=0)
-    found = client.api_key, client.base_url, client.max_retries, client.timeout, model
-    assert found == ("not needed", local, 0, 60, "llama3.2")
+    settings = client.api_key, client.base_url, client.max_retries, client.timeout
+    assert (*settings, model) == ("not needed", local, 0, 60, "llama3.2")
     with patch.dict(os.environ, clear=True):
         assert (llm.model(), llm.judge_call()) == ("gpt-4o-mini", None)
         with pytest.raises(OpenAIError, match="OPENAI_API_KEY"):
@@ -210,13 +210,15 @@ def test_a_killed_writer_loses_no_record_and_its_threads_write_whole_lines():
             writer.kill()
         before, content = content, LIVE.read_bytes()
         assert content.startswith(before)
-    asked = []
+    prompts = []
     with warnings.catch_warnings(action="ignore"):
-        known = len(llm.load_responses(LIVE))
-        answers = respond(MANY, lambda prompt: asked.append(prompt) or prompt.upper())
+        n_kept = len(llm.load_responses(LIVE))
+        answers = respond(MANY, lambda prompt: prompts.append(prompt) or prompt.upper())
     assert answers == [prompt.upper() for prompt in MANY]
-    assert 0 < len(set(asked)) == len(asked) == 30 - known
-    assert known <= len(content.splitlines()) <= known + 3  # a half for each killed one
+    assert 0 < len(set(prompts)) == len(prompts) == 30 - n_kept
+    assert (
+        n_kept <= len(content.splitlines()) <= n_kept + 3
+    )  # a half for each killed one
 
 
 def test_half_a_record_is_skipped_wherever_it_ends_and_asked_again():
@@ -225,9 +227,9 @@ def test_half_a_record_is_skipped_wherever_it_ends_and_asked_again():
         half = record[:end]
         PATH.write_bytes(content := half + b"\r\n" + line("a", "old") + half)
         message = rf"{PATH}: 2 cut-off line\(s\) skipped; they will be asked again"
-        with pytest.warns(UserWarning, match=message) as said:
+        with pytest.warns(UserWarning, match=message) as warned:
             assert llm.recorded_responses(["a", "ç🚀"], "Answer", PATH) == ["old", None]
-        assert (len(said), PATH.read_bytes()) == (1, content)
+        assert (len(warned), PATH.read_bytes()) == (1, content)
     LIVE.write_bytes(half)
     with warnings.catch_warnings(action="ignore"):
         assert respond(["new"]) == ["NEW"]
@@ -244,19 +246,19 @@ def test_another_damaged_line_is_an_error_that_names_it_and_is_kept(damage):
 
 
 @pytest.mark.parametrize(
-    ("live", "model", "found"),
+    ("live", "model", "expected"),
     [
         ("live", "test-model", [None, "test-model", None]),
         ("", "test-model", [llm.RECORDED, "test-model", None]),
         ("", "other", [llm.RECORDED, llm.RECORDED, "other"]),
     ],
 )
-def test_responses_count_for_the_model_that_is_named_now(live, model, found):
-    known = [("a", llm.RECORDED), ("b", llm.RECORDED), ("b", "test-model")]
-    known += [("c", "other")]
-    PATH.write_bytes(b"".join(line(prompt, name, name) for prompt, name in known))
+def test_responses_count_for_the_model_that_is_named_now(live, model, expected):
+    pairs = [("a", llm.RECORDED), ("b", llm.RECORDED), ("b", "test-model")]
+    pairs += [("c", "other")]
+    PATH.write_bytes(b"".join(line(prompt, name, name) for prompt, name in pairs))
     os.environ |= {"COURSE_LLM": live, "OPENAI_MODEL": model}
-    assert llm.recorded_responses("abc", "Answer", PATH) == found
+    assert llm.recorded_responses("abc", "Answer", PATH) == expected
 
 
 def test_two_processes_ask_each_prompt_once():
@@ -266,11 +268,12 @@ def test_two_processes_ask_each_prompt_once():
         "print(test.respond(test.MANY, call)[:2])"
     )
     command = [sys.executable, "-c", code]
-    both = [Popen(command, stdout=PIPE, stderr=DEVNULL, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=60)[0].splitlines() for process in both]
-    asked = [row for rows in said for row in rows if row.startswith("asked")]
-    assert sorted(asked) == sorted(f"asked {prompt}" for prompt in MANY)
-    assert said[0][-1] == said[1][-1] == str(MANY[:2])
+    options = {"stdout": PIPE, "stderr": DEVNULL, "text": True}
+    processes = [Popen(command, **options) for _ in range(2)]
+    first, second = [p.communicate(timeout=60)[0].splitlines() for p in processes]
+    calls = [row for row in first + second if row.startswith("asked")]
+    assert sorted(calls) == sorted(f"asked {prompt}" for prompt in MANY)
+    assert first[-1] == second[-1] == str(MANY[:2])
 
 
 @pytest.fixture
@@ -286,18 +289,16 @@ def small_disk(tmp_path):
 
 
 def test_on_a_full_disk_no_reply_is_lost_and_no_more_are_asked(small_disk):
-    path, asked = small_disk / "responses.jsonl", []
+    path, made = small_disk / "responses.jsonl", set()
     prompts = [f"prompt {number}" for number in range(100)]
 
     def call(prompt):
-        asked.append(prompt)
+        made.add(prompt)
         return "x" * 20_000
 
     with pytest.raises(OSError, match="disk is full"):
         llm.respond(prompts, "Answer", path, call, workers=4)
-    assert 10 < len(asked) < 40
+    assert 10 < len(made) < 40
     with warnings.catch_warnings(action="ignore"):  # a line was begun
-        known = llm.recorded_responses(prompts, "Answer", path)
-    assert [p for p, r in zip(prompts, known, strict=True) if r] == sorted(
-        asked, key=prompts.index
-    )
+        replies = llm.recorded_responses(prompts, "Answer", path)
+    assert {p for p, reply in zip(prompts, replies, strict=True) if reply} == made
