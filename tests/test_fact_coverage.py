@@ -62,6 +62,7 @@ def test_p_is_that_of_the_digits_among_the_top_tokens(tmp_path, reply, p, mass):
     assert digits.sum() == pytest.approx(mass, abs=1e-4)
     how = {"logprobs": True, "top_logprobs": 20, "temperature": 0, "max_tokens": 1}
     assert body.items() >= how.items()
+    assert "Yes" not in response["logprobs"]
 
 
 @pytest.mark.parametrize(("reply", "message"), NO_VERDICT)
