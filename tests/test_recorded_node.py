@@ -93,9 +93,10 @@ def test_the_record_is_small_and_of_the_version_in_docker_compose():
 RECORDED = ["02-text", "03-vector", "more/10-a-ladder", "more/11-better"]
 
 
+@pytest.mark.elasticsearch
 @pytest.mark.parametrize("name", RECORDED)
 def test_without_a_node_the_cells_have_the_committed_outputs(name):
-    """With a node `make test` compares them anyway."""
+    """Where none is, nbval itself replays: so this is for machines that have one."""
     [path] = (corpus.ROOT / "notebooks").glob(f"{name}*.ipynb")
     words = f"-m pytest -q --nbval -p no:cacheprovider {path.relative_to(corpus.ROOT)}"
     without = {"ELASTICSEARCH_URL": NOWHERE, "REQUIRE_ELASTICSEARCH": ""}
