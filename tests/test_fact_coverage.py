@@ -82,6 +82,20 @@ def test_the_call_that_lesson_04_shows_is_the_judges_call(tmp_path):
     assert llm.p_of(response) == pytest.approx(llm.p_of(by_course), abs=1e-4)
 
 
+def test_a_matrix_has_the_contexts_and_their_sets_in_the_order_given():
+    pairs = pd.DataFrame({"essay": "e", "fact": "f", "context": [*"ab"]})
+    pairs["stated"] = pairs["context"] == "a"
+    assert essays.matrix(pairs, "e", "ba").to_numpy().tolist() == [[False, True]]
+    assert essays.combinations(2).tolist() == [[True, True]]
+
+
+def test_a_direct_score_is_the_mean_digit_among_the_digits(monkeypatch):
+    logprobs = {"9": math.log(0.25), "0": math.log(0.25), "Yes": math.log(0.5)}
+    monkeypatch.setattr(essays, "digits", lambda prompts: [{"logprobs": logprobs}])
+    scores = essays.direct_scores("{answer}: {contexts}", [[]], "why")
+    assert scores == pytest.approx([0.5])
+
+
 def test_a_live_model_reasons_before_it_lists_facts(tmp_path, monkeypatch):
     listed = {"reasoning": "One claim.", "facts": ["A."]}
     prompts, forms = namespace_of("04-fact-coverage", "prompt"), []
