@@ -192,7 +192,8 @@ def test_bad_content_is_an_error_that_names_file_line_and_column(
 @pytest.mark.parametrize("end", range(3, 16))
 def test_a_file_that_is_cut_off_is_an_error_that_names_the_row(tmp_path, end):
     questions = csv('A,a,d1|"How, so?",a,d2')[:-end]
-    with pytest.raises(ValueError, match=r"ground-truth-data\.csv: .*(row [12]|line 3)"):
+    problem = r"ground-truth-data\.csv: .*(row [12]|line 3)"
+    with pytest.raises(ValueError, match=problem):
         corpus.load_ground_truth(write(tmp_path, questions=questions))
 
 

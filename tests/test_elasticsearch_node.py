@@ -62,30 +62,27 @@ def base(monkeypatch):
 
 def begin(*words):
     """scripts/node.py in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, script.__file__, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [sys.executable, script.__file__, *words]
+    return subprocess.Popen(command, start_new_session=True, **options)
 
 
 def result(*words):
-    """The exit code, the standard output and the standard error of scripts/node.py."""
-    return (process := begin(*words)).wait(100), *process.communicate()
+    """The standard output and the standard error of scripts/node.py."""
+    return begin(*words).communicate(timeout=100)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("bin/java", "echo No runtime.; exit 1", "no Java: without Docker"),
-        (NODE, "echo '[ERROR] bad'; exit 3", r"Elas.* did not start:\n\[ERROR\] bad"),
-        (NODE, 'exec /bin/bash "$0.loop" "$@"', "Elasticsearch did not start"),
-    ],
-)
-def test_why_there_is_no_node(base, name, content, message, monkeypatch):
+WHY_NOT = {  # what a program does, and what is said of it
+    "no Java: without Docker": ("bin/java", "echo No runtime.; exit 1"),
+    r"Elas.* did not start:\n\[ERROR\] bad": (NODE, "echo '[ERROR] bad'; exit 3"),
+    "Elasticsearch did not start": (NODE, 'exec /bin/bash "$0.loop" "$@"'),
+}
+
+
+@pytest.mark.parametrize("message", WHY_NOT)
+def test_why_there_is_no_node(base, message, monkeypatch):
     monkeypatch.setattr(script, "TIMEOUT", 1)
+    name, content = WHY_NOT[message]
     program(base / name, content)
     with pytest.raises(RuntimeError, match=f"^{message}"):
         script.start_node()
@@ -107,8 +104,9 @@ def test_nodes_share_one_download_that_is_checked(base, tmp_path, monkeypatch):
         first = script.start_node(**{"cluster.name": "two"})
     arguments = (first / "tmp/arguments").read_text()
     port = script.address(first).split(":")[-1]
-    for setting in (f"path.data={first}/data", f"http.port={port}", "cluster.name=two"):
-        assert f" -E{setting}" in arguments
+    settings = {f"path.data={first}/data", f"http.port={port}", "cluster.name=two"}
+    settings.add("network.host=127.0.0.1")
+    assert {f"-E{setting}" for setting in settings} <= {*arguments.split()}
     second = script.start_node()
     script.stop_node(first)
     assert not machine.processes(f"={first}/")
@@ -118,14 +116,12 @@ def test_nodes_share_one_download_that_is_checked(base, tmp_path, monkeypatch):
 
 def test_start_stop_and_another_checkout(base, monkeypatch):
     url = f"http://127.0.0.1:{os.environ['ELASTICSEARCH_PORT']}"
-    assert result("start")[1].endswith(f"export ELASTICSEARCH_URL={url}\n")
+    assert result("start")[0].endswith(f"export ELASTICSEARCH_URL={url}\n")
     monkeypatch.setattr(script, "CHECKOUT", "another0")
     theirs = script.start_node()
-    assert result("stop") == (0, f"Ended the node of {url}\n", "")
+    assert result("stop") == (f"Ended the node of {url}\n", "")
     assert machine.processes(f"={theirs}/")
     script.stop_node(theirs)
-    monkeypatch.setenv("ELASTICSEARCH_PORT", "99999")
-    assert result("start")[2].startswith("error: ")
 
 
 def test_run_has_a_node_of_its_own_and_says_why_it_has_none(base, monkeypatch):
@@ -168,14 +164,11 @@ def test_compose_file_listens_on_this_machine_only_and_pins_the_version():
     [service] = yaml.safe_load(file.read_text())["services"].values()
     assert service["ports"] == ["127.0.0.1:${ELASTICSEARCH_PORT:-9200}:9200"]
     assert SETTINGS.items() <= service["environment"].items()
-    patterns = ["*.md", "Makefile", "*/*.md", "notebooks/**/*.ipynb"]
-    texts = [
-        path.read_text(encoding="utf-8")
-        for pattern in patterns
-        for path in machine.ROOT.glob(pattern)
-    ]
-    # what is recorded, too
-    assert set(re.findall(r"\b8\.19\.\d+", " ".join(texts))) == {VERSION}
+    texts = ""
+    for pattern in ("*.md", "Makefile", "*/*.md", "notebooks/**/*.ipynb"):
+        for path in machine.ROOT.glob(pattern):
+            texts += path.read_text(encoding="utf-8")
+    assert set(re.findall(r"\b8\.19\.\d+", texts)) == {VERSION}  # recorded, too
     [digest] = re.findall(r"@sha256:[0-9a-f]{64}\b", service["image"])
     workflows = machine.ROOT.glob(".github/workflows/*")
     assert f"{VERSION}{digest}" in "".join(path.read_text() for path in workflows)

@@ -19,10 +19,8 @@ SAME = [
 ]
 OTHER = [
     (1, "1"),
-    (0, None),
     (0.31, 0.3),
     ("0.3", 0.3),
-    ([1, 2, 3], [1, 2]),
     ([[1, 2]], [1, 2]),
     (1, [1, 1]),
     (["a"], {"a", "b"}),
@@ -34,14 +32,12 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("found", "wanted"), SAME)
-def test_the_same_result_in_another_form_is_right(found, wanted):
-    assert exercises.same(found, wanted)
-
-
-@pytest.mark.parametrize(("found", "wanted"), OTHER)
-def test_another_result_is_wrong(found, wanted):
-    assert not exercises.same(found, wanted)
+@pytest.mark.parametrize(
+    ("result", "expected", "is_same"),
+    [(*pair, True) for pair in SAME] + [(*pair, False) for pair in OTHER],
+)
+def test_only_the_same_result_is_right_in_whatever_form(result, expected, is_same):
+    assert exercises.same(result, expected) == is_same
 
 
 def test_the_first_input_that_differs_is_told_and_an_answer_cannot_change_it():
@@ -50,11 +46,9 @@ def test_the_first_input_that_differs_is_told_and_an_answer_cannot_change_it():
         return last if len(numbers) == 1 else numbers[5]
 
     exercises.check(mine, max, [[[1, 2]], [[2, 3]]])
-    said = (
-        r"for \[1, 2, 3\] it gives IndexError: .*, and 3 is right\. Look at the end\."
-    )
-    with pytest.raises(AssertionError, match=said):
-        exercises.check(mine, max, [[[1, 2]], [[1, 2, 3]]], "Look at the end.")
+    message = r"for \[1, 2, 3\] it gives IndexError: .*, and 3 is right\. Look there\."
+    with pytest.raises(AssertionError, match=message):
+        exercises.check(mine, max, [[[1, 2]], [[1, 2, 3]]], "Look there.")
     with pytest.raises(ValueError, match="no inputs"):
         exercises.check(mine, max, iter([]))
 
@@ -62,5 +56,4 @@ def test_the_first_input_that_differs_is_told_and_an_answer_cannot_change_it():
 def test_a_long_value_is_cut_to_one_line():
     assert exercises.short([np.array([1, 2])]) == "[1, 2]"
     assert exercises.short(1 / 3) == "0.3333"
-    line = exercises.short("word\n" * 99)
-    assert (len(line), line[-3:]) == (120, "...")
+    assert exercises.short("word\n" * 99) == f"{'word ' * 23}wo..."

@@ -28,17 +28,17 @@ MAPPINGS = {
 QUERIES = pd.DataFrame({"question": ["more", "word3", "and", "nothing"], "course": "a"})
 
 
-def asked(es, vectors):
+def answers(es, vectors):
     """What several kinds of requests find, by way of an index made for it."""
     rows = [d | {"vector": v} for d, v in zip(DOCUMENTS, vectors.tolist(), strict=True)]
     index = elastic.index_documents(es, "recorded", rows, MAPPINGS)
     batch = elastic.elasticsearch_search(es, index, elastic.match_query(["text"]), k=5)
+    results = [batch(QUERIES).tolist()]
     knn = {"field": "vector", "k": 3, "num_candidates": 20}
-    found = [batch(QUERIES).tolist()]
-    for vector in vectors[:3]:
-        query = knn | {"query_vector": vector.tolist()}
-        hits = es.search(index=index, knn=query, source=["id"])["hits"]["hits"]
-        found.append([(hit["_source"], round(hit["_score"], 5)) for hit in hits])
+    for vector in vectors[:3].tolist():
+        knn["query_vector"] = vector
+        hits = es.search(index=index, knn=knn, source=["id"])["hits"]["hits"]
+        results.append([(hit["_source"], round(hit["_score"], 5)) for hit in hits])
     es.indices.delete(index=index)
     by_hand = f"by-hand-{os.getpid()}"
     es.indices.create(index=by_hand, mappings=MAPPINGS)
@@ -47,7 +47,7 @@ def asked(es, vectors):
     es.indices.refresh(index=by_hand)
     response = es.search(index=by_hand, size=2, query={"match": {"text": "word7"}})
     es.indices.delete(index=by_hand)
-    return [*found, [(h["_source"], h["_score"]) for h in response["hits"]["hits"]]]
+    return [*results, [(h["_source"], h["_score"]) for h in response["hits"]["hits"]]]
 
 
 @pytest.mark.elasticsearch
@@ -55,12 +55,12 @@ def test_what_is_replayed_is_what_the_node_answered(tmp_path):
     record = recorded_node.Record(tmp_path / "record.npz")
     recorded_node.Recording.record = record
     url = os.environ.get("ELASTICSEARCH_URL") or elastic.NODE
-    of_node = asked(Elasticsearch(url, node_class=recorded_node.Recording), VECTORS)
+    of_node = answers(Elasticsearch(url, node_class=recorded_node.Recording), VECTORS)
     record.save()
     recorded_node.Replaying.record = recorded_node.Record(record.path)
     replaying = Elasticsearch(NOWHERE, node_class=recorded_node.Replaying)
     # another processor's vectors differ in their last digits
-    assert asked(replaying, VECTORS * (1 + 1e-5)) == of_node
+    assert answers(replaying, VECTORS * (1 + 1e-5)) == of_node
     assert of_node[1][0][0] == {"id": "d0"}
 
 
@@ -93,22 +93,15 @@ def test_the_record_is_small_and_of_the_version_in_docker_compose():
 RECORDED = ["02-text", "03-vector", "more/10-a-ladder", "more/11-better"]
 
 
+@pytest.mark.elasticsearch
 @pytest.mark.parametrize("name", RECORDED)
 def test_without_a_node_the_cells_have_the_committed_outputs(name):
-    """With a node `make test` compares them anyway."""
+    """Where none is, nbval itself replays: so this is for machines that have one."""
     [path] = (corpus.ROOT / "notebooks").glob(f"{name}*.ipynb")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--nbval",
-        "-p",
-        "no:cacheprovider",
-    ]
+    words = f"-m pytest -q --nbval -p no:cacheprovider {path.relative_to(corpus.ROOT)}"
     without = {"ELASTICSEARCH_URL": NOWHERE, "REQUIRE_ELASTICSEARCH": ""}
     ran = subprocess.run(
-        [*command, path],
+        [sys.executable, *words.split()],
         cwd=corpus.ROOT,
         env=os.environ | without,
         capture_output=True,

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import tomllib
-from collections import defaultdict
 
 import pytest
 from packaging.requirements import Requirement
@@ -35,20 +34,18 @@ GROUPS = [
 
 @pytest.mark.parametrize("line", [*lines_of("requirements.txt"), *GROUPS])
 def test_the_lock_has_versions_in_the_range(line):
-    wanted, versions = Requirement(line), defaultdict(list)
+    needed, versions = Requirement(line), []
     for pin in map(Requirement, LOCK):
-        [exact] = pin.specifier
-        versions[canonicalize_name(pin.name)].append(exact.version)
-    found = versions[canonicalize_name(wanted.name)]
-    assert found
-    assert all(version in wanted.specifier for version in found)
+        if canonicalize_name(pin.name) == canonicalize_name(needed.name):
+            versions += [exact.version for exact in pin.specifier]
+    assert versions
+    assert all(version in needed.specifier for version in versions)
 
 
 def test_each_package_of_the_lock_has_hashes_and_names_no_place():
     assert "://" not in (corpus.ROOT / "requirements.lock").read_text("utf-8")
     for hashes in LOCK.values():
-        assert hashes
-        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}\s*", one) for one in hashes)
+        assert re.fullmatch(r"(sha256:[0-9a-f]{64}\s*)+", "".join(hashes))
 
 
 def test_constraints_and_lock_have_the_same_versions():
@@ -62,8 +59,8 @@ def test_what_the_modules_need_has_the_same_range_in_requirements():
 @pytest.mark.parametrize("fails", ["uv==", "uv pip", "nothing"])
 def test_make_takes_pip_where_uv_fails_and_checks_hashes_with_both(fails, tmp_path):
     for name in "pip", "uv", "python":
-        said = f'echo "{name} $@"; case "{name} $@" in *"{fails}"*) exit 1; esac'
-        (tmp_path / name).write_text(f"#!/bin/sh\n{said}\n")
+        script = f'echo "{name} $@"; case "{name} $@" in *"{fails}"*) exit 1; esac'
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     command = ["make", "-s", "-C", corpus.ROOT, "--old-file=.venv/installed"]
     command += [f"BIN={tmp_path}", "models"]
