@@ -207,8 +207,8 @@ def id_of(result):
 
 
 def in_a_line(error):
-    """The kind of an error and what it says, 300 characters at most."""
-    return f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
+    """The kind of an error and what it says, 3,000 characters at most."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.3000}"
 
 
 def in_short(value):

@@ -245,7 +245,7 @@ def _of_program(name, ask, documents_of):
                 raise ValueError(f"{name}: {answer.error}")
             took[id_] = answer.milliseconds
             if answer.error:
-                errors[id_] = without_secrets(str(answer.error))
+                errors[id_] = f"{without_secrets(str(answer.error)):.300}"
         if len(answers) < len(new):
             raise TimeoutError(
                 f"{name}: given up: {process.IN_A_ROW} queries in a row had no answer, "

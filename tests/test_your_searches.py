@@ -204,6 +204,10 @@ FORMS = {  # no ranking: what stops the run at the first query, and what it says
     ),
 }
 FAILS = {  # at each query, and what the error says
+    "a long one": (
+        "def s(q, c):\n    raise ValueError('x' * 270 + 'http://me:secret@host')",
+        "ValueError: x{270}http://…@host",
+    ),
     "too deep": (
         "def deep(q, c):\n    return deep(q, c)\ns = deep",
         "RecursionError: maximum",
