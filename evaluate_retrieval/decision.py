@@ -113,11 +113,16 @@ def incumbent_of(name, own, names):
     return next(iter(own)) if len(own) == 1 else None
 
 
+def full_names(name):
+    """What the search may be called that a user names, see `yours.own_searches`."""
+    return name, f"own: {name}", f"run: {name}"
+
+
 def named(name, names, prefix=""):
     """The search of this name, with or without the "own: " or "run: " before it.
 
     ValueError where there is none; prefix: what it says first."""
-    for full in (name, f"own: {name}", f"run: {name}"):
+    for full in full_names(name):
         if full in names:
             return full
     there = ", ".join(map(repr, names))

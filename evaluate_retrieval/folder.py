@@ -68,18 +68,17 @@ class Folder:
     source: the path that the user named. documents: dicts with the keys
     corpus.FIELDS; all ids are the user's own, also those with blanks.
     development, test: dicts of kind, "generated" or "judged": the queries that
-    choose, and those that report, see
-    `corpus.splits_of`. unanswered: judged queries without a relevant document.
-    log: all queries of the folder's file: query_id, question, course, and
-    columns of your own. judgements: a row for each grade:
-    corpus.JUDGED_COLUMNS, grade (a number), and what else their file has, such
-    as drawn. runs: a dict of the name of a file in runs/: dict of query id:
-    ids, best first. causes: the rows of failures.csv that have "your cause".
-    language: of the documents, in Snowball's name, or none. notes: sentences
-    on what was counted, left out or not used. chunks: a dict of the id of each
-    part of a document: the document's id; {} where rows are documents.
-    measures: by kind of queries, see `measures`; a run sets them. Tables are
-    empty where the folder has no such file."""
+    choose, and those that report, see `corpus.splits_of`. unanswered: judged
+    queries without a relevant document. log: all queries of the folder's file:
+    query_id, question, course, and columns of your own. judgements: a row for
+    each grade: corpus.JUDGED_COLUMNS, grade (a number), and what else their
+    file has, such as drawn. runs: a dict of the name of a file in runs/: dict
+    of query id: ids, best first. causes: the rows of failures.csv that have
+    "your cause". language: of the documents, in Snowball's name, or none.
+    notes: sentences on what was counted, left out or not used. chunks: a dict
+    of the id of each part of a document: the document's id; {} where rows are
+    documents. measures: by kind of queries, see `measures`; a run sets them.
+    Tables are empty where the folder has no such file."""
 
     source: Path
     documents: list
@@ -128,10 +127,10 @@ def read(source, language=None):
     source: a file of documents or a test set (see READERS), or a folder with
     one and, if there are any, queries, judgements and runs. columns.toml
     beside the documents says how their columns are called, and which encoding
-    the files have. language: in Snowball's name, or none;
-    without one it is that of the
-    texts. Warnings count what is doubtful in the data. FileNotFoundError, or a
-    ValueError that names file, row and column as the user has them."""
+    the files have. language: in Snowball's name, or none; without one it is
+    that of the texts. Warnings count what is doubtful in the data.
+    FileNotFoundError, or a ValueError that names file, row and column as the
+    user has them."""
     if language and language not in LANGUAGES:
         choices = ", ".join(LANGUAGES)
         raise ValueError(f"no stemmer for {language!r}; there is {choices}")

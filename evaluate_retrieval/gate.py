@@ -47,10 +47,9 @@ class Outcome:
 
     code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
     and the old one. figures: of `pairs.summary`, a is now and b before; metric
-    and how; empty after an error. sentences:
-    why, then what else changed. largest: losses and gains, see
-    `pairs.extremes`: query_id, question, before, now, gain, first_before and
-    first_now (three ids)."""
+    and how; empty after an error. sentences: why, then what else changed.
+    largest: losses and gains, see `pairs.extremes`: query_id, question, before,
+    now, gain, first_before and first_now (three ids)."""
 
     kind: str
     code: int
@@ -118,9 +117,8 @@ def outcomes_of(
 
     Both are measured as this run is. baseline, now: dicts of kind: Kept.
     margin: of the metric, from 0 to below 1. anytime: intervals that hold at
-    every look:
-    `intervals.confidence_sequence`. allow_deleted: more than MOST_GONE of the
-    baseline's queries may be gone."""
+    every look: `intervals.confidence_sequence`. allow_deleted: more than
+    MOST_GONE of the baseline's queries may be gone."""
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:

@@ -41,8 +41,7 @@ def summary(measured, pair, anytime=False):
     means of the metric. Where some results are not judged, without, else None,
     is what `intervals.difference` says without them, and judged the shares of
     both that are. kind: of the queries. anytime: intervals that hold at every
-    look, see
-    `intervals.confidence_sequence`."""
+    look, see `intervals.confidence_sequence`."""
 
     def difference(gain):
         row = intervals.difference(gain, *measured.sample)

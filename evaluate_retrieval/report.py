@@ -147,9 +147,8 @@ def _of_board(board, queries, measure):
     )
     if kind == "judged" and decision.lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
-        table = table.drop(
-            columns="condensed", errors="ignore"
-        )  # nothing else is judged
+        # nothing else is judged
+        table = table.drop(columns="condensed", errors="ignore")
     elif "condensed" in table:
         text += (
             " Judged results only: the same, without unjudged results. "

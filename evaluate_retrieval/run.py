@@ -20,7 +20,7 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 from evaluate_retrieval.measures import measures_of
-from evaluate_retrieval.templates import render
+from evaluate_retrieval.templates import line_of
 
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
@@ -125,8 +125,8 @@ def read_aloud(options):
             raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in folder.notes:
         log.info(note)
-    text = render("folder.txt.j2", folder=folder, effect=intervals.design_effect)
-    log.info(" ".join(text.split()))
+    effect = intervals.design_effect
+    log.info(line_of("folder.txt.j2", folder=folder, effect=effect))
     return folder
 
 
@@ -144,9 +144,7 @@ def _candidates(folder, options, names=(), kind=None):
     can fail early is checked first. Where nothing is tuned all queries
     report."""
     with own_of(folder, options) as own:
-        are_own = [
-            {name, f"own: {name}", f"run: {name}"} & own.keys() for name in names
-        ]
+        are_own = [own.keys() & decision.full_names(name) for name in names]
         only_own = options.only_own or (bool(names) and all(are_own))
         only_own = only_own or not folder.has_texts
         only_own = yours.are_alone(len(folder.documents), own, only_own)

@@ -30,6 +30,7 @@ IDS = ["id", "_id", "id_", "node_id", "doc_id", "document_id", "docid"]
 INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
 # Of a whole answer; Elastic's client has it in its body.
 LISTS = ["hits", "ids", "results", "documents", "points", "matches", "body"]
+SEARCH = "search_name"  # in a line that comes in: which of several
 HELLO = {"name", "version", "searches"}  # keys of the first line, if it is a hello
 
 
@@ -78,7 +79,7 @@ def answers_of(target, is_address, lines):
     loop = asyncio.new_event_loop()
     for line in lines:
         query = json.loads(line)
-        search = searches.get(query.pop("search_name"), partial(fetched, target))
+        search = searches.get(query.pop(SEARCH), partial(fetched, target))
         try:
             results = search(query)
             if inspect.iscoroutine(results):

@@ -253,8 +253,9 @@ def differences_from_chosen(measured, chosen):
 def refused_shares(candidates, queries, unanswered):
     """Share of the queries without an answer that each search could refuse: a Series.
 
-    Each refuses one in twenty of the queries with an answer. It is empty where there
-    are no queries of one of the two, and has the searches that have scores."""
+    Each refuses one in twenty of the queries with an answer. It is empty where
+    there are no queries of one of the two, and has the searches that have
+    scores."""
     shares = {}
     for name, search in candidates.searches.items() if len(unanswered) else ():
         if search.origin == "built in":

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from course import corpus, trec, utils
-from evaluate_retrieval import process
+from evaluate_retrieval import process, serve
 from evaluate_retrieval.screen import without_secrets
 
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
@@ -25,8 +25,7 @@ LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
 LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
-SEARCH = "search_name"  # in a message: for a process that has several
-SERVE = str(Path(process.serve.__file__))
+SERVE = str(Path(serve.__file__))
 log = logging.getLogger(__name__)
 
 
@@ -223,7 +222,7 @@ def _answers(name, processes, loop, queries):
             line = "%s: %d of %d queries asked, about %.0f s left"
             log.info(line, name, n, len(queries), seconds)
 
-    messages = {id_: {**queries[id_], SEARCH: name} for id_ in queries}
+    messages = {id_: {**queries[id_], serve.SEARCH: name} for id_ in queries}
     return loop.run(process.answers_of(processes, messages, tell))
 
 
@@ -241,7 +240,7 @@ def _of_program(name, ask, documents_of):
         new = {id_: query for id_, query in messages.items() if id_ not in kept}
         answers = ask(new) if new else {}
         for id_, answer in answers.items():
-            if not took and isinstance(answer.error, process.serve.FormError):
+            if not took and isinstance(answer.error, serve.FormError):
                 raise ValueError(f"{name}: {answer.error}")
             took[id_] = answer.milliseconds
             if answer.error:
