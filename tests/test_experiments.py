@@ -147,6 +147,24 @@ def test_the_hit_rate_decides_between_searches_with_the_same_mrr():
     assert experiments.compare(searches, THREE, k=2).index.tolist() == ["two", "one"]
 
 
+def test_what_counts_and_what_is_kept_unless_asked_for():
+    """Other people's files and figures are made with these."""
+    assert experiments.K == {"generated": 5, "judged": 10}
+    assert experiments.DEPTH == {"generated": 10, "judged": 100}
+    sixth = fixed("vwxyza", "b", "c")
+    compared = experiments.compare({"sixth": sixth}, THREE)
+    assert compared["hit_rate"].tolist() == [pytest.approx(2 / 3)]
+
+
+def test_boards_of_halves_are_means_and_tau_counts_pairs_in_the_same_order():
+    halves = experiments.half_boards(
+        pd.DataFrame(np.ones((7, 3))), np.random.default_rng()
+    )
+    assert np.concatenate(halves) == pytest.approx(1)
+    first, second = np.array([[1, 1, 2], [1, 2, 3]]), np.array([[1, 2, 2], [3, 2, 1]])
+    assert experiments.tau(first, second).tolist() == [pytest.approx(1 / 3), -1]
+
+
 def test_times_are_milliseconds_of_one_query(monkeypatch):
     clock = SimpleNamespace(perf_counter=iter([1, 1.6]).__next__)
     monkeypatch.setattr(experiments, "time", clock)

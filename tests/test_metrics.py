@@ -24,9 +24,13 @@ TREC_EVAL = {
     "ndcg": ir_measures.nDCG,
 }
 IDS = "abcdefgh"
-RANKING = st.lists(st.sampled_from([*IDS, ""]), max_size=8)
-GRADES = st.dictionaries(st.sampled_from(IDS), st.integers(0, 3), max_size=8)
-BINARY = st.sets(st.sampled_from(IDS), max_size=8)
+# whole orders, too: short lists alone seldom have two relevant documents
+RANKING = st.permutations(IDS) | st.lists(st.sampled_from([*IDS, ""]), max_size=8)
+ALL_GRADED = st.tuples(*[st.integers(0, 3)] * len(IDS)).map(
+    lambda grades: dict(zip(IDS, grades, strict=True))
+)
+GRADES = ALL_GRADED | st.dictionaries(st.sampled_from(IDS), st.integers(0, 3))
+BINARY = st.sets(st.sampled_from(IDS))
 
 
 def queries_of(documents):

@@ -158,6 +158,11 @@ def test_where_nothing_runs_the_best_is_taken_and_what_cannot_be_told_is_said():
     assert decide(gains, **new, n=20).verdict == "undecided"
 
 
+def test_weak_evidence_and_an_interval_over_zero_decide_nothing():
+    table = pd.DataFrame({"p": [0.2, 0.2, 0.01, 0.01], "low": [-1, 1, -1, 1]})
+    assert decision.undecided(table).index.tolist() == [0, 1, 2]
+
+
 def test_the_codes_of_a_decision():
     table = pd.DataFrame({"difference": [-0.2], "low": [-0.3], "high": [-0.1]})
     near = table.assign(low=-0.005, high=0.004)
