@@ -5,6 +5,7 @@
     evaluate-retrieval gate FOLDER --baseline baseline.json.gz
     evaluate-retrieval power
     evaluate-retrieval judge FOLDER
+    evaluate-retrieval labels FOLDER --from OLD
 
 FOLDER has documents and, if there are any, queries and their judgements;
 notebook 05 and docs/command.md say in which forms. Exit codes: 0 not worse, 1
@@ -29,6 +30,7 @@ COMMANDS = {
     "gate": "is a search worse than in an earlier run?",
     "power": "how many queries show which difference?",
     "judge": "judge pairs in the terminal",
+    "labels": "which judgements outlive an edit of the documents?",
 }
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
 DAY = 86_400  # seconds; no time-out is longer
@@ -100,7 +102,7 @@ def parser():
         add("--json", action="store_true", help="the result as JSON")
         add("--out", type=filled, default="results", metavar="DIR")
         add("--language", type=filled, help="of the stems, or none")
-        if command != "power":
+        if command not in ("power", "labels"):
             _add_searching(add)
         if command in ("compare", "gate"):
             add("--margin", type=margin, default=screen.MARGIN, help="of the metric")
@@ -111,6 +113,13 @@ def parser():
     _add_gate(commands.choices["gate"].add_argument)
     add = commands.choices["judge"].add_argument
     add("--name", type=judge_name, default="me", help="who judges")
+    add = commands.choices["labels"].add_argument
+    text = "the folder as it was"
+    add("--from", dest="old", type=filled, metavar="OLD", help=text)
+    text = "write what is safe, and what has to be judged"
+    add("--write", action="store_true", help=text)
+    text = "chunks: their ids end in offsets, as in d1_0-1374"
+    add("--offsets", action="store_true", help=text)
     return main_parser
 
 
@@ -154,6 +163,8 @@ def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
     if arguments.command == "power":
         return _power(arguments)
+    if arguments.command == "labels":
+        return _labels(arguments)
     from evaluate_retrieval import manifest, run
 
     options = options_of(arguments)
@@ -166,21 +177,29 @@ def carry_out(arguments):
         return run.compare_two(options, names, arguments.kind, arguments.margin)
 
 
-def options_of(arguments):
-    """`run.Options` of a command line; the folder of results is made.
+def places_of(arguments):
+    """The paths of the documents and of the folder of results, which is made.
 
     FileNotFoundError for a folder of documents that is none; ValueError where
     the results would lie among the documents, or in a folder that is not
     ours."""
-    from evaluate_retrieval import folder, manifest, run, yours
+    from evaluate_retrieval import folder, manifest
 
     source = folder.located(arguments.folder)
     out = Path(arguments.out).absolute()
     if out.resolve() == Path(source).resolve():
         raise ValueError(f"--out {out}: that is the folder of the documents")
     manifest.check_ours(out)
-    searches = arguments.searches and folder.located(arguments.searches)
     out.mkdir(parents=True, exist_ok=True)
+    return source, out
+
+
+def options_of(arguments):
+    """`run.Options` of a command line, see `places_of`."""
+    from evaluate_retrieval import folder, run, yours
+
+    searches = arguments.searches and folder.located(arguments.searches)
+    source, out = places_of(arguments)
     return run.Options(
         source,
         out,
@@ -227,7 +246,10 @@ def _measure(arguments, options):
     baseline = gate.read_baseline(arguments.baseline) if is_gate else {}
     if is_gate and arguments.baseline.resolve().parent == options.out.resolve():
         raise ValueError(f"{arguments.baseline}: this run writes there; name a copy")
-    path = options.out / gate.BASELINE
+    path, last = options.out / gate.BASELINE, {}
+    if manifest.has_written(options.out, gate.BASELINE, options.source):
+        with contextlib.suppress(ValueError):  # of a former version
+            last = gate.read_baseline(path)
     with manifest.recorded_run(
         options.out,
         options.source,
@@ -235,7 +257,7 @@ def _measure(arguments, options):
         language=options.language or "detected",
         models=run.models(),
     ) as run_id:
-        evaluated = run.evaluate_folder(options, run_id)
+        evaluated = run.evaluate_folder(options, run_id, last)
         if evaluated.verdict:
             search = (is_gate and arguments.candidate) or options.incumbent
             kept = run.kept_of(evaluated, search, baseline)
@@ -259,6 +281,31 @@ def _measure(arguments, options):
     if arguments.summary:
         gate.write_summary(outcomes, arguments.summary)
     return gate.outcomes_as_json(outcomes)
+
+
+def _labels(arguments):
+    """Say what became of each judgement: a dict. With --write, carry them over."""
+    from evaluate_retrieval import folder, labels, manifest
+
+    source, out = places_of(arguments)
+    data = old = folder.read(source, arguments.language, with_gone=True)
+    if arguments.old:
+        path = folder.located(arguments.old)
+        old = folder.read(path, arguments.language, with_gone=True)
+    if arguments.offsets:
+        table = labels.followed_cuts(old.judgements, data.documents)
+    else:
+        texts = labels.texts_of(old) if arguments.old else labels.remembered(data)
+        table = labels.followed(old.judgements, texts, data.documents)
+    counts = labels.counted(table)
+    log.info(counts.to_string())
+    with (
+        manifest.locked(out),
+        manifest.recorded_run(out, source, arguments.line, data.language, {}),
+    ):
+        files = labels.write(table, data, out, arguments.write)
+    says = labels.sentence(counts, arguments.write)
+    return {"counts": counts.to_dict("index"), "says": says, "files": files, "code": 0}
 
 
 def _power(arguments):

@@ -39,6 +39,7 @@ from evaluate_retrieval.test_sets import (
 
 DOCUMENTS = "documents-with-ids.json"
 GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+TEXTS = "judged-texts.csv"  # what was judged, see `labels`
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 PLACES = ["*", "corpus/*", "queries/*", "qrels/*", "default/*", "runs/*"]
@@ -46,7 +47,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
     "generated": [GENERATED],
     "judged": [JUDGED],
     "causes": [FAILURES],
-    "more": [COLUMNS_FILE, "judgements-*.csv", f"{JUDGED}.former", "*.lock", "*.py"],
+    "more": [COLUMNS_FILE, TEXTS, "judgements-*.csv", "*.former", "*.lock", "*.py"],
     "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
     "queries": ["quer[iy]*", "topics*"],
     "qrels": ["qrels*", "default/*"],
@@ -121,14 +122,15 @@ def located(source):
     raise FileNotFoundError(f"{path}: no such file or folder")
 
 
-def read(source, language=None):
+def read(source, language=None, with_gone=False):
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
     source: a file of documents or a test set (see READERS), or a folder with
     one and, if there are any, queries, judgements and runs. columns.toml
     beside the documents says how their columns are called, and which encoding
     the files have. language: in Snowball's name, or none; without one it is
-    that of the texts. Warnings count what is doubtful in the data.
+    that of the texts. with_gone: whether judgements of documents that are not
+    there any more count. Warnings count what is doubtful in the data.
     FileNotFoundError, or a ValueError that names file, row and column as the
     user has them."""
     if language and language not in LANGUAGES:
@@ -153,7 +155,7 @@ def read(source, language=None):
             raise ValueError(f"{path}: another run has this name; rename one")
         runs[name] = read_run(path, ids)
     causes = written_causes(paths["causes"])
-    return _folder(source, language, tables, runs, causes, notes)
+    return _folder(source, language, tables, runs, causes, notes, with_gone)
 
 
 def _tables_of(paths, sets, names, encoding):
@@ -184,8 +186,8 @@ def _tables_of(paths, sets, names, encoding):
     return tables
 
 
-def _folder(source, language, tables, runs, causes, notes):
-    """The `Folder` of tables that were read, see `_tables_of`.
+def _folder(source, language, tables, runs, causes, notes, with_gone):
+    """The `Folder` of tables that were read, see `_tables_of`, with_gone as in `read`.
 
     notes: on what was read; more are added."""
     documents, chunks = _documents_of(source, tables, runs, notes)
@@ -207,12 +209,13 @@ def _folder(source, language, tables, runs, causes, notes):
     for path, table in tables["generated"].items():
         ground_truth = corpus.ground_truth_from(table, courses, path)
     judged = [
-        _of_documents(table, path, documents, chunks, notes)
+        _of_documents(table, path, documents, chunks, notes, with_gone)
         for path, table in tables["judged"].items()
     ]
     judged = _graded(judged, chunks, log, notes)
     name = " and ".join(path.name for path in tables["judged"])
-    queries, qrels = corpus.judged_from(judged, courses, name, log)
+    of_courses = {} if with_gone else courses
+    queries, qrels = corpus.judged_from(judged, of_courses, name, log)
     queries = queries.assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judged, unanswered)
@@ -300,11 +303,11 @@ def _documents_of(source, tables, runs, notes):
     return corpus.documents_from(records, path), chunks
 
 
-def _of_documents(judged, path, documents, chunks, notes):
+def _of_documents(judged, path, documents, chunks, notes, with_gone):
     """Judgements of documents that are there: also by a context, and of a chunk.
 
-    Notes count contexts that are in no document, or in several. An id may have
-    its accents in another form of Unicode."""
+    with_gone: of all documents. Notes count contexts that are in no document, or in
+    several. An id may have its accents in another form of Unicode."""
     is_context = judged["document"] == ""
     places = _places_of(judged["context"][is_context].unique(), documents)
     nowhere = [text for text in places if not places[text]]
@@ -325,7 +328,12 @@ def _of_documents(judged, path, documents, chunks, notes):
         for id_ in judged["document"]
     ]
     courses = {document["id"]: document["course"] for document in documents}
-    judged = corpus.rows_of_documents(judged, courses, path)
+    if not with_gone:
+        try:
+            judged = corpus.rows_of_documents(judged, courses, path)
+        except ValueError as error:
+            advice = "if documents were edited or got other ids: evaluate-retrieval"
+            raise ValueError(f"{error}; {advice} labels") from error
     return judged.set_axis([f"{path.name} (line {line})" for line in judged.index])
 
 

@@ -5,12 +5,15 @@ edited grade counts for both. docs/gate.md says what the outcomes mean."""
 
 import gzip
 import json
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from course import utils
+from course import intervals, utils
 from evaluate_retrieval import decision, pairs
 from evaluate_retrieval.measures import Measure, measures_of
 from evaluate_retrieval.screen import ERROR, NOT_WORSE, UNDECIDED, WORSE
@@ -32,13 +35,15 @@ class Kept:
     queries: DataFrame with KEPT_COLUMNS, texts; need: which belong together,
     see `intervals.groups_of`. rankings: dict of query id: ids, best first,
     without padding. qrels: dict of query id: dict of id: grade. measure: of
-    that run."""
+    that run. texts: dict of id: hash of the text, of all documents, or in a
+    baseline of those that it names."""
 
     search: str
     queries: pd.DataFrame
     rankings: dict
     qrels: dict
     measure: Measure
+    texts: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ def write_baseline(path, kept, run_id):
         kind: {
             **vars(measured),
             "measure": [measured.measure.by, measured.measure.k],
+            "texts": _texts_named(measured),
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
         }
         for kind, measured in kept.items()
@@ -98,6 +104,7 @@ def read_baseline(path):
                 kept["qrels"],
                 # once it was ours: nDCG@10, MRR@5
                 measures_of(*kept.get("measure", ()))[kind],
+                kept.get("texts", {}),
             )
             for kind, kept in content["kinds"].items()
         }
@@ -105,6 +112,80 @@ def read_baseline(path):
         problem = "it is damaged, of another version of this command, or no baseline"
         advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
         raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
+
+
+def _texts_named(kept):
+    """The hashes of the texts that were judged, or are among the first results."""
+    first = (ids[: kept.measure.k] for ids in kept.rankings.values())
+    named = {*chain(*first, *kept.qrels.values())}
+    return {id_: kept.texts[id_] for id_ in named if id_ in kept.texts}
+
+
+# --- Labels that were lost or have moved -------------------------------------
+
+
+def with_todays_ids(before, now):
+    """A baseline whose texts have the ids of today; and how many have another one.
+
+    A text that stands twice today keeps its id."""
+    counts = Counter(now.texts.values())
+    todays = {text: id_ for id_, text in now.texts.items() if counts[text] == 1}
+    ids = {
+        id_: todays[text]
+        for id_, text in before.texts.items()
+        if text in todays and now.texts.get(id_) != text
+    }
+    rankings = {
+        query: [ids.get(id_, id_) for id_ in ranking]
+        for query, ranking in before.rankings.items()
+    }
+    qrels = {
+        query: {ids.get(id_, id_): grade for id_, grade in qrel.items()}
+        for query, qrel in before.qrels.items()
+    }
+    return replace(before, rankings=rankings, qrels=qrels), len(ids)
+
+
+def since_last(last, now):
+    """What has changed a figure since the last run: the search, or labels. Sentences.
+
+    last, now: dicts of kind: Kept. One for each kind of which both ranked the same
+    search by the same metric, if anything has changed. The part of the labels is
+    what today's do to the rankings of the last run; the rest is the search's. Only
+    queries that have a relevant document in both runs count."""
+    sentences = []
+    for kind in last.keys() & now.keys():
+        today = now[kind]
+        before, n_moved = with_todays_ids(last[kind], today)
+        if (before.search, before.measure) != (today.search, today.measure):
+            continue
+        ids = sorted(_answerable(before.qrels) & _answerable(today.qrels))
+        old, with_labels, new = (
+            _mean(kept.rankings, qrels, ids, today)
+            for kept, qrels in [
+                (before, before.qrels),
+                (before, today.qrels),
+                (today, today.qrels),
+            ]
+        )
+        _, changes = _changed_judgements(before.qrels, today.qrels)
+        if before.qrels != today.qrels or n_moved or old != new:
+            sentences.append(
+                f"Since the last run {today.measure} of “{today.search}” went from "
+                f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
+                f"{with_labels - old:+.3f} by the labels, {new - with_labels:+.3f} by "
+                f"the search. {n_moved:,} documents have another id. {changes}"
+            )
+    return sentences
+
+
+def _mean(rankings, qrels, query_ids, kept):
+    """The metric of rankings with judgements, a mean over queries. kept: of today."""
+    queries = kept.queries.set_index("query_id").loc[query_ids]
+    queries = queries.assign(document=[qrels[query] for query in query_ids])
+    ranked = utils.pad([rankings.get(query, []) for query in query_ids], kept.measure.k)
+    values = utils.score(queries, ranked)[kept.measure.by]
+    return np.average(values, weights=intervals.weights_of(queries))
 
 
 # --- Comparing ---------------------------------------------------------------
@@ -137,12 +218,14 @@ def outcomes_of(
 def _compare_kind(before, now, margin, anytime, allow_deleted):
     """The `Outcome` of one kind of query."""
     measure, searches = now.measure, (now.search, before.search)
+    before, n_moved = with_todays_ids(before, now)
     depth = min(measure.depth, before.measure.depth)
     answerable = _answerable(before.qrels)
     query_ids = sorted(_answerable(now.qrels) & before.qrels.keys())
     withdrawn, changes = _changed_judgements(before.qrels, now.qrels)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
+    shown["n_moved"] = n_moved
     if depth < measure.k or queries["need"].nunique() < 2:
         sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
@@ -155,6 +238,20 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     figures = pairs.summary(measured, ("now", "before"), anytime)
     figures["how"] = "paired, at any time" if anytime else "paired"
     code, reason = pairs.exit_code(figures, margin)
+    lost = {query for query, id_ in withdrawn if before.qrels[query][id_]}
+    is_whole = ~queries.index.isin(lost)
+    if code == WORSE and not is_whole.all():
+        whole = queries[is_whole]
+        code = UNDECIDED
+        if whole["need"].nunique() > 1:
+            kept = {name: ranked[is_whole] for name, ranked in rankings.items()}
+            of_whole = decision.measured_of(whole, kept, measure)
+            code, _ = pairs.exit_code(
+                pairs.summary(of_whole, ("now", "before")), margin
+            )
+            code = WORSE if code == WORSE else UNDECIDED
+        if code == UNDECIDED:
+            shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
     n_gone = len(answerable.difference(query_ids))
     are_gone = n_gone > MOST_GONE * len(answerable)
     if are_gone and not allow_deleted:

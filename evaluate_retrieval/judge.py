@@ -10,7 +10,7 @@ import pandas as pd
 from filelock import FileLock
 
 from course import corpus, judging
-from evaluate_retrieval import lists, manifest
+from evaluate_retrieval import labels, lists, manifest
 from evaluate_retrieval.folder import JUDGED, asked, queries_of, read_judged
 from evaluate_retrieval.templates import plain
 
@@ -65,6 +65,7 @@ def ask_in_terminal(folder, pairs, name, leaders):
     what there is to judge."""
     path = folder.source / f"judgements-{name}.csv"
     session = judging.Judging(pairs, path)
+    before = {*session.done.items()}
     scale = scale_of(folder.judgements["grade"])
     if scale != [0, 1, 2]:
         session.keys = {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
@@ -76,6 +77,9 @@ def ask_in_terminal(folder, pairs, name, leaders):
         _ask(session, folder, leaders)
     finally:
         keep_judgements(folder)
+        now = {*session.done.items()} - before
+        for sentence in labels.remember(folder, [(at[0], at[4]) for at, _ in now]):
+            log.info(sentence)
     return str(session)
 
 

@@ -86,6 +86,7 @@ def page(evaluated, run_id, path):
     picture = draw(boards, measures, path.with_suffix(".png"))
     says = evaluated.figures and pairs.sentence(evaluated.figures, evaluated.pair)
     top = {"decision": evaluated.says, "picture": picture, "pair": says}
+    top["changes"] = " ".join(evaluated.changes)
     _write(path, "report.html.j2", sections=sections, top=top)
 
 

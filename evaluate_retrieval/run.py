@@ -12,6 +12,7 @@ from evaluate_retrieval import (
     built_in,
     decision,
     gate,
+    labels,
     lists,
     pairs,
     report,
@@ -52,7 +53,8 @@ class Evaluated:
 
     files: paths that matter, which grow. figures: of the pair, see
     `pairs.summary`, or None where both names are one. failures: see
-    `pairs.failures`. judge_next: see `lists.next_to_judge`."""
+    `pairs.failures`. judge_next: see `lists.next_to_judge`. changes: sentences, see
+    `gate.since_last`."""
 
     folder: object
     says: str
@@ -64,11 +66,13 @@ class Evaluated:
     figures: dict | None = None
     failures: pd.DataFrame | None = None
     judge_next: pd.DataFrame | None = None
+    changes: list = field(default_factory=list)
 
 
-def evaluate_folder(options, run_id):
+def evaluate_folder(options, run_id, last=None):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
+    last: what the last run kept, a dict of kind: `gate.Kept`.
     Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
     folder, out = read_aloud(options), options.out
@@ -100,6 +104,15 @@ def evaluate_folder(options, run_id):
         pairs.failures(folder, kind, results.rankings[kind], causes),
         judge_next,
     )
+    ranked = {
+        kind: kept
+        for kind, kept in (last or {}).items()
+        if kept.search in results.rankings.get(kind, ())
+    }
+    changes = gate.since_last(ranked, kept_of(evaluated, None, ranked))
+    for sentence in changes:
+        log.info(sentence)
+    evaluated = replace(evaluated, changes=changes)
     board, queries = results.boards[kind], folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
     _write_results(evaluated, out)
@@ -123,7 +136,7 @@ def read_aloud(options):
         if all(len(ids) < k for ids in rankings.values()):
             problem = f"the run {name!r} has fewer results for each query"
             raise ValueError(f"{options.source}: --k {k}: {problem}")
-    for note in folder.notes:
+    for note in [*folder.notes, *labels.remember(folder)]:
         log.info(note)
     effect = intervals.design_effect
     log.info(line_of("folder.txt.j2", folder=folder, effect=effect))
@@ -212,6 +225,7 @@ def evaluated_as_json(evaluated):
             for name, board in results.boards.items()
         },
         "pair": evaluated.pair,
+        "changes": evaluated.changes,
         **result,
         "code": decision.code(verdict),
     }
@@ -227,6 +241,11 @@ def kept_of(evaluated, name, baseline):
     same form, as far as it was ranked; else the chosen one of each kind.
     ValueError for a name that no search has."""
     results, failed, kept = evaluated.results, evaluated.candidates.failed, {}
+    texts = {
+        document["id"]: corpus.short_hash(corpus.heading_and_text(document))
+        for document in evaluated.folder.documents
+        if evaluated.folder.has_texts
+    }
     for kind, queries in evaluated.folder.test.items():
         rankings, search = results.rankings[kind], results.chosen[kind]
         before = baseline[kind].search if kind in baseline else None
@@ -250,6 +269,7 @@ def kept_of(evaluated, name, baseline):
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
             evaluated.folder.measures[kind],
+            texts,
         )
     return kept
 

@@ -1,0 +1,414 @@
+"""Labels that outlive an edit: which of today's documents is the one that was judged?
+
+A text is its words, in order, each as a number of 32 bits; no word can be read from
+it. The lowest bit says whether an edit of the word may turn the meaning: numbers,
+negations and commands do, see MARK. The twelve highest bits are those of its
+consonants: a word that was misspelt has the same ones, as a rule."""
+
+import base64
+import re
+import zlib
+from collections import Counter
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from course import corpus, scoring, trec, utils
+from evaluate_retrieval.folder import JUDGED, PAIR, TEXTS
+
+NEGATIONS = {
+    "english": "not no never none nor neither without cannot unless except only",
+    "german": "nicht kein keine keinen keinem keiner nie niemals ohne außer nur",
+    "french": "ne pas jamais sans aucun aucune sauf seulement",
+    "spanish": "no nunca ni jamás sin ningún ninguna salvo solo sólo",
+    "italian": "non mai senza nessun nessuna tranne solo",
+    "portuguese": "não nunca nem sem nenhum nenhuma exceto só",
+    "dutch": "niet geen nooit zonder behalve alleen",
+}
+NO = frozenset(" ".join(NEGATIONS.values()).split())
+TOKEN = rf"[{scoring.NO_BLANKS}]|[^\s{scoring.NO_BLANKS}]+"
+ENDS = ".,;:!?\"'()[]“”„‘’«»…*`"  # of a word, and no part of it
+MARK = r"\d|[_/\\=$|@#{}<>]|^-|\w\.\w|[a-z][A-Z]|n['’]t$"
+VOWELS = "[aeiouyäöüáéíóúàèìòùâêîôû]"
+FREQUENT = 50  # documents; two neighbouring words that more of them have find none
+BLOCK = 500  # texts that are looked up at once
+# Shares of pairs of neighbouring words. docs/labels.md has what they give.
+HAS = 0.75  # of a text that another has, to be in it
+ALIKE = 0.4  # of what two texts have together, to be one that was edited
+NEAR = 0.75  # of the best one's share, for a second one to be as likely
+OUTCOMES = ["same", "moved", "edited", "split", "merged", "ambiguous", "gone"]
+# An id with the begin and the end of a chunk in its document; what follows is of itself
+OFFSETS = r"(.+?)[_-](\d+)-(\d+)(?:-\d+-\d+)?"
+SAFE, EDITED = ("same", "moved"), ("edited", "split", "merged")
+UNKNOWN = "unknown"  # nobody has kept what was judged
+
+
+# --- What was judged ---------------------------------------------------------
+
+
+@lru_cache(maxsize=1_000_000)
+def _number(token):
+    """A token as a number of 32 bits, see the text of this module."""
+    is_mark = bool(re.search(MARK, token)) or token.lower() in NO
+    word = token if is_mark else token.lower()
+    consonants = "".join(sorted({*re.sub(VOWELS, "", word)})) or word
+    skeleton = zlib.crc32(consonants.encode("utf-8", "replace")) >> 20 << 20
+    return skeleton | zlib.crc32(word.encode("utf-8", "replace")) & 0xFFFFE | is_mark
+
+
+def words_of(document):
+    """The words of a document's title and text, an array of numbers.
+
+    Capitals and marks of punctuation make no difference, except in commands."""
+    text = corpus.heading_and_text(document)
+    tokens = (token.strip(ENDS) for token in re.findall(TOKEN, text))
+    return np.array([_number(token) for token in tokens if token], dtype="<u4")
+
+
+def packed(words):
+    """An array of words as a text, for a file."""
+    return base64.b16encode(words.tobytes()).decode()
+
+
+def unpacked(text):
+    """The array of words of a text of `packed`."""
+    return np.frombuffer(base64.b16decode(text), dtype="<u4")
+
+
+def texts_of(folder):
+    """What the judgements of a folder are of: a DataFrame with PAIR and words.
+
+    words: `words_of` the document, `packed`. A judgement whose document is not
+    there has no row."""
+    documents = {document["id"]: document for document in folder.documents}
+    judged = folder.judgements[PAIR].drop_duplicates()
+    judged = judged[judged["document"].isin(documents)]
+    words = {id_: packed(words_of(documents[id_])) for id_ in {*judged["document"]}}
+    return judged.assign(words=judged["document"].map(words))
+
+
+def remembered(folder):
+    """What was judged, as far as TEXTS keeps it: a DataFrame as of `texts_of`.
+
+    A text is in its first row only; the others have its hash. ValueError names a
+    row without one."""
+    path = folder.source / TEXTS
+    if not path.exists():
+        return pd.DataFrame(columns=[*PAIR, "words"], dtype=object)
+    table = corpus.read_table(path, [*PAIR, "text"])
+    table = table.reindex(columns=[*PAIR, "text", "words"], fill_value="")
+    written = table[table["words"] != ""].set_index("text")["words"]
+    table["words"] = table["text"].map(written[~written.index.duplicated()])
+    utils.fail_if_any(table, table["words"].isna(), "text", path, "is of no words")
+    return table.drop(columns="text").drop_duplicates(PAIR, keep="last")
+
+
+def remember(folder, again=()):
+    """Keep what was judged of pairs that have no text yet: sentences on it.
+
+    It goes into TEXTS beside the documents. again: pairs of query_id and document
+    that were judged just now, whatever was kept before. Nothing is kept where the
+    documents are one file, or have no texts."""
+    if not (folder.source.is_dir() and folder.has_texts and len(folder.judgements)):
+        return []
+    before = remembered(folder)
+    texts = texts_of(folder).merge(before, "left", PAIR, suffixes=("", "_before"))
+    is_new = texts["words_before"].isna()
+    is_new |= texts.set_index(PAIR).index.isin([*again])
+    sentences = []
+    if n := sum(is_new):
+        table = pd.concat([before, texts[is_new][before.columns]])
+        try:
+            _write_texts(table.drop_duplicates(PAIR, keep="last"), folder.source)
+            sentences = [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
+        except OSError as error:  # a folder may be for reading only
+            sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
+    if n := sum(~is_new & (texts["words"] != texts["words_before"])):
+        advice = "evaluate-retrieval labels FOLDER says which"
+        sentences.append(f"{n:,} judged texts were edited since: {advice}")
+    return sentences
+
+
+def _write_texts(texts, folder):
+    """Write TEXTS into a folder, see `remembered`; its path."""
+    hashes = texts["words"].map(corpus.short_hash)
+    texts = texts.assign(
+        text=hashes, words=texts["words"].mask(hashes.duplicated(), "")
+    )
+    corpus.write_table(texts[[*PAIR, "text", "words"]], folder / TEXTS)
+    return folder / TEXTS
+
+
+# --- What became of it -------------------------------------------------------
+
+
+def _neighbours(texts):
+    """The pairs of neighbouring words of each text, arrays of different numbers."""
+    padded = [np.append(words, [0] * (len(words) < 2)).astype("u8") for words in texts]
+    return [np.unique(words[:-1] << np.uint64(32) | words[1:]) for words in padded]
+
+
+def _matrices(old, new):
+    """Pairs of neighbouring words of old texts and new ones: two sparse matrices.
+
+    A row for each text. Without pairs that more than FREQUENT new ones have."""
+    pairs = _neighbours([*old, *new])
+    numbers, columns = np.unique(np.concatenate(pairs), return_inverse=True)
+    starts = np.cumsum([0, *map(len, pairs)])
+    ones = np.ones(len(columns), dtype=np.int32)
+    shape = len(pairs), len(numbers)
+    matrix = sparse.csr_matrix((ones, columns, starts), shape=shape)
+    is_rare = matrix[len(old) :].getnnz(axis=0) <= FREQUENT
+    matrix = matrix[:, is_rare]
+    return matrix[: len(old)], matrix[len(old) :]
+
+
+def matched(old_ids, old, new):
+    """What became of each old text: a DataFrame with a row for each, in order.
+
+    old_ids: the id that each had; an id may have had several texts. old: their
+    words, see `words_of`. new: a dict of id: words. Columns: outcome, of OUTCOMES;
+    share, of neighbouring words that the old text and what it became have together;
+    becomes, a list of ids, the likeliest first. same: its id has its words. moved:
+    another id has. edited: one text is like it. split: several texts are parts of
+    it, and have most of it. merged: a longer text has it. ambiguous: several are as
+    likely. gone: none is."""
+    ids, by_words, rows, open_ = [*new], {}, {}, []
+    for id_, words in new.items():
+        by_words.setdefault(words.tobytes(), []).append(id_)
+    for place, (id_, words) in enumerate(zip(old_ids, old, strict=True)):
+        exact = by_words.get(words.tobytes(), [])
+        if id_ in exact:
+            rows[place] = "same", 1.0, [id_]
+        elif exact:
+            rows[place] = "moved" if len(exact) == 1 else "ambiguous", 1.0, exact
+        else:
+            open_.append(place)
+    if open_ and new:
+        old_pairs, new_pairs = _matrices([old[at] for at in open_], [*new.values()])
+        sizes = new_pairs.getnnz(axis=1)
+        for start in range(0, len(open_), BLOCK):
+            block = old_pairs[start : start + BLOCK]
+            shared = block @ new_pairs.T
+            for row, n in enumerate(block.getnnz(axis=1)):
+                part, place = shared[row], open_[start + row]
+                names = [ids[column] for column in part.indices]
+                counts = part.data, sizes[part.indices]
+                rows[place] = _outcome(old_ids[place], n, names, *counts)
+    rows = [rows.get(place, ("gone", 0.0, [])) for place in range(len(old))]
+    return pd.DataFrame(rows, columns=["outcome", "share", "becomes"])
+
+
+def _outcome(id_, n, ids, both, sizes):
+    """The outcome of a text with n pairs of words, its share, and what it became.
+
+    ids: of the documents that share some. both: how many each shares. sizes: how
+    many each has."""
+    if not ids:
+        return "gone", 0.0, []
+    alike, in_new, of_new = both / (n + sizes - both), both / n, both / sizes
+    parts = np.flatnonzero((of_new >= HAS) & (in_new < HAS))
+    if len(parts) > 1 and HAS <= in_new[parts].sum() <= 2 - HAS:
+        return "split", in_new[parts].sum(), [ids[part] for part in parts]
+    is_edited = alike.max() >= ALIKE
+    best = alike.argmax()
+    if not is_edited or in_new[best] >= HAS > of_new[best]:
+        best = in_new.argmax()
+        outcome, share = "merged", in_new
+        if in_new[best] < HAS:
+            return "gone", alike.max(), []
+    else:
+        outcome, share = "edited", alike
+    near = np.flatnonzero(share >= NEAR * share[best])
+    near = near[np.argsort(-share[near], kind="stable")]
+    likely = [ids[place] for place in near]
+    if outcome == "edited" and id_ in likely:
+        likely = [id_]
+    return outcome if len(likely) == 1 else "ambiguous", share[best], likely
+
+
+def usual_words(new):
+    """Words that two or more of the texts have: a set. new: a dict of id: words."""
+    counts = Counter()
+    for words in new.values():
+        counts.update({*words.tolist()})
+    return {word for word, n in counts.items() if n > 1}
+
+
+def is_safe(new, old, is_relevant, usual):
+    """Whether the grade of an old text may stand for the new one, which was edited.
+
+    new, old: words. No number, negation or command may have changed. Of a relevant
+    text no word may be gone, of one that is not relevant none may be new, unless it
+    was misspelt and has been mended. usual: see `usual_words`; a misspelt word is
+    none."""
+    old, new = old.tolist(), new.tolist()
+    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    edits = [change for change in changes if change[0] != "equal"]
+    deleted = [word for _, start, end, _, _ in edits for word in old[start:end]]
+    added = [word for _, _, _, start, end in edits for word in new[start:end]]
+    if any(word & 1 for word in [*deleted, *added]):
+        return False
+    must_pair, partners = (deleted, added) if is_relevant else (added, deleted)
+    for word in must_pair:
+        spelt = [
+            each
+            for each in partners
+            if each >> 20 == word >> 20 and not {each, word} <= usual
+        ]
+        if not spelt:
+            return False
+        partners.remove(spelt[0])
+    return True
+
+
+def followed(judgements, texts, documents):
+    """What became of each judgement: a DataFrame with its rows, and four columns.
+
+    judgements: with PAIR and grade. texts: see `remembered`. documents: today's.
+    outcome: of OUTCOMES, or UNKNOWN where the text was not kept; share; becomes, see
+    `matched`; is_safe: whether the grade may be carried over to all of becomes. An
+    UNKNOWN one is kept as it is where its id is there. Nothing is safe where two
+    judgements of a query come to one document with different grades."""
+    new = {document["id"]: words_of(document) for document in documents}
+    table = judgements.reset_index(drop=True).merge(texts, "left", PAIR)
+    judged = table[["document", "words"]].dropna().drop_duplicates()
+    old = [*map(unpacked, judged["words"])]
+    results = matched([*judged["document"]], old, new)
+    usual, columns = usual_words(new), {True: "if_relevant", False: "if_not"}
+    for is_relevant, column in columns.items():
+        options = is_relevant, usual
+        results[column] = [
+            row.outcome in SAFE
+            or (
+                row.outcome in EDITED
+                and all(is_safe(new[id_], words, *options) for id_ in row.becomes)
+            )
+            for row, words in zip(results.itertuples(), old, strict=True)
+        ]
+    results = judged.join(results.set_axis(judged.index))
+    table = table.merge(results, "left", ["document", "words"])
+    unkept = table["outcome"].isna()
+    table.loc[unkept, "outcome"] = UNKNOWN
+    table.loc[unkept, "becomes"] = table["document"][unkept].map(
+        lambda id_: [id_] if id_ in new else []
+    )
+    safe = table["if_relevant"].where(table["grade"] > 0, table["if_not"])
+    table["is_safe"] = safe.where(~unkept, table["becomes"].str.len() > 0).astype(bool)
+    carried = table[table["is_safe"]].explode("becomes")
+    n_grades = carried.groupby(["query_id", "becomes"])["grade"].transform("nunique")
+    table.loc[carried.index[n_grades > 1], "is_safe"] = False
+    return table.drop(columns=["words", *columns.values()])
+
+
+def followed_cuts(judgements, documents):
+    """What became of judgements of chunks that were cut anew, see `followed`.
+
+    By the offsets in their ids, see OFFSETS: a share is that of the old chunk which
+    the new ones have. A relevant chunk is safe where one new chunk has all of it, and
+    one that is not relevant in chunks that are part of it."""
+    chunks, of_document = {}, {}
+    for document in documents:
+        name, *span = _span_of(document["id"])
+        chunks[name, *span] = document["id"]
+        of_document.setdefault(name, []).append(span)
+    rows = []
+    for id_, grade in judgements[["document", "grade"]].itertuples(index=False):
+        name, first, last = _span_of(id_)
+        if new := chunks.get((name, first, last)):
+            rows.append(("same" if new == id_ else "moved", 1.0, [new], True))
+            continue
+        overlaps = {
+            chunks[name, start, end]: (min(end, last) - max(start, first), start, end)
+            for start, end in of_document.get(name, ())
+            if start < last and first < end
+        }
+        becomes = sorted(overlaps, key=lambda new: -overlaps[new][0])
+        whole = [new for new in becomes if overlaps[new][0] == last - first]
+        if grade > 0:
+            becomes, is_safe = whole or becomes, bool(whole)
+        else:
+            parts = (end - start == n for n, start, end in overlaps.values())
+            is_safe = bool(becomes) and all(parts)
+        outcome = "merged" if whole else "split" if becomes else "gone"
+        share = sum(n for n, _, _ in overlaps.values()) / max(1, last - first)
+        rows.append((outcome, share, becomes, is_safe))
+    columns = ["outcome", "share", "becomes", "is_safe"]
+    table = pd.DataFrame(rows, judgements.index, columns)
+    return judgements.join(table).reset_index(drop=True)
+
+
+def _span_of(id_):
+    """The document of a chunk, and where the chunk begins and ends in it."""
+    if match := re.fullmatch(OFFSETS, id_):
+        return match[1], int(match[2]), int(match[3])
+    raise ValueError(f"{id_!r} does not end in offsets, as in d1_0-1374")
+
+
+def carried(table):
+    """The judgements that are carried over, each of its new document: a DataFrame.
+
+    table: see `followed`."""
+    safe = table[table["is_safe"]].explode("becomes")
+    safe = safe.assign(document=safe["becomes"])
+    safe = safe.drop(columns=["outcome", "share", "becomes", "is_safe"])
+    return safe.drop_duplicates(PAIR, ignore_index=True)
+
+
+def to_judge(table):
+    """The pairs that a person has to judge, see `followed`: corpus.TO_JUDGE."""
+    queue = table[~table["is_safe"]].explode("becomes").dropna(subset="becomes")
+    queue = queue.assign(document=queue["becomes"], drawn="labels")
+    done = carried(table).set_index(PAIR).index
+    queue = queue[~queue.set_index(PAIR).index.isin(done)]
+    return queue.drop_duplicates(PAIR)[corpus.TO_JUDGE]
+
+
+def counted(table):
+    """How many judgements have each outcome, of `followed`: a DataFrame.
+
+    Columns: judgements; carried, of these; to_judge, by a person."""
+    is_queued = ~table["is_safe"] & (table["becomes"].str.len() > 0)
+    rows = {
+        "judgements": table["outcome"],
+        "carried": table["outcome"][table["is_safe"]],
+        "to_judge": table["outcome"][is_queued],
+    }
+    counts = pd.DataFrame({name: rows[name].value_counts() for name in rows})
+    return counts.reindex([*OUTCOMES, UNKNOWN]).dropna(how="all").fillna(0).astype(int)
+
+
+def sentence(counts, is_written):
+    """The counts of `counted` in words."""
+    n, n_carried, n_to_judge = counts.sum()
+    text = (
+        f"{n_carried:,} of {n:,} judgements outlive the edits, {n_to_judge:,} have to "
+        f"be judged again, and {n - n_carried - n_to_judge:,} have no document."
+    )
+    if not is_written:
+        return f"{text} --write carries over what is safe."
+    advice = "Put them beside the documents; then “judge” asks for the others."
+    return f"{text} {JUDGED} and {TEXTS} have the first. {advice}"
+
+
+def write(table, folder, out, carry=False):
+    """Write labels.csv, a row for each judgement; the paths that were written.
+
+    table: see `followed`. folder: of today's documents. carry: also JUDGED and TEXTS,
+    with what is carried over, after the folder's own judgements of its documents if
+    table is of another folder; and what has to be judged, for `judge`."""
+    becomes = table["becomes"].map(lambda ids: " ".join(map(trec.quoted, ids or ())))
+    files = {"labels.csv": table.assign(becomes=becomes)}
+    if carry:
+        own = followed(folder.judgements, remembered(folder), folder.documents)
+        judged = pd.concat([carried(own), carried(table)])
+        judged = judged.drop_duplicates(PAIR, ignore_index=True).fillna("")
+        files |= {JUDGED: judged, "judge-next.csv": to_judge(table)}
+        _write_texts(texts_of(replace(folder, judgements=judged)), out)
+    for name, rows in files.items():
+        corpus.write_table(rows, out / name)
+    return [out / name for name in [*files, *[TEXTS] * carry]]

@@ -1,0 +1,318 @@
+"""Labels that outlive an edit: what became of a judgement, and what is carried over."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import aging
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course import corpus
+from evaluate_retrieval import __main__, folder, gate, judge, labels, manifest
+from evaluate_retrieval.measures import Measure
+
+RESET = "To reset your password open the settings, choose account and press the button."
+MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
+VPN = "The tunnel needs the client of the university and a certificate of the help desk"
+BOOK = "Library books are renewed online until another reader has reserved the volume."
+WORDS = sorted({*f"{RESET} {MAIL} {VPN} {BOOK}".lower().replace(";", "").split()})
+# every word is a usual one, and no two stand beside each other as they do above
+USUAL = {"p1": " ".join(WORDS), "p2": " ".join(reversed(WORDS))}
+
+
+def records(texts):
+    """Documents of texts, by id."""
+    empty = {"question": "", "section": "", "course": "all"}
+    return [{"id": id_, "text": text, **empty} for id_, text in texts.items()]
+
+
+def judged(pairs):
+    """A table of judgements of one query: grades by id."""
+    rows = [("q1", "why?", "all", "typed", id_, grade) for id_, grade in pairs.items()]
+    return pd.DataFrame(rows, columns=[*corpus.JUDGED_COLUMNS, "grade"])
+
+
+def followed(before, after, grades):
+    """What becomes of grades of texts, both dicts by id: see `labels.followed`."""
+    words = [labels.packed(labels.words_of(each)) for each in records(before)]
+    texts = pd.DataFrame({"query_id": "q1", "document": [*before], "words": words})
+    table = labels.followed(judged(grades), texts, records(after))
+    return table.set_index("document")
+
+
+WITH_LINK = f"{RESET} {MAIL}"
+WITHOUT_LINK = WITH_LINK.replace("with a link ", "")
+BOTH, RELEVANT, NOT, NONE = (True, True), (True, False), (False, True), (False, False)
+# The texts of today, with the one that was judged under x before it; the outcome, what
+# it becomes, and whether a grade of 2, and one of 0, is carried over.
+FATES = {
+    "the same": (RESET, {"x": RESET.upper()}, "same", "x", BOTH),
+    "another id": (RESET, {"a": RESET}, "moved", "a", BOTH),
+    "an id of another text": (RESET, {"x": VPN, "a": RESET}, "moved", "a", BOTH),
+    "two copies": (RESET, {"a": RESET, "b": RESET}, "ambiguous", "ab", NONE),
+    "two versions": (
+        RESET,
+        {"a": RESET.replace("open", "see"), "b": RESET.replace("press", "hit")},
+        "ambiguous",
+        "ab",
+        NONE,
+    ),
+    "two versions, one with its id": (
+        RESET,
+        {"x": f"So {RESET}", "b": f"Now {RESET}"},
+        "edited",
+        "x",
+        RELEVANT,
+    ),
+    "misspelt before": (RESET.replace("tt", "t"), {"x": RESET}, "edited", "x", BOTH),
+    "misspelt now": (RESET, {"x": RESET.replace("cc", "c")}, "edited", "x", BOTH),
+    "a number": (f"{MAIL} 10", {"x": f"{MAIL} 20"}, "edited", "x", NONE),
+    "a negation": (MAIL, {"x": MAIL.replace("is", "is not")}, "edited", "x", NONE),
+    "a command": (f"{MAIL} git -D", {"x": f"{MAIL} git -d"}, "edited", "x", NONE),
+    "another word": (
+        RESET,
+        {"x": RESET.replace("settings", "tunnel")},
+        "edited",
+        "x",
+        NONE,
+    ),
+    "in another order": (f"{VPN} {BOOK}", {"x": f"{BOOK} {VPN}"}, "edited", "x", NONE),
+    "words added": (WITHOUT_LINK, {"x": WITH_LINK}, "edited", "x", RELEVANT),
+    "words dropped": (WITH_LINK, {"x": WITHOUT_LINK}, "edited", "x", NOT),
+    "split": (WITH_LINK, {"a": RESET, "b": MAIL}, "split", "ab", NOT),
+    "merged": (RESET, {"a": f"{RESET} {BOOK}"}, "merged", "a", RELEVANT),
+    "gone": (RESET, {"a": VPN}, "gone", "", NONE),
+    "no text": ("", {"x": "", "a": VPN}, "same", "x", BOTH),
+}
+
+
+@pytest.mark.parametrize("fate", FATES)
+def test_what_became_of_a_text(fate):
+    before, after, outcome, becomes, is_safe = FATES[fate]
+    rows = [
+        followed({"x": before}, after | USUAL, {"x": grade}).loc["x"]
+        for grade in (2, 0)
+    ]
+    assert {row["outcome"] for row in rows} == {outcome}
+    assert {"".join(sorted(row["becomes"])) for row in rows} == {becomes}
+    assert tuple(row["is_safe"] for row in rows) == is_safe
+
+
+def test_two_grades_of_a_query_never_come_to_one_document():
+    both, after = {"a": RESET, "b": MAIL}, {"c": f"{RESET} {MAIL}"}
+    table = followed(both, after | USUAL, {"a": 2, "b": 1})
+    assert (table["outcome"].tolist(), table["is_safe"].any()) == (
+        ["merged"] * 2,
+        False,
+    )
+    assert followed(both, after | USUAL, {"a": 1, "b": 1})["is_safe"].all()
+
+
+@given(st.text(max_size=40), st.lists(st.sampled_from(["Not", "10", "a.b", "kiwi"])))
+def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, words):
+    [document] = records({"x": f"{text} {' '.join(words)}"})
+    numbers = labels.words_of(document)
+    assert labels.unpacked(labels.packed(numbers)).tolist() == numbers.tolist()
+    again = records({"x": f"\n{text}\t{'  '.join(words)} "})[0]
+    assert labels.words_of(again).tolist() == numbers.tolist()
+    assert (numbers & 1).sum() >= sum(word != "kiwi" for word in words)
+
+
+def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
+    data = folder.read(corpus.ROOT / "data")
+    before, after, truth = aging.aged(data.documents, seed=3)
+    texts = labels.texts_of(replace(data, documents=before))
+    table = labels.followed(data.judgements, texts, after)
+    rules, became = zip(*table["document"].map(truth), strict=True)
+    for grades, kept in [
+        (table["grade"] > 0, aging.KEEPS_RELEVANT),
+        (table["grade"] == 0, aging.KEEPS_IRRELEVANT),
+    ]:
+        is_right = np.isin(rules, kept) & [
+            sorted(ids) == sorted(true) != []
+            for ids, true in zip(table["becomes"], became, strict=True)
+        ]
+        carried = table["is_safe"] & grades
+        assert is_right[carried].mean() >= 0.98
+        assert carried.sum() > 0.6 * (is_right & grades).sum() > 300
+
+
+CUTS = {
+    "d_0-100": "same",
+    "d_100-200": "merged",
+    "d_200-300": "split",
+    "e_0-50-0-50": "gone",
+}
+NEW_CUTS = ["d_0-100", "d_90-220", "d_220-300", "f_0-50"]
+
+
+def test_offsets_in_ids_say_which_new_chunks_have_an_old_one():
+    chunks = records(dict.fromkeys(NEW_CUTS, ""))
+    table = labels.followed_cuts(judged(dict.fromkeys(CUTS, 2)), chunks)
+    assert table["outcome"].tolist() == [*CUTS.values()]
+    assert table["becomes"].tolist()[1:3] == [["d_90-220"], ["d_220-300", "d_90-220"]]
+    assert table["is_safe"].tolist() == [True, True, False, False]
+    assert table["share"].tolist() == pytest.approx([1, 1, 1, 0])
+    table = labels.followed_cuts(judged({"d_200-400": 0}), chunks)
+    assert not table["is_safe"].item()  # a new chunk has other text, too
+    with pytest.raises(ValueError, match="'d1'"):
+        labels.followed_cuts(judged({"d1": 2}), chunks)
+
+
+# --- In a folder, and the command ----------------------------------------------------
+
+COLUMNS = ["query_id", "query", "document", "grade"]
+
+
+@pytest.fixture
+def faq(tmp_path):
+    """A folder with four documents, all judged for two queries."""
+    texts = {"reset": RESET, "mail": MAIL, "vpn": VPN, "book": BOOK}
+    path = tmp_path / "faq"
+    path.mkdir()
+    write_documents(path, texts)
+    grades = [("q1", "reset?", id_, 2 * (id_ == "reset")) for id_ in texts]
+    grades += [("q2", "books?", id_, 2 * (id_ == "book")) for id_ in texts]
+    table = pd.DataFrame(grades, columns=COLUMNS)
+    table.to_csv(path / folder.JUDGED, index=False)
+    return path
+
+
+def write_documents(path, texts):
+    rows = [{"id": id_, "text": text} for id_, text in texts.items()]
+    (path / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
+    assert "8 new pairs" in labels.remember(folder.read(faq))[0]
+    kept = (faq / folder.TEXTS).read_bytes()
+    assert labels.remember(folder.read(faq)) == []
+    assert len(labels.remembered(folder.read(faq))) == 8
+    write_documents(
+        faq, {"reset": f"{RESET} Now.", "mail": MAIL, "vpn": VPN, "book": BOOK}
+    )
+    edited = folder.read(faq)
+    assert [line[:2] for line in labels.remember(edited)] == ["2 "]
+    assert (faq / folder.TEXTS).read_bytes() == kept
+    first, second = labels.remember(edited, again=[("q1", "reset")])
+    assert ("1 new" in first, second[:2]) == (True, "1 ")
+
+
+def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):
+    def full(*_):
+        raise OSError("no space")
+
+    monkeypatch.setattr(corpus, "write_table", full)
+    assert "no space" in labels.remember(folder.read(faq))[0]
+
+
+def test_a_text_that_is_missing_is_an_error_that_names_the_row(faq):
+    labels.remember(folder.read(faq))
+    lines = (faq / folder.TEXTS).read_text().splitlines(keepends=True)
+    (faq / folder.TEXTS).write_text("".join([lines[0], *lines[2:]]))
+    with pytest.raises(ValueError, match=r"judged-texts.csv: row \d"):
+        labels.remembered(folder.read(faq))
+
+
+@pytest.mark.parametrize("from_old", [False, True])
+def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsys):
+    labels.remember(folder.read(faq))
+    old, out = faq.with_name("old"), faq.with_name("out")
+    shutil.copytree(faq, old)
+    if from_old:
+        (faq / folder.TEXTS).unlink()
+    write_documents(
+        faq, {"r": RESET, "m": MAIL + " Not now.", "v": VPN, "book": BOOK} | USUAL
+    )
+    before = (faq / folder.JUDGED).read_bytes()
+    words = ["labels", str(faq), "--out", str(out), *["--from", str(old)] * from_old]
+    assert __main__.main(["evaluate", str(faq), "--out", str(faq.with_name("no"))]) == 3
+    assert "evaluate-retrieval labels" in capsys.readouterr().err
+    assert __main__.main([*words, "--json"]) == 0
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert counts["moved"] == {"judgements": 4, "carried": 4, "to_judge": 0}
+    assert counts["edited"] == {"judgements": 2, "carried": 0, "to_judge": 2}
+    assert not (out / folder.JUDGED).exists()
+    assert __main__.main([*words, "--write"]) == 0
+    assert (faq / folder.JUDGED).read_bytes() == before
+    for name in (folder.JUDGED, folder.TEXTS):
+        shutil.copy(out / name, faq)
+    data = folder.read(faq)
+    grades = data.judgements.set_index(labels.PAIR)["grade"]
+    assert grades.to_dict() == {
+        ("q1", "r"): 2, ("q1", "v"): 0, ("q1", "book"): 0,
+        ("q2", "r"): 0, ("q2", "v"): 0, ("q2", "book"): 2,
+    }  # fmt: skip
+    assert labels.remember(data) == []
+    assert manifest.has_written(out, judge.LIST, data.source)
+    queue = judge.pairs_to_judge(data, {}, out)
+    assert queue[labels.PAIR].to_numpy().tolist() == [["q1", "m"], ["q2", "m"]]
+
+
+# --- The gate, and what has changed since the last run -------------------------------
+
+IDS = [f"d{n}" for n in range(40)]
+TEXT_OF = {id_: f"text {id_}" for id_ in IDS}
+
+
+def kept(rank, ids=IDS, texts=TEXT_OF):
+    """`gate.Kept` of a query for each id, which stands at a rank."""
+    queries = pd.DataFrame({"query_id": IDS, "question": IDS, "need": IDS})
+    pairs = [*zip(IDS, ids, strict=True)]
+    first = [f"none{n}" for n in range(1, rank)]
+    rankings = {query: [*first, id_] for query, id_ in pairs}
+    nothing = dict.fromkeys(first, 0)
+    qrels = {query: nothing | ({id_: 1} if id_ in ids else {}) for query, id_ in pairs}
+    return gate.Kept("mine", queries, rankings, qrels, Measure(), texts)
+
+
+MOVED = {f"new-{id_}": text for id_, text in TEXT_OF.items()}
+NEW_IDS = [f"new-{id_}" for id_ in IDS]
+
+
+@pytest.mark.parametrize(("rank", "code"), [(1, 0), (3, 1)])
+def test_the_gate_takes_a_text_with_another_id_for_the_same(rank, code):
+    now = kept(rank, NEW_IDS, MOVED)
+    [outcome] = gate.outcomes_of({"judged": kept(1)}, {"judged": now})
+    assert outcome.code == code
+    assert any(sentence.startswith("40 documents") for sentence in outcome.sentences)
+
+
+def test_lost_labels_make_no_search_worse():
+    """The judged texts of ten queries are gone, and something else is found instead."""
+    before, now = kept(1), kept(1)
+    for run in (before, now):
+        for query, ranking in run.rankings.items():
+            ranking.append("second")
+            run.qrels[query] |= {"second": 1, "third": 0}
+    for query in IDS[:10]:
+        now.qrels[query] = {"second": 1, "third": 0}
+        now.rankings[query] = ["third", "second"]
+    [outcome] = gate.outcomes_of({"judged": before}, {"judged": now})
+    assert outcome.code == 2
+    [sentence] = [each for each in outcome.sentences if "are lost" in each]
+    assert "10 judgements of 10 queries" in sentence
+    assert "d0 of d0" in sentence
+    for query in IDS[10:]:  # and a search that is worse on the others is worse
+        now.rankings[query] = ["third", "second"]
+    [outcome] = gate.outcomes_of({"judged": before}, {"judged": now})
+    assert outcome.code == 1
+
+
+def test_a_change_is_what_the_labels_did_and_what_the_search_did():
+    before, now = kept(1), kept(3, NEW_IDS, MOVED)
+    for query in IDS:  # a second relevant document was judged
+        now.qrels[query]["second"] = 1
+    whole = 1 + 1 / np.log2(3)
+    [sentence] = gate.since_last({"judged": before}, {"judged": now})
+    assert f"from 1.000 to {0.5 / whole:.3f}" in sentence
+    assert f"{1 / whole - 1:+.3f} by the labels" in sentence
+    assert f"{-0.5 / whole:+.3f} by the search" in sentence
+    assert "40 documents have another id" in sentence
+    assert gate.since_last({"judged": before}, {"judged": kept(1)}) == []
+    other = replace(now, search="another")
+    assert gate.since_last({"judged": before}, {"judged": other}) == []
