@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from evaluate_retrieval import labels
+
 RULES = {  # how often each is applied; where it cannot be, the record stays
     "as it was": 0.3,
     "typo mended": 0.1,
@@ -98,3 +100,26 @@ def aged(documents, seed=1, renumbered=0.5):
             became, rule = keep(document, new), rule if old != new else "as it was"
         truth[document["id"]] = rule, became
     return before, after, truth
+
+
+def is_right(table, truth):
+    """Whether each label is of what its record became, and means what it meant.
+
+    table: with document, becomes and grade. truth: see `aged`."""
+    right = []
+    for row in table.itertuples():
+        rule, became = truth[row.document]
+        keeps = KEEPS_RELEVANT if row.grade > 0 else KEEPS_IRRELEVANT
+        right.append(rule in keeps and row.becomes in became)
+    return np.array(right)
+
+
+def judged_texts(queries, documents):
+    """The labels of judged queries, a row for each, and what was judged: DataFrames.
+
+    documents: as they were. See `labels.followed`."""
+    grades = [[*qrel.values()] for qrel in queries["document"]]
+    ids = [[*qrel] for qrel in queries["document"]]
+    judged = queries.assign(document=ids, grade=grades).explode(["document", "grade"])
+    words = {each["id"]: labels.packed(labels.words_of(each)) for each in documents}
+    return judged, judged[labels.PAIR].assign(words=judged["document"].map(words))

@@ -59,35 +59,15 @@ def condense(ranking, qrel, k):
 
 
 # %% 3 solution
-def refused_at(answerable, hopeless, share):
-    limit = np.quantile(answerable, share)
-    return np.mean(hopeless < limit)
-
-
-# %% 3 wrong
-# The share that it answers.
-def refused_at(answerable, hopeless, share):
-    limit = np.quantile(answerable, share)
-    return np.mean(hopeless >= limit)
-
-
-# %% 3 wrong
-# The limit has to come from the queries with an answer.
-def refused_at(answerable, hopeless, share):
-    limit = np.quantile(hopeless, share)
-    return np.mean(hopeless < limit)
-
-
-# %% 4 solution
 predicted = (0.5, "lower")
 # Less than half of what vectors find is judged. As it is, a search that is better than
 # BM25 by all judgements looks worse. The condensed list shows a gain that is too large.
 
 
-# %% 4 wrong
+# %% 3 wrong
 # Vectors share fewer results with text searches than BM25 with stems does.
 predicted = (0.79, "lower")
 
-# %% 4 wrong
+# %% 3 wrong
 # They would be higher with all judgements, but more than half of theirs count as wrong.
 predicted = (0.5, "higher")
