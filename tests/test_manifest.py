@@ -67,15 +67,3 @@ def test_a_manifest_of_another_form_is_not_ours(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(ValueError, match="--out"):
         manifest.check_ours(tmp_path)
-
-
-def test_a_second_run_is_kept_out_and_a_killed_one_is_named(folder, caplog):
-    results = folder / "results"
-    with manifest.locked(results), recorded(results, folder) as run_id:
-        killed = (results / "run.json").read_text()
-        says = pytest.raises(RuntimeError, match=run_id)
-        with says, manifest.locked(results):
-            pass
-    (results / "run.json").write_text(killed)
-    with recorded(results, folder):
-        assert run_id in caplog.text

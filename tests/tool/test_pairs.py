@@ -113,15 +113,6 @@ def test_the_share_of_a_slice_at_which_the_gain_turns():
     assert pairs.by_slice(gain.abs(), QUERIES)["turns at"].isna().all()
 
 
-def test_one_p_value_of_many_slices_is_corrected_for_all():
-    gain = np.random.default_rng(1).normal(0.05, 0.1, N)
-    many, fewer = (
-        pairs.by_slice(gain, queries).loc[("kind", "typo"), "p"]
-        for queries in (QUERIES, QUERIES.drop(columns="product"))
-    )
-    assert many > fewer > 0
-
-
 # --- Failures, and query by query --------------------------------------------
 
 

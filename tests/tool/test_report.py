@@ -52,37 +52,39 @@ def test_judgements_that_name_relevant_documents_only_are_called_listed():
     assert not decision.lists_only(graded)
 
 
-DOCUMENTS = [
-    {"id": "a", "course": "tv", "section": "s", "question": "No sound", "text": "Up."},
-    {"id": "b", "course": "tv", "section": "", "question": "", "text": "Dark " * 300},
-    {"id": "c", "course": "tv", "section": "", "question": "Hum", "text": "Earth it."},
-    {"id": "d", "course": "x", "section": "", "question": "Hum", "text": "No sound."},
-]
-CHINESE = [
-    {"id": "a", "course": "tv", "section": "", "question": "没有声音", "text": "调高"},
-    {"id": "b", "course": "tv", "section": "", "question": "", "text": "黑屏 " * 300},
-    {"id": "c", "course": "tv", "section": "水", "question": "C#", "text": "声 音乐"},
-]
+LONG = "Dark " * 150 + "earth " * 150  # chunks of it differ
+TEXTS = {  # by language: section, question and text
+    "english": [("s", "No sound", "Up."), ("", "", LONG), ("", "Hum", "Earth it.")],
+    "none": [
+        ("", "没有声音", "调高"),
+        ("", "", "黑屏 " * 300),
+        ("水", "C#", "声 音乐"),
+    ],
+}
 SETTINGS = {
     "text": {"text": 1, "heading": 2, "k1": 2.0},
-    "vectors": {"vectors": 1, "embedded": "vectors"},
     "chunks": {"vectors": 1, "embedded": "vectors: chunks"},
     "sum": built_in.SUM | {"b": 0.5},
 }
-
-
 QUESTIONS = {
     "english": ["sound of the hum", "dark earth", "nothing"],
     "none": ["没有声音", "c# 水", "声"],
 }
 
 
+def documents_in(language, course="all"):
+    """Documents of a course, and one of another where there are courses."""
+    names = ["id", "course", "section", "question", "text"]
+    rows = [[f"d{n}", course, *row] for n, row in enumerate(TEXTS[language])]
+    if course != "all":
+        rows.append(["x", "x", "", "Hum", "No sound."])
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
 @pytest.mark.parametrize(("language", "course"), [("english", ["tv"]), ("none", [])])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
-    documents = DOCUMENTS if language == "english" else CHINESE
-    every = {} if course else {"course": "all"}  # where there are no courses
-    documents = [document | every for document in documents]
+    documents = documents_in(language, *course)
     vectors = built_in.embedded(documents)
     build = built_in.builder(documents, vectors, language)
     models = {key: embedded.model for key, embedded in vectors.items()}
@@ -97,9 +99,10 @@ def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
 
 
 def test_the_index_of_minsearch_that_is_pasted_is_that_of_the_command():
-    ours = built_in.untuned(CHINESE, built_in.builder(CHINESE, {}, "none"), {})
-    names = {"documents": CHINESE}
-    folder = SimpleNamespace(documents=CHINESE, language="none")
+    documents = documents_in("none", "tv")
+    ours = built_in.untuned(documents, built_in.builder(documents, {}, "none"), {})
+    names = {"documents": documents}
+    folder = SimpleNamespace(documents=documents, language="none")
     exec(report.recipe(built_in.MINSEARCH, steps.Candidates(ours), folder), names)
     for question in QUESTIONS["none"]:
         queries = pd.DataFrame({"question": [question], "course": ["tv"]})
