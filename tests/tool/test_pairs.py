@@ -75,16 +75,6 @@ def test_what_nobody_judged_may_turn_a_comparison():
     assert pairs.exit_code(figures, 0.01)[0] == 2
 
 
-def test_the_largest_gains_and_losses_have_both_lists_with_grades():
-    gains, losses = pairs.largest(QUERIES, RANKINGS, measured_of().values, PAIR)
-    assert [row["a"] - row["b"] for row in gains] == pytest.approx(
-        sorted(np.subtract(NDCG["new"], NDCG["old"]), reverse=True)[:10]
-    )
-    assert len(losses) == 5
-    assert gains[-1]["ids"] == [["a", "b", "c"], ["b", "a", "c"]]
-    assert gains[-1]["grades"] == {"a": 2, "b": 0}
-
-
 # --- Slices ------------------------------------------------------------------
 
 

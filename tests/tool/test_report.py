@@ -96,16 +96,3 @@ def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
         queries = pd.DataFrame({"question": [question], "course": course or "all"})
         ids = [id_ for id_ in candidates.searches[name](queries)[0] if id_]
         assert names["search"](question, *course) == ids
-
-
-def test_the_index_of_minsearch_that_is_pasted_is_that_of_the_command():
-    documents = documents_in("none", "tv")
-    ours = built_in.untuned(documents, built_in.builder(documents, {}, "none"), {})
-    names = {"documents": documents}
-    folder = SimpleNamespace(documents=documents, language="none")
-    exec(report.recipe(built_in.MINSEARCH, steps.Candidates(ours), folder), names)
-    for question in QUESTIONS["none"]:
-        queries = pd.DataFrame({"question": [question], "course": ["tv"]})
-        ids = [id_ for id_ in ours[built_in.MINSEARCH](queries)[0] if id_]
-        hits = names["index"].search(question, filter_dict={"course": "tv"})
-        assert [hit["id"] for hit in hits] == ids != []

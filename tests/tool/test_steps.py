@@ -6,8 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from course import intervals
 from evaluate_retrieval import built_in, decision, lists, steps
@@ -38,15 +36,11 @@ def ranked(row, n=N, then=NEVER):
 def search_of(ranking, origin="built in"):
     """A search that returns a ranking, whatever is asked."""
 
-    class Fixed:
-        setting: dict = {}  # noqa: RUF012
+    def search(queries, k=10):
+        return ranking[: len(queries), :k]
 
-        def __call__(self, queries, k=10):
-            return ranking[: len(queries), :k]
-
-    fixed = Fixed()
-    fixed.origin = origin
-    return fixed
+    search.origin, search.setting = origin, {}
+    return search
 
 
 def folder_of(*kinds, halves=()):
@@ -112,15 +106,6 @@ def test_a_leaderboard_has_the_rankings_of_the_tuned():
     assert board["ndcg"].round(3).to_dict() == {"tuned": 1, "second": 0.631}
 
 
-def test_the_share_judged_counts_queries_as_their_weights_say():
-    folder = folder_of("judged")
-    folder.test["judged"]["weight"] = [1.0] * 30 + [3.0] * 30
-    candidates = steps.Candidates({"half": search_of(ranked(FIRST, 30))})
-    results = steps.measure(folder, candidates, {"judged": "half"})
-    share = results.boards["judged"].loc["half", "judged_at_k"]
-    assert results.measured["judged"].judged["half"] == share == pytest.approx(0.625)
-
-
 def test_the_differences_of_both_kinds_are_one_family():
     rankings = {"good": ranked(FIRST), "close": ranked(SECOND, 6, FIRST)}
     measured = {
@@ -166,23 +151,6 @@ def test_shares_refused_are_of_queries_without_an_answer():
     hopeless = queries.assign(course="else")[:7]
     shares = steps.refused_shares(candidates, queries, hopeless)
     assert shares.to_dict() == {"all": 1, "none": 0}
-
-
-# --- Our searches ------------------------------------------------------------
-
-
-@given(lengths=st.lists(st.integers(0, 450), min_size=1, max_size=5))
-def test_chunks_hold_every_word_once_and_are_counted(lengths):
-    documents = [
-        {"id": "a", "question": "", "text": " ".join(map(str, range(n)))}
-        for n in lengths
-    ]
-    chunks = [built_in.chunks_of(document) for document in documents]
-    for document, parts in zip(documents, chunks, strict=True):
-        assert " ".join(part["text"] for part in parts) == document["text"]
-        assert all(len(part["text"].split()) <= 100 for part in parts)
-    n = sum(map(len, chunks)) if max(lengths) > built_in.LONG else 0
-    assert built_in.n_chunks(documents) == n
 
 
 # --- Lists -------------------------------------------------------------------
