@@ -39,10 +39,10 @@ def fails(question, course):
     return good(question, course)
 """
 FILES = {  # of searches, by name
-    "own": f'{SEARCHES}SEARCHES = {{"good": good, "bad": bad, "\x1bsame": good}}',
-    "alone": f'{SEARCHES}SEARCHES = {{"good": good}}',
-    "fail_1": f'N_FAILED = 1{SEARCHES}SEARCHES = {{"bad": bad, "fails": fails}}',
-    "fail_2": f'N_FAILED = 2{SEARCHES}SEARCHES = {{"bad": bad, "fails": fails}}',
+    "own": 'SEARCHES = {"good": good, "bad": bad, "\x1bsame": good}',
+    "alone": 'SEARCHES = {"good": good}',
+    "fail_1": 'N_FAILED, SEARCHES = 1, {"bad": bad, "fails": fails}',
+    "fail_2": 'N_FAILED, SEARCHES = 2, {"bad": bad, "fails": fails, "a": good}',
 }
 FOLDERS = {"data": N, "none": 0, "few": 49, "enough": 50, "many": 1_000}
 FOLDERS |= {"kinds": N, "sparse": N}
@@ -85,7 +85,7 @@ def places(tmp_path_factory):
     for name, text in FILES.items():
         path = root / "mine" / f"{name}.py"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        path.write_text(SEARCHES + text)
         texts[name] = f"--only-own --searches {path}"
     for name, line in {
         "baseline_of_bad": "{data} {own} --incumbent bad",
@@ -126,8 +126,8 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
     "other queries": ("{kinds} {own} --incumbent bad", 0, "it is worse by 0.250"),
     "as deep as a run": ("{sparse} {own} --k 1", 2, "nDCG@1"),
     "1 of 60 fails": ("{data} {fail_1} --incumbent bad", 0, "failed for 1 of 60"),
-    "2 of 60 fail": ("{data} {fail_2} --incumbent bad", 3, "Mend it first"),
-    "the incumbent fails": ("{kinds} {fail_2} --incumbent fails", 3, "no route"),
+    "2 of 60 fail": ("{data} {fail_2} --incumbent bad", 0, "nothing is said of it"),
+    "the incumbent fails": ("{kinds} {fail_2} --incumbent fails", 3, "Mend it first"),
     "better": ("compare {data} good bad {own}", 0, "is better than"),
     "worse": ("compare {data} bad good {own}", 1, "is worse than"),
     "worse by less": ("compare {data} bad good {own} --margin 0.9", 0, "is worse"),

@@ -93,13 +93,13 @@ def test_slices_are_any_column_with_few_values_and_the_length():
 
 def test_the_share_of_a_slice_at_which_the_gain_turns():
     gain = pd.Series([0.3, -0.1] * (N // 2))  # typos gain, short ones lose
-    weights = np.tile([1.0, 3.0, 1.0, 1.0], N // 4)
+    weights = np.tile([3.0, 1.0, 1.0, 7.0], N // 4)
     gain[2::4] = 0.1
     table = pairs.by_slice(gain, QUERIES.assign(weight=weights))
-    assert table.loc[("kind", "typo"), "difference"] == pytest.approx(0.2)
+    assert table.loc[("kind", "typo"), "difference"] == pytest.approx(0.25)
     assert table.loc[("kind", "short"), "share"] == pytest.approx(2 / 3)
     turns = table.xs("kind", level=0)["turns at"]
-    assert turns.to_dict() == pytest.approx({"typo": 1 / 3, "short": 2 / 3})
+    assert turns.to_dict() == pytest.approx({"typo": 2 / 7, "short": 5 / 7})
     assert pairs.by_slice(gain.abs(), QUERIES)["turns at"].isna().all()
 
 
