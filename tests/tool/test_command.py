@@ -117,7 +117,7 @@ def said_by(places, tmp_path, capsys):
 
 OUTCOMES = {  # the line, its code, and a piece of what is said
     "ship": ("{data} {own} --incumbent bad", 0, "Ship"),
-    "keep the better": ("{data} {fail_1} --incumbent fails", 1, "Keep"),
+    "keep the better": ("{data} {fail_1} --incumbent fails", 1, '[\n  "own: bad"'),
     "keep": ("{data} {own} --incumbent good", 0, "Keep"),
     "open": ("{data} {own}", 2, "cannot be told apart"),
     "one search alone": ("{data} {alone}", 0, "Keep"),
@@ -125,7 +125,7 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
     "1,000 are not divided": ("{many} {own} --incumbent bad", 0, "all 1000 judged"),
     "other queries": ("{kinds} {own} --incumbent bad", 0, "it is worse by 0.250"),
     "as deep as a run": ("{sparse} {own} --k 1", 2, "nDCG@1"),
-    "1 of 60 fails": ("{data} {fail_1} --incumbent bad", 0, "failed for 1 of 60"),
+    "1 of 60 fails": ("{data} {fail_1} --incumbent bad", 0, "1 of 60 queries."),
     "2 of 60 fail": ("{data} {fail_2} --incumbent bad", 0, "nothing is said of it"),
     "the incumbent fails": ("{kinds} {fail_2} --incumbent fails", 3, "Mend it first"),
     "better": ("compare {data} good bad {own}", 0, "is better than"),
@@ -151,7 +151,7 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
     "a worse one": (
         "gate {data} {fail_1} {baseline_of_fails} --candidate bad",
         1,
-        "failed for 1 of 60",
+        "1 of 60 queries.",
     ),
     "over its baseline": (
         "gate {data} {own} {baseline_of_bad} --out {root}/baseline_of_bad",
@@ -170,7 +170,7 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
     "no time": ("{data} {own} --timeout 0", 3, "'0'"),
     "margin of 1": ("compare {data} good bad {own} --margin 1", 3, "'1'"),
     "deeper than a run": ("{sparse} {own} --k 2", 3, "'few'"),
-    "out is the data": ("{data} {own} --out {data}", 3, "{data}"),
+    "out is the data": ("{data} {own} --out {data}", 3, "the documents"),
     "out is of others": ("{data} {own} --out {mine}", 3, "{mine}"),
     "judge a path": ("judge {data} --name a/b", 3, "'a/b'"),
 }
