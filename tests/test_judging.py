@@ -123,7 +123,7 @@ def test_people_who_judge_at_once_keep_all_grades(tmp_path):
     path = tmp_path / "judged-queries.csv"
     path.write_text(OLD)
     people = [
-        CONTEXT.Process(target=judge_and_add, args=(tmp_path / name, prefix, 20))
+        CONTEXT.Process(target=judge_and_add, args=(tmp_path / name, prefix, 9))
         for prefix, name in {"x": "ann.csv", "y": "ann.csv", "z": "ben.csv"}.items()
     ]
     for person in people:
@@ -131,7 +131,7 @@ def test_people_who_judge_at_once_keep_all_grades(tmp_path):
     for person in people:
         person.join(60)
         assert person.exitcode == 0
-    kept = {"a", *(f"{prefix}{i}" for prefix in "xyz" for i in range(20))}
+    kept = {"a", *(f"{prefix}{i}" for prefix in "xyz" for i in range(9))}
     assert documents_in(path) == kept
     assert documents_in(path.with_suffix(".csv.former")) < documents_in(path)
 

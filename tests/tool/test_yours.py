@@ -194,7 +194,9 @@ def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time(searches
     assert yours.how_it_went(own).empty  # not asked yet
     with pytest.warns(UserWarning, match="mine: "):  # repeated, and foreign, ids
         rankings = search(QUERIES)
+    took = dict(search.milliseconds)
     search(QUERIES)  # asks nothing again, and counts nothing twice
+    assert search.milliseconds == took
     assert utils.score(QUERIES, rankings)["ndcg"].tolist()[1] == 0
     row = yours.how_it_went(own).loc["own: mine", yours.WENT]
     assert row["queries":"share failed"].tolist() == [2, 1, 0.5]
