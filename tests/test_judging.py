@@ -5,6 +5,7 @@ import os
 import random
 import re
 import sys
+import threading
 import time
 import warnings
 from contextlib import suppress
@@ -12,6 +13,7 @@ from unittest import mock
 
 import pandas as pd
 import pytest
+from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,6 +138,17 @@ def test_people_who_judge_at_once_keep_all_grades(tmp_path):
     assert documents_in(path.with_suffix(".csv.former")) < documents_in(path)
 
 
+def test_a_row_waits_for_whoever_writes_into_the_same_file(tmp_path):
+    session = Judging(PAIRS, tmp_path / "ann.csv")
+    person = threading.Thread(target=judge, args=(session, "1"))
+    with FileLock(f"{session.path}.lock"):
+        person.start()
+        person.join(0.2)
+        assert not session.path.read_text()
+    person.join(60)
+    assert repr(judged(session.path)) == "ann.csv: 1 of 4 judged"
+
+
 def test_a_process_that_is_killed_at_any_moment_loses_no_grade(tmp_path):
     path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
     path.write_text(OLD)
@@ -181,6 +194,9 @@ def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(tmp_pa
     grades = corpus.read_table(path).set_index("document")["grade"].to_dict()
     assert grades == {"a": "2", "d0": "0", "d1": "1"}
     assert judging.last_grades(ann)["grade"].tolist() == ["2", "1"]
+    ann.unlink()  # and begun again
+    add(path, judged(ann, "00").path)
+    assert corpus.read_table(path)["grade"].tolist()[-2:] == ["0", "0"]
 
 
 # --- In a terminal -----------------------------------------------------------------

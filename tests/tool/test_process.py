@@ -238,7 +238,8 @@ def test_several_processes_share_the_queries_and_keep_their_order(mine, tmp_path
     search = mine(
         f"{EACH}open(os.environ['STARTED_IN'] + f'/{{os.getpid()}}.pid', 'w')\n"
         "    time.sleep(0.3 * ('q0' in line))\n"
-        "    print(json.dumps(['d2' if 'q0' in line else 'd1']), flush=True)",
+        "    print(json.dumps(['d2' if 'q0' in line else 'd1']), flush=True)\n"
+        "time.sleep(1000)",  # it does not end when no more queries come
         jobs=3,
     )
     assert search(queries(9), k=1).tolist() == [["d2"], *[["d1"]] * 8]
