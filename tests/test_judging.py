@@ -72,6 +72,8 @@ def test_u_goes_back_and_the_later_row_counts(tmp_path):
     assert [row[-1] for row in judging.path.read_text().splitlines()[1:]] == [*"0121"]
     for done in judging.done, judged(judging.path).done:
         assert [*done.values()] == ["2", "1"]
+    # what is no longer to be judged does not count
+    assert repr(judged(judging.path, "", PAIRS[1:])) == "a.csv: 1 of 3 judged"
 
 
 def test_what_was_drawn_at_random_stays_so_where_it_is_judged_again(tmp_path):
