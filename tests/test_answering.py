@@ -18,29 +18,25 @@ from course import answering, llm
 TEN = [f"r{n}" for n in range(10)]
 SHOWN, BELOW, ELSEWHERE = {"r4": 2, "r9": 1}, {"r5": 2, "r0": 1}, {"elsewhere": 1}
 NOTHING = {"r0": 0}
-STAGES = {  # how the answer to a query became what stage, without a model and with one
-    "shown": (SHOWN, None),
-    "below the first 5": (BELOW, None),
-    "not among 10": (ELSEWHERE, None),
-    "no record answers it": (NOTHING, None),
-    "right": (SHOWN, "right"),
-    "stated wrongly": (SHOWN, "wrong"),
-    "shown, not used": (SHOWN, "nothing"),
-    "right ": (BELOW, "right"),  # by another record, or by what the model knows
-    "below the first 5 ": (BELOW, "wrong"),
-    "refused, rightly": (NOTHING, "nothing"),
-    "refused, rightly ": ({}, "nothing"),
-    "answered, though no record does": (NOTHING, "wrong"),
-}
+STAGES = [  # a query's grades, what became of its answer, and the stage
+    (SHOWN, None, "shown"),
+    (BELOW, None, "below the first 5"),
+    (ELSEWHERE, None, "not among 10"),
+    (NOTHING, None, "no record answers it"),
+    (SHOWN, "wrong", "stated wrongly"),
+    (SHOWN, "nothing", "shown, not used"),
+    (BELOW, "right", "right"),  # by another record, or by what the model knows
+    (BELOW, "wrong", "below the first 5"),
+    ({}, "nothing", "refused, rightly"),
+    (NOTHING, "wrong", "answered, though no record does"),
+]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_an_answer_is_lost_at_one_stage(stage):
-    qrel, outcome = STAGES[stage]
-    queries = pd.DataFrame({"document": [qrel, {"r0": 1}]}, index=[7, 3])
-    table = answering.stages_of(queries, [TEN] * 2, 5, [outcome, None])
-    assert table.to_dict() == {7: stage.strip(), 3: "shown"}
-    assert len(table.cat.categories) == len(answering.STAGES)
+def test_an_answer_is_lost_at_one_stage():
+    grades, became, stages = zip(*STAGES, strict=True)
+    queries = pd.DataFrame({"document": grades})
+    table = answering.stages_of(queries, [TEN] * len(STAGES), 5, became)
+    assert table.tolist() == [*stages]
 
 
 def test_recorded_answers_are_read_and_missing_ones_counted(tmp_path):

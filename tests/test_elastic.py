@@ -189,13 +189,11 @@ def test_a_fault_is_named_a_failed_build_leaves_nothing_and_a_busy_node_is_asked
 def test_an_own_certificate_and_a_key_of_few_rights_are_enough_and_needed(
     node, monkeypatch, tmp_path
 ):
-    key, certificate = tmp_path / "key.pem", tmp_path / "own-authority.pem"
-    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
-    names = ["-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-keyout", key, "-out", certificate]
-    subprocess.run([*make.split(), *names, *files], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    words = "req -x509 -newkey rsa:2048 -nodes -subj /CN=a -keyout pem -out pem.own"
+    words += " -addext subjectAltName=IP:127.0.0.1"
+    subprocess.check_call(["openssl", *words.split()], cwd=tmp_path)
+    certificate, context = tmp_path / "pem.own", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, tmp_path / "pem")
     node.socket = context.wrap_socket(node.socket, server_side=True)
     node.key, node.fault = "only-the-course", ("_cluster|_nodes", [(403, REASON)])
     monkeypatch.setenv("ELASTICSEARCH_URL", f"https:{node.address}")
