@@ -108,12 +108,16 @@ def measured_of(sums, sizes):
 
 
 def table_of(sums, sizes):
-    """`decision.gains_table`; where no gain is near to be significant, nothing ships.
+    """`decision.gains_table`; where nothing is near to be shipped, nothing is.
 
-    A permutation test takes longer than these standard errors."""
-    means = sums.sum(axis=1) / sizes.sum()
-    errors = np.linalg.norm(sums - np.outer(means, sizes), axis=1) / sizes.sum()
-    if (means < NOT_NEAR * errors).all():
+    That is with a gain of few standard errors, or one that losses may outweigh. A
+    permutation test takes longer than to look at that first."""
+    gains = sums.sum(axis=1) / sizes.sum()
+    errors = np.linalg.norm(sums - np.outer(gains, sizes), axis=1) / sizes.sum()
+    lost = np.average(sums / sizes < -decision.LARGE, axis=1, weights=sizes)
+    n = len(sizes) / intervals.design_effect(sizes)
+    at_most = decision.most_lost(lost, n, len(sums))
+    if (gains < np.maximum(NOT_NEAR * errors, at_most - lost)).all():
         return pd.DataFrame({"ships": False}, range(len(sums)))
     measured = measured_of(sums, sizes)
     return decision.gains_table(measured.values, measured, "old")
@@ -133,14 +137,21 @@ def means(draws, trial, *arguments):
 def error_of_shipping(rng, draws):
     """Share of draws that ship a search without a gain: at once, or at eight looks."""
 
-    def trial(name, m):
-        sums, sizes = NO_GAIN[name](rng, LOOKS[-1], m)
-        ships = {
-            n: table_of(sums[:, :n], sizes[:n])["ships"].any() for n in {*SIZES, *LOOKS}
-        }
-        return {n: ships[n] for n in SIZES} | {"looks": any(ships[n] for n in LOOKS)}
+    def ships(*needs):
+        return table_of(*needs)["ships"].any()
 
-    return {key: means(draws, trial, *key) for key in product(NO_GAIN, (1, 5))}
+    def at_once(name, m, n):
+        return {n: ships(*NO_GAIN[name](rng, n, m))}
+
+    def looked_at(name, m):
+        sums, sizes = NO_GAIN[name](rng, LOOKS[-1], m)
+        return {"looks": any(ships(sums[:, :n], sizes[:n]) for n in LOOKS)}
+
+    rows = {}
+    for key in product(NO_GAIN, (1, 5)):
+        shares = [means(draws, at_once, *key, n) for n in SIZES]
+        rows[key] = pd.concat([*shares, means(draws, looked_at, *key)])
+    return rows
 
 
 def what_ships(rng, draws):
