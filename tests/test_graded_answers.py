@@ -103,12 +103,6 @@ def test_rho_and_slopes_are_those_of_scipy_and_a_gain_is_of_two_rhos():
     by_scipy = [stats.spearmanr(scores[name], truth).statistic for name in scores]
     assert rhos["value"].tolist() == pytest.approx(by_scipy)
     assert np.allclose((rhos["low"] + rhos["high"]) / 2, by_scipy)  # of few groups
-    times, group = answering.draws(questions, graded_answers.N_DRAWS)
-    rows = np.repeat(range(n), times[0, group])
-    in_a_draw = stats.spearmanr(scores["a"].iloc[rows], truth.iloc[rows]).statistic
-    drawn = graded_answers._drawn_rhos(scores, truth, questions)
-    assert drawn.loc[1, "a"] == pytest.approx(in_a_draw)
-
     ranks = scores.assign(truth=truth).rank().apply(stats.zscore)
     by_hand, *_ = np.linalg.lstsq(ranks[["a", "b"]], ranks["truth"])
     slopes = graded_answers.rank_slopes(scores, truth, questions)
