@@ -9,10 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import file_server
 import nbformat
 import numpy as np
 import pytest
@@ -54,11 +52,8 @@ def wheel(edition, tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(edition):
     """The address of a server on this machine that serves the edition."""
-    handler = partial(SimpleHTTPRequestHandler, directory=edition)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with file_server.served(edition) as site:
+        yield site
 
 
 def texts_of(outputs):
