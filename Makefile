@@ -38,7 +38,7 @@ check-code: .venv/tested        ## ruff and the quick tests, in about a minute
 
 test: .venv/tested              ## ruff, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --nbval
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 
 test-faults: .venv/tested       ## kill runs at twenty seeded random places, in half an hour: the next run has to be right
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -q tests/faults.py

@@ -17,6 +17,9 @@ from course import corpus, elastic, exercises
 
 ANSWERS = corpus.ROOT / "tests" / "answers"
 LEAST = {"right": 2, "wrong": 3}  # answers of an exercise, the solution included
+# files that take longest begin first, or one of two workers waits for the other
+LONG = ["test_browser.py", "03-vector-evaluation.ipynb", "02-text-evaluation.ipynb"]
+LONG += ["07-from-hit-to-answer.ipynb", "test_elasticsearch.py", "test_collections.py"]
 TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
 DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -73,6 +76,8 @@ def elasticsearch_problem():
 
 
 def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     needs_node = [item for item in items if item.get_closest_marker("elasticsearch")]
     if needs_node and elasticsearch_problem():
