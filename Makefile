@@ -5,7 +5,7 @@ DOCKER = docker compose ls >/dev/null 2>&1
 PROJECT = COMPOSE_PROJECT_NAME=course-make
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model server, a browser or all notebooks
-SLOW = run install conftest search_alone slides site browser play local_llm elasticsearch elasticsearch_node
+SLOW = run install conftest slides site browser play local_llm elasticsearch elasticsearch_node
 # installs what the words name, if it has the hashes of requirements.lock: by uv, or by pip where uv fails
 locked = { $(BIN)/pip install -q --only-binary uv uv==0.13.9 && $(BIN)/uv pip install --python $(BIN)/python $(LOCK) $(1); } \
 	|| { $(BIN)/python -m pip install -q pip==26.3 && $(BIN)/pip install $(LOCK) $(1); }
@@ -38,7 +38,7 @@ check-code: .venv/tested        ## ruff and the quick tests, in about a minute
 
 test: .venv/tested              ## ruff, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --nbval
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 
 test-faults: .venv/tested       ## kill runs at twenty seeded random places, in half an hour: the next run has to be right
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -q tests/faults.py

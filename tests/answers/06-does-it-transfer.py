@@ -2,14 +2,6 @@
 
 # %% 1 right
 def mean_gain(gains):
-    total = 0
-    for gain in gains:
-        total += sum(gain) / len(gain)
-    return total / len(gains)
-
-
-# %% 1 right
-def mean_gain(gains):
     weights = np.concatenate([np.full(len(gain), 1 / len(gain)) for gain in gains])
     return np.average(np.concatenate(gains), weights=weights)
 
@@ -21,36 +13,9 @@ def mean_gain(gains):
 
 
 # %% 1 wrong
-# Each collection has the weight of its queries.
-def mean_gain(gains):
-    sizes = [len(gain) for gain in gains]
-    return float(np.average([np.mean(gain) for gain in gains], weights=sizes))
-
-
-# %% 1 wrong
-# Each collection weighs as the root of its queries, a little of both.
-def mean_gain(gains):
-    weights = [len(gain) ** 0.5 for gain in gains]
-    return float(np.average([np.mean(gain) for gain in gains], weights=weights))
-
-
-# %% 1 wrong
-# As many queries of each, but then most queries of the larger ones are left out.
-def mean_gain(gains):
-    fewest = min(len(gain) for gain in gains)
-    return float(np.mean([gain[:fewest] for gain in gains]))
-
-
-# %% 1 wrong
 # The medians of the collections, not their means.
 def mean_gain(gains):
     return float(np.mean([np.median(gain) for gain in gains]))
-
-
-# %% 2 right
-def largest_loss(means):
-    best = means.max(axis=0)
-    return means.rsub(best, axis=1).max(axis=1)
 
 
 # %% 2 right
@@ -59,12 +24,6 @@ def largest_loss(means):
     for way, row in means.iterrows():
         losses[way] = max(means[name].max() - row[name] for name in means)
     return pd.Series(losses)
-
-
-# %% 2 wrong
-# The smallest loss: every way that leads somewhere has 0.
-def largest_loss(means):
-    return (means.max() - means).min(axis=1)
 
 
 # %% 2 wrong
@@ -79,18 +38,6 @@ def largest_loss(means):
     return (means.max() - means).max()
 
 
-# %% 2 wrong
-# Against the best value of the whole table, although columns differ in difficulty.
-def largest_loss(means):
-    return (means.max().max() - means).max(axis=1)
-
-
-# %% 3 right
-def chosen_without(means, name):
-    others = [other for other in means if other != name]
-    return means[others].sum(axis=1).idxmax()
-
-
 # %% 3 right
 def chosen_without(means, name):
     rest = means.loc[:, means.columns != name]
@@ -101,18 +48,6 @@ def chosen_without(means, name):
 # The place, not the label.
 def chosen_without(means, name):
     return means.drop(columns=name).mean(axis=1).to_numpy().argmax()
-
-
-# %% 3 wrong
-# The highest single value: one easy collection decides.
-def chosen_without(means, name):
-    return means.drop(columns=name).max(axis=1).idxmax()
-
-
-# %% 3 wrong
-# The middle value, not the mean.
-def chosen_without(means, name):
-    return means.drop(columns=name).median(axis=1).idxmax()
 
 
 # %% 3 wrong

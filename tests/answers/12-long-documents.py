@@ -4,11 +4,6 @@
 
 # %% 1 right
 def n_chunks(n, size, overlap):
-    return len(range(0, max(1, n - overlap), size - overlap))
-
-
-# %% 1 right
-def n_chunks(n, size, overlap):
     end, count = size, 1
     while end < n:
         end += size - overlap
@@ -23,20 +18,9 @@ def n_chunks(n, size, overlap):
 
 
 # %% 1 wrong
-# The overlap makes chunks longer, and not their beginnings closer.
-def n_chunks(n, size, overlap):
-    return -(-n // (size + overlap))
-
-
-# %% 1 wrong
 # A page that fits has one chunk, but one that fits exactly gets two.
 def n_chunks(n, size, overlap):
     return 1 + max(0, (n - overlap) // (size - overlap))
-
-
-# %% 2 right
-def whole(recall):
-    return np.mean(np.isclose(recall, 1, atol=0.001))
 
 
 # %% 2 right
@@ -53,26 +37,9 @@ def whole(recall):
 
 
 # %% 2 wrong
-# Nine tenths are not all.
-def whole(recall):
-    return np.mean(recall >= 0.9)
-
-
-# %% 2 wrong
 # How many, and not which share.
 def whole(recall):
     return int(np.sum(recall > 0.999))
-
-
-# %% 3 right
-def survives(span, old, new):
-    def covers(label, chunks):
-        firsts = [a for a, b in chunks if b > label[0]]
-        lasts = [b for a, b in chunks if a < label[1]]
-        return firsts[0], lasts[-1]
-
-    first, last = covers(covers(span, old), new)
-    return (span[1] - span[0]) / (last - first)
 
 
 # %% 3 right
@@ -89,23 +56,3 @@ def survives(span, old, new):
 def survives(span, old, new):
     touched = [c for c in old if c[0] < span[1] and c[1] > span[0]]
     return (span[1] - span[0]) / (touched[-1][1] - touched[0][0])
-
-
-# %% 3 wrong
-# Only chunks that lie within the label are counted as touched.
-def survives(span, old, new):
-    label = span
-    for chunks in (old, new):
-        inside = [c for c in chunks if c[0] >= label[0] and c[1] <= label[1]]
-        label = (inside[0][0], inside[-1][1]) if inside else label
-    return (span[1] - span[0]) / (label[1] - label[0])
-
-
-# %% 3 wrong
-# New chunks first, and old ones then.
-def survives(span, old, new):
-    label = span
-    for chunks in (new, old):
-        touched = [c for c in chunks if c[0] < label[1] and c[1] > label[0]]
-        label = touched[0][0], touched[-1][1]
-    return (span[1] - span[0]) / (label[1] - label[0])

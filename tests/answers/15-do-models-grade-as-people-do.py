@@ -5,28 +5,12 @@ def kappa(people, model):
     return cohen_kappa_score(people, model)
 
 
-# %% 1 right
-def kappa(people, model):
-    n = len(people)
-    both = np.sum((people == 1) & (model == 1)) + np.sum((people == 0) & (model == 0))
-    ones = people.sum() * model.sum()
-    zeros = (n - people.sum()) * (n - model.sum())
-    return (n * both - ones - zeros) / (n * n - ones - zeros)
-
-
 # %% 1 wrong
 # By chance both can also say 0.
 def kappa(people, model):
     agreement = np.mean(people == model)
     chance = people.mean() * model.mean()
     return (agreement - chance) / (1 - chance)
-
-
-# %% 1 wrong
-# Chance is taken away, and the rest is not made a share of what was possible.
-def kappa(people, model):
-    a, b = people.mean(), model.mean()
-    return np.mean(people == model) - (a * b + (1 - a) * (1 - b))
 
 
 # %% 1 wrong
@@ -39,14 +23,6 @@ def kappa(people, model):
 def best_threshold(people, p):
     best = max(p, key=lambda value: cohen_kappa_score(people, p >= value))
     return float(best)
-
-
-# %% 2 right
-def best_threshold(people, p):
-    found = {}
-    for value in sorted(set(p)):
-        found[cohen_kappa_score(people, np.where(p >= value, 1, 0))] = value
-    return found[max(found)]
 
 
 # %% 2 wrong
@@ -62,30 +38,12 @@ def best_threshold(people, p):
     return values[np.argmax([cohen_kappa_score(people, p > v) for v in values])]
 
 
-# %% 2 wrong
-# The least of what people call relevant: it finds all, with all that lies between.
-def best_threshold(people, p):
-    return p[people == 1].min()
-
-
 # %% 3 right
 def soft_coverage(p):
     missed = np.ones(len(p))
     for column in p.T:
         missed = missed * (1 - column)
     return 1 - missed.mean()
-
-
-# %% 3 right
-def soft_coverage(p):
-    found = [1 - np.exp(np.log1p(-row).sum()) for row in p]
-    return sum(found) / len(found)
-
-
-# %% 3 wrong
-# The probability that every context states the fact: an AND.
-def soft_coverage(p):
-    return np.prod(p, axis=1).mean()
 
 
 # %% 3 wrong

@@ -9,11 +9,6 @@ def rates(yes, right):
     return shares[True], shares[False]
 
 
-# %% 1 right
-def rates(yes, right):
-    return [np.sum(yes & kind) / np.sum(kind) for kind in (right, ~right)]
-
-
 # %% 1 wrong
 # The two shares in the other order.
 def rates(yes, right):
@@ -24,17 +19,6 @@ def rates(yes, right):
 # The second is the share of the other answers that get a no.
 def rates(yes, right):
     return yes[right].mean(), (~yes[~right]).mean()
-
-
-# %% 1 wrong
-# Numbers of answers, and not shares.
-def rates(yes, right):
-    return yes[right].sum(), yes[~right].sum()
-
-
-# %% 2 right
-def rho(a, b):
-    return pd.Series(a).corr(pd.Series(b), method="spearman")
 
 
 # %% 2 right
@@ -58,26 +42,12 @@ def rho(a, b):
     return 1 - 6 * (difference**2).sum() / (n * (n**2 - 1))
 
 
-# %% 2 wrong
-# Equal values get the lowest of their ranks.
-def rho(a, b):
-    ranks = [pd.Series(values).rank(method="min") for values in (a, b)]
-    return np.corrcoef(*ranks)[0, 1]
-
-
 # %% 3 right
 follows = {"b", "c"}
-
-# %% 3 right
-follows = ["c", "b"]
 
 # %% 3 wrong
 # The count has the same 0.60, and costs nothing.
 follows = "bcd"
-
-# %% 3 wrong
-# Neither equality nor worth is shown.
-follows = "ad"
 
 # %% 3 wrong
 # That it may add something is one half of what the interval says.

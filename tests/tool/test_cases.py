@@ -1,19 +1,21 @@
 """What people bring to the command: each folder is read as it should, or refused.
 
-cases/NAME are folders as users have them. The smaller ones are in FILES."""
+cases/NAME are folders as users have them, in the forms of many tools. What needs a
+closer look, or is broken, is written by a row of WRITTEN."""
 
-import gzip
+import io
 import json
-import re
 import warnings
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
 import utils
-from evaluate_retrieval import folder
+from course import corpus
+from evaluate_retrieval import folder, languages
 
 CASES = Path(__file__).parent / "cases"
 RANKING = {  # of a search, by the text of a query: the mean of nDCG@10 is for it
@@ -22,187 +24,228 @@ RANKING = {  # of a search, by the text of a query: the mean of nDCG@10 is for i
     "cherries or grapes": ["d4", "d3"],
     "melons": ["d5"],
 }
-USUAL = (12, 4, 7, 0.774)  # documents, queries, grades, and for some the mean
-# What comes out of a folder, or a piece of the sentence that refuses it. A text
-# after the numbers is a piece of what is said.
-OUTCOMES = {
-    "beir-split-overlap": (6, 4, 4, "of qrels/ test is read"),
-    "beir-three-splits": (6, 4, 3, "not read: qrels/dev.tsv, qrels/train.tsv"),
-    "big-int-ids": (4, 2, 2, "1 documents without an id"),
-    "bom-crlf-everywhere": USUAL,
-    "broken-jsonl-line": "corpus.jsonl: line 7 is not readable as JSON",
-    "collection-tsv-no-header": (6, 4, 7, "line 1 is a row, too"),
-    "documents-excel": (7, 4, 7, "sheet Sheet is read, 1 others are not (more)"),
-    "duplicate-doc-ids": (13, 4, 7, "1 documents repeat the id of an earlier one (d0)"),
-    "duplicate-header": (12, 4, 7, "columns that are not used: text.1"),
-    "empty-grade": "judged-queries.csv: row 1 (line 3), column grade: '' is no number",
-    "empty-query": "queries.csv: row 4 (line 6), column query",
-    "es-dump": (6, 4, 7, "not used: price"),
-    "float-grades": (12, 4, 7, 0.770),
-    "gz-files": (6, 4, 7, 0.774),
-    "html-in-text": (12, 4, 7, "1 texts have tags of HTML"),
-    "ids-leading-zero-and-exp": (4, 2, 2),
-    "ids-nfc-nfd": (2, 2, 2),
-    "ids-slash-unicode-hash": (4, 4, 4),
-    "ids-trailing-space-case": "'d1' is the id of no document, such as 'd1 '",
-    "int-ids-jsonl": (6, 4, 5),
-    "judged-minimal-columns": (12, 4, 6, 0.774),
-    "latin1-documents": "line 2 is not UTF-8; it looks like cp1252: save it",
-    "list-text": (6, 4, 7, "columns whose lists are joined: text"),
-    "llamaindex-qa-dataset": (6, 4, 5),
-    "long-row": "commas without quotes): Error tokenizing data. C error: Expected 3 "
-    "fields in line 14, saw 4",
-    "markdown-front-matter-ids": (3, 3, 3),
-    "mixed-type-text": (6, 4, 7, "1 documents with an empty text"),
-    "multi-valued-columns": (6, 4, 7, "joined: title"),
-    "na-words": (4, 4, 4),
-    "negative-grades": (12, 4, 9, 0.774, "2 grades are below 0, and count as 0"),
-    "nested-json": 'text.body; rename one, or, of documents, write text = "its name"',
-    "no-text-column": "found id, name, beschreibung; rename one",
-    "one-query-all-zero": (12, 4, 7, "1 judged queries have no relevant document"),
-    "percent-grades": (12, 4, 7, 0.740),
-    "qrels-3-columns": (12, 4, 6, 0.774),
-    "qrels-csv-header": (12, 4, 6, 0.774),
-    "qrels-duplicate-conflict": "2 in qrels.txt (line 1), 0 in qrels.txt (line 8)",
-    "qrels-duplicate-same": (*USUAL, "1 rows grade a pair again"),
-    "qrels-float-ids": "column document: '0.0' is the id of no document, such as '0'",
-    "qrels-tsv-no-header": (6, 4, 6),
-    "qrels-unknown-doc": (*USUAL, "2 rows name a document that is not there"),
-    "qrels-unknown-query": "row 7 (line 8), column query_id: 'q77' is the id of no qu",
-    "quepid-as-judged-queries": (12, 4, 6, 0.774),
-    "quepid-export": (12, 4, 6, 0.774),
-    "queries-tsv-no-header": USUAL,
-    "queries-tsv-phrase": (12, 4, 7),
-    "queries-txt-bom-blank": (12, 3, 0),
-    "queries-without-qrels": (12, 6, 7, 0.774),
-    "query-id-twice": "row 4 (line 6), column query_id: 'q2' stands twice",
-    "query-text-twice": (12, 5, 8, "1 judged queries repeat the text of an earlier"),
-    "query-with-newline": (12, 4, 7),
-    "quoted-newlines": (12, 4, 7),
-    "quotes-without-document": (12, 4, 3, "quotes.csv: read as judgements"),
-    "rank-eval-request": (12, 1, 1),
-    "results-inside-pages": (6, 6, 6),
-    "run-extension-txt": (12, 4, 7),
-    "run-json-ranx": USUAL,
-    "run-msmarco-3col": (12, 4, 7),
-    "run-nan-scores": "nan.trec: not a run: line 1 is not a query, Q0, a document",
-    "run-ties-rank-order": USUAL,
-    "semicolon-csv": USUAL,
-    "short-row": "documents.csv: line 14 has 2 fields, and the header 3",
-    "topics-xml-as-lines": (12, 2, 0),
-    "trec-topics-classic": (12, 2, 3),
-    "tsv-quotes-swallow": (7, 4, 7),
-    "two-qrels-files": "several grades: 0 in qrels-ann.txt (line 1), 2 in qrels.txt",
-    "utf16-documents": USUAL,
-    "utf16-tsv-excel": USUAL,
-    "word-grades": "row 0 (line 2), column grade: 'Exact' is no number",
+# Most folders have the same documents and judgements in the form of somebody.
+USUAL = "12 documents, 4 queries, 7 grades, nDCG 0.774"
+WITHOUT_ZERO = "12 documents, 4 queries, 6 grades, nDCG 0.774"
+SHORT = "6 documents, 4 queries, 7 grades, nDCG 0.774"
+OUTCOMES = {  # of other folders: pieces of what comes out, or of what is refused
+    "beir-split-overlap": "6 documents, 4 queries, 4 grades; not read: qrels/train.tsv",
+    "beir-three-splits": "6 documents, 4 queries, 3 grades; not read: qrels/dev.tsv, q",
+    "big-int-ids": "4 documents, 2 queries, 2 grades; 1 documents without an id",
+    "broken-jsonl-line": "refused; corpus.jsonl: line 7",
+    "collection-tsv-no-header": SHORT,
+    "documents-excel": "7 documents, 4 queries, 7 grades, nDCG 0.774; not (more)",
+    "duplicate-doc-ids": "13 documents, 4 queries, 7 grades; an earlier one (d0)",
+    "duplicate-header": f"{USUAL}; not used: text.1",
+    "empty-grade": "refused; judged-queries.csv: row 1 (line 3), column grade: ''",
+    "empty-query": "refused; queries.csv: row 4 (line 6), column query",
+    "es-dump": f"{SHORT}; not used: price",
+    "float-grades": "12 documents, 4 queries, 7 grades, nDCG 0.770",
+    "gz-files": SHORT,
+    "ids-leading-zero-and-exp": "4 documents, 2 queries, 2 grades",
+    "ids-nfc-nfd": "2 documents, 2 queries, 2 grades",
+    "ids-slash-unicode-hash": "4 documents, 4 queries, 4 grades",
+    "ids-trailing-space-case": "refused; 'd1' is the id of no document, such as 'd1 '",
+    "int-ids-jsonl": "6 documents, 4 queries, 5 grades",
+    "judged-minimal-columns": WITHOUT_ZERO,
+    "latin1-documents": "refused; documents.csv: line 2; cp1252",
+    "list-text": f"{SHORT}; joined: text",
+    "llamaindex-qa-dataset": "6 documents, 4 queries, 5 grades, nDCG 0.739",
+    "long-row": "refused; documents.csv; line 14, saw 4",
+    "markdown-front-matter-ids": "3 documents, 3 queries, 3 grades",
+    "mixed-type-text": f"{SHORT}; 1 documents with an empty text",
+    "mteb": SHORT,
+    "multi-valued-columns": f"{SHORT}; joined: title",
+    "na-words": "4 documents, 4 queries, 4 grades",
+    "negative-grades": "12 documents, 4 queries, 9 grades, nDCG 0.774; 2 grades are b",
+    "nested-json": "refused; documents.json; found id, tags, meta.title",
+    "no-text-column": "refused; documents.csv; found id, name, beschreibung",
+    "one-query-all-zero": "nDCG 0.699; 1 judged queries have no relevant document",
+    "pages-with-judgements": "6 documents, 6 queries, 6 grades",
+    "percent-grades": "12 documents, 4 queries, 7 grades, nDCG 0.740",
+    "qrels-3-columns": WITHOUT_ZERO,
+    "qrels-csv-header": WITHOUT_ZERO,
+    "qrels-duplicate-conflict": "refused; 2 in qrels.txt (line 1), 0 in qrels.txt (lin",
+    "qrels-duplicate-same": f"{USUAL}; 1 rows grade a pair again",
+    "qrels-float-ids": "refused; row 0 (line 1), column document: '0.0'",
+    "qrels-tsv-no-header": "6 documents, 4 queries, 6 grades, nDCG 0.774",
+    "qrels-unknown-doc": f"{USUAL}; qrels.txt: 2 rows; 'd99'",
+    "qrels-unknown-query": "refused; qrels.txt: row 7 (line 8), column query_id: 'q77'",
+    "quepid-as-judged-queries": WITHOUT_ZERO,
+    "quepid-export": WITHOUT_ZERO,
+    "queries-tsv-phrase": "12 documents, 4 queries, 7 grades, nDCG 0.617",
+    "queries-txt-bom-blank": "12 documents, 3 queries, 0 grades",
+    "queries-without-qrels": "12 documents, 6 queries, 7 grades, nDCG 0.774",
+    "query-id-twice": "refused; queries.csv: row 4 (line 6), column query_id: 'q2'",
+    "query-text-twice": "5 queries, 8 grades, nDCG 0.819; 1 judged queries repeat",
+    "query-with-newline": "12 documents, 4 queries, 7 grades, nDCG 0.617",
+    "quotes-without-document": "12 documents, 4 queries, 3 grades, nDCG 0.754",
+    "ragas-testset": "8 grades, nDCG 0.586; no document: left out; in several",
+    "run-msmarco-3col": "12 documents, 4 queries, 7 grades, nDCG 0.949",
+    "run-nan-scores": "refused; nan.trec; line 1",
+    "sentence-transformers-pairs": "2 documents, 2 queries, 2 grades",
+    "short-row": "refused; documents.csv: line 14 has 2 fields",
+    "squad": "2 documents, 3 queries, 3 grades; 1 judged queries have no relevant",
+    "topics-xml-as-lines": "12 documents, 2 queries, 0 grades",
+    "trec-topics-classic": "12 documents, 2 queries, 3 grades, nDCG 0.650",
+    "tsv-quotes-swallow": "7 documents, 4 queries, 7 grades, nDCG 0.774",
+    "two-qrels-files": "refused; 0 in qrels-ann.txt (line 1), 2 in qrels.txt (line 1)",
+    "word-grades": "refused; row 0 (line 2), column grade: 'Exact'",
 }
-FAQ = "id,text\nd0,About  apples.\nd1,about pears\nd2,about plums and apples\n"
+
+
+def as_read(path):
+    """What a folder is read as, for comparison; its text has all that is said of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            data = folder.read(path)
+        except ValueError as error:
+            return {"text": f"refused: {error}"}
+        grades, rankings = {}, []
+        for row in data.judgements.itertuples():
+            grades.setdefault(row.query_id, {})[row.document] = row.grade
+        judged = data.test.get("judged", pd.DataFrame({"question": []}))
+        for row in judged.itertuples():
+            run = next(iter(data.runs.values()), {})
+            ids = run.get(row.query_id, RANKING.get(row.question, []))
+            rankings.append([*ids, *[""] * 10][:10])
+        ranked = np.array(rankings, dtype=object)
+        mean = utils.evaluate(judged, lambda _: ranked, 10)["ndcg"] if rankings else 0
+    queries = {*data.log["query_id"], *grades}
+    counts = f"{len(data.documents)} documents, {len(queries)} queries, "
+    counts += f"{len(data.judgements)} grades, nDCG {mean:.3f}"
+    halves = data.test.values()
+    return {
+        "documents": {each["id"]: each["text"] for each in data.documents},
+        "titles": [each["question"] for each in data.documents],
+        "courses": {each["course"] for each in data.documents},
+        "queries": dict(zip(data.log["query_id"], data.log["question"], strict=True)),
+        "grades": grades,
+        "decide": [id_ for half in halves for id_ in half.get("query_id", [])],
+        "runs": data.runs,
+        "causes": data.causes.to_numpy().tolist(),
+        "chunks": data.chunks,
+        "text": "\n".join([counts, *data.notes, *(str(w.message) for w in caught)]),
+    }
+
+
+def assert_read(path, expected):
+    """Pieces of the text are there, or a dict has what is read; the rest is free."""
+    expected = {"text": expected} if isinstance(expected, str) else expected
+    result = as_read(path)
+    for piece in expected.get("text", "").split("; "):
+        assert piece in result["text"]
+    assert result == result | expected | {"text": result["text"]}
+
+
+FOLDERS = dict.fromkeys(sorted(each.name for each in CASES.iterdir()), USUAL) | OUTCOMES
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_of_somebody_is_read_whole_or_refused(name):
+    assert_read(CASES / name, FOLDERS[name])
+
+
+# --- Written here ------------------------------------------------------------
+
+BEIR = """{"_id": "d1", "title": "Sound", "text": "Turn it up."}
+{"_id": "d2", "text": "Press."}
+"""
+QUERIES = '{"_id": "301", "text": "no sound"}\n{"_id": "302", "text": "dead"}\n'
+QRELS = "query-id\tcorpus-id\tscore\n301\td1\t2\n301\td2\t-1\n302\td2\t1\n"
+FAQ = {"faq.csv": "id,text\n1,Up.\n2,Down.\n"}
+TV = {"documents.csv": "id,text,course\n1,Up.,tv\n2,Down.,radio\n"}
+HEADER = "query_id,query,course,kind,document,grade\n"
+OURS = json.dumps([dict(zip(corpus.FIELDS, ["Up.", "", "", "tv", "1"], strict=True))])
 PAGES = "id,page,text\nc1,a,about apples\nc2,b,about pears\nc3,a,about plums\n"
-TWO = {"q1": {"d0": 2, "d1": 0}, "q2": {"d1": 1}}
-SQUAD = {
-    "paragraphs": [
-        {
-            "context": "about apples",
-            "qas": [
-                {"id": "q1", "question": "What?", "answers": [{"text": "apples"}]},
-                {"id": "q2", "question": "Why?", "is_impossible": True, "answers": []},
-            ],
-        },
-        {"context": "pears", "qas": [{"id": "q3", "question": "And?"}]},
-    ]
+HTML = """<html><head><title>No &amp; sound</title><style>p {}</style></head>
+<body><nav>Home</nav><h1>No sound</h1><p>Turn <b>it</b> up.</p>
+<script>alert(1)</script></body></html>"""
+MANUAL = "ID;Problem;SOLUTION;owner\n7;No sound;Turn it up, or ask.;ann\n"
+SHEET = [["id", "text", ""], [7, "One.", ""], [], [None, ""], ["007", "NA", "x"]]
+FAR = [["id", "text"], ["d1", "One."], [""] * 1_000 + ["x"]]
+RUN = "301 Q0 d2 2 .5 t\n301 Q0 d1 1 0.5 t\n301 Q0 d3 3 1e0 t\n"
+LATIN = {
+    "documents.csv": "id,text\n\xe9 1,Caf\xe9 \x80\n\xe9 2,Th\xe9\n".encode("latin-1"),
+    "queries.csv": "id,query\n1,caf\xe9?\n2,th\xe9?\n",  # one that is UTF-8 stays that
+    "qrels.tsv": "1\t\xe9 1\t1\n2\t\xe9 2\t1\n".encode("latin-1"),
 }
-WORKBENCH = {
-    "name": "judgements of May",
-    "judgmentRatings": [
-        {"query": "apples", "ratings": [{"docId": "d0", "rating": "1.0"}]},
-        {"query": "pears", "ratings": [{"docId": "d1", "rating": "0.5"}]},
-    ],
-}
-HOPS = "\"['<1-hop>\\n\\nabout apples', 'About  pears', 'nowhere']\""
-RUN = "q1 Q0 d1 1 .9 t\nq1 Q0 d0 2 .8 t\nq2 Q0 d1 1 .5 t\n"
-FILTERED = {
-    "id": "q1",
-    "request": {
-        "query": {
-            "bool": {
-                "filter": {"term": {"lang": "en"}},
-                "must": [{"match": {"text": {"operator": "and", "query": "plums"}}}],
-            }
-        }
-    },
-    "ratings": [{"_index": "i", "_id": "d2", "rating": 3}],
-}
-TOPIC = '<t:Topic ID="{}"><T:Title>{} &amp; x</T:Title></t:Topic>'
-FILES = {  # files of a folder, by name, and what comes out
-    "OpenSearch's workbench": (
-        {"faq.csv": FAQ, "list.json": json.dumps(WORKBENCH)},
-        (3, 2, 2),
-    ),
-    "RAGAS": (
+WRITTEN = {  # files, and what is read, or pieces of what is said
+    "BEIR": (
+        {"corpus.jsonl": BEIR, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS},
         {
-            "faq.csv": FAQ,
-            "testset.csv": f"user_input,reference_contexts,reference\nWhat?,{HOPS},x\n"
-            "And?,['plums'],y\n",
+            "documents": {"d1": "Turn it up.", "d2": "Press."},
+            "titles": ["Sound", ""],
+            "queries": {"301": "no sound", "302": "dead"},
+            "grades": {"301": {"d1": 2, "d2": 0}, "302": {"d2": 1}},
+            "decide": ["301", "302"],
         },
-        (3, 2, 3, "1 of 4 contexts are in no document: left out, such as 'nowhere'"),
     ),
-    "RAGAS, an older one, with a context in two documents": (
+    "a log of lines, and ids that are made": (
         {
-            "faq.csv": FAQ,
-            "t.jsonl": '{"question": "?", "contexts": ["apples"], "ground_truth": "x"}',
+            "documents.csv": "answer\nUp.\n",
+            "queries.txt": "no sound\r\n\r\nq9\tdead\tstill\nno sound\n",
         },
-        (3, 1, 2, "1 of 1 contexts are in several, each counts, such as 'apples'"),
-    ),
-    "SQuAD": (
-        {"dev-v2.0.json": json.dumps({"version": "2", "data": [SQUAD]})},
-        (2, 3, 3, "the documents are the 2 contexts of judgements"),
-    ),
-    "pairs of sentence-transformers": (
         {
-            "pairs.jsonl": '{"anchor": "a", "positive": "x"}\n'
-            '{"anchor": "b", "positive": "y"}'
+            "documents": {"1cdbe2ba": "Up."},
+            "queries": {
+                "q2dfe2fe2": "no sound",
+                "q2dfe2fe2-2": "no sound",
+                "q9": "dead\tstill",
+            },
+            "text": "1 documents without an id",
         },
-        (2, 2, 2),
     ),
-    "questions with an answer and a rating are documents": (
-        {"faq.csv": "question,answer,doc_id,rating\nWhy?,So.,1,5\nHow?,So,2,4\n"},
-        (2, 0, 0, "columns that are not used: rating"),
-    ),
-    "a query whose id is its text": (
+    "an id with two questions": (
+        TV
+        | {
+            "queries.csv": "id,query\nq1,no  sound\nq2,dead\n",
+            "judged-queries.csv": "query_id,query,document,grade\nq1,no sound,1,1\n"
+            "q2,late,2,1\nq2,dead,2,0\n",
+        },
         {
-            "faq.csv": FAQ,
-            "judged-queries.csv": "query_id,query,document,grade\na,a,d0,1\nb,b,d1,1\n",
+            "grades": {"q1": {"1": 1}, "q2": {"2": 1}},
+            "text": "(q2: late / q2: dead); 1 grades of the second do not",
         },
-        (3, 2, 2),
     ),
-    "a column called data is no SQuAD": (
-        {"faq.jsonl": '{"text": "x", "data": []}\n{"text": "y", "ratings": 4.5}'},
-        (2, 0, 0),
+    "queries without a course": (
+        TV | {"queries.csv": "id,query,product\n1,no,x\n", "qrels.txt": "1 0 2 1\n"},
+        {"courses": {"all"}, "grades": {"1": {"2": 1}}, "text": "no search filters"},
     ),
-    "a filter of _rank_eval is not its query": (
-        {"faq.csv": FAQ, "asked.json": json.dumps({"requests": [FILTERED]})},
-        (3, 1, 1),
+    "queries drawn from a log": (
+        TV | {"judged-queries.csv": f"{HEADER}c,B?,all,drawn from the log,1,1\n"},
+        {"decide": [], "text": "1 judged queries are drawn for single pairs"},
     ),
-    "MTEB": (
+    "our own form": (
         {
-            "corpus/test-00000-of-00001.jsonl": '{"_id": "d0", "text": "x"}',
-            "queries/test-00000-of-00001.jsonl": '{"_id": "q1", "text": "y"}',
-            "default/test.jsonl": '{"query-id": "q1", "corpus-id": "d0", "score": 1}',
+            "documents-with-ids.json": OURS,
+            "queries.csv": "query_id,question,course\nq1,late,tv\n",
+            "queries.txt": "late homework",
+            "judged-queries.csv": f"{HEADER}q1,late,tv,typed,1,2\n",
         },
-        (1, 1, 1),
+        {"documents": {"1": "Up."}, "grades": {"q1": {"1": 2}}, "text": "queries.txt"},
     ),
-    "qrels as JSON": (
+    "ids with blanks": (
         {
-            "faq.csv": FAQ,
-            "queries.csv": "id,query\nq1,a\nq2,b\n",
-            "qrels.json": json.dumps(TWO),
+            "documents.csv": "id,text\nd 1,One.\nd%201,Two.\n=1+ 1,Three.\n",
+            "queries.csv": "id,query\nq 1,a\nq%201,b\n",
+            "qrels.tsv": "q 1\td 1\t1\nq%201\td%201\t2\nq 1\t=1+ 1\t1\n",
+            "runs/a.trec": "q 1\tQ0\td%201\t1\t.9\tt\nq%25201 Q0 d%25201 1 .5 t\n",
         },
-        (3, 2, 3),
+        {
+            "documents": {"d 1": "One.", "d%201": "Two.", "=1+ 1": "Three."},
+            "grades": {"q 1": {"d 1": 1, "=1+ 1": 1}, "q%201": {"d%201": 2}},
+            "runs": {"a": {"q 1": ["d%201"], "q%201": ["d%201"]}},
+        },
+    ),
+    "a run whose ranks are not those of its scores, and ties": (
+        FAQ | {"runs/a.trec": RUN},
+        {"runs": {"a": {"301": ["d3", "d1", "d2"]}}, "text": "1 lines go by score"},
     ),
     "runs and qrels alone": (
-        {"qrels.txt": "q1 0 d0 2\nq2 0 d7 1\n", "runs/a.trec": RUN, "runs/b.run": RUN},
-        (3, 2, 2, 0.315, "no documents: runs are compared by 3 ids alone"),
+        {"qrels.txt": "q1 0 d0 2\nq2 0 d7 1\n", "runs/a.run": RUN.replace("301", "q1")},
+        {"grades": {"q1": {"d0": 2}, "q2": {"d7": 1}}, "text": "5 ids alone"},
     ),
     "chunks of documents": (
         {
@@ -211,112 +254,165 @@ FILES = {  # files of a folder, by name, and what comes out
             "queries.csv": "id,query\nq1,x\nq2,y\n",
             "qrels.txt": "q1 0 c3 1\nq1 0 c1 2\nq2 0 b 1\n",
         },
-        (2, 2, 2, "3 chunks are 2 documents"),
-    ),
-    "our name of a column that is called otherwise": (
-        {"faq.csv": "id,ti,te\n1,A,B\n", "columns.toml": 'title = "ti"\nbody = "te"\n'},
-        (1, 0, 0),
-    ),
-    "XML with capitals and a namespace": (
         {
-            "faq.csv": FAQ,
-            "topics.xml": f"<t:Topics>{TOPIC.format(1, 'a')}{TOPIC.format(2, 'b')}",
+            "documents": {"a": "about apples\n\nabout plums", "b": "about pears"},
+            "chunks": {"c1": "a", "c2": "b", "c3": "a"},
+            "grades": {"q1": {"a": 2}, "q2": {"b": 1}},
         },
-        (3, 2, 0),
     ),
-    "questions without a course": (
-        {"faq.csv": FAQ, "ground-truth-data.csv": "question,document\nWhat?,d1\n"},
-        (3, 0, 0),
+    "a chunk that stands twice": (
+        {"c.csv": f"{PAGES}c1,b,x\n", "columns.toml": 'document = "page"\n'},
+        "refused; c.csv: row 3 (line 5), column id: 'c1'",
     ),
-    "a folder in the folder": ({"data/faq.csv": FAQ}, "no documents; unpack them"),
-    "a .zip": ({"faq.zip": "PK"}, "found faq.zip"),
-    "two files of documents": (
-        {"a.csv": FAQ, "b.csv": FAQ},
-        "several files of documents",
+    "names of columns in columns.toml": (
+        {
+            "manual.csv": MANUAL,
+            "columns.toml": 'question = "problem"\nbody = "solution"\n',
+        },
+        {
+            "documents": {"7": "Turn it up, or ask."},
+            "titles": ["No sound"],
+            "text": "manual.csv: columns that are not used: owner",
+        },
     ),
-    "judgements without documents or runs": (
-        {"qrels.txt": "q1 0 d0 2\n"},
-        "no documents; unpack them",
+    "several names of our columns": (
+        {"faq.csv": "body,title,question,text,id\nno,no,T,yes,1\n"},
+        {"documents": {"1": "yes"}, "titles": ["T"]},
+    ),
+    "a column called data is no test set, nor is a rating": (
+        {"faq.jsonl": '{"text": "x", "data": []}\n{"text": "y", "ratings": 4.5}'},
+        "2 documents, 0 queries, 0 grades",
+    ),
+    "pages in folders": (
+        {
+            "audio set-up/no sound.html": HTML,
+            "a.md": "x",
+            "b.pdf": "",
+            "._x.md": "",
+            "mine/run.json": "{}",
+            "mine/notes.md": "x",
+        },
+        {
+            "documents": {
+                "audio-set-up/no-sound.html": "No sound\nTurn\nit\nup.",
+                "a.md": "x",
+            },
+            "titles": ["a", "No & sound"],
+            "text": "not read: b.pdf",
+        },
+    ),
+    "causes that a person wrote": (
+        TV | {"failures.csv": "query_id;search;your cause\nq1;A;'=typo\nq2;A; \n"},
+        {"causes": [["q1", "A", "=typo"]]},
+    ),
+    "Excel, with blank rows": (
+        {"faq.xlsx": SHEET},
+        {"documents": {"7": "One.", "007": "NA"}},
+    ),
+    "an encoding that columns.toml says": (
+        LATIN | {"columns.toml": 'encoding = "cp1252"\n'},
+        {
+            "documents": {"\xe9 1": "Caf\xe9 \u20ac", "\xe9 2": "Th\xe9"},
+            "queries": {"1": "caf\xe9?", "2": "th\xe9?"},
+            "grades": {"1": {"\xe9 1": 1}, "2": {"\xe9 2": 1}},
+        },
+    ),
+    "nothing": ({}, "refused; nothing"),
+    "a .zip, and a folder in the folder": (
+        {"faq.zip": "PK", "data/faq.csv": "id,text\n1,x\n"},
+        "refused; faq.zip",
+    ),
+    "two files of documents": (FAQ | {"b.csv": FAQ["faq.csv"]}, "refused; b.csv, faq"),
+    "two logs": (FAQ | {"queries.txt": "q", "topics.txt": "q"}, "refused; topics.txt"),
+    "two runs of a name": (FAQ | {"runs/a.trec": "", "runs/a.run": ""}, "refused; a.t"),
+    "judgements without queries": (
+        FAQ | {"qrels.txt": "x 0 2 1"},
+        "refused; qrels.txt; (line 1); 'x'",
+    ),
+    "judgements in two forms": (
+        FAQ | {"qrels.txt": "", "judged-queries.csv": HEADER},
+        "refused; qrels.txt; judged-queries.csv",
+    ),
+    "judgements of another corpus": (
+        FAQ
+        | {
+            "queries.csv": "id,query\nq,a\n",
+            "qrels.txt": "q 0 1 1\n" + "q 0 x 1\n" * 2,
+        },
+        "refused; qrels.txt: row 1 (line 2), column document: 'x'",
+    ),
+    "a pair with two grades": (
+        TV | {"judged-queries.csv": f"{HEADER}q,A?,tv,typed,1,2\nq,A?,tv,typed,1,1\n"},
+        "refused; 2 in judged-queries.csv (line 2), 1 in judged-queries.csv (line 3)",
+    ),
+    "a grade after lines in a cell": (
+        TV | {"judged-queries.csv": f'\n{HEADER}q,"A\nb",tv,,1,1\n\np,B,tv,,2,high\n'},
+        "refused; judged-queries.csv: row 1 (line 6), column grade: 'high'",
+    ),
+    "a run with blanks in ids": (
+        FAQ | {"runs/x.trec": "q 1 Q0 d 1 1 0.5 t\n"},
+        "refused; x.trec; line 1; 'q 1 Q0",
+    ),
+    "a column of nobody": (FAQ | {"columns.toml": 'sound = "x"'}, "refused; sound"),
+    "a column that is not there": (
+        FAQ | {"columns.toml": 'question = "Titel"'},
+        "refused; faq.csv; Titel",
+    ),
+    "Excel, a cell far right": ({"t.xlsx": FAR}, "refused; t.xlsx; 1,001"),
+    "binary": (
+        FAQ | {"queries.xls": bytes(range(256))},
+        "refused; queries.xls: line 2",
     ),
 }
 
 
-def outcome_of(path):
-    """The counts of a folder, the mean of nDCG@10, and all that is said of it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        data = folder.read(path)
-    texts = "\n".join([*data.notes, *(str(each.message) for each in caught)])
-    queries = pd.concat([data.log.get("query_id"), data.judgements["query_id"]])
-    counts = len(data.documents), queries.nunique(), len(data.judgements)
-    rankings = [
-        next(iter(data.runs.values()), {}).get(
-            row.query_id, RANKING.get(row.question, [])
-        )
-        for half in data.test.values()
-        for row in half.itertuples()
-        if hasattr(row, "query_id")
-    ]
-    ranked = np.array([[*ids, *[""] * 10][:10] for ids in rankings], dtype=object)
-    mean = None
-    if len(rankings):
-        mean = utils.evaluate(data.test["judged"], lambda _: ranked, k=10)["ndcg"]
-    return counts, mean, texts
+def excel(rows):
+    """An Excel file of one sheet, as bytes."""
+    book, content = openpyxl.Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(content)
+    return content.getvalue()
 
 
-@pytest.mark.parametrize("name", [*OUTCOMES, *FILES])
-def test_a_folder_of_somebody_is_read_as_expected_or_refused(name, tmp_path):
-    path, expected = CASES / name, OUTCOMES.get(name)
-    if name in FILES:
-        path, (files, expected) = tmp_path, FILES[name]
-        for place, text in files.items():
-            (path / place).parent.mkdir(exist_ok=True)
-            (path / place).write_text(text)
-    if isinstance(expected, str):
-        with pytest.raises(ValueError, match=re.escape(expected)):
-            folder.read(path)
-        return
-    counts, mean, texts = outcome_of(path)
-    assert counts == expected[:3]
-    for more in expected[3:]:
-        if isinstance(more, float):
-            assert mean == pytest.approx(more, abs=5e-4)
-        else:
-            assert more in texts
+def write(path, files):
+    """Files of a folder, of texts, bytes or rows, by name, which may name a folder."""
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        content = excel(content) if isinstance(content, list) else content
+        content = content.encode() if isinstance(content, str) else content
+        (path / name).write_bytes(content)
+    return path
 
 
-def test_a_search_of_chunks_has_the_document_of_each(tmp_path):
-    files, _ = FILES["chunks of documents"]
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    data = folder.read(tmp_path)
-    assert data.chunks == {"c1": "a", "c2": "b", "c3": "a"}
-    texts = {each["id"]: each["text"] for each in data.documents}
-    assert texts == {"a": "about apples\n\nabout plums", "b": "about pears"}
-    rows = data.judgements[["query_id", "document", "grade"]].to_numpy().tolist()
-    assert rows == [["q1", "a", 2], ["q2", "b", 1]]
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_folder_is_read_as_it_is_or_refused_where_it_is_wrong(tmp_path, name):
+    files, expected = WRITTEN[name]
+    assert_read(write(tmp_path, files), expected)
 
 
 def test_judged_queries_keep_every_column_of_their_file(tmp_path):
-    (tmp_path / "faq.csv").write_text(FAQ)
-    rows = "q1,a,d0,1,pool,test,me\nq2,b,d1,2,,dev,you\n"
+    rows = "q1,a,1,1,pool,test,'=me\nq2,b,2,2,,dev,you\n"
     header = "query_id,query,document,grade,drawn,split,by\n"
-    (tmp_path / "judged-queries.csv").write_text(header + rows)
-    data = folder.read(tmp_path)
+    data = folder.read(write(tmp_path, FAQ | {"judged-queries.csv": header + rows}))
     columns = data.judgements[["drawn", "split", "by"]].to_numpy().tolist()
-    assert columns == [["pool", "test", "me"], ["", "dev", "you"]]
+    assert columns == [["pool", "test", "=me"], ["", "dev", "you"]]
     assert data.test["judged"]["query_id"].tolist() == ["q1"]
 
 
-def test_the_query_of_a_request_is_what_its_clauses_ask_for(tmp_path):
-    (tmp_path / "faq.csv").write_text(FAQ)
-    (tmp_path / "asked.json").write_text(json.dumps({"requests": [FILTERED]}))
-    with pytest.warns(UserWarning, match="all of one need"):
-        assert folder.read(tmp_path).judgements["query"].tolist() == ["plums"]
+LANGUAGES = {
+    "How do I get the logs of a container that does not start?": "english",
+    "Wie bekomme ich die Ausgaben eines Containers, der nicht startet?": "german",
+    "Πώς μπορώ να αλλάξω τον κωδικό μου;": "greek",
+    "كيف يمكنني تغيير كلمة المرور من الإعدادات في الحساب": "arabic",
+    "我想重置密码": "none",
+    "nginx redis kafka etcd consul vault of nomad istio envoy flux xyzzy": "none",
+}
 
 
-def test_a_field_of_300_000_characters_is_read(tmp_path):
-    rows = "".join(f"d{n},{'word ' * 60_000 * (n == 0)}x\n" for n in range(12))
-    path = tmp_path / "faq.csv.gz"
-    path.write_bytes(gzip.compress(f"id,text\n{rows}".encode()))
-    assert len(folder.read(path).documents) == 12
+@pytest.mark.parametrize("text", LANGUAGES)
+def test_the_language_is_that_of_the_common_words_or_the_one_that_is_named(text):
+    notes = []
+    assert languages.language_of([text], notes) == LANGUAGES[text]
+    assert ("1 of 1 documents" in notes[0]) == (text == "我想重置密码")
+    assert languages.language_of([text], notes, "finnish") == "finnish"

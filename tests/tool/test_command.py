@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,309 +13,307 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import FileLock
 
-from course import corpus, intervals
-from evaluate_retrieval import __main__, built_in, decision, screen, steps
-from evaluate_retrieval import run as run_module
+from course import corpus
+from evaluate_retrieval import __main__, built_in, manifest
 
-SEARCHES = """
-import json
-from pathlib import Path
-
-IDS = json.loads((Path(__file__).parent / "order.json").read_text())
-
-
-def good(question, course):
-    return IDS[question][:10]
-
-
-def bad(question, course):
-    return IDS[question][1:] + IDS[question][:1]
-
-
-SEARCHES = {"good": good, "bad": bad, "same": good}
-"""
 N = 60
-OWN = ["--searches", "MINE", "--only-own"]  # MINE: the file of the folder
+SEARCHES = """
+def good(question, course):
+    return [f"d{(number_of(question) + place) % 60}" for place in range(11)]
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with N documents, each the only answer of one query."""
-    ids = [f"d{n}" for n in range(N)]
-    documents = pd.DataFrame({"id": ids, "title": ids, "text": "one text for all"})
-    documents.to_csv(tmp_path / "documents.csv", index=False)
-    asked = [f"what is {id_}" for id_ in ids]
-    kinds = np.where(np.arange(N) % 2, "odd", "even")
-    queries = pd.DataFrame({"query_id": ids, "query": asked, "kind": kinds})
-    queries.to_csv(tmp_path / "queries.csv", index=False)
-    lines = [f"{id_} 0 {id_} 1" for id_ in ids]
-    (tmp_path / "qrels.txt").write_text("\n".join(lines))
-    searches = tmp_path / "mine"
-    searches.mkdir()
-    order = {q: [ids[n], *ids[:n], *ids[n + 1 :]][:11] for n, q in enumerate(asked)}
-    (searches / "order.json").write_text(json.dumps(order))
-    (searches / "searches.py").write_text(SEARCHES)
-    return tmp_path
+def bad(question, course):  # every second answer is at rank 11
+    ids = good(question, course)
+    return ids[1:] + ids[:1] if number_of(question) % 2 else ids
 
 
-@pytest.fixture
-def run(folder, tmp_path_factory, capsys):
-    """A function that runs the command: its code, stdout and stderr."""
-    out = tmp_path_factory.mktemp("out")
+def number_of(question):
+    return int(question.rpartition("d")[2])
 
-    def run(*words, own=True):
-        words = [str(word) for word in words]
-        if own:
-            searches = folder / "mine" / "searches.py"
-            words += ["--searches", str(searches), "--only-own"]
-        with mock.patch.dict(os.environ):
-            given = [] if "--out" in words else ["--out", str(out)]
-            code = __main__.main([*words, *given])
-        return code, *capsys.readouterr()
-
-    run.out = out
-    return run
-
-
-def test_it_writes_the_report_and_says_what_to_ship(folder, run):
-    code, said, _ = run(folder, "--incumbent", "bad")
-    assert code == 0
-    assert "Ship “own: good”. On 60 judged queries it is better than “own: bad”" in said
-    names = ["report.html", "pair.html", "leaderboard.csv", "queries.csv"]
-    for name in [*names, "failures.csv", "run.json", "runs/judged/own-good.trec"]:
-        assert (run.out / name).exists(), name
-    report = (run.out / "report.html").read_text()
-    assert "Ship “own: good”" in report
-    assert 'href="pair.html"' in report
-    table = pd.read_csv(run.out / "queries.csv")
-    assert len(table) == 3 * N
-    assert {"kind", "search", "ndcg", "rank", "cause"} <= {*table.columns}
-    board = pd.read_csv(run.out / "leaderboard.csv").set_index("search")
-    assert board.loc["own: good", "ndcg"] == 1
-
-
-@pytest.mark.parametrize(
-    ("incumbent", "code", "says"),
-    [("bad", 0, "Ship"), ("good", 0, "Keep"), (None, 2, "cannot be told apart")],
-)
-def test_the_codes_of_a_decision(folder, run, incumbent, code, says):
-    words = ["--incumbent", incumbent] if incumbent else []
-    found, said, _ = run(folder, *words, "--json")
-    result = json.loads(said)  # nothing else is on stdout
-    assert found == result["code"] == code
-    assert says in result["says"]
-    assert result["leaderboard"]["judged"][0]["ndcg"] == 1
-
-
-@pytest.mark.parametrize(
-    ("pair", "code", "says"),
-    [
-        (("good", "bad"), 0, "is better than"),
-        (("bad", "good"), 1, "is worse than"),
-        (("good", "own: same"), 0, "cannot be told apart"),
-        (("good", "good"), 3, "both searches are 'own: good'"),
-        (("good", "none"), 3, "'none' is no search here; there is 'own: "),
-    ],
-)
-def test_two_searches(folder, run, pair, code, says):
-    ended, output, error = run("compare", folder, *pair)
-    assert ended == code
-    assert says in output + error
-    if code < 3:
-        names = [name.removeprefix("own: ") for name in pair]
-        page = run.out / "own-{}-against-own-{}.html".format(*names)
-        assert "slice" in page.read_text()
-
-
-FAILING = """
 
 def fails(question, course):
-    if int(question.rpartition("d")[2]) < N_FAILED:
+    if number_of(question) < N_FAILED:
         raise ConnectionError("no route to host")
     return good(question, course)
-
-
-SEARCHES = {"bad": bad, "fails": fails}
 """
+FILES = {  # of searches, by name
+    "own": 'SEARCHES = {"good": good, "bad": bad, "\x1bsame": good}',
+    "alone": 'SEARCHES = {"good": good}',
+    "fail_1": 'N_FAILED, SEARCHES = 1, {"bad": bad, "fails": fails}',
+    "fail_2": 'N_FAILED, SEARCHES = 2, {"bad": bad, "fails": fails, "a": good}',
+}
+FOLDERS = {"data": N, "none": 0, "few": 49, "enough": 50, "many": 1_000}
+FOLDERS |= {"kinds": N, "sparse": N}
 
 
-@pytest.mark.parametrize(
-    ("n_failed", "incumbent", "code", "says"),
-    [
-        (1, "bad", 0, "“own: fails” failed for 1 of 60 queries."),
-        (2, "bad", 3, "failed for 2 of 60 queries, so nothing is said of it"),
-        (2, "fails", 3, "Mend it first: ConnectionError: no route to host"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:fails")
-def test_a_failure_is_no_figure(folder, run, n_failed, incumbent, code, says):
-    text = SEARCHES + FAILING.replace("N_FAILED", str(n_failed))
-    (folder / "mine" / "searches.py").write_text(text)
-    ended, output, error = run(folder, "--incumbent", incumbent)
-    assert ended == code, output + error
-    assert says in output + error
-    if code == 0:
-        (run.out / "baseline.json.gz").replace(folder / "mine" / "baseline.json.gz")
-        words = ["gate", folder, "--baseline", folder / "mine" / "baseline.json.gz"]
-        _, output, _ = run(*words, "--candidate", "fails")
-        assert says in output
+def make(path, n=N):
+    """A folder of documents, and n queries with an answer each; odd ones weigh more."""
+    path.mkdir()
+    documents = pd.DataFrame({"id": [f"d{number}" for number in range(N)]})
+    documents = documents.assign(title=documents["id"], text="one text for all")
+    documents.to_csv(path / "documents.csv", index=False)
+    numbers = np.arange(n)
+    queries = pd.DataFrame({"query_id": [f"q{number}" for number in numbers]})
+    queries["query"] = [f"what is d{number % N}" for number in numbers]
+    queries["weight"] = 1 + 2 * (numbers % 2)
+    if n:
+        queries.to_csv(path / "queries.csv", index=False)
+        qrels = [f"q{number} 0 d{number % N} 1" for number in numbers]
+        (path / "qrels.txt").write_text("\n".join(qrels))
+    return path
 
 
-def test_nothing_is_set_aside_where_nothing_is_tuned(folder, run):
-    """A thousand judged queries would be cut into halves, and weights count."""
-    ids = [f"q{n}" for n in range(1_000)]
-    asked = [f"what is d{n % N}" for n in range(1_000)]
-    table = {"query_id": ids, "query": asked, "weight": 1 + np.arange(1_000) % 2}
-    pd.DataFrame(table).to_csv(folder / "queries.csv", index=False)
-    lines = [f"{id_} 0 d{n % N} {n % 2}" for n, id_ in enumerate(ids)]
-    lines += [f"{id_} 0 d{(n + 1) % N} {1 - n % 2}" for n, id_ in enumerate(ids)]
-    (folder / "qrels.txt").write_text("\n".join(lines))
-    code, output, error = run(folder, "--incumbent", "bad", "--json")
-    assert code == 2, error
-    assert "all 1000 judged queries report" in error
-    assert "design effect 1.11" in error
-    [row] = [
-        row for row in json.loads(output)["candidates"] if row["search"] == "own: good"
-    ]
-    by_query = pd.read_csv(run.out / "queries.csv").pivot(
-        index=["query_id", "weight"], columns="search", values="ndcg"
-    )
-    gain = (by_query["own: good"] - by_query["own: bad"]).reset_index("weight")
-    mean = np.average(gain[0], weights=gain["weight"])
-    assert len(gain) == 1_000
-    assert row["difference"] == pytest.approx(mean, abs=1e-6)
-    assert mean != pytest.approx(gain[0].mean(), abs=0.01)
+def run(line, places, *words):
+    """Run a line of the command: its code. {name} in it is one of the places."""
+    with mock.patch.dict(os.environ):
+        return __main__.main([*shlex.split(line.format(**places)), *words])
 
 
-def test_documents_alone_say_what_to_do(folder, run):
-    for name in ("queries.csv", "qrels.txt"):
-        (folder / name).unlink()
-    code, said, _ = run(folder)
-    assert code == 2
-    assert "No queries yet" in said
-    assert "Next steps" in (run.out / "report.html").read_text()
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Folders, options for searches, and baselines, by name; nothing changes them."""
+    root = tmp_path_factory.mktemp("places")
+    texts = {name: str(make(root / name, n)) for name, n in FOLDERS.items()}
+    questions = [f"what is d{number}" for number in range(N)]
+    nexts = [f"d{(number + 1) % N}" for number in range(N)]  # bad has them first
+    table = {"question": questions, "course": "all", "document": nexts}
+    pd.DataFrame(table).to_csv(root / "kinds/ground-truth-data.csv", index=False)
+    (root / "sparse/runs").mkdir()
+    (root / "sparse/runs/few.trec").write_text("q0 Q0 d0 1 1 few\n")
+    for name, text in FILES.items():
+        path = root / "mine" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(SEARCHES + text)
+        texts[name] = f"--only-own --searches {path}"
+    for name, line in {
+        "baseline_of_bad": "{data} {own} --incumbent bad",
+        "baseline_of_fails": "{data} {fail_1} --incumbent fails",
+    }.items():
+        assert run(line, texts, "--out", str(root / name)) < 3
+        texts[name] = f"--baseline {root / name}/baseline.json.gz"
+    return texts | {"root": str(root), "mine": str(root / "mine")}
 
 
-def test_power_before_any_run_and_of_a_folder(folder, run):
-    code, said, notes = run("power", folder, "--json", own=False)
-    result = json.loads(said)
-    assert code == 0
-    assert f"{N} judged" in notes
-    assert result["groups"] == N
-    shown = result["shown"]["another kind of search"]
-    assert shown == pytest.approx(intervals.power(decision.LEVEL) * 0.25 / np.sqrt(N))
-    needed = result["needed"]["0.02"]
-    assert needed == sorted(needed[:3]) + sorted(needed[3:])
-    assert needed[4] == np.ceil((intervals.power(decision.LEVEL) * 0.25 / 0.02) ** 2)
+@pytest.fixture
+def said_by(places, tmp_path, capsys):
+    """A function that runs a line: the code, the result, and all that is said."""
+
+    def said_by(line, **more):
+        out = ["--out", str(tmp_path / "out")] if "--out" not in line else []
+        code = run(line, places | more, *out, "--json")
+        output, error = capsys.readouterr()
+        result = json.loads(output, parse_constant=pytest.fail)  # NaN is no JSON
+        assert result["code"] == code
+        assert "Traceback" not in error
+        return code, result, output + error
+
+    said_by.out = tmp_path / "out"
+    return said_by
 
 
-def test_judging_in_the_terminal_adds_to_what_is_judged(folder, run, monkeypatch):
-    to_judge(folder, run.out, "d5", "d0", "d2")
-    keys = iter(["2", "x", "0", "q"])
-    monkeypatch.setattr("builtins.input", lambda: next(keys))
-    code, said, error = run("judge", folder, "--name", "ann", own=False)
-    assert code == 0, error
-    assert "QUERY  what is d0" in said
-    table = corpus.read_table(folder / "judged-queries.csv")
-    assert len(table) == N + 1  # one pair is new, one has another grade
-    grades = table.set_index(["query_id", "document"])["grade"].astype(float)
-    assert grades["d0", "d5"] == 2
-    assert grades["d0", "d0"] == 0
-    assert grades["d1", "d1"] == 1
-    assert (folder / "judgements-ann.csv").exists()
+# --- Codes and outcomes ----------------------------------------------------------
 
-
-# --- What can go wrong, a row each: the words, and what the error says --------
-
-WRONG = {
-    "no folder": (["no-such-folder"], "no-such-folder: no such file or folder"),
-    "no word": (["evaluate"], "arguments are required: folder"),
-    "no baseline": (["gate", "DATA"], "arguments are required: --baseline"),
-    "no value": (["DATA", "--searches"], "--searches: expected one argument"),
-    "one name": (["compare", "DATA", "good"], "arguments are required: b"),
-    "no such kind": (["compare", "DATA", "a", "b", "--kind", "x"], "invalid choice"),
-    "margin below 0": (["compare", "DATA", "a", "b", "--margin", "-1"], "margin: '-1'"),
-    "margin NaN": (["compare", "DATA", "a", "b", "--margin", "nan"], "margin: 'nan'"),
-    "margin 2": (["compare", "DATA", "a", "b", "--margin", "2"], "margin: '2': it has"),
-    "time-out 0": (["DATA", *OWN, "--timeout", "0"], "--timeout: '0': not ab"),
-    "time-out inf": (["DATA", *OWN, "--timeout", "inf"], "--timeout: 'inf': not"),
-    "time-out abc": (["DATA", *OWN, "--timeout", "abc"], "--timeout: 'abc': not"),
-    "no incumbent": (["DATA", *OWN, "--incumbent", "x"], "--incumbent: 'x' is no sea"),
-    "empty name": (["DATA", *OWN, "--incumbent", ""], "--incumbent: '': it is"),
-    "empty out": (["DATA", "--out", ""], "argument --out: '': it is empty"),
-    "empty folder": ([""], "argument folder: '': it is empty"),
-    "a cut option": (["DATA", "--incumb", "good"], "unrecognized arguments: --incumb"),
-    "no searches": (["DATA", "--only-own"], "--only-own"),
-    "no file": (["DATA", "--searches", "no.py"], "no.py: no such file"),
-    "language": (["DATA", *OWN, "--language", "xx"], "no stemmer for 'xx'"),
-    "out is data": (["DATA", *OWN, "--out", "DATA"], "the folder of the documents"),
-    "out is a file": (["DATA", *OWN, "--out", "DATA/qrels.txt"], "File exists"),
-    "out is theirs": (["DATA", *OWN, "--out", "DATA/mine"], "/mine: has files, and no"),
-    "judge theirs": (
-        ["judge", "DATA", "--out", "DATA/mine"],
-        "/mine: has files, and no",
+OUTCOMES = {  # the line, its code, and a piece of what is said
+    "ship": ("{data} {own} --incumbent bad", 0, "Ship"),
+    "keep the better": ("{data} {fail_1} --incumbent fails", 1, '[\n  "own: bad"'),
+    "keep": ("{data} {own} --incumbent good", 0, "Keep"),
+    "open": ("{data} {own}", 2, "cannot be told apart"),
+    "one search alone": ("{data} {alone}", 0, "Keep"),
+    "no queries": ("{none} {own}", 2, "No queries yet"),
+    "1,000 are not divided": ("{many} {own} --incumbent bad", 0, "all 1000 judged"),
+    "other queries": ("{kinds} {own} --incumbent bad", 0, "it is worse by 0.250"),
+    "as deep as a run": ("{sparse} {own} --k 1", 2, "nDCG@1"),
+    "1 of 60 fails": ("{data} {fail_1} --incumbent bad", 0, "1 of 60 queries."),
+    "2 of 60 fail": ("{data} {fail_2} --incumbent bad", 0, "nothing is said of it"),
+    "the incumbent fails": ("{kinds} {fail_2} --incumbent fails", 3, "Mend it first"),
+    "better": ("compare {data} good bad {own}", 0, "is better than"),
+    "worse": ("compare {data} bad good {own}", 1, "is worse than"),
+    "worse by less": ("compare {data} bad good {own} --margin 0.9", 0, "is worse"),
+    "the same": ("compare {data} good \x1bsame {own}", 0, "told apart"),
+    "50 decide": ("compare {enough} bad good {own}", 1, "is worse"),
+    "49 do not": ("compare {few} bad good {own}", 2, "Fewer than 50"),
+    "a run of one query": ("compare {sparse} few good {own}", 3, "run: few"),
+    "one search twice": ("compare {data} good good {own}", 3, "own: good"),
+    "the baseline's search": ("gate {data} {own} {baseline_of_bad}", 0, "+0.000 (+0"),
+    "a better one": (
+        "gate {data} {own} {baseline_of_bad} --candidate good",
+        0,
+        "nDCG@10 +0.750",  # 30 queries of weight 3, 30 of weight 1
     ),
-    "compare theirs": (
-        ["compare", "DATA", "good", "bad", *OWN, "--out", "DATA/mine"],
-        "/mine: has files, and no",
+    "the baseline's fails": ("gate {data} {fail_2} {baseline_of_fails}", 3, "2 of"),
+    "another metric": (
+        "gate {data} {own} {baseline_of_bad} --metric recall --k 11",
+        0,
+        "recall@11 +0.000",
     ),
-    "gate theirs": (
-        ["gate", "DATA", *OWN, "--baseline", "none", "--out", "DATA/mine"],
-        "/mine: has files, and no",
+    "a worse one": (
+        "gate {data} {fail_1} {baseline_of_fails} --candidate bad",
+        1,
+        "1 of 60 queries.",
     ),
-    "judge a file": (["judge", "DATA/documents.csv"], "no folder; judgements go"),
-    "k 0": (["DATA", *OWN, "--k", "0"], "k must be a whole number from 1, not 0"),
-    "k 2.5": (["DATA", *OWN, "--k", "2.5"], "--k: invalid int value: '2.5'"),
-    "no such metric": (["DATA", *OWN, "--metric", "map"], "invalid choice: 'map'"),
-    "judge a path": (["judge", "DATA", "--name", "a/b"], "--name: 'a/b': a name has"),
+    "over its baseline": (
+        "gate {data} {own} {baseline_of_bad} --out {root}/baseline_of_bad",
+        3,
+        "copy",
+    ),
+    "no gate": ("gate {none} {own} {baseline_of_bad}", 3, "no queries"),
+    # as 48 equal ones: (0.01, two sides, and 0.8: 2.58 + 0.84) * 0.25 / sqrt(48)
+    "power": ("power {data}", 0, "0.123 of another kind"),
+    "no power": ("power {none}", 0, "no queries"),
+    # what cannot be done
+    "no folder": ("no-such-folder", 3, "no-such-folder"),
+    "a password": ("{data} http://me:hunter2@host/x", 3, "@host"),
+    "no incumbent": ("{data} {own} --incumbent x", 3, "--incumbent: 'x'"),
+    "no searches": ("{data} --only-own", 3, "--only-own"),
+    "no time": ("{data} {own} --timeout 0", 3, "'0'"),
+    "margin of 1": ("compare {data} good bad {own} --margin 1", 3, "'1'"),
+    "deeper than a run": ("{sparse} {own} --k 2", 3, "'few'"),
+    "out is the data": ("{data} {own} --out {data}", 3, "the documents"),
+    "out is of others": ("{data} {own} --out {mine}", 3, "{mine}"),
+    "judge a path": ("judge {data} --name a/b", 3, "'a/b'"),
 }
 
 
-@pytest.mark.parametrize(("words", "says"), WRONG.values(), ids=WRONG)
-def test_every_error_is_json_if_it_is_asked_for(folder, run, words, says):
-    before = sorted(folder.rglob("*"))
-    named = [word.replace("DATA", str(folder)) for word in words]
-    named = [str(folder / "mine/searches.py") if w == "MINE" else w for w in named]
-    code, said, error = run(*named, "--json", own=False)
-    found = json.loads(said)
-    assert code == found["code"] == 3
-    assert says in found["error"]
-    assert f"error: {found['error']}" in error
-    assert "Traceback" not in error
-    assert sorted(folder.rglob("*")) == before
+@pytest.mark.filterwarnings("ignore:fails")
+@pytest.mark.parametrize(("line", "code", "piece"), OUTCOMES.values(), ids=OUTCOMES)
+def test_the_code_and_what_is_said(places, said_by, line, code, piece):
+    before = sorted(Path(places["data"]).rglob("*"))
+    ended, result, text = said_by(line)
+    assert ended == code, text
+    assert piece.format(**places) in text
+    assert ("error" in result) == (code == 3)
+    assert not re.search("hunter2|\x1b", text)
+    assert sorted(Path(places["data"]).rglob("*")) == before
 
 
-def test_a_bug_and_an_interrupt_are_json_too(folder, run, monkeypatch):
-    for error in (ZeroDivisionError, KeyboardInterrupt, ModuleNotFoundError):
-        monkeypatch.setattr(
-            run_module, "evaluate_folder", mock.Mock(side_effect=error("why"))
-        )
-        code, said, _ = run(folder, "--json")
-        assert code == json.loads(said)["code"] == 3
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_bug_and_an_interrupt_are_no_verdict(places, monkeypatch, capsys, error):
+    failing = mock.Mock(side_effect=error("why"))
+    monkeypatch.setattr(__main__, "carry_out", failing)
+    assert run("{data} --json", places) == 3
+    assert json.loads(capsys.readouterr().out)["code"] == 3
 
 
-def test_json_has_plain_values_and_no_nan():
-    value = {1: np.float64("nan"), "b": [np.int64(2), float("inf"), True, None]}
-    value |= {"c": (np.bool_(True), Path("x")), "d": np.array([1.5])}
-    assert json.loads(__main__.json_of(value)) == {
-        "1": None,
-        "b": [2, None, True, None],
-        "c": [True, "x"],
-        "d": [1.5],
-    }
+LINES = ["{data}", "compare {data} good bad", "gate {data} {baseline_of_bad}"]
 
+
+@pytest.mark.parametrize("line", [*LINES, "judge {data}"])
+def test_a_second_run_is_kept_out_of_the_results(said_by, line):
+    said_by.out.mkdir()
+    with FileLock(said_by.out / manifest.LOCK):
+        code, result, _ = said_by(line)
+    assert code == 3
+    assert str(said_by.out) in result["error"]
+
+
+# --- Figures ---------------------------------------------------------------------
+
+
+def test_the_files_of_a_run_have_its_figures(said_by):
+    _, result, _ = said_by("{data} {own} --incumbent bad")
+    out = said_by.out
+    assert "Ship “own: good”" in (out / "report.html").read_text()
+    board = pd.read_csv(out / "leaderboard.csv").set_index("search")
+    assert board["ndcg"].iloc[[0, -1]].to_dict() == {"own: good": 1, "own: bad": 0.25}
+    gains = {row["search"]: row["difference"] for row in result["candidates"]}
+    assert gains["own: good"] == pytest.approx(0.75)
+    ranks = pd.read_csv(out / "queries.csv").groupby("search")["rank"].mean()
+    assert ranks[["own: good", "own: bad"]].tolist() == [1, 6]
+    failed = pd.read_csv(out / "failures.csv")
+    assert failed["search"].tolist() == ["own: bad"] * 30
+    assert {*failed["cause"]} == {"below"}
+    written = json.loads((out / "run.json").read_text())["outputs"]
+    assert {"report.html", "pair.html", "runs/judged/own-good.trec"} <= {*written}
+
+
+MEASURES = {  # as trec_eval names them
+    "ndcg": ir_measures.nDCG @ 10,
+    "recall": ir_measures.R @ 3,
+    "precision": ir_measures.P @ 5,
+    "mrr": ir_measures.RR @ 5,
+    "hit_rate": ir_measures.Success @ 20,
+}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """A folder with grades 0 to 3 of a third of all pairs, and a run, 30 deep."""
+    folder = make(tmp_path_factory.mktemp("graded") / "folder")
+    rng, ids = np.random.default_rng(7), np.array([f"d{n}" for n in range(N)])
+    queries = pd.read_csv(folder / "queries.csv").drop(columns="weight")
+    queries.to_csv(folder / "queries.csv", index=False)
+    lines, ranked = [], []
+    for query in queries["query_id"]:
+        judged = rng.choice(ids, N // 3, replace=False)
+        grades = rng.choice(4, N // 3, p=[0.7, 0.1, 0.1, 0.1])
+        lines += [f"{query} 0 {d} {g}" for d, g in zip(judged, grades, strict=True)]
+        places = enumerate(rng.permutation(ids)[:30], 1)
+        ranked += [f"{query} Q0 {d} {n} {-n} mine" for n, d in places]
+    (folder / "qrels.txt").write_text("\n".join(lines))
+    (folder / "runs").mkdir()
+    (folder / "runs" / "mine.trec").write_text("\n".join(ranked))
+    return str(folder)
+
+
+@pytest.mark.parametrize("metric", MEASURES)
+def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, metric):
+    measure = MEASURES[metric]
+    k = measure["cutoff"]
+    line = f"{{graded}} --only-own --metric {metric} --k {k}"
+    _, result, text = said_by(line, graded=graded)
+    assert f"{result['metric']}: " in text
+    row = pd.read_csv(said_by.out / "leaderboard.csv").iloc[0]
+    qrels = [*ir_measures.read_trec_qrels(str(said_by.out / "qrels-judged.trec"))]
+    judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
+    path = said_by.out / "runs/judged/run-mine.trec"
+    ranked = [*ir_measures.read_trec_run(str(path))]
+    kept = [row for row in ranked if (row.query_id, row.doc_id) in judged]
+    for column, rows in {metric: ranked, "condensed": kept}.items():
+        expected = ir_measures.calc_aggregate([measure], qrels, rows)[measure]
+        assert row[column] == pytest.approx(expected, abs=1e-12)
+    by_query = pd.read_csv(said_by.out / "queries.csv")
+    assert by_query[metric].mean() == pytest.approx(row[metric], abs=1e-12)
+    assert (by_query["cause"].notna() == ~(by_query["rank"] <= k)).all()
+
+
+# --- A second run ----------------------------------------------------------------
+
+
+def test_a_run_keeps_what_people_wrote_and_removes_the_page_of_the_last(said_by):
+    said_by("{data} {own} --incumbent bad")
+    path, page = said_by.out / "failures.csv", said_by.out / "pair.html"
+    failed = pd.read_csv(path, dtype=str).assign(**{"your cause": "judged wrong"})
+    failed.to_csv(path, sep=";", index=False)  # as a spreadsheet may
+    assert page.exists()
+    assert said_by("{data} {alone}")[0] == 0
+    assert not page.exists()
+    kept = corpus.read_table(path)
+    assert list(kept["your cause"]) == ["judged wrong"] * 30
+    assert list(kept["question"]) == list(failed["question"])
+
+
+def test_nothing_is_tuned_where_that_is_asked_for(said_by, monkeypatch):
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
+    monkeypatch.setattr(built_in, "BM25_SETTINGS", None)
+    _, result, text = said_by("{enough} --no-tuning --searches {mine}/alone.py")
+    assert "error" not in result, text
+    names = {row["search"] for row in result["leaderboard"]["judged"]}
+    assert {"text: BM25", "own: good"} <= names
+
+
+# --- What a terminal shows -------------------------------------------------------
 
 PRINTS = """
 import ctypes, os
-from searches import bad, good
+from own import bad, good
 
 print("while it is loaded")
 
 
 def prints(question, course):
     print("from Python")
-    os.write(1, b"from C\\n")
     os.system("echo from another program")
     ctypes.CDLL(None).printf(b"kept by C until the end\\n")
     return good(question, course)
@@ -323,33 +323,17 @@ SEARCHES = {"good": prints, "bad": bad}
 """
 
 
-def in_a_process(*words, **options):
-    """Run the command as a user does: what `subprocess.run` returns."""
-    command = [sys.executable, "-m", "evaluate_retrieval", *map(str, words)]
-    env = {**os.environ, "PYTHONPATH": str(corpus.ROOT)}
-    env |= {"PYTHONDONTWRITEBYTECODE": ""} | options.pop("env", {})  # writes .pyc
-    return subprocess.run(command, env=env, capture_output=True, **options)
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_a_search_that_prints_leaves_the_json_alone(folder, tmp_path, encoding):
-    (folder / "mine" / "prints.py").write_text(PRINTS)
-    words = [folder, "--searches", folder / "mine/prints.py", "--only-own", "--json"]
-    env = {"PYTHONIOENCODING": encoding}
-    ran = in_a_process(*words, "--out", tmp_path / "out", env=env)
-    found = json.loads(ran.stdout.decode(encoding))
-    assert found["search"] == "own: good"
-    assert "“own: good”" in found["says"]
-    for said in ("while it is loaded", "from Python", "from C", "from another", "kept"):
-        assert said.encode() in ran.stderr
-
-
-def test_a_terminal_that_knows_few_letters_is_no_error(folder, tmp_path):
-    searches = ["--searches", folder / "mine/searches.py", "--only-own"]
-    words = [folder, *searches, "--incumbent", "bad", "--out", tmp_path / "out"]
-    ran = in_a_process(*words, env={"PYTHONIOENCODING": "ascii"})
-    assert ran.returncode == 0, ran.stderr
-    assert rb"Ship \u201cown: good\u201d" in ran.stdout
+def test_a_search_that_prints_leaves_the_json_alone(places, tmp_path):
+    """Also in a terminal that knows few letters."""
+    path = Path(places["mine"]) / "prints.py"
+    path.write_text(PRINTS)
+    words = [sys.executable, "-m", "evaluate_retrieval", places["enough"], "--only-own"]
+    words += ["--searches", path, "--out", tmp_path / "out", "--json"]
+    env = os.environ | {"PYTHONPATH": str(corpus.ROOT), "PYTHONIOENCODING": "ascii"}
+    ran = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert json.loads(ran.stdout)["search"] == "own: good", ran.stderr
+    for printed in ("while it is loaded", "from Python", "from another", "kept"):
+        assert printed in ran.stderr
 
 
 def test_output_that_nobody_reads_is_no_verdict():
@@ -361,330 +345,57 @@ def test_output_that_nobody_reads_is_no_verdict():
     assert (ran.returncode, ran.stderr) == (3, b"")
 
 
-# --- What is said before a search is asked -------------------------------------
-
-
-def test_no_search_at_all_is_an_error(folder, run):
-    code, _, error = run(folder, "--only-own", own=False)
-    assert code == 3
-    assert "--only-own" in error
-
-
-def test_an_unknown_name_is_said_before_a_search_is_built(folder, run, monkeypatch):
-    asked = "def bad(question, course):\n    raise SystemError('asked')\n"
-    path = folder / "mine" / "searches.py"
-    path.write_text(f'{asked}\n\nSEARCHES = {{"good": bad, "bad": bad}}\n')
-    code, _, error = run(folder, "--incumbent", "no")
-    assert code == 3
-    assert "--incumbent: 'no' is no search here; there is 'own: good'" in error
-    assert "asked" not in error
-    monkeypatch.setattr(steps, "candidates", None)
-    assert "'no' is no search here" in run("compare", folder, "good", "no")[2]
-
-
-def test_a_model_that_cannot_be_asked_is_said_before_a_search(folder, run, monkeypatch):
-    monkeypatch.setenv("COURSE_LLM", "live")
-    monkeypatch.setenv("OPENAI_API_KEY", "x")
-    monkeypatch.setattr(run_module, "find_spec", lambda _: None)
-    monkeypatch.setattr(run_module.steps, "candidates", lambda *_: 1 / 0)
-    code, _, error = run(folder)
-    assert code == 3
-    assert "openai is not installed" in error
-
-
-# --- A second run --------------------------------------------------------------
-
-
-def test_a_run_follows_one_without_failures(folder, run):
-    path = folder / "mine" / "searches.py"
-    text = path.read_text()
-    path.write_text(text.replace(', "bad": bad, "same": good', ""))
-    assert run(folder)[0] == 0
-    assert not (run.out / "pair.html").exists()
-    assert len((run.out / "failures.csv").read_text().splitlines()) == 1
-    assert run(folder)[0] == 0  # it has read that table
-    path.write_text(text)
-    assert run(folder, "--incumbent", "bad")[0] == 0
-    assert (run.out / "pair.html").exists()
-    failed = pd.read_csv(run.out / "failures.csv", dtype=str)
-    failed["your cause"] = "judged wrong"
-    failed.to_csv(run.out / "failures.csv", sep=";", index=False)
-    path.write_text(text.replace(', "bad": bad, "same": good', ""))
-    assert run(folder)[0] == 0
-    assert not (run.out / "pair.html").exists()  # it was of another run
-    kept = corpus.read_table(run.out / "failures.csv")
-    assert list(kept["your cause"]) == ["judged wrong"] * N
-    assert list(kept["question"]) == list(failed["question"])
-
-
-def test_a_run_of_few_queries_is_not_compared(folder, run):
-    (folder / "runs").mkdir()
-    (folder / "runs" / "few.trec").write_text("d0 Q0 d0 1 1 few\n")
-    code, _, error = run("compare", folder, "few", "good")
-    assert code == 3
-    assert "error: 'run: few' ranks less than half of the judged queries" in error
-
-
-def test_few_queries_do_not_decide_a_comparison(folder, run):
-    ids = [f"d{n}" for n in range(10)]
-    queries = pd.read_csv(folder / "queries.csv")
-    queries[queries["query_id"].isin(ids)].to_csv(folder / "queries.csv", index=False)
-    (folder / "qrels.txt").write_text("\n".join(f"{id_} 0 {id_} 1" for id_ in ids))
-    code, said, _ = run("compare", folder, "good", "bad")
-    assert code == 2
-    assert "Fewer than 50 queries decide nothing." in said
-
-
-def test_a_name_may_be_long_and_have_escape_sequences(folder, run):
-    long, red = "é" * 300, "\x1b[31mred $\\frac$"
-    path = folder / "mine" / "searches.py"
-    text = path.read_text().replace('"good": good', f"{long!r}: good")
-    path.write_text(text.replace('"bad": bad', f"{red!r}: bad"))
-    code, said, error = run(folder, "--incumbent", red)
-    assert code == 0, error
-    assert "Ship “own: éé" in said
-    code, said, error = run("compare", folder, long, red)
-    assert code == 0, error
-    assert "\x1b" not in said + error
-    assert "“own: [31mred $\\frac$”" in said
-    code, _, error = run("compare", folder, long, f"{red}?")
-    assert code == 3
-    assert "\x1b" not in error
-
-
-def test_two_kinds_that_disagree_are_told(folder, run):
-    """`good` finds the answer of a query, then of the next; `bad` the reverse."""
-    ids = [f"d{n}" for n in range(N)]
-    asked, nexts = [f"what is {id_}" for id_ in ids], [*ids[1:], ids[0]]
-    order = dict(zip(asked, zip(ids, nexts, strict=True), strict=True))
-    (folder / "mine" / "order.json").write_text(json.dumps(order))
-    table = {"question": asked, "course": "all", "document": nexts}  # bad's first
-    pd.DataFrame(table).to_csv(folder / "ground-truth-data.csv", index=False)
-    code, said, error = run(folder, "--incumbent", "bad")
-    assert code == 0, error
-    assert "Ship “own: good”. On 60 judged queries it is better" in said
-    assert "On generated queries, which do not decide, it is worse by 0.500" in said
-
-
-def test_no_queries_show_nothing_and_pass_no_gate(folder, run):
-    assert run(folder)[0] == 2
-    baseline = folder / "mine" / "baseline.json.gz"
-    (run.out / "baseline.json.gz").replace(baseline)
-    for name in ("queries.csv", "qrels.txt"):
-        (folder / name).unlink()
-    _, said, _ = run("power", folder, own=False)
-    assert f"{folder} has no queries that can decide" in said
-    code, _, error = run("gate", folder, "--baseline", baseline)
-    assert code == 3
-    assert "there are no queries that can decide" in error
-    code, _, error = run("compare", folder, "good", "bad")
-    assert code == 3
-    assert "there are no queries that can decide" in error
-
-
-# --- Judging -------------------------------------------------------------------
-
-
-def to_judge(folder, out, *documents):
-    """Write a run's list of pairs to judge, the same query with each document."""
-    pairs = pd.DataFrame(
-        {"query_id": "d0", "query": "what is d0", "course": "all"}, [0]
-    )
-    pairs = pairs.assign(kind="odd", drawn="next")
-    pairs = pairs.merge(pd.DataFrame({"document": documents}), how="cross")
-    pairs[corpus.TO_JUDGE].to_csv(out / "judge-next.csv", index=False)
-    of_folder = {"data": str(folder), "inputs": {}, "outputs": {"judge-next.csv": ""}}
-    (out / "run.json").write_text(json.dumps(of_folder))
-
-
-ENDS = {"its end": EOFError, "an interrupt": KeyboardInterrupt}
-
-
-@pytest.mark.parametrize("error", ENDS.values(), ids=ENDS)
-def test_what_was_judged_before_the_input_ends_is_kept(folder, run, monkeypatch, error):
-    to_judge(folder, run.out, "d5", "d6", "d7")
-    keys = mock.Mock(side_effect=["u", "2", error])  # u: nothing to go back to
-    monkeypatch.setattr("builtins.input", keys)
-    code, _, said = run("judge", folder, own=False)
-    assert code == (3 if error is KeyboardInterrupt else 0), said
-    table = corpus.read_table(folder / "judged-queries.csv")
-    grades = table.set_index(["query_id", "document"])["grade"]
-    assert grades["d0", "d5"] == "2"
-    assert len(table) == N + 1
-
-
-def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
-    folder, run, monkeypatch
-):
-    to_judge(folder, run.out, "d5")
-    keys = mock.Mock(side_effect=["2", EOFError])
-    monkeypatch.setattr("builtins.input", keys)
-    with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
-        twice = mock.Mock(side_effect=KeyboardInterrupt)
-        patched.setattr(corpus.os, "replace", twice)
-        assert run("judge", folder, own=False)[0] == 3
-    assert not (folder / "judged-queries.csv").exists()
-    to_judge(folder, run.out, "d7")  # a list without any of the pairs of before
-    code, said, error = run("judge", folder, "--name", "ann", own=False)
-    assert code == 0, error
-    assert "judgements-me.csv: 1 grades added" in said
-    table = corpus.read_table(folder / "judged-queries.csv")
-    assert table.set_index(["query_id", "document"])["grade"]["d0", "d5"] == "2"
-
-
-def test_a_list_of_another_folder_or_query_is_not_judged(folder, run, monkeypatch):
-    with open(folder / "documents.csv", "a") as file:
-        file.write("d 5,with a blank,one text for all\n")
-    monkeypatch.setattr("builtins.input", mock.Mock(side_effect=["1", EOFError, "1"]))
-    to_judge(folder, run.out, "d 5", "d6")
-    path = run.out / "judge-next.csv"
-    table = corpus.read_table(path)
-    table.loc[table["document"] == "d6", "query"] = "another question"
-    corpus.write_table(table, path)
-    _, said, _ = run("judge", folder, own=False)
-    assert "1 of 2 pairs are of no document or no query here" in said
-    (folder / "qrels.txt").unlink()
-    judged = corpus.read_table(folder / "judged-queries.csv")
-    assert "d 5" in set(judged["document"])  # as it was, and no d%205
-    to_judge(folder / "mine", run.out, "d6")
-    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
-    code, said, error = run("judge", folder)
-    assert code == 0, error
-    assert "judge-next.csv was not written by the last run on" in said
-    assert "judgements-me.csv: 0 of 2" in said  # twenty queries, each with ten or more
-
-
-def test_nothing_is_written_where_nothing_was_judged(folder, run, monkeypatch):
-    to_judge(folder, run.out, "d5")
-    monkeypatch.setattr("builtins.input", mock.Mock(side_effect=EOFError))
-    code, said, _ = run("judge", folder, own=False)
-    assert code == 0
-    assert "judgements-me.csv: 0 of 1 judged" in said
-    assert not (folder / "judged-queries.csv").exists()
-
-
-def test_escape_sequences_of_a_record_do_not_reach_the_terminal(
-    folder, run, monkeypatch
-):
-    path = folder / "documents.csv"
-    documents = pd.read_csv(path)
-    documents["text"] = "one\x1b]0;title\x07 \x9b31m text\r\u200d, señor"
-    documents.to_csv(path, index=False)
-    to_judge(folder, run.out, "d5")
-    monkeypatch.setattr("builtins.input", lambda: "q")
-    _, said, _ = run("judge", folder, own=False)
-    assert "one]0;title 31m text\u200d, señor\n" in said
-    assert not {"\x1b", "\x07", "\x9b", "\r"} & {*said}
-
-
-def test_a_pair_whose_document_is_gone_is_counted(folder, run, monkeypatch):
-    to_judge(folder, run.out, "gone", "d5")
-    (folder / "qrels.txt").write_text("d0 0 d0 3\nd1 0 d1 1\n")
-    monkeypatch.setattr("builtins.input", lambda: "3")  # as high as in the folder
-    code, said, error = run("judge", folder, own=False)
-    assert code == 0, error
-    assert "1 of 2 pairs are of no document or no query here" in said
-    assert "1 of 1 judged" in said
-
-
-def test_the_first_judgements_need_no_vectors(folder, run, monkeypatch):
-    (folder / "qrels.txt").unlink()
-    to_judge(folder, run.out)
-    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
-    monkeypatch.setattr("builtins.input", mock.Mock(side_effect=["1", "q"]))
-    searches = ["--searches", folder / "mine/searches.py"]
-    code, _, error = run("judge", folder, *searches, own=False)
-    assert code == 0, error
-    assert len(corpus.read_table(folder / "judged-queries.csv")) == 1
-
-
-def test_without_queries_there_is_nothing_to_judge(folder, run):
-    for name in ("queries.csv", "qrels.txt"):
-        (folder / name).unlink()
-    code, _, error = run("judge", folder, own=False)
-    assert code == 3
-    assert "no queries to judge: write some into queries.txt" in error
-
-
-def test_the_command_line_is_read_without_pandas():
-    code = "import sys, evaluate_retrieval.__main__; sys.exit('numpy' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], cwd=corpus.ROOT, check=True)
-
-
-# --- The metric ----------------------------------------------------------------
-
-AT = {  # as trec_eval names them
-    "ndcg": ir_measures.nDCG,
-    "recall": ir_measures.R,
-    "precision": ir_measures.P,
-    "mrr": ir_measures.RR,
-    "hit_rate": ir_measures.Success,
-}
+# --- Judging ---------------------------------------------------------------------
 
 
 @pytest.fixture
-def graded(folder):
-    """The folder with grades 0 to 3 of a third of all pairs, and a run, 30 deep."""
-    rng, ids = np.random.default_rng(7), np.array([f"d{n}" for n in range(N)])
-    lines, ranked = [], []
-    for id_ in ids:
-        judged = rng.choice(ids, N // 3, replace=False)
-        grades = rng.choice(4, N // 3, p=[0.7, 0.1, 0.1, 0.1])
-        lines += [f"{id_} 0 {d} {g}" for d, g in zip(judged, grades, strict=True)]
-        found = rng.permutation(ids)[:30]
-        ranked += [f"{id_} Q0 {d} {n + 1} {-n} mine" for n, d in enumerate(found)]
-    (folder / "qrels.txt").write_text("\n".join(lines))
-    (folder / "runs").mkdir()
-    (folder / "runs" / "mine.trec").write_text("\n".join(ranked))
-    return folder
+def judge(tmp_path, said_by, monkeypatch):
+    """A function: judge some documents for the query q0, with keys that end so."""
+    folder = make(tmp_path / "folder")
+    said_by.out.mkdir()
+
+    def judge(documents, *keys, data=folder):
+        pairs = pd.DataFrame({"document": documents, "query_id": "q0"})
+        pairs = pairs.assign(query="what is d0", course="all", kind="odd", drawn="next")
+        pairs[corpus.TO_JUDGE].to_csv(said_by.out / "judge-next.csv", index=False)
+        of_run = {"data": str(data), "inputs": {}, "outputs": {"judge-next.csv": ""}}
+        (said_by.out / "run.json").write_text(json.dumps(of_run))
+        monkeypatch.setattr("builtins.input", mock.Mock(side_effect=keys))
+        return said_by("judge {folder} {own}", folder=folder)
+
+    judge.folder, judge.path = folder, folder / "judged-queries.csv"
+    return judge
 
 
-@pytest.mark.parametrize("k", [3, 5, 10, 20])
-@pytest.mark.parametrize("metric", AT)
-def test_each_metric_decides_and_is_that_of_trec_eval(graded, run, metric, k):
-    words = ["--metric", metric, "--k", k, "--only-own"]
-    code, output, error = run(graded, *words, "--json", own=False)
-    result, measure = json.loads(output), AT[metric] @ k
-    label = f"{screen.METRICS[metric]}@{k}"
-    assert (result["metric"], code) == (label, 0), error
-    assert f"{label}: " in error
-    row = pd.read_csv(run.out / "leaderboard.csv").iloc[0]
-    qrels = [*ir_measures.read_trec_qrels(str(run.out / "qrels-judged.trec"))]
-    judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
-    ranked = [*ir_measures.read_trec_run(str(run.out / "runs/judged/run-mine.trec"))]
-    kept = [row for row in ranked if (row.query_id, row.doc_id) in judged]
-    for column, rows in {metric: ranked, "condensed": kept}.items():
-        expected = ir_measures.calc_aggregate([measure], qrels, rows)[measure]
-        assert row[column] == pytest.approx(expected, abs=1e-12)
-    by_query = pd.read_csv(run.out / "queries.csv")
-    assert by_query[metric].mean() == pytest.approx(row[metric], abs=1e-12)
-    missed = by_query["cause"].notna()
-    assert (missed == ~(by_query["rank"] <= k)).all()
+def grades_in(path):
+    """The grades of judged-queries.csv by query and document: a dict."""
+    table = corpus.read_table(path).set_index(["query_id", "document"])
+    return table["grade"].astype(float).to_dict()
 
 
-def test_more_results_than_a_run_has_are_an_error(graded, run):
-    code, _, error = run(graded, "--k", "31", "--only-own", own=False)
-    assert code == 3
-    assert "--k 31: the run 'mine' has fewer results for each query" in error
+ENDS = {"q": 0, EOFError: 0, KeyboardInterrupt: 3}
 
 
-def test_a_baseline_of_another_metric_is_measured_anew(graded, run):
-    run(graded, "--only-own", own=False)
-    baseline = graded / "mine" / "baseline.json.gz"
-    (run.out / "baseline.json.gz").replace(baseline)
-    words = ["gate", graded, "--baseline", baseline, "--only-own"]
-    code, output, error = run(*words, "--metric", "recall", "--k", "20", own=False)
-    assert code == 0, error
-    assert "recall@20 +0.000 (+0.000 to +0.000)" in output
-    assert "made with nDCG@10. Both runs are measured by recall@20." in output
+@pytest.mark.parametrize(("end", "code"), ENDS.items())
+def test_judging_adds_to_what_is_judged_however_it_ends(judge, end, code):
+    before = {(f"q{n}", f"d{n}"): 1 for n in range(N)}
+    assert judge(["d5", "d0", "d2"], "2", "0", end)[0] == code
+    assert grades_in(judge.path) == before | {("q0", "d5"): 2, ("q0", "d0"): 0}
 
 
-def test_nothing_is_tuned_where_that_is_asked_for(folder, run, monkeypatch):
-    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
-    monkeypatch.setattr(built_in, "BM25_SETTINGS", None)
-    searches = ["--searches", folder / "mine/searches.py"]
-    code, output, error = run(folder, *searches, "--no-tuning", "--json", own=False)
-    names = {row["search"] for row in json.loads(output)["leaderboard"]["judged"]}
-    assert code < 3, error
-    assert {"text: BM25", "own: good"} <= names
-    assert built_in.TUNED_TEXT not in names
+def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
+    judge, monkeypatch
+):
+    with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
+        twice = mock.Mock(side_effect=KeyboardInterrupt)
+        patched.setattr(corpus.os, "replace", twice)
+        assert judge(["d5"], "2", EOFError)[0] == 3
+    assert not judge.path.exists()
+    assert judge(["d7"], EOFError)[0] == 0  # a list without the pair of before
+    assert grades_in(judge.path)["q0", "d5"] == 2
+
+
+def test_a_document_that_is_gone_is_not_judged(judge):
+    _, result, text = judge(["gone", "d5"], "1")
+    assert "1 of 2 pairs" in text
+    assert "1 of 1" in result["says"]

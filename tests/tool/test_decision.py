@@ -107,8 +107,18 @@ def test_what_nobody_judged_is_a_bound():
     made = decision.decide(queries, incumbent="old")
     assert (made.verdict, made.rivals) == ("undecided", ("new",))
     assert "30% of “new” and 100% of “old” were judged" in made.says
+    near = values.assign(new=0.5 + NOISE)  # as it is near, and without them worse
+    queries = measured(near, condensed=values, judged=judged)
+    assert "were judged" in decision.decide(queries, incumbent="old").says
     queries = measured(values, condensed=values, judged=judged)
     assert decision.decide(queries, incumbent="old").verdict == "keep"
+
+
+def test_half_the_gain_takes_four_times_the_needs_and_they_show_it():
+    needed = decision.power()
+    assert needed.loc[0.01].to_numpy() == pytest.approx(4 * needed.loc[0.02], abs=4)
+    for name, n in needed.loc[0.02].xs("median", level=1).items():
+        assert decision.can_show(n)[name] == pytest.approx(0.02, rel=0.01)
 
 
 def test_as_many_groups_as_it_says_ship_four_times_in_five():
