@@ -29,13 +29,6 @@ def questions_of(reply):
 
 
 # %% 3 right
-def copied(question, text):
-    asked, found = question.lower().split(), text.lower().split()
-    return float(np.mean([word in found for word in set(asked)]))
-
-
-# %% 3 wrong
-# Upper and lower case are two words.
-def copied(question, text):
-    asked, found = set(question.split()), set(text.split())
-    return len(asked & found) / len(asked)
+def kept(before, after):
+    ids = set(map(document_id, before))
+    return np.mean([id_ in set(map(document_id, after)) for id_ in ids])

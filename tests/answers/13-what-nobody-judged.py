@@ -35,33 +35,12 @@ def condense(ranking, qrel, k):
 
 
 # %% 3 right
-def refused_at(answerable, hopeless, share):
-    return sum(score < np.quantile(answerable, share) for score in hopeless) / len(
-        hopeless
-    )
-
-
-# %% 3 wrong
-# The share from above.
-def refused_at(answerable, hopeless, share):
-    limit = np.quantile(answerable, 1 - share)
-    return np.mean(hopeless < limit)
-
-
-# %% 3 wrong
-# That is what it refuses of the queries with an answer: the price itself.
-def refused_at(answerable, hopeless, share):
-    limit = np.quantile(answerable, share)
-    return np.mean(answerable < limit)
-
-
-# %% 4 right
 predicted = (0.4, "lower")
 
-# %% 4 wrong
+# %% 3 wrong
 # All of it was judged only when vectors had filled the pool, too.
 predicted = (1.0, "higher")
 
-# %% 4 wrong
+# %% 3 wrong
 # Some records are found by both.
 predicted = (0.1, "lower")
