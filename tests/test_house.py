@@ -12,7 +12,7 @@ BELOW = {  # of each room: what it may import, beside what is in it
     "utils": set(),
     "course": {"utils"},
     "evaluate_retrieval": {"course", "utils"},
-    "notebooks/more": {"course", "utils"},
+    "notebooks/more": {"evaluate_retrieval", "course", "utils"},
     "notebooks": {"evaluate_retrieval", "course", "utils"},
 }
 # who may read the environment: settings that docs/settings.md names, once each

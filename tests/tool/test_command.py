@@ -16,7 +16,7 @@ import pytest
 from filelock import FileLock
 
 from course import corpus
-from evaluate_retrieval import __main__, built_in, manifest
+from evaluate_retrieval import __main__, built_in, folder, labels, manifest
 
 N = 60
 SEARCHES = """
@@ -386,6 +386,7 @@ def test_judging_adds_to_what_is_judged_however_it_ends(judge, end, code):
 def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
     judge, monkeypatch
 ):
+    labels.remember(folder.read(judge.path.parent))  # nothing else is written
     with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
         twice = mock.Mock(side_effect=KeyboardInterrupt)
         patched.setattr(corpus.os, "replace", twice)
