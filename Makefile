@@ -77,9 +77,6 @@ notebooks: .venv/tested         ## for authors: execute the committed notebooks 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/bench.py
 
-simulate: .venv/tested          ## how often the command errs: the tables of docs/command.md, gate.md and online.md, in about ten minutes (needs `make collections`)
-	@$(BIN)/python tests/simulate.py
-
 slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network (CLASS=1 folds the results)
 	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides" $(if $(CLASS),"$$($(BIN)/python scripts/fold.py --outputs)")

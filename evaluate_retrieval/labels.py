@@ -391,7 +391,7 @@ def sentence(counts, is_written):
     )
     if not is_written:
         return f"{text} --write carries over what is safe."
-    advice = "Put them beside the documents; then “judge” asks for the others."
+    advice = "Copy them into the folder; then “judge” asks for the others."
     return f"{text} {JUDGED} and {TEXTS} have the first. {advice}"
 
 

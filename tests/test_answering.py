@@ -90,6 +90,9 @@ def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
     with chat_server(reply) as server, live(server):
         stated = answering.read_facts(rows_of("x", "y", "z"), FACTS, tmp_path)
     assert stated.fillna("none").to_dict() == {5: "1", 3: "01", 4: "none"}
+    no_verdict = chat_server(answer("", top_logprobs={"5": -0.1}))
+    with no_verdict as server, live(server), pytest.raises(RuntimeError, match="of 01"):
+        answering.read_facts(rows_of("new", "y", "z"), FACTS, tmp_path)
 
 
 def test_a_recorded_answer_has_its_reading_and_a_refusal_states_nothing(tmp_path):

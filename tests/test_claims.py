@@ -210,14 +210,3 @@ def numbers_for(page):
 @pytest.mark.parametrize("page", ["README", *PAGES])
 def test_each_decimal_is_printed_in_its_section_or_is_one_of_its_claims(page):
     assert not [pair[0] for pair in numbers_for(page) if not is_known(*pair)]
-
-
-def test_of_decimals_with_another_last_digit_nine_of_ten_would_be_noticed():
-    every = [pair for page in ("README", *PAGES) for pair in numbers_for(page)]
-    assert len(every) > 300
-    caught = [
-        not is_known(decimal[:-1] + digit, numbers)
-        for decimal, numbers in every
-        for digit in set("0123456789") - {decimal[-1]}
-    ]
-    assert sum(caught) >= 0.9 * len(caught)

@@ -190,28 +190,3 @@ def test_a_verdict_follows_the_rule():
         assert claims.verdict(row) == verdict
         turned = verdict.replace("holds", "reverses")
         assert claims.verdict(row | {"difference": -0.1}) == turned
-
-
-def test_the_best_fixed_way_and_rule_count_each_collection_once():
-    small, large = np.zeros((2, 5)), np.zeros((20, 5))
-    small[:, 1], large[:, 3] = 1, 0.9
-    assert sums.best_fixed({"small": (small, ...), "large": (large, ...)}) == 1
-    # below the cut of words the first way is right, above it the last
-    table, features = np.zeros((10, 5)), np.zeros((10, 3))
-    features[:, 0] = range(10)
-    table[:5, 0] = table[5:, 4] = 1
-    rule = sums.best_rule({"x": (table, features)}, "words")
-    assert rule[1:] == (0, 4)
-    assert sums.by_rule(table, features, rule, "words").tolist() == [1.0] * 10
-    # a query at the cut takes the first
-    assert sums.by_rule(table, features, (4.0, 0, 4), "words").all()
-
-
-def test_what_reports_has_not_chosen():
-    columns = {name: [0.0, 0.0] for name in sums.SUMS}
-    good = {name: pd.DataFrame(columns | {"vectors": [0.5, 0.5]}) for name in "ab"}
-    values = good | {"odd": pd.DataFrame(columns | {"RRF, 60": [0.9, 0.9]})}
-    features = pd.DataFrame({name: [1.0, 2.0] for name in sums.FEATURES})
-    tables = sums.left_out(values, dict.fromkeys(values, features), [*values])
-    for table in tables.values():  # the odd one's choice is vectors, the others' RRF
-        assert table["fixed"].tolist() == [0, 0]

@@ -8,9 +8,7 @@ from functools import cache
 import data_card
 import pandas as pd
 import pytest
-from notebook_cells import namespace_of
 
-import utils
 from course import corpus, essays, llm
 
 DATA = corpus.ROOT / "data"
@@ -101,47 +99,6 @@ def test_ids_in_a_table_are_those_of_another():
         "fact-annotations.csv context": {*essays.essay_contexts(DATA)},
     }.items():
         assert ids_in(column) <= ids, column
-
-
-def test_the_ground_truth_is_the_recorded_questions_after_the_gate():
-    documents = corpus.load_documents(DATA)
-    notebook = namespace_of("14-do-models-ask-as-people-do", "prompt")
-    prompts = [notebook["PROMPT"].format(**document) for document in documents]
-    answers = llm.ask(prompts, notebook["Questions"], DATA / "recorded-questions.jsonl")
-    gate = {(row.question, row.document): row for row in read("gate.csv").itertuples()}
-    expected, n_read = [], 0
-    for document, answer in zip(documents, answers, strict=True):
-        for question in answer.questions:
-            row = gate.get((question, document["id"]))
-            n_read += row is not None
-            mended = row.mended if row and row.decision == "mend" else question
-            expected.append((mended, document["course"], document["id"]))
-    assert n_read == len(gate)  # each row is of a recorded question
-    ours = read("ground-truth-data.csv")[utils.GROUND_TRUTH_COLUMNS]
-    assert list(ours.itertuples(index=False, name=None)) == expected
-
-
-@pytest.mark.parametrize("of", ["answer", "page-answer"])
-def test_two_people_read_each_fact_of_recorded_answers_alone(of):
-    recorded = llm.load_responses(DATA / f"recorded-{of}s.jsonl")
-    n_facts = read("answer-facts.csv").groupby("query_id").size()
-    for row in read(f"{of}-readings.csv").itertuples():
-        assert recorded[row.key]["answer"] != "I don't know."
-        assert len(row.first) == len(row.second) == n_facts[row.query_id], row
-        assert {*row.first, *row.second} <= {*"01x"}, row
-
-
-def test_each_fact_is_stated_by_a_record_that_answers_its_query():
-    queries, qrels = judged(DATA)
-    grades = dict(zip(queries["query_id"], qrels, strict=True))
-    facts, coverage = read("answer-facts.csv"), read("answer-coverage.csv")
-    number = facts.groupby("query_id").cumcount() + 1
-    assert coverage["query_id"].tolist() == facts["query_id"].tolist()
-    assert coverage["fact"].astype(int).tolist() == number.tolist()
-    for row in coverage.itertuples():
-        grades_of = [grades[row.query_id][id_] for id_ in row.records.split()]
-        assert min(grades_of) > 0, row
-        assert max(grades_of) == 2, row
 
 
 def test_queries_have_one_need_if_they_share_half_of_their_best_or_relevant_records():

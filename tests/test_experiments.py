@@ -8,7 +8,7 @@ import pytest
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, experiments, intervals, pooling, scoring
+from course import corpus, experiments, intervals, pooling, scoring
 
 
 def ask(*questions, **columns):
@@ -132,16 +132,6 @@ def test_two_estimates_are_the_raw_and_the_condensed_list():
     assert short["judged_at_k"].item() == 1 / 2
 
 
-def test_with_all_judged_a_figure_may_lie_outside_the_two_estimates():
-    """x is better than b, and nobody had judged it."""
-    before, after = (
-        pooling.two_estimates(ask("q", document=[qrel]), [["b", "x"]], k=2).loc[0]
-        for qrel in ({"b": 1}, {"b": 1, "x": 2})
-    )
-    assert before["ndcg"] == before["condensed"] == 1
-    assert after["ndcg"] < 0.9
-
-
 def test_the_hit_rate_decides_between_searches_with_the_same_mrr():
     searches = {"one": fixed("ax", "x", "x"), "two": fixed("xa", "xb", "x")}
     assert experiments.compare(searches, THREE, k=2).index.tolist() == ["two", "one"]
@@ -220,25 +210,3 @@ def test_a_field_of_stems_has_the_words_that_bm25_counts():
         "partit partit user id"
     )
     assert scoring.stems_of("of the") == scoring.stems_of("") == ""
-
-
-@pytest.mark.elasticsearch
-def test_a_title_counts_three_times_and_a_field_of_stems_finds_other_forms():
-    empty = {"course": "c", "section": ""}
-    documents = [
-        {"id": "a", "question": "kiwi", "text": "plums", **empty},
-        {"id": "b", "question": "fig", "text": "a kiwi, a kiwi and kiwis", **empty},
-        {"id": "c", "question": "pear", "text": "pear", **empty},
-    ]
-    searches = elastic.title_searches(elastic.connect_elasticsearch(), documents)
-    assert len(searches) == 6
-
-    def found(name, question):
-        return [id_ for id_ in searches[name](ask(question))[0] if id_]
-
-    assert found("best_fields", "plum") == []
-    assert found("best_fields, stems", "plum") == ["a"]
-    assert found("best_fields, title × 3", "kiwi") == ["a", "b"]
-    assert found("best_fields", "the fig") == ["b"]
-    for search in searches.values():
-        assert search(ask("of the")).tolist() == [[""] * 10]

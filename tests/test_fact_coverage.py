@@ -66,16 +66,6 @@ def test_no_verdict_is_made_up(tmp_path, message):
     assert math.isnan(llm.p_of(recorded))
 
 
-def test_the_call_that_lesson_04_shows_is_the_judges_call(tmp_path):
-    ask_judge = namespace_of("04-fact-coverage", "judge")["ask_judge"]
-    reply = digit({"1": 0.6, "0": 0.2, "Yes": 0.2})
-    with live(reply) as server, patch.object(essays, "DATA", tmp_path):
-        [response] = essays.digits(["prompt"], ask_judge)
-    by_course, body = judge(tmp_path / "course", reply)
-    assert server.requests[0].body == body
-    assert llm.p_of(response) == pytest.approx(llm.p_of(by_course), abs=1e-4)
-
-
 def test_a_live_model_reasons_before_it_lists_facts(tmp_path):
     listed, forms = {"reasoning": "One claim.", "facts": ["A."]}, []
     prompts = namespace_of("04-fact-coverage", "prompt")

@@ -4,7 +4,6 @@ Notebook 12 holds the rest: recall on all queries is that of the record, the pro
 are those of the recorded answers, and each way of cutting has its number of chunks."""
 
 import re
-from unittest.mock import Mock
 
 import numpy as np
 import pages
@@ -95,27 +94,3 @@ def test_sentences_and_lines_are_merged_up_to_a_size_on_a_page():
     cut = pages.sentences(words("One two. Three\nFour five", "Six"))
     assert ranges(cut) == [[0, 2], [2, 3], [3, 5], [5, 6]]
     assert ranges(pages.merged(cut, 3)) == [[0, 3], [3, 5], [5, 6]]
-
-
-def test_a_heading_is_repeated_and_paid_for_unless_the_chunk_begins_with_it(
-    monkeypatch,
-):
-    model = Mock()
-    model.tokenizer.tokenize = re.compile(r"\w+|\.").findall
-    monkeypatch.setattr(pages.embedding, "embedding_model", lambda: model)
-    tokens = words("# Top\n\n## First\n\na b c\n\n## Second\n\nd", title="Top")
-    cut = pages.cut_of([(0, 0, 2), (0, 2, 5), (0, 5, 7), (0, 7, 10)])
-    cut = pages.with_headings(cut, tokens)
-    assert cut["prefix"].tolist() == ["", "Top. ", "Top. First. ", "Top. First. "]
-    assert pages.texts_of(cut, tokens)[2] == "Top. First. b c"
-    assert pages.costs_of(cut).tolist() == [2, 3 + 2, 2 + 4, 3 + 4]
-
-
-def test_a_query_is_answered_by_the_records_with_its_best_grade():
-    rows = [("a", 0, 2), ("b", 2, 3), ("c", 5, 7)]
-    spans = pd.DataFrame(rows, columns=["record", "first", "last"])
-    queries = pd.DataFrame({"question": ["x"], "document": [{"a": 1, "b": 2, "c": 2}]})
-    assert pages.relevant_tokens(queries, spans)[0].tolist() == [2, 5, 6]
-    queries["document"] = [{"a": 0}]
-    with pytest.raises(ValueError, match="'x'"):
-        pages.relevant_tokens(queries, spans)

@@ -60,17 +60,6 @@ def test_a_model_grades_each_pair_once_and_few_without_a_digit_are_counted(
             pooling.graded(pairs[:10], documents, path)
 
 
-def test_a_log_has_a_head_a_middle_and_a_tail_whatever_is_upper_case():
-    table = pooling.strata([*"aaabBccd", "A ", " "])
-    assert table["question"].tolist() == [*"abcd"]
-    assert table["lines"].tolist() == [4, 2, 2, 1]
-    # a alone has the half of the eight lines that were typed more than once
-    assert table["kind"].tolist() == ["head", "middle", "middle", "tail"]
-    sample = pooling.sample_log(table, 1, "c")
-    assert sorted(sample["kind"]) == ["head", "middle", "tail"]
-    assert sample["query_id"].tolist() == ["log000", "log001", "log002"]
-
-
 def test_a_pool_has_what_any_search_finds_once_and_its_order_tells_no_rank():
     ranking = [f"d{number}" for number in range(9)]
     searches = {"one": lambda _: [ranking], "two": lambda _: [["", "x", "d1"]]}

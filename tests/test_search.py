@@ -16,7 +16,7 @@ from minsearch import Index
 from sklearn.metrics.pairwise import cosine_similarity
 
 import utils
-from course import corpus, elastic, scoring
+from course import corpus, scoring
 
 CELLS = st.sampled_from([-np.inf, -1.0, 0.0, 0.25, 0.5, 1e-300, 7.0])
 SCORES = arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 12)), elements=CELLS)
@@ -272,25 +272,3 @@ def test_a_heading_counts_as_often_as_asked():
     # a tie, in order of the documents
     assert by_bm25(documents, "plum") == [["a", "b"]]
     assert by_bm25(documents, "plum", heading=3) == [["b", "a"]]
-
-
-@pytest.mark.parametrize("kind", ["combined_fields", "most_fields"])
-def test_a_query_of_elasticsearch_asks_in_its_own_way_and_within_the_course(kind):
-    bool_ = elastic.match_query(["question^3"], kind)("why?", "c")["query"]["bool"]
-    assert bool_["filter"] == {"term": {"course": "c"}}
-    [(name, match)] = bool_["must"].items()
-    assert (match["query"], match["fields"]) == ("why?", ["question^3"])
-    assert match.get("type", name) == kind
-
-
-def test_each_of_the_ten_searches_finds_the_record_that_is_asked_for():
-    documents = DOCUMENTS[::20]
-    questions = pd.DataFrame(documents).assign(question=[d["text"] for d in documents])
-    found = {}
-    for name, search in scoring.ten_searches(documents).items():
-        found[name] = utils.run_search(questions, search, 10)
-        assert (found[name][:, 0] == questions["id"]).mean() > 0.95, name
-    assert len(found) == 10
-    like_vectors = {name: (found[name] == found["vectors"]).mean() for name in found}
-    assert like_vectors["sum, 0.8"] > like_vectors["sum, 0.5"]
-    assert (found["RRF, 60"] != found["RRF, 1"]).any()

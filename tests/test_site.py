@@ -131,24 +131,3 @@ def test_every_page_fits_a_phone_and_asks_nothing_of_the_network(site, pages, br
         right["language"] = "es" if is_spanish else "en"
         assert page.evaluate(STATE) == right, path
     assert [url for url in asked if not url.startswith((site.as_uri(), "data:"))] == []
-
-
-def test_the_edition_for_a_class_hides_results_and_can_show_notes(tmp_path, browser):
-    names = "*.md,notebooks/02*,notebooks/more/13*,notebooks/es/*,docs/*.md"
-    options = [f"-Dinclude_patterns={names}"]
-    options += ["-Dsuppress_warnings=myst.xref_missing,toc"]
-    folder = make_site(
-        tmp_path / "edition", *options, CLASS="1", NOTES="1", BROWSER="0"
-    )
-    page = browser.new_page()
-    page.goto((folder / "notebooks/02-text-evaluation.html").as_uri())
-    outputs = page.locator(".cell_output")
-    result = page.get_by_text("Seven of twelve.", exact=True)
-    assert outputs.count() >= 25
-    assert not any(one.is_visible() for one in [result, *outputs.all()])
-    page.locator("details", has=result).locator("summary").click()
-    page.locator("details.hide", has=outputs).locator("summary").first.click()
-    assert result.is_visible()
-    assert outputs.first.is_visible()
-    assert page.locator("summary", has_text="Notes").count() >= 6
-    assert "in the browser" not in page.locator("article p").first.inner_text()

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fold
 import pytest
 from notebook_cells import NOTEBOOKS
 
@@ -35,11 +34,6 @@ STATE = """() => {
     bad: [...document.images].filter((i) => !i.naturalWidth || !i.alt.trim()).length,
     language: document.documentElement.lang,
   };
-}"""
-FIRST_RESULT = """() => {
-  const slide = document.querySelector("details.result").closest("section");
-  const { h, v } = Reveal.getIndices(slide);
-  Reveal.slide(h, v, 9);
 }"""
 
 
@@ -74,18 +68,3 @@ def test_every_slide_fits_a_projector_and_no_network_is_needed(tmp_path, page):
         assert state["notes"] >= 6, path.stem
         assert state["language"] == ("es" if path.parent.name == "es" else "en")
     assert not [url for url in asked if not url.startswith(("file:", "data:"))]
-
-
-def test_the_slides_for_a_class_open_a_result_with_a_click(tmp_path, page):
-    fold.copy(tmp_path / "class", keeps_outputs=True)
-    for path in (tmp_path / "class").rglob("*.ipynb"):
-        if path.stem[:2] not in ("02", "06"):
-            path.unlink()  # one of each folder is enough
-    make_slides(tmp_path, tmp_path / "class")
-    open_slides(page, tmp_path, "02-text-evaluation")
-    assert page.locator("details.result").count() >= 10
-    page.evaluate(FIRST_RESULT)
-    result = page.get_by_text("Seven of twelve.", exact=True)
-    assert not result.is_visible()
-    page.locator("details.result summary").first.click()
-    assert result.is_visible()
