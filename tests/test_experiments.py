@@ -8,7 +8,7 @@ import pytest
 from minsearch import Index
 
 import utils
-from course import corpus, experiments, intervals, pooling, scoring
+from course import corpus, experiments, intervals, pooling
 
 
 def ask(*questions, **columns):
@@ -155,6 +155,16 @@ def test_boards_of_halves_are_means_and_tau_counts_pairs_in_the_same_order():
     assert experiments.tau(first, second).tolist() == [pytest.approx(1 / 3), -1]
 
 
+def test_differences_of_pairs_are_corrected_over_all_kinds():
+    values = pd.DataFrame({"a": [1, 0.5, 1], "b": [0.5, 0, 0.5]})
+    kinds = dict.fromkeys(["generated", "judged"], THREE)
+    pairs = {"": ("a", "b")}
+    tables = experiments.pair_differences(dict.fromkeys(kinds, values), pairs, kinds)
+    assert [*tables] == [*experiments.LABELS.values()]
+    for table in tables.values():  # alone p is 2 / 8
+        assert table[["difference", "p"]].to_numpy().tolist() == [[0.5, 0.5]]
+
+
 def test_times_are_milliseconds_of_one_query(monkeypatch):
     clock = SimpleNamespace(perf_counter=iter([1, 1.6]).__next__)
     monkeypatch.setattr(experiments, "time", clock)
@@ -203,10 +213,3 @@ def test_a_leaderboard_resamples_documents_or_needs(judged):
     board = board_of(rankings, queries, k=1)
     interval = intervals.confidence_interval(good, documents)
     assert board.loc["good", ["low", "high"]].tolist() == pytest.approx(interval)
-
-
-def test_a_field_of_stems_has_the_words_that_bm25_counts():
-    assert scoring.stems_of("The partitioned Partitions, and a user-id") == (
-        "partit partit user id"
-    )
-    assert scoring.stems_of("of the") == scoring.stems_of("") == ""

@@ -262,10 +262,6 @@ def test_words_are_pairs_of_characters_where_no_blanks_part_them(text, words):
     assert scoring.words_of([text]) == [words.split()]
 
 
-def test_without_a_language_words_keep_their_ends_and_common_ones_count():
-    assert scoring.words_of(["The logs"], language="none") == [["the", "logs"]]
-
-
 def test_a_heading_counts_as_often_as_asked():
     assert by_bm25([document("a")], "word", "") == [["", ""]] * 2
     documents = [document("a", "kiwi", "plum"), document("b", "plum", "kiwi")]
