@@ -157,6 +157,7 @@ QRELS = "query-id\tcorpus-id\tscore\n301\td1\t2\n301\td2\t-1\n302\td2\t1\n"
 FAQ = {"faq.csv": "id,text\n1,Up.\n2,Down.\n"}
 TV = {"documents.csv": "id,text,course\n1,Up.,tv\n2,Down.,radio\n"}
 HEADER = "query_id,query,course,kind,document,grade\n"
+DRAWN = "c,B?,all,drawn from the log,1,1\nd,C?,all,drawn from the log,2,1\n"
 OURS = json.dumps([dict(zip(corpus.FIELDS, ["Up.", "", "", "tv", "1"], strict=True))])
 PAGES = "id,page,text\nc1,a,about apples\nc2,b,about pears\nc3,a,about plums\n"
 HTML = """<html><head><title>No &amp; sound</title><style>p {}</style></head>
@@ -214,8 +215,8 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
         {"courses": {"all"}, "grades": {"1": {"2": 1}}, "text": "no search filters"},
     ),
     "queries drawn from a log": (
-        TV | {"judged-queries.csv": f"{HEADER}c,B?,all,drawn from the log,1,1\n"},
-        {"decide": [], "text": "1 judged queries are drawn for single pairs"},
+        TV | {"judged-queries.csv": HEADER + DRAWN},
+        {"decide": [], "text": "2 judged queries are drawn for single pairs"},
     ),
     "our own form": (
         {
@@ -346,7 +347,10 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
         "refused; 2 in judged-queries.csv (line 2), 1 in judged-queries.csv (line 3)",
     ),
     "a grade after lines in a cell": (
-        TV | {"judged-queries.csv": f'\n{HEADER}q,"A\nb",tv,,1,1\n\np,B,tv,,2,high\n'},
+        TV
+        | {
+            "judged-queries.csv": f'\n{HEADER}q,"A\nb",tv,,1,1\n\np,"B\nb",tv,,2,high\n'
+        },
         "refused; judged-queries.csv: row 1 (line 6), column grade: 'high'",
     ),
     "a run with blanks in ids": (

@@ -129,6 +129,7 @@ PAGES = {  # a page: its title and its text
     "---\r\ntitle: A\r\n---\r\n# A\r\nB\r\n# C\r\n": ("A", "B\r\n# C"),
     "---\nBetween rules.\n\n---\n": ("page", "---\nBetween rules.\n\n---"),
     "```sh\n# no\n```\n## Sound #\nUp.": ("Sound", "```sh\n# no\n```\n\nUp."),
+    "---\ntitle: Other\n---\n# Sound\n": ("Other", "# Sound"),
     "~~~~\n~~~\n# no\n~~~~\n# Sound": ("Sound", "~~~~\n~~~\n# no\n~~~~"),
     "```\n# never closed\n": ("page", "```\n# never closed"),
 }
