@@ -298,7 +298,9 @@ def _labels(arguments):
     if arguments.offsets:
         table = labels.followed_cuts(old.judgements, data.documents)
     else:
-        texts = labels.texts_of(old) if arguments.old else labels.remembered(data)
+        texts = labels.remembered(data)
+        if arguments.old:
+            texts = labels.texts_of(old.documents, old.judgements)
         table = labels.followed(old.judgements, texts, data.documents)
     counts = labels.counted(table)
     log.info(counts.to_string())
@@ -306,7 +308,7 @@ def _labels(arguments):
         manifest.locked(out),
         manifest.recorded_run(out, source, arguments.line, data.language, {}),
     ):
-        files = labels.write(table, data, out, arguments.write)
+        files = labels.write(table, data, out, arguments.write, bool(arguments.old))
     says = labels.sentence(counts, arguments.write)
     return {"counts": counts.to_dict("index"), "says": says, "files": files, "code": 0}
 

@@ -5,6 +5,7 @@ import tomllib
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
@@ -99,6 +100,15 @@ class Folder:
     def decides(self):
         """The kind of queries that decides, or None where there are none."""
         return next(reversed(self.test), None)
+
+    @cached_property
+    def hashes(self):
+        """The hash of each document's text, a dict of id: hash; {} without texts."""
+        return {
+            document["id"]: corpus.short_hash(corpus.heading_and_text(document))
+            for document in self.documents
+            if self.has_texts
+        }
 
     @property
     def has_texts(self):

@@ -240,18 +240,13 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     code, reason = pairs.exit_code(figures, margin)
     lost = {query for query, id_ in withdrawn if before.qrels[query][id_]}
     is_whole = ~queries.index.isin(lost)
-    if code == WORSE and not is_whole.all():
-        whole = queries[is_whole]
+    whole = {name: ranked[is_whole] for name, ranked in rankings.items()}
+    options = measure, margin, anytime
+    if code == WORSE and not (
+        is_whole.all() or _is_worse(queries[is_whole], whole, *options)
+    ):
         code = UNDECIDED
-        if whole["need"].nunique() > 1:
-            kept = {name: ranked[is_whole] for name, ranked in rankings.items()}
-            of_whole = decision.measured_of(whole, kept, measure)
-            code, _ = pairs.exit_code(
-                pairs.summary(of_whole, ("now", "before")), margin
-            )
-            code = WORSE if code == WORSE else UNDECIDED
-        if code == UNDECIDED:
-            shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
+        shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
     n_gone = len(answerable.difference(query_ids))
     are_gone = n_gone > MOST_GONE * len(answerable)
     if are_gone and not allow_deleted:
@@ -274,6 +269,17 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     largest = {"losses": losses, "gains": gains}
     sentences = sentences.splitlines()
     return Outcome(measure.kind, code, searches, figures, sentences, largest)
+
+
+def _is_worse(queries, rankings, measure, margin, anytime):
+    """Whether the new search is shown to be worse on queries; never on one need.
+
+    rankings: a dict with now and before."""
+    if queries["need"].nunique() < 2:
+        return False
+    measured = decision.measured_of(queries, rankings, measure)
+    figures = pairs.summary(measured, ("now", "before"), anytime)
+    return pairs.exit_code(figures, margin)[0] == WORSE
 
 
 def _answerable(qrels):

@@ -1,15 +1,14 @@
 """Labels that outlive an edit: which of today's documents is the one that was judged?
 
-A text is its words, in order, each as a number of 32 bits; no word can be read from
-it. The lowest bit says whether an edit of the word may turn the meaning: numbers,
-negations and commands do, see MARK. The twelve highest bits are those of its
-consonants: a word that was misspelt has the same ones, as a rule."""
+A text is its words, in order, each as a number of 32 bits: you can test whether a word
+is in it, and not read it. The lowest bit says whether an edit of the word may turn the
+meaning: numbers, negations and commands do, see MARK. The twelve highest bits are those
+of its consonants: a word that was misspelt has the same ones, as a rule."""
 
 import base64
 import re
 import zlib
 from collections import Counter
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -79,15 +78,15 @@ def unpacked(text):
     return np.frombuffer(base64.b16decode(text), dtype="<u4")
 
 
-def texts_of(folder):
-    """What the judgements of a folder are of: a DataFrame with PAIR and words.
+def texts_of(documents, judgements):
+    """What judgements are of: a DataFrame with PAIR and words, a row for each pair.
 
     words: `words_of` the document, `packed`. A judgement whose document is not
     there has no row."""
-    documents = {document["id"]: document for document in folder.documents}
-    judged = folder.judgements[PAIR].drop_duplicates()
-    judged = judged[judged["document"].isin(documents)]
-    words = {id_: packed(words_of(documents[id_])) for id_ in {*judged["document"]}}
+    by_id = {document["id"]: document for document in documents}
+    judged = judgements[PAIR].drop_duplicates()
+    judged = judged[judged["document"].isin(by_id)]
+    words = {id_: packed(words_of(by_id[id_])) for id_ in {*judged["document"]}}
     return judged.assign(words=judged["document"].map(words))
 
 
@@ -111,19 +110,22 @@ def remember(folder, again=()):
     """Keep what was judged of pairs that have no text yet: sentences on it.
 
     It goes into TEXTS beside the documents. again: pairs of query_id and document
-    that were judged just now, whatever was kept before. Nothing is kept where the
-    documents are one file, or have no texts."""
-    if not (folder.source.is_dir() and folder.has_texts and len(folder.judgements)):
+    that were judged just now, whatever was kept before; they need not be among the
+    folder's. Nothing is kept where the documents are one file, or have no texts."""
+    now = pd.DataFrame([*again], columns=PAIR)
+    judged = pd.concat([folder.judgements[PAIR], now])
+    if not (folder.source.is_dir() and folder.has_texts and len(judged)):
         return []
-    before = remembered(folder)
-    texts = texts_of(folder).merge(before, "left", PAIR, suffixes=("", "_before"))
+    before, texts = remembered(folder), texts_of(folder.documents, judged)
+    texts = texts.merge(before, "left", PAIR, suffixes=("", "_before"))
     is_new = texts["words_before"].isna()
     is_new |= texts.set_index(PAIR).index.isin([*again])
     sentences = []
     if n := sum(is_new):
         table = pd.concat([before, texts[is_new][before.columns]])
         try:
-            _write_texts(table.drop_duplicates(PAIR, keep="last"), folder.source)
+            table = _packed_once(table.drop_duplicates(PAIR, keep="last"))
+            corpus.write_table(table, folder.source / TEXTS)
             sentences = [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
         except OSError as error:  # a folder may be for reading only
             sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
@@ -133,14 +135,11 @@ def remember(folder, again=()):
     return sentences
 
 
-def _write_texts(texts, folder):
-    """Write TEXTS into a folder, see `remembered`; its path."""
+def _packed_once(texts):
+    """The table of `texts_of` as TEXTS has it, see `remembered`."""
     hashes = texts["words"].map(corpus.short_hash)
-    texts = texts.assign(
-        text=hashes, words=texts["words"].mask(hashes.duplicated(), "")
-    )
-    corpus.write_table(texts[[*PAIR, "text", "words"]], folder / TEXTS)
-    return folder / TEXTS
+    words = texts["words"].mask(hashes.duplicated(), "")
+    return texts[PAIR].assign(text=hashes, words=words)
 
 
 # --- What became of it -------------------------------------------------------
@@ -395,20 +394,25 @@ def sentence(counts, is_written):
     return f"{text} {JUDGED} and {TEXTS} have the first. {advice}"
 
 
-def write(table, folder, out, carry=False):
+def write(table, folder, out, carry=False, is_other=False):
     """Write labels.csv, a row for each judgement; the paths that were written.
 
     table: see `followed`. folder: of today's documents. carry: also JUDGED and TEXTS,
-    with what is carried over, after the folder's own judgements of its documents if
-    table is of another folder; and what has to be judged, for `judge`."""
+    with what is carried over, and what has to be judged, for `judge`. is_other: table
+    is of another folder's judgements; then those of this one count first. But of a
+    pair that both have, and whose text this one has not kept, table decides."""
     becomes = table["becomes"].map(lambda ids: " ".join(map(trec.quoted, ids or ())))
     files = {"labels.csv": table.assign(becomes=becomes)}
     if carry:
-        own = followed(folder.judgements, remembered(folder), folder.documents)
-        judged = pd.concat([carried(own), carried(table)])
-        judged = judged.drop_duplicates(PAIR, ignore_index=True).fillna("")
+        judged = carried(table)
+        if is_other:
+            own = followed(folder.judgements, remembered(folder), folder.documents)
+            decided = own.set_index(PAIR).index.isin(table.set_index(PAIR).index)
+            own = own[(own["outcome"] != UNKNOWN) | ~decided]
+            judged = pd.concat([carried(own), judged])
+            judged = judged.drop_duplicates(PAIR, ignore_index=True).fillna("")
         files |= {JUDGED: judged, "judge-next.csv": to_judge(table)}
-        _write_texts(texts_of(replace(folder, judgements=judged)), out)
+        files[TEXTS] = _packed_once(texts_of(folder.documents, judged))
     for name, rows in files.items():
         corpus.write_table(rows, out / name)
-    return [out / name for name in [*files, *[TEXTS] * carry]]
+    return [out / name for name in files]

@@ -109,10 +109,12 @@ def evaluate_folder(options, run_id, last=None):
         for kind, kept in (last or {}).items()
         if kept.search in results.rankings.get(kind, ())
     }
-    changes = gate.since_last(ranked, kept_of(evaluated, None, ranked))
-    for sentence in changes:
+    if ranked:
+        evaluated.changes.extend(
+            gate.since_last(ranked, kept_of(evaluated, None, ranked))
+        )
+    for sentence in evaluated.changes:
         log.info(sentence)
-    evaluated = replace(evaluated, changes=changes)
     board, queries = results.boards[kind], folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
     _write_results(evaluated, out)
@@ -241,11 +243,6 @@ def kept_of(evaluated, name, baseline):
     same form, as far as it was ranked; else the chosen one of each kind.
     ValueError for a name that no search has."""
     results, failed, kept = evaluated.results, evaluated.candidates.failed, {}
-    texts = {
-        document["id"]: corpus.short_hash(corpus.heading_and_text(document))
-        for document in evaluated.folder.documents
-        if evaluated.folder.has_texts
-    }
     for kind, queries in evaluated.folder.test.items():
         rankings, search = results.rankings[kind], results.chosen[kind]
         before = baseline[kind].search if kind in baseline else None
@@ -269,7 +266,7 @@ def kept_of(evaluated, name, baseline):
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
             evaluated.folder.measures[kind],
-            texts,
+            evaluated.folder.hashes,
         )
     return kept
 

@@ -28,7 +28,6 @@ QUERIES = pd.DataFrame({"question": TEXTS * 129, "course": "all"})  # two in bat
 EXPECTED = [[text, ""] for text in QUERIES["question"]]
 VECTORS = np.random.default_rng(1).normal(size=(500, 384))
 VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
-READ_ONLY = {"error": {"type": "x", "reason": "index read-only"}}
 CAUSE = {"type": "x", "reason": "bad luck"}
 REASON = {"error": {**CAUSE, "root_cause": [CAUSE]}}
 READ_ONLY = {"error": {"type": "x", "reason": "index read-only"}}

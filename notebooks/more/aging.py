@@ -22,6 +22,7 @@ RULES = {  # how often each is applied; where it cannot be, the record stays
 }
 KEEPS_RELEVANT = ["as it was", "typo mended", "typo made", "sentence added", "merged"]
 KEEPS_IRRELEVANT = [*KEEPS_RELEVANT[:3], "sentence dropped", "split"]
+SENTENCE_END = r"(?<=[.!?])\s+"
 VERBS = r"\b(is|are|can|will|should|do|does|must|has|have)\b"
 
 
@@ -36,7 +37,7 @@ def misspelt(word, rng):
 
 def edited(text, rule, rng, texts):
     """A text as it was, and as a rule has edited it. texts: of all records."""
-    words, sentences = text.split(" "), re.split(r"(?<=[.!?])\s+", text)
+    words, sentences = text.split(" "), re.split(SENTENCE_END, text)
     at = rng.integers(len(sentences))
     long_words = [n for n, word in enumerate(words) if word.isalpha() and len(word) > 4]
     if rule in ("typo mended", "typo made", "word replaced") and long_words:
@@ -48,7 +49,7 @@ def edited(text, rule, rng, texts):
         changed = " ".join([*words[:place], word, *words[place + 1 :]])
         return (changed, text) if rule == "typo mended" else (text, changed)
     if rule == "sentence added":
-        donor = re.split(r"(?<=[.!?])\s+", str(rng.choice(texts)))
+        donor = re.split(SENTENCE_END, str(rng.choice(texts)))
         return text, f"{text} {rng.choice(donor)}"
     if rule == "sentence dropped" and len(sentences) > 2:
         return text, " ".join([*sentences[:at], *sentences[at + 1 :]])
@@ -81,7 +82,7 @@ def aged(documents, seed=1, renumbered=0.5):
     for document, rule in zip(documents, rules, strict=True):
         old, new = edited(document["text"], rule, rng, texts)
         before.append({**document, "text": old})
-        sentences = re.split(r"(?<=[.!?])\s+", new)
+        sentences = re.split(SENTENCE_END, new)
         if waiting:
             rule = "merged"
             whole = f"{waiting['text']}\n{document['question']}\n{document['text']}"
@@ -121,5 +122,4 @@ def judged_texts(queries, documents):
     grades = [[*qrel.values()] for qrel in queries["document"]]
     ids = [[*qrel] for qrel in queries["document"]]
     judged = queries.assign(document=ids, grade=grades).explode(["document", "grade"])
-    words = {each["id"]: labels.packed(labels.words_of(each)) for each in documents}
-    return judged, judged[labels.PAIR].assign(words=judged["document"].map(words))
+    return judged, labels.texts_of(documents, judged)

@@ -125,7 +125,7 @@ def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, 
 def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
     data = folder.read(corpus.ROOT / "data")
     before, after, truth = aging.aged(data.documents, seed=3)
-    texts = labels.texts_of(replace(data, documents=before))
+    texts = labels.texts_of(before, data.judgements)
     table = labels.followed(data.judgements, texts, after)
     rules, became = zip(*table["document"].map(truth), strict=True)
     for grades, kept in [
@@ -200,6 +200,7 @@ def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
     assert (faq / folder.TEXTS).read_bytes() == kept
     first, second = labels.remember(edited, again=[("q1", "reset")])
     assert ("1 new" in first, second[:2]) == (True, "1 ")
+    assert "1 new" in labels.remember(edited, again=[("q3", "vpn")])[0]
 
 
 def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):
@@ -226,7 +227,7 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     if from_old:
         (faq / folder.TEXTS).unlink()
     write_documents(
-        faq, {"r": RESET, "m": MAIL + " Not now.", "v": VPN, "book": BOOK} | USUAL
+        faq, {"r": RESET, "mail": MAIL + " Not now.", "v": VPN, "b": BOOK} | USUAL
     )
     before = (faq / folder.JUDGED).read_bytes()
     words = ["labels", str(faq), "--out", str(out), *["--from", str(old)] * from_old]
@@ -234,7 +235,7 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     assert "evaluate-retrieval labels" in capsys.readouterr().err
     assert __main__.main([*words, "--json"]) == 0
     counts = json.loads(capsys.readouterr().out)["counts"]
-    assert counts["moved"] == {"judgements": 4, "carried": 4, "to_judge": 0}
+    assert counts["moved"] == {"judgements": 6, "carried": 6, "to_judge": 0}
     assert counts["edited"] == {"judgements": 2, "carried": 0, "to_judge": 2}
     assert not (out / folder.JUDGED).exists()
     assert __main__.main([*words, "--write"]) == 0
@@ -244,13 +245,13 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     data = folder.read(faq)
     grades = data.judgements.set_index(labels.PAIR)["grade"]
     assert grades.to_dict() == {
-        ("q1", "r"): 2, ("q1", "v"): 0, ("q1", "book"): 0,
-        ("q2", "r"): 0, ("q2", "v"): 0, ("q2", "book"): 2,
+        ("q1", "r"): 2, ("q1", "v"): 0, ("q1", "b"): 0,
+        ("q2", "r"): 0, ("q2", "v"): 0, ("q2", "b"): 2,
     }  # fmt: skip
     assert labels.remember(data) == []
     assert manifest.has_written(out, judge.LIST, data.source)
     queue = judge.pairs_to_judge(data, {}, out)
-    assert queue[labels.PAIR].to_numpy().tolist() == [["q1", "m"], ["q2", "m"]]
+    assert queue[labels.PAIR].to_numpy().tolist() == [["q1", "mail"], ["q2", "mail"]]
 
 
 # --- The gate, and what has changed since the last run -------------------------------
