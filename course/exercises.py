@@ -1,9 +1,16 @@
 """Check the answers of exercises: with the published solution, on inputs of many kinds.
 
-An example alone accepts answers that are right by luck. So a check also asks
-the solution, and compares."""
+A check is code in notebooks/solutions, which asserts something of an answer and
+prints what a right one shows. Its outcome is a box, never a traceback."""
 
 import copy
+import functools
+import html
+import io
+import re
+import sys
+import traceback
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,6 +19,96 @@ from course import corpus
 
 SOLUTIONS = corpus.ROOT / "notebooks" / "solutions"
 MESSAGE = "for {given} it gives {mine}, and {right} is right"
+BOX = (
+    '<div role="status" style="border-left: 6px solid {}; padding: 8px 14px; '
+    'white-space: pre-wrap; font-size: 16px"><b>{} {}.</b> {}</div>'
+)
+SIGNS = {"right": ("✓", "#1a7f37"), "wrong": ("✗", "#b3261e"), "open": ("…", "#777")}
+SAYS = {
+    "en": {
+        "right": "Solved",
+        "wrong": "Not right yet",
+        "open": "Your turn",
+        "to do": "Write your answer in place of the dots or of None.",
+        "nothing": "for {given} it returns nothing: is a `return` missing?",
+        "stops": "for {given} it stops with {error}",
+        "line": ", in `{line}`",
+        "form": "it has another form than asked for: {error}",
+    },
+    "es": {
+        "right": "Resuelto",
+        "wrong": "Aún no es correcto",
+        "open": "Te toca",
+        "to do": "Escribe tu respuesta en lugar de los puntos o de None.",
+        "nothing": "con {given} no devuelve nada: ¿falta un `return`?",
+        "stops": "con {given} se detiene con {error}",
+        "line": ", en `{line}`",
+        "form": "no tiene la forma pedida: {error}",
+    },
+}
+
+
+@dataclass
+class Outcome:
+    """What a check says of an answer.
+
+    kind: "right", "wrong" or "open", which is an answer that nobody has written."""
+
+    kind: str
+    text: str
+    language: str = "en"
+
+    def __repr__(self):
+        return f"{SAYS[self.language][self.kind]}. {self.text}".strip()
+
+    def _repr_html_(self):
+        sign, colour = SIGNS[self.kind]
+        text = re.sub("`(.*?)`", r"<code>\1</code>", html.escape(self.text))
+        return BOX.format(colour, sign, SAYS[self.language][self.kind], text)
+
+
+@dataclass
+class Exercises:
+    """The exercises of a notebook.
+
+    stem: of its file. names: its `globals()`; they stay as they are."""
+
+    stem: str
+    names: dict
+    language: str = "en"
+
+    def check(self, number, answer):
+        """The `Outcome` for an answer: a value, or a function that the reader wrote."""
+        says, printed = SAYS[self.language], io.StringIO()
+        if answer is None or is_stub(answer):
+            return Outcome("open", says["to do"], self.language)
+        space = {
+            **self.names,
+            "solution": self.solution(number),
+            "exercises": sys.modules[__name__],
+            "print": functools.partial(print, file=printed),
+        }
+        if callable(answer):
+            right = space["solution"][answer.__name__]
+            space[answer.__name__] = watched(answer, right, says)
+        try:
+            exec(self.code(number, "check"), space)
+        except Exception as error:
+            text = str(error)
+            if not isinstance(error, AssertionError):
+                text = says["form"].format(error=described(error))
+            return Outcome("wrong", text[:1].upper() + text[1:], self.language)
+        return Outcome("right", printed.getvalue().strip(), self.language)
+
+    def solution(self, number):
+        """What the solution of an exercise defines: a dict of names."""
+        space = dict(self.names)
+        exec(self.code(number, "solution"), space)
+        return space
+
+    def code(self, number, kind):
+        answers = cells(SOLUTIONS / f"{self.stem}.py")
+        return {(exercise, of): code for exercise, of, code in answers}[number, kind]
 
 
 def cells(path):
@@ -27,37 +124,55 @@ def cells(path):
     return rows
 
 
-def solution(stem, number, names):
-    """What the solution of an exercise defines: a dict of names.
-
-    stem: of the notebook's file. names: those of the notebook, its
-    `globals()`; they stay as they are."""
-    space = dict(names)
-    answers = cells(SOLUTIONS / f"{stem}.py")
-    codes = {(exercise, kind): code for exercise, kind, code in answers}
-    exec(codes[number, "solution"], space)
-    return space
+def is_stub(answer):
+    """Whether a function has no code yet, only three dots."""
+    code = getattr(answer, "__code__", None)
+    return code is not None and code.co_code == _stub.__code__.co_code
 
 
-def check(mine, right, inputs, hint="", message=MESSAGE):
-    """AssertionError for the first input for which two functions differ.
+def _stub(): ...
+
+
+def watched(function, right, says):
+    """A function that tells of which input another one stops or returns nothing.
+
+    right: the published one, which may return None."""
+
+    def called(*given):
+        what = short(given)
+        try:
+            result = function(*given)
+        except Exception as error:
+            text = says["stops"].format(given=what, error=described(error))
+            file = function.__code__.co_filename
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [frame.line for frame in frames if frame.filename == file]
+            if lines and lines[-1]:
+                text += says["line"].format(line=lines[-1])
+            raise AssertionError(text) from None
+        if result is None and right(*given) is not None:
+            raise AssertionError(says["nothing"].format(given=what))
+        return result
+
+    return called
+
+
+def compare(mine, right, inputs, hint="", message=MESSAGE):
+    """AssertionError for the smallest input for which two functions differ.
 
     mine, right: functions. inputs: lists of arguments; each function gets
     copies. message: what the error says of it, and hint: what it says
     besides."""
-    inputs = list(inputs)
+    inputs = sorted(inputs, key=lambda given: len(str(given)))
     if not inputs:
-        raise ValueError("check: no inputs, so nothing would be checked")
+        raise ValueError("compare: no inputs, so nothing would be checked")
     for given in inputs:
         expected = right(*copy.deepcopy(given))
-        try:
-            result = mine(*copy.deepcopy(given))
-            if same(result, expected):
-                continue
-        except Exception as error:
-            result = f"{type(error).__name__}: {error}"
-        what = {"given": short(given), "mine": short(result), "right": short(expected)}
-        raise AssertionError(f"{message.format(**what)}. {hint}".strip())
+        result = mine(*copy.deepcopy(given))
+        if not same(result, expected):
+            values = {"given": given, "mine": result, "right": expected}
+            said = message.format(**{name: short(v) for name, v in values.items()})
+            raise AssertionError(f"{said}. {hint}".strip())
 
 
 def random_tables(n=50, seed=0):
@@ -84,6 +199,11 @@ def same(result, expected):
         is_number = result.dtype.kind in "biuf"
         return bool(is_number and np.allclose(result, expected, equal_nan=True))
     return np.array_equal(result, expected)
+
+
+def described(error):
+    """An error in a line: its kind and what it says."""
+    return short(f"{type(error).__name__}: {error}")
 
 
 def short(value):

@@ -83,3 +83,50 @@ def kept(before, after):
 def kept(before, after):
     ids = {document_id(document) for document in after}
     return np.mean([document_id(document) in ids for document in before])
+
+
+# %% 1 check
+right = solution["bad"]
+wrong = sorted(set(bad) ^ set(right))
+assert not wrong, (
+    f"look again at {wrong[0]}: would somebody type it who has not read the "
+    "record, and is its answer still open?"
+)
+print("Only readers of the record can ask these.")
+
+
+# %% 2 check
+right = solution["questions_of"]
+rng = np.random.default_rng(0)
+inputs = [['```json\n["Which json file [1] has ``` in it?"]\n```\n']]
+for _ in range(60):
+    drawn = rng.choice(questions["question"], rng.integers(1, 6)).tolist()
+    as_object = {f"question{n}": text for n, text in enumerate(drawn, 1)}
+    text = json.dumps(as_object if rng.random() < 0.5 else drawn, indent=2)
+    form = rng.choice(["{}", "```\n{}\n```", "```json\n{}\n```", "\n{}\n"])
+    inputs.append([form.replace("{}", text)])
+hint = "Both forms, with and without a code block, and the questions as they are."
+exercises.compare(questions_of, right, inputs, hint)
+print(f"The recorded reply has {len(questions_of(reply))} questions.")
+
+
+# %% 3 check
+right = solution["kept"]
+rng = np.random.default_rng(0)
+edited = [each | {"question": "?"} for each in documents[:3]]
+inputs = [[documents[:3], edited], [[monday, tuesday], [monday]], [[monday], []]]
+for size in 10 * [3, 8, 20]:
+    drawn = [rng.choice(documents[:9], size).tolist() for _ in range(2)]
+    inputs.append(drawn)
+hint = "Count different ids, of those that the records had before the edit."
+exercises.compare(kept, right, inputs, hint)
+edits = {
+    "a full stop behind each title": lambda d: {"question": d["question"] + "."},
+    "another first word": lambda d: {"text": f"Well, {d['text']}"},
+    "a word mended at the end": lambda d: {"text": d["text"] + " (mended)"},
+    "another answer after ten letters": lambda d: {"text": d["text"][:10] + "?"},
+}
+for name, edit in edits.items():
+    share = kept(documents, [each | edit(each) for each in documents])
+    print(f"{name}: {share:.2f} of the ids are kept")
+print("An id that stays does not say that the answer does. Notebook 13 goes on.")

@@ -86,3 +86,52 @@ may_say = [True, True, False, True]
 # %% 3 wrong
 # Dos cifras cercanas no son la misma.
 may_say = [True, False, True, True]
+
+
+# %% 1 check
+share = success_at_1(np.array([[2, 1], [0, 1], [0, 0], [0, 1]]))
+assert np.isclose(share, 0.25), (
+    f"no {share:.2f}: de cuatro primeros, uno es relevante, y un 2 es un acierto"
+)
+right = solution["success_at_1"]
+rng = np.random.default_rng(0)
+inputs = [[rng.integers(0, 3, size=(n, 4))] for n in range(3, 20)]
+hint = "Cuenta los primeros resultados con un grado mayor que 0"
+exercises.compare(success_at_1, right, inputs, hint)
+print("El MRR de las cuatro filas es 1/2.")
+
+
+# %% 2 check
+colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
+colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
+old = values["judged"]["minsearch, sin boost"]
+mine = verdict(colleague, old, typed)
+right = solution["verdict"]
+rng, inputs = np.random.default_rng(0), []
+for gain_of_all, by_need, n_needs in [
+    *[(0.05, 0.02, 150), (-0.05, 0.02, 150), (0.0, 0.02, 150)],
+    *[(0.04, 0.3, 12), (-0.04, 0.3, 12), (0.4, 0.2, 12), (-0.4, 0.2, 12)],
+]:
+    need = rng.integers(0, n_needs, size=300)
+    gains = rng.normal(gain_of_all, by_need, n_needs)[need]
+    before = pd.Series(rng.random(300))
+    after = before + gains + rng.normal(0, 0.02, 300)
+    inputs.append([after, before, pd.DataFrame({"need": need})])
+hint = "Lo dice el intervalo de new menos old, por necesidades enteras"
+said = "da {mine}, y lo correcto es {right}"
+exercises.compare(verdict, right, inputs, hint, said)
+print(f"Con la respuesta × 3: {mine}.")
+
+
+# %% 3 check
+right = solution["may_say"]
+reasons = [
+    "su intervalo en las consultas tecleadas queda entero por debajo de 0",
+    "solo se midió un boost, y las consultas las escribió un modelo",
+    "dos cifras cercanas no prueban que sean iguales, y falta el intervalo",
+    "los dos intervalos en las preguntas generadas quedan muy separados",
+]
+assert len(may_say) == 4, "cuatro respuestas, una por cada frase"
+for number, reason in enumerate(reasons):
+    assert may_say[number] is right[number], f"revisa la {number + 1}: {reason}"
+print("Dos de ellas van más allá de las cifras.")

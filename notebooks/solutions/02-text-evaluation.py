@@ -83,3 +83,52 @@ may_say = [True, True, False, True]
 # %% 3 wrong
 # The order of the engines turns round with the boost.
 may_say = [True, False, True, True]
+
+
+# %% 1 check
+share = success_at_1(np.array([[2, 1], [0, 1], [0, 0], [0, 1]]))
+assert np.isclose(share, 0.25), (
+    f"not {share:.2f}: one first result of four is relevant, and a 2 is one hit"
+)
+right = solution["success_at_1"]
+rng = np.random.default_rng(0)
+inputs = [[rng.integers(0, 3, size=(n, 4))] for n in range(3, 20)]
+hint = "Count the first results with a grade above 0"
+exercises.compare(success_at_1, right, inputs, hint)
+print("The MRR of the four rows is 1/2.")
+
+
+# %% 2 check
+colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
+colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
+old = values["judged"]["minsearch, no boost"]
+mine = verdict(colleague, old, typed)
+right = solution["verdict"]
+rng, inputs = np.random.default_rng(0), []
+for gain_of_all, by_need, n_needs in [
+    *[(0.05, 0.02, 150), (-0.05, 0.02, 150), (0.0, 0.02, 150)],
+    *[(0.04, 0.3, 12), (-0.04, 0.3, 12), (0.4, 0.2, 12), (-0.4, 0.2, 12)],
+]:
+    need = rng.integers(0, n_needs, size=300)
+    gains = rng.normal(gain_of_all, by_need, n_needs)[need]
+    before = pd.Series(rng.random(300))
+    after = before + gains + rng.normal(0, 0.02, 300)
+    inputs.append([after, before, pd.DataFrame({"need": need})])
+hint = "The interval of new minus old, by whole needs, says it"
+said = "it gives {mine}, and {right} is right"
+exercises.compare(verdict, right, inputs, hint, said)
+print(f"With the answer × 3: {mine}.")
+
+
+# %% 3 check
+right = solution["may_say"]
+reasons = [
+    "its interval on typed queries is wholly below 0",
+    "*cannot tell* is not *no difference*, and no people took part",
+    "the order of the engines turns round with the boost",
+    "the two intervals on generated questions are far apart",
+]
+assert len(may_say) == 4, "four answers, one for each sentence"
+for number, reason in enumerate(reasons):
+    assert may_say[number] is right[number], f"look at {number + 1} again: {reason}"
+print("Two of them go further than the figures.")

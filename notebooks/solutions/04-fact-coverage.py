@@ -67,3 +67,38 @@ supported = [1, 3, 4]
 # %% 3 wrong
 # The result without what favours it.
 supported = [1]
+
+
+# %% 1 check
+share = confirmed(yes.to_numpy())
+right = solution["confirmed"]
+inputs = [[table] for table in exercises.random_tables()]
+hint = "It is the share of rows in which two or more are True."
+exercises.compare(confirmed, right, inputs, hint)
+print(f"Confirmed: {share:.0%} by the judge, ", end="")
+print(f"{confirmed(noted.to_numpy()):.0%} by the readers: check each yes.")
+
+
+# %% 2 check
+number = only_here(yes.to_numpy(), 0)
+right = solution["only_here"]
+tables = exercises.random_tables()
+inputs = [[table, n % table.shape[1]] for n, table in enumerate(tables)]
+hint = "This context states the fact, and none of all the others does."
+exercises.compare(only_here, right, inputs, hint)
+print("Facts that are lost without the first chunk:", number)
+
+
+# %% 3 check
+right = solution["supported"]
+why = {
+    1: "its interval, of the mean error, is all on one side of 0",
+    2: "look at the interval of the order: does it include 0?",
+    3: "no significant difference is not equality",
+    4: "who noted which context states which fact, and from which list?",
+    5: "a better search does not bring what no context states",
+    6: "no larger model was asked",
+}
+for number in sorted(set(supported) ^ set(right)):
+    raise AssertionError(f"look again at {number}: {why.get(number, 'not there')}")
+print("One is a result, the other says how far it goes.")

@@ -63,3 +63,52 @@ answer = (1, "revert")
 # %% 3 wrong
 # "No significant difference" is not "no difference": it may lose 0.035.
 answer = (0, "merge")
+
+
+# %% 1 check
+import numpy as np
+
+hint = "is all of the interval above worth, is all of it below, or neither?"
+assert verdict(0.02, 0.1, 0.01) == "ship", f"0.02 to 0.1 against 0.01: {hint}"
+assert verdict(0.002, 0.1, 0.01) == "not decided", f"0.002 is below 0.01: {hint}"
+right = solution["verdict"]
+rng = np.random.default_rng(0)
+ends = np.sort(rng.uniform(-0.2, 0.2, (60, 2)))
+inputs = [[low, high, rng.uniform(-0.1, 0.1)] for low, high in ends]
+exercises.compare(verdict, right, inputs, hint)
+print("For an interval of 0.155 to 0.311:")
+for worth in [0, 0.1, 0.2, 0.4]:
+    print(f"a gain of {worth} is asked for: {verdict(0.155, 0.311, worth)}")
+
+
+# %% 2 check
+import numpy as np
+
+mine = gain_for({"vague": 0.1, "error": -0.1}, {"vague": 30, "error": 10})
+hint = "each query counts once, so a kind counts as often as it is typed"
+assert np.isclose(mine, 0.05), f"30 gain 0.1 and 10 lose 0.1, not {mine}: {hint}"
+right = solution["gain_for"]
+rng = np.random.default_rng(0)
+inputs = []
+for n in range(2, 32):
+    kinds = [f"kind {number}" for number in range(n)]
+    gains, counts = rng.normal(0, 0.1, n), rng.integers(1, 50, n)
+    inputs.append([dict(zip(kinds, some, strict=True)) for some in (gains, counts)])
+exercises.compare(gain_for, right, inputs, hint)
+print("The same search, for two groups of users:")
+for n_errors in [10, 70]:
+    counts = {"vague": 80 - n_errors, "error": n_errors}
+    found = gain_for({"vague": 0.1, "error": -0.05}, counts)
+    print(f"{n_errors} of 80 queries are error messages: {found:+.3f}")
+
+
+# %% 3 check
+inside = "-0.01 is inside of the interval: the gate cannot tell"
+code, step = answer
+assert code != 1, f"the mean is below -0.01, but not the whole interval; {inside}"
+assert code != 0, f"that 0 is inside does not show that nothing is lost; {inside}"
+assert code == 2, f"an exit code is 0, 1 or 2; {inside}"
+assert step != "merge", "it may lose 0.035: undecided is no permission"
+assert step != "revert", "it may lose nothing: more judged queries would tell"
+assert step == "judge", "the step is merge, revert or judge"
+print("Undecided: read what lost, judge more queries, and ask again.")

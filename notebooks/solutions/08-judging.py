@@ -93,3 +93,55 @@ predicted = (0.9, 0)
 # %% 4 wrong
 # κ is the share only if chance explains none of it.
 predicted = (0.82, 0.82)
+
+
+# %% 1 check
+hint = "of the pairs that both judged, how many have the same grade? No chance"
+names = ["pass_1", "pass_2"]
+four = pd.DataFrame([["1", "1"], ["2", "0"], [None, "1"], ["1", None]], columns=names)
+assert agreement(four) == 0.5, "two pairs were judged by both, and one agrees"
+right = solution["agreement"]
+rng = np.random.default_rng(0)
+drawn = [rng.choice(["0", "1", "2", None], (20, 2)) for _ in range(20)]
+tables = [[pd.DataFrame(grades, columns=names)] for grades in drawn]
+exercises.compare(agreement, right, tables, hint)
+print(f"{agreement(table):.2f} of the pairs.")
+
+
+# %% 2 check
+hint = "of these four, two are relevant for sure, and three if the unjudged one is"
+assert np.allclose(bounds([2, None, 0, 1]), (0.5, 0.75)), hint
+right = solution["bounds"]
+rng = np.random.default_rng(0)
+lists = [rng.choice([0, 1, 2, None], size).tolist() for size in range(1, 31)]
+hint = "a judged 0 stays 0, and the length stays the same"
+exercises.compare(bounds, right, [[grades] for grades in lists], hint)
+grade_of = merged.set_index("document")["grade"].astype(int).to_dict()
+print("Of the pool of each query, so much is relevant:")
+for query_id, some in pairs.groupby("query_id"):
+    low, high = bounds([grade_of.get(id_) for id_ in some["document"]])
+    print(f"{query_id}: {low:.2f} to {high:.2f}")
+
+
+# %% 3 check
+five = pd.Series(["a", "b", "a", "c", "a"])
+assert needed(five, 0.5) == 1, "three of these five lines are one query"
+assert needed(five, 0.7) == 2, "one query has 60 % of the lines: that is too few"
+right = solution["needed"]
+rng = np.random.default_rng(0)
+some = of_course["question"].to_numpy()
+logs = [practice.made_up_log(some, 150, rng.random(), seed) for seed in range(20)]
+inputs = [[one, rng.uniform(0.1, 0.9)] for one in logs]
+hint = "add up the lines, the most frequent query first, until the share is reached"
+exercises.compare(needed, right, inputs, hint)
+print(f"{needed(log, 0.5)} queries are half of our log,", end=" ")
+print(f"{needed(log, 0.9)} are 90 % of it, of {len(different)}.")
+
+
+# %% 4 check
+rng = np.random.default_rng(0)
+one, other = rng.choice(["0", "1"], (2, 100_000), p=[0.9, 0.1])
+share, kappa = (one == other).mean(), cohen_kappa_score(one, other)
+assert abs(predicted[0] - share) < 0.05, "they agree where both give 0 or both 1"
+assert abs(predicted[1] - kappa) < 0.05, "κ takes away what chance alone would give"
+print(f"The same grade for {share:.2f} of them, κ {abs(kappa):.2f}.")

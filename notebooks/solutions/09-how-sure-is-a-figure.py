@@ -69,3 +69,30 @@ def holm(p_values):
     times = np.empty(len(p_values))
     times[order] = np.arange(len(p_values), 0, -1)
     return np.minimum(np.array(p_values) * times, 1)
+
+
+# %% 1 check
+cases = np.random.default_rng(0).uniform(0.01, 0.5, size=(30, 2)).tolist()
+hint = "is 2.8 in it, and the square?"
+exercises.compare(queries_needed, solution["queries_needed"], cases, hint)
+n = queries_needed(gains[TYPED].std(), 0.01)
+print(f"To show 0.01 our two searches need {n:,.0f} queries.")
+
+
+# %% 2 check
+rng = np.random.default_rng(0)
+cases = [[np.array([0.1, 0.4, 0.0, 0.3])]]
+cases += [[rng.normal(size=n)] for n in range(2, 40)]
+hint = "low and high: the mean, minus and plus t with n - 1 times the error"
+exercises.compare(t_interval, solution["t_interval"], cases, hint)
+low, high = t_interval(cases[0][0])
+print(f"With four values it is {high - low:.2f} wide.")
+
+
+# %% 3 check
+rng = np.random.default_rng(0)
+cases = [[[0.01, 0.04, 0.02, 0.015]], [[0.5, 0.9]]]
+cases += [[(rng.random(n) ** 3).tolist()] for n in rng.integers(1, 9, 30)]
+hint = "times n, n - 1, ... from the smallest, never falling, in the given order"
+exercises.compare(holm, solution["holm"], cases, hint)
+print("By hand:", np.round(holm([0.01, 0.04, 0.02, 0.015]), 3).tolist())

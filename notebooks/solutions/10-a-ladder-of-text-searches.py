@@ -106,3 +106,51 @@ def one_change(a, b):
 def one_change(a, b):
     same = [part for part in a if a[part] == b[part]]
     return same[0] if same else None
+
+
+# %% 1 check
+generated = corpus.load_ground_truth()
+rng = np.random.default_rng(0)
+made = pd.DataFrame({"document": np.repeat(range(500), rng.integers(1, 9, 500))})
+made = made.assign(document=made["document"].astype(str), course="c", question="q")
+for questions in (generated, made):
+    one, other = halves(questions)
+    sizes = len(one), len(other)
+    assert sum(sizes) == len(questions), f"{sizes}: each question has one side"
+    assert min(sizes) > 0.4 * sum(sizes), f"{sizes} are no two halves"
+    leaked = one["document"].isin(other["document"]).mean()
+    assert not leaked, f"{leaked:.0%} have a sibling there: draw documents"
+    order = questions["document"].drop_duplicates()
+    fifths = 5 * np.arange(len(order)) // len(order)
+    shares = order.isin(one["document"]).groupby(fifths).mean().round(2).tolist()
+    assert all(0.3 < share < 0.7 for share in shares), (
+        f"{shares} of each fifth of the file: draw documents at random"
+    )
+    again, _ = halves(questions)
+    assert one.equals(again), "other halves the second time: give the draw a seed"
+print("No document is on both sides, and every part of the file is.")
+
+
+# %% 2 check
+values_of = pd.DataFrame({"b 0.25": [1.0, 0.0, 0.2], "b 0.75": [0.0, 1.0, 0.1]})
+mine = cross_fit(values_of, np.array([0, 1, 2]))
+rng, inputs = np.random.default_rng(0), []
+for n in range(6, 30):
+    values_of = pd.DataFrame(rng.random((n, 4)), columns=list("abcd"))
+    inputs.append([values_of, rng.permutation(np.arange(n) % 3)])
+hint = "The other folds choose by their mean, and this fold reports."
+exercises.compare(cross_fit, solution["cross_fit"], inputs, hint)
+print("No query chooses the setting that it is reported with.")
+
+
+# %% 3 check
+search = {"engine": "node", "stems": False, "title": 1}
+rng, inputs = np.random.default_rng(0), []
+for number in rng.permutation(60) % 4:  # of parts that change
+    parts = rng.permutation(["engine", "words", "stems", "title", "k1", "b"])
+    one = {str(part): int(rng.integers(4)) for part in parts}
+    changed = rng.choice(parts, number, replace=False)
+    inputs.append([one, one | {str(part): one[part] + 1 for part in changed}])
+hint = "One part differs: its name. None, or more than one: None."
+exercises.compare(one_change, solution["one_change"], inputs, hint)
+print("It says what a comparison can show, before any figure is seen.")

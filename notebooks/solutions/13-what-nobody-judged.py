@@ -71,3 +71,45 @@ predicted = (0.79, "lower")
 # %% 3 wrong
 # They would be higher with all judgements, but more than half of theirs count as wrong.
 predicted = (0.5, "higher")
+
+
+# %% 1 check
+hint = "a grade of 0 is a judgement, an empty place is no result, and only k count"
+assert unjudged([["a", "b", "c", ""]], [{"a": 0}], 2) == 1, hint
+right = solution["unjudged"]
+rng, inputs = np.random.default_rng(0), []
+for size in rng.integers(2, 6, 30):
+    asked = [[*rng.permutation([*"abcdef"])[:size], "", ""] for _ in range(4)]
+    ids = [rng.permutation([*"abcdef"])[:3] for _ in range(4)]
+    some = [dict(zip(three, rng.integers(0, 3, 3), strict=True)) for three in ids]
+    inputs.append([asked, some, int(rng.integers(1, 8))])
+exercises.compare(unjudged, right, inputs, hint)
+pairs = unjudged(rankings["BM25, stems"].tolist(), few["document"], 10)
+hours = pairs * 15 / 3600
+print(f"{pairs} pairs, {hours:.1f} hours at 15 seconds a pair.")
+
+
+# %% 2 check
+hint = "remove what is not judged first, then cut; a grade of 0 is a judgement, too"
+found = condense(["c", "b", "d", "a", "e"], {"a": 2, "b": 0}, 2)
+assert list(found) == ["b", "a"], hint
+right = solution["condense"]
+rng, inputs = np.random.default_rng(0), []
+for k in rng.integers(1, 6, 30):
+    ids, grades = rng.permutation([*"abcdef"])[:4], rng.integers(0, 3, 4)
+    qrel = dict(zip(ids.tolist(), grades.tolist(), strict=True))
+    inputs.append([rng.permutation([*"abcdefgh"]).tolist(), qrel, int(k)])
+exercises.compare(condense, right, inputs, hint)
+
+
+# %% 3 check
+rows = known.to_numpy()
+new = pooling.two_estimates(few[known], rankings["vectors"][rows]).mean()
+old = pooling.two_estimates(few[known], rankings["BM25"][rows]).mean()
+hint = "vectors find other records than texts do: about half of theirs are judged"
+assert abs(predicted[0] - new["judged_at_k"]) <= 0.1, hint
+word = "higher" if new["ndcg"] > old["ndcg"] else "lower"
+hint = "each unjudged result counts as not relevant, and BM25 filled the pool"
+assert predicted[1] == word, hint
+print(f"Of vectors (BM25 has an nDCG of {old['ndcg']:.3f}):")
+print(new.round(3).to_string())

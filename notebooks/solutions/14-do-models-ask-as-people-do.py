@@ -60,3 +60,42 @@ def copies(question, text):
 def copies(question, text):
     words = question.split()
     return any(" ".join(words[n : n + 3]) in text for n in range(len(words) - 2))
+
+
+# %% 1 check
+right = solution["share_same"]
+draws = np.random.default_rng(0)
+inputs = [[np.array([3, 4, 2, 1]), np.array([4, 2, 3, 1])]]
+inputs += [[draws.random(n), draws.random(n)] for n in 10 * [2, 3, 5, 10]]
+hint = "Count every pair of searches once, and divide by the number of pairs."
+exercises.compare(share_same, right, inputs, hint)
+people, model = boards["cisi"][["people", KINDS[0]]].to_numpy().T
+share = share_same(people, model)
+print(f"People and the model's questions on CISI: {share:.0%}")
+
+
+# %% 2 check
+right = solution["regret"]
+draws = np.random.default_rng(0)
+inputs = [[np.array([0.5, 0.7, 0.6]), np.array([0.2, 0.3, 0.9])]]
+inputs += [[draws.random(n), draws.random(n)] for n in 10 * [2, 3, 5, 10]]
+hint = "The guess only chooses. What the choice is worth, the truth says."
+exercises.compare(regret, right, inputs, hint)
+lost = regret(*boards["cisi"][["people", KINDS[0]]].to_numpy().T)
+print(f"The choice by all 200 documents of CISI: {lost:.3f}")
+
+
+# %% 3 check
+right = solution["copies"]
+draws = np.random.default_rng(0)
+text = "Part of water supply is lost"
+inputs = [["why is PART OF WATER lost", text], ["the art of wa", text]]
+for n_words in 40 * [2, 5, 9]:
+    drawn = [draws.choice(["a", "b", "ab", "B", "c"], n) for n in (n_words, 12)]
+    inputs.append([" ".join(words) for words in drawn])
+hint = "Three whole words, next to each other in both, from any word on."
+exercises.compare(copies, right, inputs, hint)
+texts = truth["document"].map(asking.texts_by_id(documents))
+pairs = zip(truth["question"].head(500), texts, strict=False)
+share = np.mean([copies(*pair) for pair in pairs])
+print(f"Of 500 of our questions {share:.0%} copy three words in a row.")

@@ -69,3 +69,50 @@ def soft_coverage(p):
 # Over the contexts and not over the facts.
 def soft_coverage(p):
     return float((1 - np.prod(1 - p, axis=0)).mean())
+
+
+# %% 1 check
+right = solution["kappa"]
+rng = np.random.default_rng(0)
+inputs = [[np.array([1, 0, 0, 0, 0]), np.array([1, 1, 0, 0, 0])]]
+for n in range(5, 30):
+    inputs.append([rng.permutation(n) < n // 3, rng.permutation(n) < n // 2])
+inputs = [[people.astype(int), model.astype(int)] for people, model in inputs]
+exercises.compare(kappa, right, inputs, "By chance both may say 0, too.")
+print(f"Llama's: {kappa(yes['people'], yes['Llama-3.3-70B']):.2f}")
+
+
+# %% 2 check
+right = solution["best_threshold"]
+rng = np.random.default_rng(0)
+for n in range(10, 40):
+    people = (rng.permutation(n) < max(2, n // 8)).astype(int)
+    p = rng.random(n) + 0.4 * people
+    mine = cohen_kappa_score(people, p >= best_threshold(people, p))
+    highest = cohen_kappa_score(people, p >= right(people, p))
+    hint = f"its κ is {mine:.2f}, and {highest:.2f} is possible: try each value of p"
+    assert mine > highest - 1e-9, hint
+print("Thresholds, each with the κ that it was chosen for:")
+for name, old in graders.recorded_grades(graders.OLD_RECORD).groupby("collection"):
+    threshold = best_threshold(old["people"].to_numpy(), old["model"].to_numpy())
+    found = cohen_kappa_score(old["people"], old["model"] >= threshold)
+    print(f"{name}: {threshold:.2f}, κ {found:.2f}")
+
+
+# %% 3 check
+right = solution["soft_coverage"]
+rng = np.random.default_rng(0)
+inputs = [[rng.random(shape)] for shape in rng.integers(1, 9, (20, 2))]
+hint = "A fact is missed only if every context misses it; then take the mean."
+exercises.compare(soft_coverage, right, inputs, hint)
+errors = {"hard OR": [], "soft OR": []}
+for _, group in easy.groupby("essay"):
+    by = group.pivot(index="fact", columns="context", values=["stated", "model"])
+    for row in essays.combinations(7):
+        stated, p = (by[part].to_numpy(float)[:, row] for part in ("stated", "model"))
+        readers = stated.any(axis=1).mean()
+        hard_or = (p >= 0.5).any(axis=1).mean()
+        errors["hard OR"].append(abs(hard_or - readers))
+        errors["soft OR"].append(abs(soft_coverage(p) - readers))
+print("The mean distance from the readers' coverage:")
+print({name: round(float(np.mean(values)), 3) for name, values in errors.items()})

@@ -49,7 +49,11 @@ def with_answers(task):
     """An exercise, and its answers folded in place of the link to them."""
     text, number, title, name = task.groups()
     cells = exercises.cells(exercises.SOLUTIONS / name)
-    code = [f"# %% {n} {kind}\n{code}" for n, kind, code in cells if f"{n}" == number]
+    code = [
+        f"# %% {n} {kind}\n{code}"
+        for n, kind, code in cells
+        if f"{n}" == number and kind != "check"
+    ]
     return text + fold.RESULT.format(title, f"```python\n{''.join(code)}\n```")
 
 

@@ -2,6 +2,8 @@
 
 # %% 1 right
 def verdict(low, high, worth):
+    import numpy as np
+
     ends = np.sign([low - worth, high - worth]).sum()
     return {2: "ship", -2: "keep"}.get(int(ends), "not decided")
 
