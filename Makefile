@@ -87,7 +87,7 @@ notes: .venv/installed          ## a page of notes for each lesson, and the hand
 site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone, CLASS=1 folds the results, NOTES=1 shows the notes)
 	@$(call locked,--group site)
 	@scripts/site/make $(BIN) "$(COURSE_RESULTS)/site"
-	@$(if $(filter 0,$(BROWSER)),,$(BIN)/python scripts/site/browser.py "$(COURSE_RESULTS)/site/browser" $(if $(OFFLINE),--offline))
+	@$(if $(filter 0,$(BROWSER)),,PYTHONPATH=scripts $(BIN)/python scripts/site/browser.py "$(COURSE_RESULTS)/site/browser" $(if $(OFFLINE),--offline))
 
 lock: .venv/installed           ## for authors: write constraints.txt and requirements.lock (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o constraints.txt

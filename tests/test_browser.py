@@ -75,7 +75,7 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
     page, asked = browser.new_page(), []
     page.set_default_timeout(900_000)
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{address}/lab/index.html?path=notebooks/{LESSON.name}")
+    page.goto(f"{address}/notebooks/index.html?path=notebooks/{LESSON.name}")
     page.wait_for_function(READY)
     page.evaluate(f"{WIDGET}.sessionContext.ready")
     page.evaluate(RUN)

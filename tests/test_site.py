@@ -115,7 +115,7 @@ def test_a_page_has_solutions_to_open_no_notes_and_a_way_to_run_it(notebooks):
         assert ("In a running notebook" in text) == is_live
         first, way = page.select_one("article p"), path.relative_to(corpus.ROOT)
         up = "../" * (len(way.parts) - 1)
-        link = f"{up}browser/lab/index.html?path={way.as_posix()}"
+        link = f"{up}browser/notebooks/index.html?path={way.as_posix()}"
         is_run = first.a is not None and first.a["href"] == link
         assert is_run or "does not run in a browser: " in first.get_text(), path
 
