@@ -47,7 +47,8 @@ check:                          ## what this machine has for the course, and wha
 	@$(PYTHON) scripts/check.py
 
 lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
-	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
+	@$(if $(CLASS),,echo "What you change is saved in notebooks/. git restore notebooks brings back what is committed.")
+	$(BIN)/jupyter lab --LabApp.news_url=None $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
 	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi
