@@ -130,7 +130,9 @@ def test_other_notebooks_run_without_what_a_browser_lacks(edition, wheel, tmp_pa
     clean = {name: os.environ[name] for name in os.environ if name not in names}
     clean["COURSE_RESULTS"] = str(tmp_path)
     clean["ELASTICSEARCH_URL"] = "http://127.0.0.1:9"  # where no node answers
-    command = [sys.executable, corpus.ROOT / "tests/as_in_browser.py", wheel, *paths]
+    program = corpus.ROOT / "tests/as_in_browser.py"
+    lock = edition / "pyodide/pyodide-lock.json"
+    command = [sys.executable, program, wheel, lock, *paths]
     run = {"cwd": tmp_path, "env": clean, "capture_output": True}
     done = subprocess.run(command, **run, text=True)
     expected = []

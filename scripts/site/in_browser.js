@@ -25,7 +25,7 @@
       const status = context?.session?.kernel?.status;
       ready ||= status === "idle";
       if (!context) say(`JupyterLite starts … ${seconds} s`);
-      else if (!ready) say(`Python starts … ${seconds} s. It takes 10 to 30.`);
+      else if (!ready) say(`Python starts … ${seconds} s. It takes 10 to 30 s.`);
       else say(status === "busy" ? "Python is working …" : "");
     };
     look();
