@@ -132,13 +132,6 @@ def labelled(matrix):
     return shown.rename(lambda fact: textwrap.shorten(fact, 60, placeholder=" …"))
 
 
-def combinations(n_contexts, smallest=2):
-    """Sets of at least `smallest` contexts: bool, (n_combinations, n_contexts)."""
-    every = itertools.product([False, True], repeat=n_contexts)
-    members = np.array(list(every), dtype=bool)
-    return members[members.sum(axis=1) >= smallest]
-
-
 def point_pairs(points, lists, contexts):
     """Each fact of a point with each of its two contexts: a row for each pair.
 

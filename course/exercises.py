@@ -175,12 +175,6 @@ def compare(mine, right, inputs, hint="", message=MESSAGE):
             raise AssertionError(f"{said}. {hint}".strip())
 
 
-def random_tables(n=50, seed=0):
-    """Tables of yes and no, bool, of two to eight facts × as many contexts: a list."""
-    rng = np.random.default_rng(seed)
-    return [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (n, 2))]
-
-
 def same(result, expected):
     """Whether two results agree: numbers nearly, texts and tables exactly."""
     if isinstance(expected, str) or expected is None:

@@ -82,7 +82,3 @@ def test_a_live_model_reasons_before_it_lists_facts(tmp_path):
     assert forms == [["facts"], ["reasoning", "facts"]]
     assert lists["small, CoT"] == [listed]
     assert len(lists["large, CoT"][0]["facts"]) == 18
-
-
-def test_a_combination_has_two_contexts_or_more():
-    assert essays.combinations(2).tolist() == [[True, True]]
