@@ -190,7 +190,7 @@ def index_documents(es, name, documents, mappings, settings=None):
         wait_for_active_shards="all",
     )
     try:
-        delete_indexes(es, older_than=A_DAY, now=_made(es, new))
+        delete_indexes(es, new=new)
         # the position as _id: a request sent again overwrites, and documents
         # that share an id stay
         rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
@@ -211,32 +211,29 @@ def index_documents(es, name, documents, mappings, settings=None):
     return new
 
 
-def _made(es, index):
-    """When the node made an index, by the node's clock, in milliseconds."""
-    [state] = es.indices.get_settings(index=index).values()
-    return int(state["settings"]["index"]["creation_date"])
-
-
-def delete_indexes(es, older_than=0, run=None, now=None):
+def delete_indexes(es, run=None, new=None):
     """Delete indexes that `index_documents` made for this checkout and user.
 
-    older_than: milliseconds before now, by the node's clock. run: only what it
-    made in that run (COURSE_RUN). One that has an alias stays: somebody uses
-    it. Which are deleted because of their age is logged."""
+    run: only what it made in that run (COURSE_RUN). new: only what is more than
+    a day older than this one, by the node's clock; it is logged. One that has
+    an alias stays: somebody uses it."""
     ours = es.indices.get(
         index=f"*-course-{owner()}-*", features=["aliases", "mappings", "settings"]
     )
+    made = {  # in milliseconds
+        index: int(state["settings"]["index"]["creation_date"])
+        for index, state in ours.items()
+    }
     gone = []
     for index, state in ours.items():
         origin = state["mappings"].get("_meta", {})
-        made = int(state["settings"]["index"]["creation_date"])
-        is_old = now is None or now - made > older_than
+        is_old = new is None or made[new] - made[index] > A_DAY
         is_of_run = origin.get("by") == MADE_BY and run in (None, origin.get("run"))
         if is_of_run and is_old and not state["aliases"]:
             # perhaps another process has just deleted it
             es.indices.delete(index=index, ignore_unavailable=True)
             gone.append(index)
-    if gone and run is None:
+    if gone and new:
         text = "Elasticsearch: deleted what is over a day old: %s"
         LOGGER.warning(text, ", ".join(gone))
 

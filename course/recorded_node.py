@@ -209,11 +209,9 @@ class Replaying(BaseNode):
             return {"errors": False, "items": [{"index": {"status": 201}} for _ in ids]}
         if ids:
             return {"_id": ids[0], "result": "created"}
-        if "_settings" in target:
-            state = {"settings": {"index": {"creation_date": "0"}}}
-            return {name: state for name in self.record.indexes if name in target}
-        if method == "GET" and "-course-" in target:  # no older index of the course
-            return {}
+        if method == "GET" and "-course-" in target:  # indexes, none of them old
+            state = {"mappings": {}, "settings": {"index": {"creation_date": "0"}}}
+            return dict.fromkeys(self.record.indexes, state)
         nodes = {"recorded": {"version": self.record.version}}
         return {"acknowledged": True, "nodes": nodes}
 
