@@ -109,8 +109,7 @@ class Judging:
         self.at = self._next()
 
     def _next(self):
-        unjudged = [item for item in self.items if item not in self.done]
-        return unjudged[0] if unjudged else None
+        return next((item for item in self.items if item not in self.done), None)
 
     def store(self, judgement, typed=""):
         """Write a judgement of the item at hand, and go on to the next."""
@@ -157,7 +156,7 @@ def _markdown():
             return f"[picture: {text} {self.safe_url(url)}]"
 
     renderer = NoPictures(escape=True)
-    return mistune.create_markdown(escape=True, hard_wrap=True, renderer=renderer)
+    return mistune.create_markdown(hard_wrap=True, renderer=renderer)
 
 
 def _item(judging):
@@ -265,8 +264,8 @@ def last_grades(path):
         warnings.warn(note, stacklevel=2)
     if "drawn" not in table:
         table["drawn"] = ""
-    pairs = table.assign(row=table.index).groupby(corpus.JUDGED_COLUMNS, sort=False)
+    table = table.assign(row=table.index, at_random=table["drawn"] == "random")
+    pairs = table.groupby(corpus.JUDGED_COLUMNS, sort=False)
     last = pairs[["drawn", "grade", "row"]].last()
-    at_random = table[table["drawn"] == "random"].set_index(corpus.JUDGED_COLUMNS).index
-    last["drawn"] = last["drawn"].mask(last.index.isin(at_random), "random")
+    last["drawn"] = last["drawn"].mask(pairs["at_random"].any(), "random")
     return last
