@@ -192,12 +192,7 @@ def differences(gains, groups, weights=None):
     rows = {}
     for name, gain in gains.items():
         low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
-        rows[name] = {
-            "difference": np.average(gain, weights=weights),
-            "low": low,
-            "high": high,
-            "p": p_values[name],
-        }
+        rows[name] = [np.average(gain, weights=weights), low, high, p_values[name]]
     columns = ["difference", "low", "high", "p"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
@@ -249,9 +244,8 @@ def mean_of_these(means, errors, sizes):
     sizes: its number of queries. By Welch's t. It speaks of these collections
     only."""
     variances = np.square(errors) / len(errors) ** 2
-    mean, error = float(np.mean(means)), float(np.sqrt(variances.sum()))
     degrees = variances.sum() ** 2 / (variances**2 / (np.asarray(sizes) - 1)).sum()
-    return _by_t(mean, error, degrees)
+    return _by_t(np.mean(means), np.sqrt(variances.sum()), degrees)
 
 
 def random_effects(means, errors):
