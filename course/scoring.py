@@ -116,9 +116,9 @@ def words_of(texts, stem=True, language="english"):
     return _words(tuple(texts), language, stem and language != "none")
 
 
-def stems_of(text, language="english"):
-    """The stems of a text with blanks between, without common words."""
-    return " ".join(words_of([text], language=language)[0])
+def stems_of(text):
+    """The stems of an English text with blanks between, without common words."""
+    return " ".join(words_of([text])[0])
 
 
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
