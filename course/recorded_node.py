@@ -131,6 +131,12 @@ class Record:
         np.savez_compressed(self.path, **arrays)
 
 
+def in_pairs(body):
+    """The lines of a request of many parts: what is to be done, and with what."""
+    lines = [json.loads(line) for line in body.splitlines()]
+    return zip(lines[::2], lines[1::2], strict=True)
+
+
 def index_and_action(target):
     """The two parts of a request's path; the index is "" where there is one part."""
     path = urlsplit(target).path.strip("/")
@@ -143,8 +149,7 @@ def searches_of(target, body):
     if action == "_search":
         yield name, json.loads(body)
     elif action == "_msearch":
-        lines = [json.loads(line) for line in body.splitlines()]
-        for header, search in zip(lines[::2], lines[1::2], strict=True):
+        for header, search in in_pairs(body):
             yield header["index"], search
 
 
@@ -158,11 +163,9 @@ def follow(indexes, method, target, body, ids=None):
     elif action == "_doc":
         return [indexes[name].add(json.loads(body), *ids or ())]
     elif action == "_bulk":
-        lines = [json.loads(line) for line in body.splitlines()]
-        rows = zip(lines[::2], lines[1::2], strict=True)
         return [
-            indexes[name].add(document, str(what["index"]["_id"]))
-            for what, document in rows
+            indexes[name].add(document, str(header["index"]["_id"]))
+            for header, document in in_pairs(body)
         ]
     return []
 
