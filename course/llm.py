@@ -362,7 +362,18 @@ def judge_call(among=string.digits, **options):
 
     def read(completion):
         text_of(completion, is_one_token=True)
-        return _from_logprobs(completion, among)
+        logprobs = completion.choices[0].logprobs
+        if not logprobs or not logprobs.content:
+            problem = "returned no log probabilities: take another model"
+            raise ValueError(f"{model()} {problem}")
+        top = logprobs.content[0].top_logprobs
+        # a provider may name a token, and give it no probability: −9999
+        if not any(np.exp(t.logprob) for t in top if t.token.strip() in set(among)):
+            likeliest = [t.token for t in top][:5]
+            why = f"no digit among the likeliest tokens {likeliest} is of {among}"
+            raise unusable(why, completion)
+        of_digits = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
+        return {"logprobs": of_digits}
 
     request = {"max_tokens": 1, "logprobs": True, "top_logprobs": 20}
     return call_for(read, request, **options)
@@ -370,20 +381,3 @@ def judge_call(among=string.digits, **options):
 
 def _is_digit(text):
     return text.strip() in set(string.digits)
-
-
-def _from_logprobs(completion, among):
-    """The log probabilities of the digits among the likeliest tokens."""
-    logprobs = completion.choices[0].logprobs
-    if not logprobs or not logprobs.content:
-        problem = "returned no log probabilities: take another model"
-        raise ValueError(f"{model()} {problem}")
-    top = logprobs.content[0].top_logprobs
-    # a provider may name a token, and give it no probability: −9999
-    if not any(np.exp(t.logprob) for t in top if t.token.strip() in set(among)):
-        likeliest = [t.token for t in top][:5]
-        why = f"no digit among the likeliest tokens {likeliest} is of {among}"
-        raise unusable(why, completion)
-    return {
-        "logprobs": {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
-    }
