@@ -115,13 +115,9 @@ def cells(path):
     """The cells of a file of answers: (number of the exercise, kind, code) of each.
 
     A cell begins with a line such as `# %% 1 solution`."""
-    parts = path.read_text(encoding="utf-8").split("# %% ")[1:]
-    rows = []
-    for part in parts:
-        title, code = part.split("\n", 1)
-        number, kind = title.split()
-        rows.append((int(number), kind, code))
-    return rows
+    text = path.read_text(encoding="utf-8")
+    parts = re.findall(r"(?ms)^# %% (\d+) (\w+)\n(.*?)(?=^# %% |\Z)", text)
+    return [(int(number), kind, code) for number, kind, code in parts]
 
 
 def is_stub(answer):
