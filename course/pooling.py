@@ -32,8 +32,9 @@ def strata(lines):
     typed = typed[typed != ""]
     spellings = typed.groupby(typed.str.lower())  # "Exit 137" is "exit 137"
     table = spellings.agg(question="first", lines="size").reset_index(drop=True)
-    order = {"by": ["lines", "question"], "ascending": [False, True]}
-    table = table.sort_values(**order, ignore_index=True)
+    table = table.sort_values(
+        ["lines", "question"], ascending=[False, True], ignore_index=True
+    )
 
     often = table["lines"] > 1
     # how many lines have the queries that were typed more often?
