@@ -72,15 +72,17 @@ def client(**options):
 
 def request_key(name, prompt, schema):
     """The key of a response: a hash of prompt and names of model and schema."""
-    request = json.dumps([name, prompt, schema])
-    return hashlib.sha256(request.encode()).hexdigest()[:32]
+    return _hash_of([name, prompt, schema])[:32]
 
 
 def checksum(record):
     """Eight hex digits of a record's key, model and response."""
-    content = [record["key"], record.get("model"), record["response"]]
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return _hash_of([record["key"], record.get("model"), record["response"]])[:8]
+
+
+def _hash_of(content):
+    """The SHA-256 of what JSON can hold, in hex digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def load_responses(path):
@@ -293,13 +295,11 @@ def text_of(completion, is_one_token=False, may_be_cut=False):
     is_one_token: asked for one token only, so that it is always cut off.
     may_be_cut: a text that ends at the limit is still one, as a long answer
     is."""
-    choices = completion.choices or []
-    text, refusal, finish = "", None, None
-    if choices:
-        message, finish = choices[0].message, choices[0].finish_reason
-        text, refusal = message.content or "", message.refusal
+    if not completion.choices:
+        raise unusable("the reply holds no answer", completion)
+    message, finish = completion.choices[0].message, completion.choices[0].finish_reason
+    text, refusal = message.content or "", message.refusal
     problems = {
-        "the reply holds no answer": not choices,
         f"the model refused: {refusal}": refusal,
         "the provider filtered the reply": finish == "content_filter",
         "the reply is cut off: it reached the limit": finish == "length"
@@ -327,9 +327,13 @@ def call_for(read, request, **options):
     openai, name = client(**options)
 
     def call(prompt):
-        messages = [{"role": "user", "content": prompt}]
-        fixed = {"model": name, "messages": messages, "temperature": 0}
-        return read(openai.chat.completions.create(**fixed, **request))
+        completion = openai.chat.completions.create(
+            model=name,
+            messages=[{"role": "user", "content": prompt}],
+            temperature=0,
+            **request,
+        )
+        return read(completion)
 
     return call
 
