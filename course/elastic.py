@@ -114,12 +114,17 @@ def _client(**options):
     """A client for the nodes that the settings name, or for one on this machine."""
     from elasticsearch import Elasticsearch
 
-    urls = re.findall(r"[^,\s]+", node_settings()["addresses"] or NODE)
-    if certificates := node_settings()["certificates"]:
-        options["ca_certs"] = certificates
-    key = node_settings()["key"]
-    options |= {"api_key": key, "request_timeout": 60}
-    return Elasticsearch(urls, retry_on_timeout=True, max_retries=5, **options)
+    settings = node_settings()
+    if settings["certificates"]:
+        options["ca_certs"] = settings["certificates"]
+    return Elasticsearch(
+        re.findall(r"[^,\s]+", settings["addresses"] or NODE),
+        api_key=settings["key"],
+        request_timeout=60,
+        retry_on_timeout=True,
+        max_retries=5,
+        **options,
+    )
 
 
 def _problem(es):
