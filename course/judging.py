@@ -174,9 +174,12 @@ def item_html(judging, records):
     if judging.at in judging.done:
         status += f"; here: {judging.done[judging.at]}"
     record = records[item["document"]]
-    texts = {"question": record["question"], "query": item["query"], "status": status}
-    escaped = {name: html.escape(text) for name, text in texts.items()}
-    return PAGE_HTML.format(**escaped, text=_markdown()(record["text"]))
+    return PAGE_HTML.format(
+        question=html.escape(record["question"]),
+        query=html.escape(item["query"]),
+        status=html.escape(status),
+        text=_markdown()(record["text"]),
+    )
 
 
 def _show(view):
