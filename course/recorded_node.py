@@ -153,15 +153,15 @@ def searches_of(target, body):
             yield header["index"], search
 
 
-def follow(indexes, method, target, body, ids=None):
+def follow(indexes, method, target, body, id_=None):
     """Do in `indexes` what a request does to an index; the ids of what it adds.
 
-    ids: those that a node gave them."""
+    id_: what a node gave a single document."""
     name, action = index_and_action(target)
     if method == "PUT" and not name:
         indexes[action] = Index(json.loads(body))
     elif action == "_doc":
-        return [indexes[name].add(json.loads(body), *ids or ())]
+        return [indexes[name].add(json.loads(body), id_)]
     elif action == "_bulk":
         return [
             indexes[name].add(document, str(header["index"]["_id"]))
@@ -179,8 +179,7 @@ class Recording(HttpNode):
         answer = super().perform_request(method, target, body, headers, **options)
         if answer.meta.status < 300 and body:
             content = json.loads(answer.body)
-            ids = [content["_id"]] if "_id" in content else None
-            follow(self.record.indexes, method, target, body, ids)
+            follow(self.record.indexes, method, target, body, content.get("_id"))
             parts, is_single = content.get("responses"), "hits" in content
             searches = searches_of(target, body)
             for (name, search), part in zip(searches, parts or [content], strict=False):
@@ -224,10 +223,11 @@ class Replaying(BaseNode):
         if key not in self.record.answers:
             raise RuntimeError(MISSING.format(self.record.version))
         places, scores = self.record.answers[key]
-        documents = [self.record.indexes[index].documents[place] for place in places]
+        documents = self.record.indexes[index].documents
         names, source = body.get("docvalue_fields", []), body.get("_source", True)
         scores, hits = scores or [None] * len(places), []
-        for place, document, score in zip(places, documents, scores, strict=True):
+        for place, score in zip(places, scores, strict=True):
+            document = documents[place]
             hit = {"_index": index, "_id": str(place), "_score": score}
             if "stored_fields" not in body:
                 fields = document if source is True else source
