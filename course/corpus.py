@@ -399,7 +399,7 @@ def _with_columns_of_log(queries, log):
     log, stripped = (
         table.assign(question=table["question"].str.strip()) for table in (log, queries)
     )
-    log = log[[*keys, *names]].drop_duplicates(keys)
+    log = log.drop_duplicates(keys)
     columns = stripped[keys].merge(log, on=keys, how="left")[names]
     if columns.isna().all(axis=None):
         return queries
@@ -489,8 +489,7 @@ def splits_of(ground_truth, judged):
     development, test = {}, {}
     if ground_truth is not None:
         development["generated"], test["generated"] = split_by_document(ground_truth)
-    answers = [any(qrel.values()) for qrel in judged["document"]]
-    is_answered = np.array(answers, dtype=bool)
+    is_answered = judged["document"].map(lambda qrel: any(qrel.values())).astype(bool)
     answered = judged[is_answered]
     if answered["need"].nunique() > 1:
         development["judged"], test["judged"] = divide(answered)
