@@ -126,8 +126,8 @@ def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer
         scores = fact_scores(needing["answer"], facts, path)
         stated = ["".join("01"[int(p >= 0.5)] for p in row) for row in scores]
         return pd.Series(stated, needing.index).reindex(rows.index)
-    readings = pd.read_csv(folder / f"{of}-readings.csv", dtype=str)
-    readings = readings.set_index("key")[reading]
+    path = folder / f"{of}-readings.csv"
+    readings = pd.read_csv(path, dtype=str, index_col="key")[reading]
     stated = facts.map(lambda row: "0" * len(row))
     prompts = needing.loc[needing["answer"] != f"{REFUSAL}.", "prompt"]
     stated[prompts.index] = readings.loc[keys_of(prompts)].to_numpy()
@@ -223,7 +223,7 @@ def stages_of(queries, rankings, k=5, became=None):
     rows = zip(qrels, rankings.tolist(), became, strict=True)
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
     depth = rankings.shape[1]
-    names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
+    names = [stage.format(k=k, depth=depth) for stage in STAGES]
     lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
     return pd.Series(lost_at, index=queries.index)
 
