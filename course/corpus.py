@@ -109,6 +109,11 @@ def short_hash(text):
     return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
 
 
+def text_hash(text):
+    """The SHA-256 of a text, in hex digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def file_hash(path):
     """The SHA-256 of a file, in hex digits."""
     with open(path, "rb") as file:

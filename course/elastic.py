@@ -2,7 +2,6 @@
 
 import atexit
 import getpass
-import hashlib
 import logging
 import os
 import platform
@@ -44,7 +43,7 @@ def node_settings():
 def owner():
     """Eight hex digits of this checkout, user and machine, for names of indexes."""
     whose = f"{corpus.ROOT} {getpass.getuser()} {platform.node()}"
-    return hashlib.sha256(whose.encode()).hexdigest()[:8]
+    return corpus.text_hash(whose)[:8]
 
 
 def find_node():

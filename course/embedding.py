@@ -1,6 +1,5 @@
 """Load embedding models, and keep their vectors on disk."""
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -80,17 +79,12 @@ def _from_hub():
 
 
 def _has_our_code(folder):
-    """Whether a fetched model brings code, and only that of scripts/encoder."""
+    """Whether a model brings code, and only that of scripts/encoder."""
     code, ours = (
         {path.name: path.read_bytes() for path in where.glob("*.py")}
         for where in (folder, ENCODER)
     )
-    return bool(code) and _is_fetched(folder) and code.items() <= ours.items()
-
-
-def _is_fetched(folder):
-    """Whether `make models` has put a model there."""
-    return MODELS.resolve() in folder.resolve().parents
+    return bool(code) and code.items() <= ours.items()
 
 
 def _check_files(folder):
@@ -143,12 +137,12 @@ def _model_files(name=None):
 def _load_model(folder, _):
     from sentence_transformers import SentenceTransformer
 
-    if _is_fetched(folder):
+    if is_fetched := MODELS.resolve() in folder.resolve().parents:
         _check_files(folder)
     try:  # only our own code is run, in what `make models` has put there
         model = SentenceTransformer(
             folder.as_posix(),
-            trust_remote_code=_has_our_code(folder),
+            trust_remote_code=is_fetched and _has_our_code(folder),
             device=vector_settings()["device"],
         )
     except OSError as error:
@@ -193,10 +187,7 @@ def embed(texts, model=None, role="document"):
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
     _, state = _model_files(model)
-    keys = {
-        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
-        for text in texts
-    }
+    keys = {text: corpus.text_hash(f"{state}\n{role}\n{text}") for text in texts}
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
     if new:  # else no model is loaded
@@ -218,7 +209,7 @@ def embed(texts, model=None, role="document"):
 
 def short_key(text):
     """What a vector that was made before is kept under, a whole number."""
-    return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
+    return int(corpus.text_hash(text)[:16], 16)
 
 
 @lru_cache
