@@ -280,11 +280,11 @@ def random_effects(means, errors):
         {"k": k}
         | _by_t(mean, error, k - 1)
         | {
-            "tau": float(np.sqrt(tau2)),
-            "q": float(q),
-            "p_q": float(stats.chi2.sf(q, k - 1)),
-            "predicted_low": float(mean - half),
-            "predicted_high": float(mean + half),
+            "tau": np.sqrt(tau2),
+            "q": q,
+            "p_q": stats.chi2.sf(q, k - 1),
+            "predicted_low": mean - half,
+            "predicted_high": mean + half,
         }
     )
 
@@ -293,5 +293,4 @@ def _by_t(mean, error, degrees):
     """A mean with its 95 % interval and p value by Student's t."""
     half = stats.t.ppf(0.975, degrees) * error
     p = 2 * stats.t.sf(abs(mean) / error, degrees)
-    ends = {"low": mean - half, "high": mean + half}
-    return {name: float(x) for name, x in {"difference": mean, **ends, "p": p}.items()}
+    return {"difference": mean, "low": mean - half, "high": mean + half, "p": p}
