@@ -217,8 +217,7 @@ def _ask_all(prompts, schema, path, call, workers):
 
     with _asking(live) as reserve:
         # another process may have asked meanwhile
-        pairs = zip(prompts, recorded_responses(prompts, schema, path), strict=True)
-        missing = [prompt for prompt, response in pairs if response is None]
+        missing = _missing(prompts, recorded_responses(prompts, schema, path))
         pool = ThreadPoolExecutor(workers)
         try:
             list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
@@ -231,6 +230,12 @@ def _ask_all(prompts, schema, path, call, workers):
     return failures
 
 
+def _missing(prompts, responses):
+    """The prompts without a response: one that is given twice is asked once."""
+    pairs = zip(prompts, responses, strict=True)
+    return list(dict.fromkeys(prompt for prompt, reply in pairs if reply is None))
+
+
 def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     """The response to each prompt: as recorded, or if calls are live, by call(prompt).
 
@@ -239,12 +244,10 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     full: then no more calls are made, and all replies are kept.
     """
     responses = recorded_responses(prompts, schema, path, by)
-    pairs = zip(prompts, responses, strict=True)
-    # a dict: a prompt given twice is asked once
-    missing = dict.fromkeys(prompt for prompt, response in pairs if response is None)
+    missing = _missing(prompts, responses)
     if not missing or not is_live():
         return responses
-    failures = _ask_all(list(missing), schema, path, call, workers)
+    failures = _ask_all(missing, schema, path, call, workers)
     if failures:
         raise RuntimeError(
             f"{len(failures)} of {len(missing)} calls failed; run again to ask only "
@@ -368,8 +371,9 @@ def judge_call(among=string.digits, **options):
         text_of(completion, is_one_token=True)
         logprobs = completion.choices[0].logprobs
         if not logprobs or not logprobs.content:
-            problem = "returned no log probabilities: take another model"
-            raise ValueError(f"{model()} {problem}")
+            raise ValueError(
+                f"{model()} returned no log probabilities: take another model"
+            )
         top = logprobs.content[0].top_logprobs
         # a provider may name a token, and give it no probability: −9999
         if not any(np.exp(t.logprob) for t in top if t.token.strip() in set(among)):
