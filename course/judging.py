@@ -70,8 +70,10 @@ def read_judgements(path, columns):
     whole, half = _whole_lines(path)
     note = ""
     if half:
-        problem = f"{path.name}: its last row is cut off ({half!r})"
-        note = f"{problem}, so that one is asked again"
+        note = (
+            f"{path.name}: its last row is cut off ({half!r}), so that one is asked "
+            "again"
+        )
     content = io.BytesIO(whole or ",".join(columns).encode())
     table = pd.read_csv(content, dtype=str, keep_default_na=False)
     if list(table.columns) != columns or table.isna().any(axis=None):
@@ -191,6 +193,8 @@ def _show(view):
 
 def _take(view, key):
     """Take a typed key, unless it comes too soon after the last one."""
+    if not key:  # the box was emptied
+        return
     before, view.taken = view.taken, time.monotonic()
     view.key.value = ""
     if key == "u" or view.taken - before > TOO_SOON:
@@ -232,18 +236,14 @@ def panel(judging, documents):
         view.buttons[key] = widgets.Button(description=label, layout=wide)
         view.buttons[key].on_click(lambda _, key=key: _press(view, key))
 
-    def typed_key(change):
-        if change.new:
-            _take(view, change.new.lower())
-
     def typed_text(change):
         if change.new != _item(judging)["query"]:
             _press(view, "m", change.new)
 
-    view.key.observe(typed_key, "value")
+    view.key.observe(lambda change: _take(view, change.new.lower()), "value")
     view.typed.observe(typed_text, "value")
-    wrapped = {"flex_flow": "row wrap"}
-    row = widgets.HBox([view.key, *view.buttons.values()], layout=wrapped)
+    row = widgets.HBox([view.key, *view.buttons.values()])
+    row.layout.flex_flow = "row wrap"
     where = html.escape(f"{judging.path.absolute()} {judging.note}")
     where = widgets.HTML(f"<small>Judgements go to {where}</small>")
     view.children = [view.page, view.typed, row, where]
