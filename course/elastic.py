@@ -42,8 +42,7 @@ def node_settings():
 
 def owner():
     """Eight hex digits of this checkout, user and machine, for names of indexes."""
-    whose = f"{corpus.ROOT} {getpass.getuser()} {platform.node()}"
-    return corpus.text_hash(whose)[:8]
+    return corpus.text_hash(f"{corpus.ROOT} {getpass.getuser()} {platform.node()}")[:8]
 
 
 def find_node():
@@ -68,8 +67,8 @@ def connect_elasticsearch():
     if es is None and node_settings()["required"]:
         raise RuntimeError(problem)
     if problem:
-        advice = "start one with `make elasticsearch`"
-        LOGGER.warning("%s. Its part is left out; %s.", problem, advice)
+        message = "%s. Its part is left out; start one with `make elasticsearch`."
+        LOGGER.warning(message, problem)
     return es
 
 
@@ -280,8 +279,9 @@ def elasticsearch_hits(es, index, bodies):
             parts = [part for body in batch for part in (header, body)]
             responses = es.msearch(searches=parts, filter_path=kept)["responses"]
             if len(responses) != len(batch):
-                count = f"{len(responses)} answers to {len(batch)} queries"
-                raise RuntimeError(f"Elasticsearch: {count}")
+                raise RuntimeError(
+                    f"Elasticsearch: {len(responses)} answers to {len(batch)} queries"
+                )
         except BadRequestError:  # an unreadable body fails the call: ask one by one
             responses = (
                 es.options(ignore_status=400).search(**header, body=body)
@@ -307,7 +307,7 @@ def elasticsearch_search(es, index, query, k=5):
 
     def search(queries, k=k):
         scores = _scores_by_id(es, index, query, queries, k)
-        return utils.pad([list(of_query) for of_query in scores], k)
+        return utils.pad(list(map(list, scores)), k)
 
     return search
 

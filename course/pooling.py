@@ -119,8 +119,7 @@ def two_estimates(ground_truth, rankings, k=10, by="ndcg"):
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
     rows = zip(rankings, qrels, strict=True)
     judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
-    refilled = condensed(rankings, qrels)
     return utils.score(ground_truth, rankings, k).assign(
-        condensed=utils.score(ground_truth, refilled, k)[by],
+        condensed=utils.score(ground_truth, condensed(rankings, qrels), k)[by],
         judged_at_k=[np.mean(row) if row else np.nan for row in judged],
     )

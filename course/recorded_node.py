@@ -184,8 +184,7 @@ class Recording(HttpNode):
             searches = searches_of(target, body)
             for (name, search), part in zip(searches, parts or [content], strict=False):
                 hits = part.get("hits", {}).get("hits", [])
-                with_scores = is_single or len(hits) == 1
-                self.record.keep(name, search, hits, with_scores)
+                self.record.keep(name, search, hits, is_single or len(hits) == 1)
         return answer
 
 
