@@ -100,7 +100,6 @@ BAD = [  # a file, its content, and what is named
     ("documents", [FIRST, SECOND | {"text": ["a"]}], r"record 1 \(d2\): field text"),
     ("questions", "", "no rows"),
     ("questions", "A,a,d1\n  ,a,d1\n", r"row 1 \(line 3\), column question"),
-    ("questions", "A,,d1\nB,,d1\n", r"row 0 \(line 2\), column course: .* 2 such"),
     ("questions", "A,a,d1\nB,a\n", "line 3 has 2 fields"),
     ("questions", "A,a,d1\nB,a,d7\nC,a,d\n", r"\(line 3\), column document: 'd7'.* 2"),
     ("questions", '"A,\r\nB",a,d1\n  \nA,a,\n', r"row 1 \(line 5\), column document"),
