@@ -191,15 +191,17 @@ def draws(groups, n_draws=10_000):
     """How often each draw has each group, (n_draws, n_groups), and each row's group."""
     group, _ = pd.factorize(np.asarray(groups))
     n = group.max() + 1
-    rng = np.random.default_rng(1)
-    return rng.multinomial(n, np.full(n, 1 / n), size=n_draws), group
+    times = np.random.default_rng(1).multinomial(n, np.full(n, 1 / n), size=n_draws)
+    return times, group
 
 
 def _all_of(responses, path):
     """The responses; RuntimeError counts those that are missing."""
     if None in responses:
-        count = f"{responses.count(None)} of {len(responses)} prompts"
-        raise RuntimeError(f"{count} have no answer in {path}: set COURSE_LLM=live")
+        raise RuntimeError(
+            f"{responses.count(None)} of {len(responses)} prompts have no answer in "
+            f"{path}: set COURSE_LLM=live"
+        )
     return responses
 
 

@@ -499,8 +499,11 @@ def splits_of(ground_truth, judged):
     if answered["need"].nunique() > 1:
         development["judged"], test["judged"] = divide(answered)
     elif len(answered):
-        problem = "judged queries with a relevant document, all of one need: left out"
-        warnings.warn(f"{len(answered)} {problem}", stacklevel=2)
+        warnings.warn(
+            f"{len(answered)} judged queries with a relevant document, all of one "
+            "need: left out",
+            stacklevel=2,
+        )
     return development, test, judged[~is_answered].reset_index(drop=True)
 
 

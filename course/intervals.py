@@ -210,8 +210,7 @@ def holm(p_values):
     The family is every p value that one table shows (notebook 10)."""
     p = p_values.sort_values()
     still_to_test = np.arange(p.count(), p.count() - len(p), -1)
-    corrected = (p * still_to_test).cummax().clip(upper=1)
-    return corrected.reindex(p_values.index)
+    return (p * still_to_test).cummax().clip(upper=1).reindex(p_values.index)
 
 
 def power(level=0.05):
