@@ -126,8 +126,10 @@ def matrix(pairs, essay, names, column="stated"):
 
 def labelled(matrix):
     """The same matrix with short names, for a picture."""
-    shown = matrix.rename(columns=lambda name: name.replace("-", "\n"))
-    return shown.rename(lambda fact: textwrap.shorten(fact, 60, placeholder=" …"))
+    return matrix.rename(
+        index=lambda fact: textwrap.shorten(fact, 60, placeholder=" …"),
+        columns=lambda name: name.replace("-", "\n"),
+    )
 
 
 def point_pairs(points, lists, contexts):
