@@ -192,7 +192,12 @@ def differences(gains, groups, weights=None):
     rows = {}
     for name, gain in gains.items():
         low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
-        rows[name] = [np.average(gain, weights=weights), low, high, p_values[name]]
+        rows[name] = {
+            "difference": np.average(gain, weights=weights),
+            "low": low,
+            "high": high,
+            "p": p_values[name],
+        }
     columns = ["difference", "low", "high", "p"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
