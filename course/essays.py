@@ -42,19 +42,17 @@ def fact_lists(io, cot, answers):
     io, cot: prompts with {answer}; replies to cot have their reasoning, too.
     The small model's lists are recorded; if calls are live, your model's come
     instead."""
-    lists, prompts = {}, {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
+    prompts = {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
+    large, small = {}, {}
     for name, (prompt, schema) in prompts.items():
-        lists[f"large, {name}"] = recorded_facts(prompt, answers, schema)
-    for name, (prompt, schema) in prompts.items():
+        large[f"large, {name}"] = recorded_facts(prompt, answers, schema)
         texts = [prompt.format(answer=answer) for answer in answers]
+        facts = llm.recorded_responses(texts, schema, FACTS_FILE, QWEN)
         if llm.is_live():
             live = llm.ask(texts, _schema(schema), FACTS_FILE)
-            lists[f"small, {name}"] = [facts.model_dump() for facts in live]
-        else:
-            lists[f"small, {name}"] = llm.recorded_responses(
-                texts, schema, FACTS_FILE, QWEN
-            )
-    return lists
+            facts = [listed.model_dump() for listed in live]
+        small[f"small, {name}"] = facts
+    return large | small
 
 
 def _schema(name):
@@ -128,15 +126,10 @@ def matrix(pairs, essay, names, column="stated"):
 
 def labelled(matrix):
     """The same matrix with short names, for a picture."""
-    shown = matrix.rename(columns=lambda name: name.replace("-", "\n"))
-    return shown.rename(lambda fact: textwrap.shorten(fact, 60, placeholder=" …"))
-
-
-def combinations(n_contexts, smallest=2):
-    """Sets of at least `smallest` contexts: bool, (n_combinations, n_contexts)."""
-    every = itertools.product([False, True], repeat=n_contexts)
-    members = np.array(list(every), dtype=bool)
-    return members[members.sum(axis=1) >= smallest]
+    return matrix.rename(
+        index=lambda fact: textwrap.shorten(fact, 60, placeholder=" …"),
+        columns=lambda name: name.replace("-", "\n"),
+    )
 
 
 def point_pairs(points, lists, contexts):

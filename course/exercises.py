@@ -115,13 +115,9 @@ def cells(path):
     """The cells of a file of answers: (number of the exercise, kind, code) of each.
 
     A cell begins with a line such as `# %% 1 solution`."""
-    parts = path.read_text(encoding="utf-8").split("# %% ")[1:]
-    rows = []
-    for part in parts:
-        title, code = part.split("\n", 1)
-        number, kind = title.split()
-        rows.append((int(number), kind, code))
-    return rows
+    text = path.read_text(encoding="utf-8")
+    parts = re.findall(r"(?ms)^# %% (\d+) (\w+)\n(.*?)(?=^# %% |\Z)", text)
+    return [(int(number), kind, code) for number, kind, code in parts]
 
 
 def is_stub(answer):
@@ -173,12 +169,6 @@ def compare(mine, right, inputs, hint="", message=MESSAGE):
             values = {"given": given, "mine": result, "right": expected}
             said = message.format(**{name: short(v) for name, v in values.items()})
             raise AssertionError(f"{said}. {hint}".strip())
-
-
-def random_tables(n=50, seed=0):
-    """Tables of yes and no, bool, of two to eight facts × as many contexts: a list."""
-    rng = np.random.default_rng(seed)
-    return [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (n, 2))]
 
 
 def same(result, expected):
