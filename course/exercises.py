@@ -201,7 +201,7 @@ def short(value):
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        value = [v.tolist() if isinstance(v, np.ndarray) else v for v in value]
+        value = [v.tolist() if hasattr(v, "tolist") else v for v in value]
         value = value[0] if len(value) == 1 else value
     if isinstance(value, float | np.floating):
         value = f"{value:.4g}"
