@@ -3,12 +3,11 @@
 import timeit
 
 import machine
-import numpy as np
 import pytrec_eval
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, scoring
+from course import corpus, elastic
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
@@ -25,47 +24,31 @@ def row(what, goal, slow, fast, *arguments):
     print(f"{what}: {before:.3f} s / {after:.4f} s = {before / after:.1f}, goal {goal}")
 
 
-def bench_minsearch(documents, questions):
-    """Time questions one by one, in a batch, and with similarities that are kept."""
+def main():
+    documents, questions = corpus.load_documents(), corpus.load_ground_truth()
     index = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     one_by_one = utils.one_by_one(
         lambda question, course: index.search(question, {"course": course}, BOOST)
     )
     batch = utils.minsearch_search(index, BOOST)
     row("minsearch: one by one / batch", 25, one_by_one, batch, questions)
-    similarities = list(utils.field_similarities(index, questions))
+    similarities = [*utils.field_similarities(index, questions)]
     again = utils.minsearch_search(index, BOOST, kept=similarities)
     row("minsearch: one by one / kept", 300, one_by_one, again, questions)
 
-
-def bench_metrics(rankings, queries):
-    """Time five metrics, from Python's dicts and lists."""
-    ids = queries["query_id"]
-    qrels = dict(zip(ids, queries["document"], strict=True))
-    run = {
-        id_: {document: -float(rank) for rank, document in enumerate(ranking)}
-        for id_, ranking in zip(ids, rankings, strict=True)
-    }
-    judged = [[*qrel.values()] for qrel in qrels.values()]
-    counts = np.array([np.count_nonzero(query) for query in judged])
-    grades = utils.relevance(rankings, queries["document"])
-
-    def theirs():
-        pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate(run)
+    rankings, qrels, run = utils.minsearch_search(index, k=100)(questions), {}, {}
+    for number, document in enumerate(questions["document"]):
+        qrels[str(number)] = {document: 1}
+        places = {id_: -float(rank) for rank, id_ in enumerate(rankings[number])}
+        run[str(number)] = places
+    grades = utils.relevance(rankings, questions["document"])
 
     def ours():
-        utils.hit_rate(grades), utils.mrr(grades), utils.ndcg(grades, judged)
-        utils.recall(grades, counts), utils.average_precision(grades, counts)
+        utils.hit_rate(grades), utils.mrr(grades), utils.ndcg(grades, [[1]] * len(run))
+        utils.recall(grades, 1), utils.average_precision(grades, 1)
 
-    row("five metrics: pytrec_eval / utils", 9, theirs, ours)
-
-
-def main():
-    documents, questions = corpus.load_documents(), corpus.load_ground_truth()
-    bench_minsearch(documents, questions)
-    typed = corpus.load_splits()[1]["judged"]
-    search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
-    bench_metrics(search(typed), typed)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate
+    row("five metrics: pytrec_eval / utils", 9, lambda: theirs(run), ours)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ They are the counts of data/README.md, and the minutes of README.md. `make noteb
 calls this script."""
 
 import re
+from functools import partial
 
 import machine
 import nbformat
@@ -12,35 +13,21 @@ import pandas as pd
 from course import corpus
 
 DATA = corpus.ROOT / "data"
-COUNTED = {  # what is counted: the rows of a file, by a column
-    "Records": ("documents-with-ids.json", "course"),
-    "Generated questions": ("ground-truth-data.csv", "course"),
-    "Read at the gate": ("gate.csv", "decision"),
-    "Judged queries": ("judged-queries.csv", "kind"),
-    "Judgements by grade": ("judged-queries.csv", "grade"),
-    "Spanish records": ("es/documents-with-ids.json", "course"),
-    "Spanish questions": ("es/ground-truth-data.csv", "course"),
-    "Spanish judged queries": ("es/judged-queries.csv", "kind"),
-    "Spanish judgements by grade": ("es/judged-queries.csv", "grade"),
-    "Hard pairs": ("hard-pairs.csv", "edit"),
-    "Recorded questions": ("recorded-questions.jsonl", "model"),
-    "Recorded facts": ("recorded-facts.jsonl", "model"),
-    "Recorded verdicts": ("recorded-verdicts.jsonl", "model"),
-}
+COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")
 
 
-def counts():
-    """What is counted in the data, as lines of Markdown."""
-    for title, (name, column) in COUNTED.items():
-        path = DATA / name
-        if path.suffix == ".csv":
-            table = pd.read_csv(path)
-        else:
-            table = pd.read_json(path, lines=path.suffix == ".jsonl")
-        if column == "kind":  # a row is a judgement
-            table = table.drop_duplicates("query_id")
-        parts = [f"{value} {n:,}" for value, n in table[column].value_counts().items()]
-        yield f"- **{title}**: {len(table):,} ({', '.join(parts)})."
+def count(match):
+    """A line of a list, with the rows of the file that it names, by a column."""
+    start, name, column = match.groups()
+    path = DATA / name
+    if path.suffix == ".csv":
+        table = pd.read_csv(path)
+    else:
+        table = pd.read_json(path, lines=path.suffix == ".jsonl")
+    if column == "kind":  # a row is a judgement
+        table = table.drop_duplicates("query_id")
+    parts = [f"{value} {n:,}" for value, n in table[column].value_counts().items()]
+    return f"{start}{len(table):,} ({', '.join(parts)})."
 
 
 def minutes(path):
@@ -69,15 +56,9 @@ def with_minutes(text):
     return re.sub(pattern, row, text)
 
 
-def with_counts(text):
-    """The text of data's README with new lines between its two marks."""
-    marks = re.compile("(?s)(?<=data_card.py -->\n).*(?=<!-- end of counts)")
-    return marks.sub(lambda _: "".join(f"{line}\n" for line in counts()), text)
-
-
 def texts():
     """The texts that the two files should have, by path."""
-    changes = {corpus.ROOT: with_minutes, DATA: with_counts}
+    changes = {corpus.ROOT: with_minutes, DATA: partial(COUNTED.sub, count)}
     paths = {folder / "README.md": change for folder, change in changes.items()}
     return {path: paths[path](path.read_text(encoding="utf-8")) for path in paths}
 

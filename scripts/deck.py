@@ -21,10 +21,11 @@ LINK = re.compile(r"\[([^]]*)\]\(([^)]*\.ipynb)#[^)]*\)")
 SINCE = {"Exercises": 90, "What you saw": 15, "What to do at work": 15}
 
 
-def rows(page):
-    """Rows of the page's tables: notebook, heading, since, minute, do, pause before.
+def sheets(page):
+    """The page's tables: by notebook and heading since, minute, do, and pause before.
 
-    since: from how many minutes on the section is shown."""
+    since: from how many minutes on the section is shown. The first is the start."""
+    sheets = {}
     for line in re.findall(r"(?m)^\|(.*ipynb#.*)\|$", page):
         first, *cells = (cell.strip() for cell in line.split("|"))
         if first.strip("*").isdigit():
@@ -35,7 +36,9 @@ def rows(page):
             first, what = "0", ("show", "")
         for place, since in places.items():
             for title, path in LINK.findall(place):
-                yield path, title, since, int(first.strip("*")), *what
+                row = since, int(first.strip("*")), *what
+                sheets.setdefault(path, {})[title] = row
+    return sheets
 
 
 def sections(notebook):
@@ -60,38 +63,32 @@ def notes(cells):
 def cut(notebook, sheet, minutes):
     """Leave what a class of so many minutes sees, in place.
 
-    The first cell of a section gets its row of the sheet, and its notes. The sheet's
-    first row is the start, whatever it is called."""
-    told, kept, above = {row[1]: row[1:] for row in sheet}, [], None
+    The first cell of a section gets its row of the sheet, and its notes."""
+    told, kept, above = dict(sheet), [], None
     for level, title, cells in sections(notebook):
-        if level == 1 and sheet:
-            title = sheet[0][1]
-        usual = title, SINCE.get(title, 45), None, "show", ""
-        usual = above if level > 2 else usual
-        row = told.pop(title, usual)
+        title = next(iter(sheet), title) if level == 1 else title
+        usual = above if level > 2 else (SINCE.get(title, 45), None, "show", "", title)
+        row = (*told.pop(title), title) if title in told else usual
         above = row if level < 3 else above
-        if row[1] <= minutes:
+        if row[0] <= minutes:
             cells[0].metadata["section"] = {"row": row, "notes": notes(cells)}
             kept += cells
     if told:
-        raise ValueError(f"notebooks/README.md: {sheet[0][0]} has no {[*told]}")
+        raise ValueError(f"notebooks/README.md names what is no heading: {[*told]}")
     notebook.cells = kept
-    notebook.metadata["deck"] = {
-        "minutes": minutes,
-        "starts": [row[3] for row in sheet],
-    }
+    starts = [row[1] for row in sheet.values()]
+    notebook.metadata["deck"] = {"minutes": minutes, "starts": starts}
 
 
 def write(minutes, folder):
-    """Write the short notebooks."""
-    if minutes not in ("15", "45", "90"):
-        raise ValueError(f"MINUTES is 15, 45 or 90, not {minutes!r}")
-    every = [*rows((NOTEBOOKS / "README.md").read_text(encoding="utf-8"))]
-    names = {row[0] for row in every} | ({WHOLE} if minutes == "90" else set())
-    for name in sorted(names):
-        notebook = fold.read(NOTEBOOKS / name, bool(os.environ.get("CLASS")))
-        cut(notebook, [row for row in every if row[0] == name], int(minutes))
-        path = Path(folder) / name
+    """Write the short notebooks into a folder."""
+    page = sheets((NOTEBOOKS / "README.md").read_text(encoding="utf-8"))
+    if minutes == "90":
+        page[WHOLE] = {}
+    for name, sheet in page.items():
+        notebook = fold.read(NOTEBOOKS / name, os.environ.get("CLASS"))
+        cut(notebook, sheet, int(minutes))
+        path = Path(folder, name)
         path.parent.mkdir(exist_ok=True)
         nbformat.write(notebook, path)
 

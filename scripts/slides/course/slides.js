@@ -125,14 +125,14 @@ function addCues(columns, { minutes, starts }) {
   const isTimed = Math.max(...starts) > 0, begins = {};
   let clock = 0;
   for (const column of columns) {
-    const [title, , start] = column.row = JSON.parse(column.dataset.row);
+    const [, start, , , title] = column.row = JSON.parse(column.dataset.row);
     if (start === null || title in begins) continue;
     begins[title] = clock;
     const end = Math.min(45, ...starts.filter((one) => one > start));
     clock += title === "Exercises" ? EXERCISES : end - start;
   }
   for (const column of columns) {
-    const [title, , start, does, pause] = column.row;
+    const [, start, does, pause, title] = column.row;
     const at = minutes === 45 ? start : Math.round(begins[title] * minutes / clock);
     const cue = document.createElement("p");
     cue.textContent = does === "show" ? "Show" : "Run";
