@@ -81,16 +81,14 @@ def cut(notebook, sheet, minutes):
 
 
 def write(minutes, folder):
-    """Write the short notebooks into a folder."""
+    """Write the short notebooks into a folder, which has folders more and es."""
     page = sheets((NOTEBOOKS / "README.md").read_text(encoding="utf-8"))
     if minutes == "90":
         page[WHOLE] = {}
     for name, sheet in page.items():
         notebook = fold.read(NOTEBOOKS / name, os.environ.get("CLASS"))
         cut(notebook, sheet, int(minutes))
-        path = Path(folder, name)
-        path.parent.mkdir(exist_ok=True)
-        nbformat.write(notebook, path)
+        nbformat.write(notebook, Path(folder, name))
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ code {{ font-size: 9.5pt }}
 
 def text_of(path):
     """A lesson's notes as Markdown."""
-    parts = [f"# {path.stem}: notes"]
-    for _, title, cells in deck.sections(fold.read(path, False)):
+    sections, parts = deck.sections(fold.read(path, False)), []
+    for _, title, cells in sections:
         parts += [f"## {title}\n\n{note}" for note in deck.notes(cells)]
-    return "\n\n".join(parts)
+    return "\n\n".join([f"# {sections[0][1]}: notes", *parts])
 
 
 def write(folder):
