@@ -50,7 +50,7 @@ STATE = r"""() => {
     }
     // the Spanish one has no sheet
     const cue = slide.querySelector("aside.notes")?.textContent;
-    const isSpanish = /[áñ¿]/.test(document.querySelector("h2").textContent);
+    const isSpanish = /[áéíóúñ¿]/.test(document.querySelector("h2").textContent);
     if (isSpanish !== (document.documentElement.lang === "es")) note("language");
     if (!isSpanish && !cue) note("no note");
   }
