@@ -1,7 +1,7 @@
 // Cuts each section into slides that need no shrinking: what does not fit goes on.
 const BOTTOM = 686;  // below it are the number of the slide and the section's name
 const WIDTH = 1220;
-const LINE = 320;  // the most characters of a line of an output
+const LINE = 600;  // the most characters of a line of an output
 const TEXT = 14;  // the fewest pixels of a picture's text
 
 // how narrow a picture may be: its text has 22 units in a diagram, else 12 points
@@ -173,7 +173,11 @@ function paginate(column) {
   const place = (unit) => {
     if (put(unit)) return;
     take(unit);
-    const before = box;
+    const before = box, first = unit.findIndex((block) => block.kind === "output");
+    if (!isEmpty() && box.offsetHeight < 250 && first > 0) {  // better than a line alone
+      if (put(unit.slice(0, first))) { page(); place(unit.slice(first)); return; }
+      take(unit);
+    }
     if (!isEmpty()) page();
     if (put(unit)) return;
     take(unit);
