@@ -111,7 +111,7 @@ def test_queries_have_one_need_if_they_share_half_of_their_best_or_relevant_reco
                     assert queries["need"][a] == queries["need"][b]
 
 
-def test_counts_and_leaderboard_are_those_of_data_and_notebooks():
+def test_counts_and_minutes_are_those_of_data_and_notebooks():
     for path, text in data_card.texts().items():
         assert path.read_text("utf-8") == text, f"{path}: run scripts/data_card.py"
 
