@@ -76,6 +76,17 @@ def summary(measured, pair, anytime=False):
     return figures
 
 
+def first_relevant(measured, pair):
+    """How many more queries have a relevant first result with the first of a pair.
+
+    A dict: of `intervals.difference`, shares of the queries; and counts, so
+    many queries with each of the two. measured: `decision.Measured`."""
+    hits = [measured.scores[name]["mrr"] == 1 for name in pair]
+    gain = hits[0].astype(float) - hits[1]
+    counts = [hit.sum() for hit in hits]
+    return intervals.difference(gain, *measured.sample) | {"counts": counts}
+
+
 def sentence(figures, pair):
     """The figures of a pair in words. figures: see `summary`."""
     order_of = decision.order_of

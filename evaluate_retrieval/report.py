@@ -3,12 +3,11 @@
 What it looks like is in report.html.j2, and the page of two searches in
 pair.html.j2. What people wrote is escaped there."""
 
-import base64
 from datetime import date
 
 import pandas as pd
 
-from course import corpus, embedding, plots, scoring
+from course import corpus, embedding, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 from evaluate_retrieval.templates import plain, render
 
@@ -28,6 +27,11 @@ MEANS = {
     "hit_rate": "the share of queries with a relevant document in {} results",
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
+SHOWN = {  # what templates say of it
+    "order_of": decision.order_of,
+    "weak": decision.WEAK,
+    "level": decision.LEVEL,
+}
 NEEDS = "Queries that ask for the same are one need."
 
 
@@ -59,19 +63,17 @@ def _cell(value, column):
 
 
 def page(evaluated, run_id, path):
-    """Write the report on a folder with queries, and beside it its picture.
-
-    evaluated: see `run`."""
+    """Write the report on a folder with queries: see `run`."""
     folder, results = evaluated.folder, evaluated.results
-    candidates, measures = evaluated.candidates, folder.measures
-    kind, boards = folder.decides, results.boards
-    best = results.chosen[kind]
-    sections = [_of_failures(evaluated.failures, best, measures[kind].k)]
-    for name in reversed([*boards]):
-        sections.append(_of_board(boards[name], folder.test[name], measures[name]))
+    candidates, verdict = evaluated.candidates, evaluated.verdict
+    kind, sections = folder.decides, []
+    best, measured = results.chosen[kind], results.measured[kind]
+    for name, board in reversed([*results.boards.items()]):
+        sections.append(_of_board(board, folder.test[name], folder.measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
+    sections.append(_of_failures(evaluated.failures, best, folder.measures[kind].k))
     if len(evaluated.judge_next):
         text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
@@ -83,11 +85,48 @@ def page(evaluated, run_id, path):
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    picture = draw(boards, measures, path.with_suffix(".png"))
-    says = evaluated.figures and pairs.sentence(evaluated.figures, evaluated.pair)
-    top = {"decision": evaluated.says, "picture": picture, "pair": says}
-    top["changes"] = " ".join(evaluated.changes)
+    top = {
+        "verdict": verdict,
+        "says": evaluated.says,
+        "changes": " ".join(evaluated.changes),
+        "measured": measured,
+        "figures": evaluated.figures,
+    }
+    if evaluated.figures:
+        first, second = evaluated.pair
+        ours = verdict.name if verdict.verdict == "ship" else first, second
+        top |= {
+            "gains": gains_of(verdict, measured, results.differences[kind]),
+            "first": pairs.first_relevant(measured, ours),
+            "ours": ours,
+            "pair": pairs.sentence(evaluated.figures, evaluated.pair),
+        }
     _write(path, "report.html.j2", sections=sections, top=top)
+
+
+def gains_of(verdict, measured, differences):
+    """What each search gains over the incumbent, for a picture: a DataFrame.
+
+    Where there is none it is over the chosen search, of which differences has
+    what it gains over each. Columns: difference, low, high; order, what they
+    say of the search with unjudged results and without, see
+    `decision.order_of`; wins and losses: so many queries."""
+    base, table = verdict.incumbent, verdict.table
+    tables = [table]
+    if base is None:
+        base, gain = verdict.name, differences["difference"]
+        ends = {"low": -differences["high"], "high": -differences["low"]}
+        tables = [table := differences.assign(difference=-gain, **ends)]
+    elif measured.condensed is not None:
+        tables.append(decision.gains_table(measured.condensed, measured, base))
+    orders = [each.agg(decision.order_of, axis=1) for each in tables]
+    gains = decision.gains_over(base, measured.values).round(9)
+    table = table.assign(
+        order=orders[0].where(orders[0] == orders[-1].reindex(table.index), ""),
+        wins=(gains > 0).sum(),
+        losses=(gains < 0).sum(),
+    )
+    return table.sort_values("difference", ascending=False)
 
 
 def advice_page(evaluated, run_id, path):
@@ -99,25 +138,8 @@ def advice_page(evaluated, run_id, path):
 
 def _write(path, template, **values):
     """Write a page. values: what the template shows."""
-    path.write_text(render(template, **values), encoding="utf-8")
-
-
-def draw(boards, measures, path):
-    """Draw the searches, the queries that decide first: the last ones.
-
-    It is narrow enough for phones. Returns an address that holds it."""
-    tables = {
-        f"{measures[kind]}, {kind} queries": boards[kind].rename(
-            columns={measures[kind].by: "value"}
-        )
-        for kind in reversed([*boards])
-    }
-    kind, board = [*boards.items()][-1]
-    first = plots.label_of(board.index[0])
-    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in board.index else None
-    plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
-    path.with_stem(f"{path.stem}-narrow").replace(path)
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    text = render(template, **SHOWN, **values)
+    path.write_text(text, encoding="utf-8")
 
 
 # --- Sections ----------------------------------------------------------------
@@ -129,10 +151,11 @@ def _of_failures(failed, best, k):
     first = mine[["question", "wanted", "found first"]].head(20)
     text = (
         f"“{best}” has nothing relevant among its first {k} results "
-        f"for {len(mine):,} queries. Here are {len(first)}, each with a document of "
-        "its best grade (wanted)."
+        f"for {len(mine):,} queries. Beside each below stands a document of its best "
+        "grade (wanted)."
     )
-    return section("Failures to read first", text, first, index=False)
+    shown = section("Failures to read first", text, first, index=False)
+    return shown | {"folded": f"Read {len(first)} of them"}
 
 
 def _of_board(board, queries, measure):
@@ -267,10 +290,11 @@ def pair_page(folder, results, pair, failed, figures, path):
     results: `steps.Results`. pair: two names. failed: a table of failures, see
     `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
     kind = figures["kind"]
-    queries, values = folder.test[kind], results.measured[kind].values
-    measure = folder.measures[kind]
-    won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
-    sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, measure)]
+    queries, measured = folder.test[kind], results.measured[kind]
+    measure, gain = measured.measure, measured.gain(*pair).round(9)
+    won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
+    slices, sections = pairs.by_slice(gain, queries), []
+    slices.index = [f"{column}: {name}" for column, name in slices.index]
     counts = pairs.counted(failed, [*pair]).T
     if len(counts):
         causes = [
@@ -289,22 +313,23 @@ def pair_page(folder, results, pair, failed, figures, path):
         "pair.html.j2",
         pair=pair,
         says=pairs.sentence(figures, pair),
+        figures=figures,
+        measured=measured,
+        first=pairs.first_relevant(measured, pair),
+        gains=gain.sort_values(ascending=False).to_list(),
+        slices=slices,
+        of_slices=_of_slices(slices, pair, measure),
         sections=sections,
-        lists={
-            f"The {pairs.MOST} largest gains: {pair[0]} is better": won,
-            f"The {pairs.MOST} largest losses: {pair[1]} is better": lost,
-        },
+        largest={"gains": won, "losses": lost},
         titles=corpus.headings(folder.documents),
         metric=measure,
     )
 
 
-def _of_slices(queries, gain, pair, measure):
-    """The section on slices. gain: of the first of the pair, a Series."""
-    table = pairs.by_slice(gain, queries)
-    table.index = [f"{column}: {name}" for column, name in table.index]
+def _of_slices(table, pair, measure):
+    """The section on slices. table: see `pairs.by_slice`."""
     never = table["smallest"].isna() & table["p"].notna()
-    table["smallest"] = table["smallest"].astype(object).mask(never, "never")
+    table = table.assign(smallest=table["smallest"].astype(object).mask(never, "never"))
     text = (
         f"{measure} of {pair[0]} minus that of {pair[1]}, with 95 % "
         "intervals. n counts queries, and groups their "
