@@ -81,10 +81,9 @@ def first_relevant(measured, pair):
 
     A dict: of `intervals.difference`, shares of the queries; and counts, so
     many queries with each of the two. measured: `decision.Measured`."""
-    hits = [measured.scores[name]["mrr"] == 1 for name in pair]
-    gain = hits[0].astype(float) - hits[1]
-    counts = [hit.sum() for hit in hits]
-    return intervals.difference(gain, *measured.sample) | {"counts": counts}
+    a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
+    figures = intervals.difference(a - b, *measured.sample)
+    return figures | {"counts": [a.sum(), b.sum()]}
 
 
 def sentence(figures, pair):

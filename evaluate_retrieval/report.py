@@ -27,11 +27,6 @@ MEANS = {
     "hit_rate": "the share of queries with a relevant document in {} results",
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
-SHOWN = {  # what templates say of it
-    "order_of": decision.order_of,
-    "weak": decision.WEAK,
-    "level": decision.LEVEL,
-}
 NEEDS = "Queries that ask for the same are one need."
 
 
@@ -65,15 +60,14 @@ def _cell(value, column):
 def page(evaluated, run_id, path):
     """Write the report on a folder with queries: see `run`."""
     folder, results = evaluated.folder, evaluated.results
-    candidates, verdict = evaluated.candidates, evaluated.verdict
-    kind, sections = folder.decides, []
+    candidates, kind, sections = evaluated.candidates, folder.decides, []
     best, measured = results.chosen[kind], results.measured[kind]
     for name, board in reversed([*results.boards.items()]):
         sections.append(_of_board(board, folder.test[name], folder.measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
-    sections.append(_of_failures(evaluated.failures, best, folder.measures[kind].k))
+    sections.append(_of_failures(evaluated.failures, best, measured.measure.k))
     if len(evaluated.judge_next):
         text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
@@ -85,21 +79,15 @@ def page(evaluated, run_id, path):
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {
-        "verdict": verdict,
-        "says": evaluated.says,
-        "changes": " ".join(evaluated.changes),
-        "measured": measured,
-        "figures": evaluated.figures,
-    }
+    top = {"evaluated": evaluated, "measured": measured}
     if evaluated.figures:
-        first, second = evaluated.pair
-        ours = verdict.name if verdict.verdict == "ship" else first, second
+        verdict, (first, second) = evaluated.verdict, evaluated.pair
+        pair = verdict.name if verdict.verdict == "ship" else first, second
         top |= {
             "gains": gains_of(verdict, measured, results.differences[kind]),
-            "first": pairs.first_relevant(measured, ours),
-            "ours": ours,
-            "pair": pairs.sentence(evaluated.figures, evaluated.pair),
+            "first": pairs.first_relevant(measured, pair),
+            "pair": pair,
+            "of_pair": pairs.sentence(evaluated.figures, evaluated.pair),
         }
     _write(path, "report.html.j2", sections=sections, top=top)
 
@@ -108,25 +96,21 @@ def gains_of(verdict, measured, differences):
     """What each search gains over the incumbent, for a picture: a DataFrame.
 
     Where there is none it is over the chosen search, of which differences has
-    what it gains over each. Columns: difference, low, high; order, what they
+    what it gains over each. Columns: difference, low, high, p; order, what they
     say of the search with unjudged results and without, see
     `decision.order_of`; wins and losses: so many queries."""
-    base, table = verdict.incumbent, verdict.table
-    tables = [table]
-    if base is None:
-        base, gain = verdict.name, differences["difference"]
-        ends = {"low": -differences["high"], "high": -differences["low"]}
-        tables = [table := differences.assign(difference=-gain, **ends)]
-    elif measured.condensed is not None:
-        tables.append(decision.gains_table(measured.condensed, measured, base))
-    orders = [each.agg(decision.order_of, axis=1) for each in tables]
+    base, table = verdict.incumbent or verdict.name, verdict.table
+    if not verdict.incumbent:  # the other way round
+        table = differences.mul([-1, -1, -1, 1])
+        table = table.rename(columns={"low": "high", "high": "low"})
+    order = table.agg(decision.order_of, axis=1)
+    if verdict.incumbent and measured.condensed is not None:
+        without = decision.gains_table(measured.condensed, measured, base)
+        same = order == without.agg(decision.order_of, axis=1).reindex(order.index)
+        order = order.where(same, "")
     gains = decision.gains_over(base, measured.values).round(9)
-    table = table.assign(
-        order=orders[0].where(orders[0] == orders[-1].reindex(table.index), ""),
-        wins=(gains > 0).sum(),
-        losses=(gains < 0).sum(),
-    )
-    return table.sort_values("difference", ascending=False)
+    counts = {"wins": (gains > 0).sum(), "losses": (gains < 0).sum()}
+    return table.assign(order=order, **counts).sort_values("difference")[::-1]
 
 
 def advice_page(evaluated, run_id, path):
@@ -138,7 +122,7 @@ def advice_page(evaluated, run_id, path):
 
 def _write(path, template, **values):
     """Write a page. values: what the template shows."""
-    text = render(template, **SHOWN, **values)
+    text = render(template, decision=decision, **values)
     path.write_text(text, encoding="utf-8")
 
 
@@ -151,11 +135,11 @@ def _of_failures(failed, best, k):
     first = mine[["question", "wanted", "found first"]].head(20)
     text = (
         f"“{best}” has nothing relevant among its first {k} results "
-        f"for {len(mine):,} queries. Beside each below stands a document of its best "
-        "grade (wanted)."
+        f"for {len(mine):,} queries."
     )
     shown = section("Failures to read first", text, first, index=False)
-    return shown | {"folded": f"Read {len(first)} of them"}
+    folded = f"{len(first)} of them, each with a document of its best grade (wanted)"
+    return shown | {"folded": folded}
 
 
 def _of_board(board, queries, measure):
@@ -293,21 +277,10 @@ def pair_page(folder, results, pair, failed, figures, path):
     queries, measured = folder.test[kind], results.measured[kind]
     measure, gain = measured.measure, measured.gain(*pair).round(9)
     won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
-    slices, sections = pairs.by_slice(gain, queries), []
+    slices = pairs.by_slice(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
-    counts = pairs.counted(failed, [*pair]).T
-    if len(counts):
-        causes = [
-            f"“{cause}”: {meaning}."
-            for cause, meaning in pairs.CAUSES.items()
-            if cause in counts.index
-        ]
-        text = (
-            f"Queries for which none of the first {measure.k} results is "
-            f"relevant, by cause. {' '.join(causes)} In failures.csv you can write a "
-            "cause of your own for each."
-        )
-        sections.append(section("Failures by cause", text, counts))
+    shown = slices.fillna({"p": 1})  # what is only counted cannot be told apart
+    orders = [decision.order_of(row) for _, row in shown.iterrows()]
     _write(
         path,
         "pair.html.j2",
@@ -317,12 +290,12 @@ def pair_page(folder, results, pair, failed, figures, path):
         measured=measured,
         first=pairs.first_relevant(measured, pair),
         gains=gain.sort_values(ascending=False).to_list(),
-        slices=slices,
+        slices=slices.assign(order=orders),
         of_slices=_of_slices(slices, pair, measure),
-        sections=sections,
+        causes=section("", "", pairs.counted(failed, [*pair]).T),
+        meanings=pairs.CAUSES,
         largest={"gains": won, "losses": lost},
         titles=corpus.headings(folder.documents),
-        metric=measure,
     )
 
 
