@@ -82,8 +82,8 @@ def first_relevant(measured, pair):
     A dict: of `intervals.difference`, shares of the queries; and counts, so
     many queries with each of the two. measured: `decision.Measured`."""
     a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
-    figures = intervals.difference(a - b, *measured.sample)
-    return figures | {"counts": [a.sum(), b.sum()]}
+    counts = {"counts": [a.sum(), b.sum()]}
+    return counts | intervals.difference(a - b, *measured.sample)
 
 
 def sentence(figures, pair):

@@ -122,8 +122,7 @@ def advice_page(evaluated, run_id, path):
 
 def _write(path, template, **values):
     """Write a page. values: what the template shows."""
-    text = render(template, decision=decision, **values)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(render(template, decision=decision, **values), encoding="utf-8")
 
 
 # --- Sections ----------------------------------------------------------------
