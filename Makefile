@@ -40,9 +40,6 @@ test: .venv/tested              ## ruff, unit tests and nbval over all notebooks
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 
-test-faults: .venv/tested       ## kill runs at twenty seeded random places, in half an hour: the next run has to be right
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -q tests/faults.py
-
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/check.py
 
@@ -98,4 +95,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code test-faults check lab elasticsearch local-llm models collections stop notebooks bench slides notes site lock clean
+.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides notes site lock clean
