@@ -48,7 +48,7 @@ def use_style():
 
 def looks(names):
     """The colour and the mark of each line: of its kind of queries, if it names one."""
-    lines = list(zip(COLOURS, "D^v", strict=True))
+    names, lines = [*names], list(zip(COLOURS, "D^v", strict=True))
     of_kinds = [
         next(filter(None, map(KINDS.get, re.findall(r"\w+", str(name)))), line)
         for name, line in zip(names, lines, strict=False)
