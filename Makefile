@@ -47,7 +47,8 @@ check:                          ## what this machine has for the course, and wha
 	@$(PYTHON) scripts/check.py
 
 lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
-	$(BIN)/jupyter lab $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
+	@$(if $(CLASS),,echo "What you change is saved in notebooks/. git restore notebooks brings back what is committed.")
+	$(BIN)/jupyter lab --LabApp.news_url=None $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
 	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi
@@ -87,7 +88,7 @@ notes: .venv/installed          ## a page of notes for each lesson, and the hand
 site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone, CLASS=1 folds the results, NOTES=1 shows the notes)
 	@$(call locked,--group site)
 	@scripts/site/make $(BIN) "$(COURSE_RESULTS)/site"
-	@$(if $(filter 0,$(BROWSER)),,$(BIN)/python scripts/site/browser.py "$(COURSE_RESULTS)/site/browser" $(if $(OFFLINE),--offline))
+	@$(if $(filter 0,$(BROWSER)),,PYTHONPATH=scripts $(BIN)/python scripts/site/browser.py "$(COURSE_RESULTS)/site/browser" $(if $(OFFLINE),--offline))
 
 lock: .venv/installed           ## for authors: write constraints.txt and requirements.lock (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o constraints.txt

@@ -11,11 +11,13 @@ import time
 import machine
 import nbformat
 
-from course import corpus
+from course import corpus, exercises
 
 RESULT = '<details class="result"><summary>{}</summary>\n\n{}\n\n</details>'
 SUMMARIES = {"en": "What came out?", "es": "¿Qué salió?"}
+BOXES = ("## What you saw", "## Lo que has visto")
 NOTE = re.compile(r"<!-- notes: ((?s:.*?)) -->")  # of a speaker
+TASK = re.compile(r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[\S+\]\(\S*solutions/(\S+)\)$")
 LIST = ("- ", "* ", "1. ", "|", "```")
 
 
@@ -35,6 +37,10 @@ def parts(text, is_asked):
 def fold(notebook, language="en"):
     """Fold the results in a notebook's text, in place."""
     cells = notebook.cells
+    for cell in cells:
+        heading, _, text = cell.source.partition("\n\n")
+        if heading in BOXES:
+            cell.source = f"{heading}\n\n{RESULT.format(SUMMARIES[language], text)}"
     for before, cell, after in zip(cells, cells[1:], [*cells[2:], None], strict=False):
         is_exercise = "<details" in cell.source
         if (before.cell_type, cell.cell_type) != ("code", "markdown") or is_exercise:
@@ -45,6 +51,21 @@ def fold(notebook, language="en"):
             result = RESULT.format(SUMMARIES[language], result)
             notes = [note[0] for note in NOTE.finditer(cell.source)]
             cell.source = "\n\n".join([result, question, *notes])
+
+
+def with_answers(text):
+    """A text in which the answers of an exercise are folded, in place of a link."""
+
+    def answers(task):
+        text, number, title, name = task.groups()
+        code = [
+            f"# %% {exercise} {kind}\n{code}"
+            for exercise, kind, code in exercises.cells(exercises.SOLUTIONS / name)
+            if f"{exercise}" == number and kind != "check"
+        ]
+        return text + RESULT.format(title, f"```python\n{''.join(code)}\n```")
+
+    return TASK.sub(answers, text)
 
 
 def copy(folder, keeps_outputs):

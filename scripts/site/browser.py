@@ -14,6 +14,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import fold
 import matplotlib
 import nbformat
 import numpy as np
@@ -29,6 +30,9 @@ DIST_INFO = {  # what has to be in a wheel
     "METADATA": f"Metadata-Version: 2.1\nName: {COURSE}\nVersion: 1\n",
     "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
 }
+LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]+)\)")
+APP = "browser/notebooks/index.html?path="
+SCRIPT = '<script src="../in_browser.js"></script>'
 STYLE = "stylelib/petroff10.mplstyle"
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
@@ -126,6 +130,33 @@ def path_of(stem):
     return path
 
 
+def address_of(link, path):
+    """Where a link of a notebook leads to in the site; None if to no page of it."""
+    file, _, anchor = link.partition("#")
+    target = (path.parent / file).resolve()
+    if target.suffix not in (".ipynb", ".md") or not target.is_file():
+        return None
+    page = target.relative_to(corpus.ROOT)
+    if target.stem in LISTED["runs"]:
+        return f"{APP}{page}"
+    return f"{page.with_suffix('.html')}{f'#{anchor}' if anchor else ''}"
+
+
+def with_links(text, path):
+    """A notebook's text, with links to the site, which in_browser.js follows.
+
+    A link to what is no page, such as a file of data, is its text alone."""
+
+    def led(link):
+        text, target = link.groups()
+        if "://" in target or target.startswith("#"):
+            return link[0]
+        address = address_of(target, path)
+        return f"[{text}](#page={address})" if address else text
+
+    return LINK.sub(led, text)
+
+
 def browser_notebook(path, pyodide):
     """A notebook without outputs, and without what no browser has."""
     notebook = nbformat.read(path, as_version=4)
@@ -134,12 +165,15 @@ def browser_notebook(path, pyodide):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
             cell.source = instead.pop(cell.id, cell.source)
+        else:
+            cell.source = with_links(fold.with_answers(cell.source), path)
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
-    notes = [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
-    if notes:
-        cell = nbformat.v4.new_markdown_cell("\n\n".join(notes), id="in-browser")
-        notebook.cells.insert(1, cell)
+    page = path.relative_to(corpus.ROOT).with_suffix(".html")
+    says = [LISTED["begin"]["es" if path.parent.name == "es" else "en"].format(page)]
+    says += [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
+    cell = nbformat.v4.new_markdown_cell("\n\n".join(says), id="in-browser")
+    notebook.cells.insert(0, cell)
     notebook.metadata.kernelspec = {"name": "python", "display_name": "Python"}
     return notebook
 
@@ -181,15 +215,20 @@ def build(folder, offline):
             path.parent.mkdir(exist_ok=True)
             nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))
+        (lite / "overrides.json").write_text(json.dumps(LISTED["overrides"]))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
+        shutil.copy(HERE / "in_browser.js", folder)
+        for page in folder.glob("notebooks/*.html"):
+            html = page.read_text(encoding="utf-8")
+            page.write_text(html.replace("</head>", f"{SCRIPT}</head>", 1), "utf-8")
 
 
 def run_jupyterlite(packages, lite, folder):
     """Run JupyterLite's build, of these packages, in an environment of its own."""
     command = [sys.executable, "-m", "uv", "tool", "run", "-q", "--from=jupyter-core"]
     command += [f"--with={name}" for name in packages]
-    command += ["jupyter", "lite", "build", "--apps=lab", "--no-sourcemaps"]
+    command += ["jupyter", "lite", "build", "--apps=notebooks", "--no-sourcemaps"]
     command += ["--contents=files", f"--output-dir={folder}"]
     subprocess.run(command, cwd=lite, check=True, stdout=subprocess.DEVNULL)
 

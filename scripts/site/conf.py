@@ -12,11 +12,11 @@ from pathlib import Path
 import fold
 import nbformat
 
-from course import exercises
-
 # which notebooks run in a browser, and why the others do not
 LISTED = tomllib.loads(Path(__file__).with_name("browser.toml").read_text("utf-8"))
+APP = "browser/notebooks/index.html?path="
 RUN_HERE = {"en": "Run it in the browser", "es": "Ejecutar en el navegador"}
+SHOW = {"en": "Show the output", "es": "Mostrar la salida"}
 NOT_HERE = "This notebook does not run in a browser: {}."
 PARTS = {
     "Lessons": "notebooks/0*",
@@ -25,7 +25,6 @@ PARTS = {
     "Español": "README.es\nnotebooks/es/*",
 }
 TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
-TASK = re.compile(r"(?ms)^(\*\*(\d+)\..*?)^([^\n]*): \[\S+\]\(\S*solutions/(\S+)\)$")
 LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 
@@ -36,39 +35,44 @@ include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
 exclude_patterns = ["CHANGELOG.md", "results", ".*", "**/.*"]
 nb_execution_mode, myst_heading_anchors = "off", 4
 html_static_path, html_css_files = ["static"], ["site.css"]
+html_favicon = "static/favicon.svg"
+html_search_scorer = f"{Path(__file__).parent}/scorer.js"  # what orders a search
 html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = html_show_sphinx = html_show_copyright = html_permalinks = False
 html_theme_options = {"use_download_button": False, "navbar_persistent": []}
+
+templates_path, html_additional_pages = ["templates"], {"index": "landing.html"}
+README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
+LESSON = (
+    r"(?m)^\| \[(\d\d [^]]+)\]\((\S+)\.ipynb\) \| ([^|([]*[^|([ ]).*\| (\d+) \+ \d+ \|$"
+)
+html_context = {  # of the first page
+    "title_of_course": README.split("\n")[0].lstrip("# "),
+    "lead": README.split("\n\n")[1],
+    "lessons": [
+        {"name": name, "page": page, "says": says.replace("*", ""), "minutes": minutes}
+        for name, page, says, minutes in re.findall(LESSON, README)
+        if "/more/" not in page
+    ],
+}
 
 
 def language_of(page):
     return "es" if "es" in re.split("[./]", page) else "en"
 
 
-def with_answers(task):
-    """An exercise, and its answers folded in place of the link to them."""
-    text, number, title, name = task.groups()
-    cells = exercises.cells(exercises.SOLUTIONS / name)
-    code = [
-        f"# %% {n} {kind}\n{code}"
-        for n, kind, code in cells
-        if f"{n}" == number and kind != "check"
-    ]
-    return text + fold.RESULT.format(title, f"```python\n{''.join(code)}\n```")
-
-
 def prepare(cell, language):
     """Make a cell ready for readers, in place."""
     if cell.cell_type == "markdown":
         note = fold.RESULT.format("Notes", r"\1") if os.environ.get("NOTES") else ""
-        cell.source = TASK.sub(with_answers, fold.NOTE.sub(note, cell.source))
+        cell.source = fold.with_answers(fold.NOTE.sub(note, cell.source))
         return
     tags, options = cell.metadata.setdefault("tags", []), {}
     if "imports" in tags:
         tags.append("hide-input")
     elif os.environ.get("CLASS"):
         tags.append("hide-output")
-        options["code_prompt_show"] = fold.SUMMARIES[language]
+        options["code_prompt_show"] = SHOW[language]
     for output in cell.outputs:
         if "image/png" in output.get("data", {}):  # a cell has one figure
             options["image"] = {"alt": output.metadata["image/png"]["alt"]}
@@ -96,7 +100,9 @@ def tell(app, page, template, context, doctree):
     if os.environ.get("BROWSER") == "0":
         return
     if stem in LISTED["runs"]:
-        link = "../" * page.count("/") + f"browser/lab/index.html?path={page}.ipynb"
+        link = (
+            "../" * page.count("/") + f"browser/notebooks/index.html?path={page}.ipynb"
+        )
         text = f'<a href="{link}">{RUN_HERE[context["language"]]}</a>'
     elif stem in LISTED["needs"]:
         text = NOT_HERE.format(LISTED["needs"][stem])

@@ -6,3 +6,31 @@ for (const image of document.querySelectorAll("article img")) {
   shown.replaceWith(link);
   link.append(shown);
 }
+// The frame of a Spanish page: what the theme and the list of pages say around it.
+const SPANISH = {
+  "Search": "Buscar", "Search...": "Buscar…", "Contents": "En esta página",
+  "Skip to main content": "Ir al contenido", "Back to top": "Volver arriba",
+  "Lessons": "Lecciones (en inglés)", "For the curious": "Para curiosos (en inglés)",
+  "To look up": "Para consultar (en inglés)", "Evaluating retrieval": "Evaluar la recuperación",
+  "System Settings": "Según el sistema", "Light": "Claro", "Dark": "Oscuro",
+  "Color mode": "Modo de color", "Fullscreen mode": "Pantalla completa",
+  "previous": "anterior", "next": "siguiente", "previous page": "página anterior",
+  "next page": "página siguiente", "Main": "Principal", "Page": "Página",
+  "Toggle primary sidebar": "Mostrar u ocultar la lista de páginas",
+  "Toggle secondary sidebar": "Mostrar u ocultar los apartados",
+};
+if (document.documentElement.lang === "es") {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode, text = node.data.trim();
+    if (SPANISH[text] && !node.parentElement.closest("article")) {
+      node.data = node.data.replace(text, SPANISH[text]);
+    }
+  }
+  for (const name of ["title", "aria-label", "placeholder", "data-bs-title"]) {
+    for (const element of document.querySelectorAll(`[${name}]`)) {
+      const text = SPANISH[element.getAttribute(name)];
+      if (text) element.setAttribute(name, text);
+    }
+  }
+}

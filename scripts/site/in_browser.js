@@ -1,0 +1,42 @@
+// For the notebooks in a browser: says what is happening, and follows links to the site.
+(() => {
+  const box = document.createElement("div");
+  box.setAttribute("role", "status");
+  box.style.cssText =
+    "position:fixed;right:0;bottom:0;z-index:99999;padding:8px 14px;font:16px system-ui;" +
+    "background:#222;color:#fff;border-radius:6px 0 0 0";
+  const begin = Date.now();
+  const say = (text) => { box.textContent = text; box.hidden = !text; };
+  document.addEventListener("DOMContentLoaded", () => {
+    document.body.append(box);
+    if (location.protocol === "file:") {
+      box.style.cssText = "margin:15vh auto;max-width:34rem;font:18px/1.5 system-ui";
+      box.innerHTML =
+        "<b>Notebooks do not run from a file.</b> A browser asks for a server. In the " +
+        "folder of the site call <code>python3 -m http.server</code>, and open " +
+        "<code>http://127.0.0.1:8000</code>. The pages work without one: " +
+        '<a href="../../index.html">to the pages</a>.';
+      return;
+    }
+    let ready = false;
+    const look = () => {
+      const seconds = Math.round((Date.now() - begin) / 1000);
+      const context = window.jupyterapp?.shell?.currentWidget?.sessionContext;
+      const status = context?.session?.kernel?.status;
+      ready ||= status === "idle";
+      if (!context) say(`JupyterLite starts … ${seconds} s`);
+      else if (!ready) say(`Python starts … ${seconds} s. It takes 10 to 30 s.`);
+      else say(status === "busy" ? "Python is working …" : "");
+    };
+    look();
+    setInterval(look, 500);
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#page="]');
+    if (!link) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const address = link.getAttribute("href").slice("#page=".length);
+    window.open(new URL(`../../${address}`, location.href), "_blank");
+  }, true);
+})();
