@@ -138,6 +138,18 @@ def test_text_is_legible_on_a_phone_and_on_a_page(draw):
     assert small == []
 
 
+def test_fields_are_weighted_and_each_query_has_its_dot(draw):
+    scores = pd.DataFrame([[1.0, 2.0]], ["r"], ["t", "a"])
+    _, alt = draw("fields", scores, 3, "T")
+    results = (
+        "t × 1: max: r 2.00; t × 3: max: r 3.00; t × 1: Σ: r 3.00; t × 3: Σ: r 5.00"
+    )
+    assert alt == f"T. {results}."
+    axes, _ = draw("stages", *DRAWN["stages"])
+    dots = [[len(marks.get_offsets()) for marks in axis.collections] for axis in axes]
+    assert dots == [[1, 1], [2, 0]]
+
+
 def test_what_is_not_significant_after_a_correction_is_grey(draw):
     table = GAINS.assign(p=[0.04, 0.2, 0.06])
     [axis], _ = draw("forest", {"": table}, "T", "x")
