@@ -108,7 +108,7 @@ def _panels(title, height, rows=1, columns=1, width=WIDTH, **options):
     """A figure with its title above, and the list of its panels.
 
     height: of each row, in inches."""
-    lines = textwrap.wrap(title, int(10 * width))
+    lines = textwrap.wrap(title, int(8.8 * width))
     figure, axes = plt.subplots(
         rows,
         columns,
@@ -124,7 +124,7 @@ def _panels(title, height, rows=1, columns=1, width=WIDTH, **options):
 def _panel(title, height, xlabel="", ylabel=""):
     """A figure with one panel, and this panel."""
     figure, [axis] = _panels(title, height)
-    axis.set(xlabel=textwrap.fill(xlabel, 60), ylabel=ylabel)
+    axis.set(xlabel=textwrap.fill(xlabel, 44), ylabel=ylabel)
     return figure, axis
 
 
