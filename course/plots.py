@@ -259,8 +259,10 @@ def histograms(tables, title, xlabel, mark=None):
 
     tables: dict of name: dict of label: values. mark: where a line is drawn.
     """
-    figure, panels = _grid(tables, title, 2.6 + (len(tables) == 1), xlabel)
+    figure, panels = _grid(tables, title, 2.6 + (len(tables) == 1), "")
     figure.supylabel("share")
+    for axis in figure.axes[-2:]:  # those below
+        axis.set_xlabel(xlabel)
     bins = np.linspace(0, 1, 11)
     texts = []
     for axis, (name, groups) in panels:
