@@ -353,15 +353,15 @@ def bars(values, title, xlabel, strong=()):
     show(figure, f"{title}. {xlabel}: {_listed(values, form)}.")
 
 
-# How a stage is drawn, by how its name begins: colour, mark, and whether it is filled
+# How a stage is drawn, by its first word: colour, mark, and whether it is filled
 STAGES = {
     "right": (COLOURS[0], "o", True),
-    "shown, not used": (GREY, "o", True),
-    "stated wrongly": (COLOURS[1], "D", True),
+    "shown,": (GREY, "o", True),
+    "stated": (COLOURS[1], "D", True),
     "below": (COLOURS[2], "v", True),
-    "not among": (COLOURS[2], "X", True),
-    "refused": (COLOURS[0], "o", False),
-    "answered": (COLOURS[1], "D", False),
+    "not": (COLOURS[2], "X", True),
+    "refused,": (COLOURS[0], "o", False),
+    "answered,": (COLOURS[1], "D", False),
 }
 
 
@@ -376,8 +376,7 @@ def stages(table, title):
     for axis, (search, of_search) in zip(axes, counts.items(), strict=True):
         start = 0
         for stage, n in of_search.items():
-            begins = next(name for name in STAGES if stage.startswith(name))
-            colour, mark, filled = STAGES[begins]
+            colour, mark, filled = STAGES[stage.split()[0]]
             x, y = np.divmod(np.arange(n), 8)
             axis.scatter(
                 start + x,
