@@ -71,16 +71,15 @@ stop: .venv/installed           ## stop what `make elasticsearch` and `make loca
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL)
-	@cp "$(COURSE_RESULTS)/durations.csv" "$(COURSE_RESULTS)/leaderboard.csv" notebooks
 	@cp "$(COURSE_RESULTS)"/quality-and-time*.png docs
 	@$(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/bench.py
 
-slides: .venv/installed         ## the committed notebooks as slides in results/slides, which need no network (CLASS=1 folds the results)
+slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (MINUTES=15 or 90 for another session, CLASS=1 folds the results)
 	@$(call locked,--group slides)
-	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides" $(if $(CLASS),"$$($(BIN)/python scripts/fold.py --outputs)")
+	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45)
 
 notes: .venv/installed          ## a page of notes for each lesson, and the handout, to print: results/notes
 	@$(BIN)/python scripts/notes.py

@@ -126,8 +126,8 @@ def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer
         scores = fact_scores(needing["answer"], facts, path)
         stated = ["".join("01"[int(p >= 0.5)] for p in row) for row in scores]
         return pd.Series(stated, needing.index).reindex(rows.index)
-    readings = pd.read_csv(folder / f"{of}-readings.csv", dtype=str)
-    readings = readings.set_index("key")[reading]
+    path = folder / f"{of}-readings.csv"
+    readings = pd.read_csv(path, dtype=str, index_col="key")[reading]
     stated = facts.map(lambda row: "0" * len(row))
     prompts = needing.loc[needing["answer"] != f"{REFUSAL}.", "prompt"]
     stated[prompts.index] = readings.loc[keys_of(prompts)].to_numpy()
@@ -191,15 +191,17 @@ def draws(groups, n_draws=10_000):
     """How often each draw has each group, (n_draws, n_groups), and each row's group."""
     group, _ = pd.factorize(np.asarray(groups))
     n = group.max() + 1
-    rng = np.random.default_rng(1)
-    return rng.multinomial(n, np.full(n, 1 / n), size=n_draws), group
+    times = np.random.default_rng(1).multinomial(n, np.full(n, 1 / n), size=n_draws)
+    return times, group
 
 
 def _all_of(responses, path):
     """The responses; RuntimeError counts those that are missing."""
     if None in responses:
-        count = f"{responses.count(None)} of {len(responses)} prompts"
-        raise RuntimeError(f"{count} have no answer in {path}: set COURSE_LLM=live")
+        raise RuntimeError(
+            f"{responses.count(None)} of {len(responses)} prompts have no answer in "
+            f"{path}: set COURSE_LLM=live"
+        )
     return responses
 
 
@@ -223,7 +225,7 @@ def stages_of(queries, rankings, k=5, became=None):
     rows = zip(qrels, rankings.tolist(), became, strict=True)
     stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
     depth = rankings.shape[1]
-    names = {stage: stage.format(k=k, depth=depth) for stage in STAGES}
+    names = [stage.format(k=k, depth=depth) for stage in STAGES]
     lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
     return pd.Series(lost_at, index=queries.index)
 

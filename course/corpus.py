@@ -79,9 +79,8 @@ def results_folder():
 
     A relative one is in the shell's folder: kernels start in another. A new
     one gets the mark by which the command writes there, too."""
-    named = os.environ.get("COURSE_RESULTS")
     shell = os.environ.get("PWD") or os.getcwd()
-    folder = Path(shell, named) if named else ROOT / "results"
+    folder = Path(shell, os.environ.get("COURSE_RESULTS") or ROOT / "results")
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         (folder / "run.lock").touch()
@@ -108,6 +107,11 @@ def document_id(document):
 def short_hash(text):
     """Eight hex digits of the text's MD5."""
     return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
+
+
+def text_hash(text):
+    """The SHA-256 of a text, in hex digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def file_hash(path):
@@ -320,38 +324,36 @@ def _courses_beside(path):
     return {document["id"]: document["course"] for document in documents}
 
 
-def load_judged_queries(folder=None, grade="grade"):
+def load_judged_queries(folder=None):
     """judged-queries.csv: the queries, and a dict of id: grade, see `judged_from`.
 
     Columns of your own come from queries.csv beside it, too. Without the file
     both are empty. ValueError names file, row and column."""
     path = data_folder(folder) / "judged-queries.csv"
     try:
-        table = read_table(path, [*JUDGED_COLUMNS, grade])
+        table = read_table(path, [*JUDGED_COLUMNS, "grade"])
     except FileNotFoundError:
         logger.info("%s: no judged queries in this folder", path)
         return pd.DataFrame(columns=QUERY_COLUMNS), []
     log_path = path.with_name("queries.csv")
     log = read_table(log_path) if log_path.exists() else None
-    return judged_from(table, _courses_beside(path), path, log, grade)
+    return judged_from(table, _courses_beside(path), path, log)
 
 
-def judged_from(table, courses, name, log=None, grade="grade"):
+def judged_from(table, courses, name, log=None):
     """The queries of a table of judgements, and a dict of id: grade for each.
 
     The queries are a DataFrame with query_id, question, course, kind, need and
     split, and columns of your own, also those of the log, a table of queries
     with query_id and question. need: queries of one need belong together;
     without such a column see `need_of`. split: train, dev or test where the
-    table has that column. grade: the column that has the grades, numbers from
-    0. Queries of the kind FROM_LOG are left out. courses: a dict of document
-    id: course; without any, documents and courses are not checked. name: of
-    the file, for messages. Warnings count pairs that stand twice, ids of
-    several queries, and unknown documents, which are left out. ValueError
-    names row and column, also of a query whose course no document has: no
-    search could find anything."""
-    grades = whole_if_possible(numbers_of(table, grade, name))
-    table = table.assign(**{grade: grades})
+    table has that column. Grades are numbers from 0. Queries of the kind
+    FROM_LOG are left out. courses: a dict of document id: course; without any,
+    documents and courses are not checked. name: of the file, for messages.
+    Warnings count pairs that stand twice, ids of several queries, and unknown
+    documents, which are left out. ValueError names row and column, also of a
+    query whose course no document has: no search could find anything."""
+    table = table.assign(grade=whole_if_possible(numbers_of(table, "grade", name)))
     table = rows_of_documents(table, courses, name)
     table = table[table["kind"] != FROM_LOG]
     if courses:
@@ -368,7 +370,7 @@ def judged_from(table, courses, name, log=None, grade="grade"):
     own = _own_columns_of_queries(groups, table, name)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
-    qrels = [part.set_index("document")[grade].to_dict() for _, part in groups]
+    qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
     needs = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = queries["need"].mask(queries["need"] == "", needs)
     return with_weights(_with_columns_of_log(queries, log), name), qrels
@@ -402,7 +404,7 @@ def _with_columns_of_log(queries, log):
     log, stripped = (
         table.assign(question=table["question"].str.strip()) for table in (log, queries)
     )
-    log = log[[*keys, *names]].drop_duplicates(keys)
+    log = log.drop_duplicates(keys)
     columns = stripped[keys].merge(log, on=keys, how="left")[names]
     if columns.isna().all(axis=None):
         return queries
@@ -492,14 +494,16 @@ def splits_of(ground_truth, judged):
     development, test = {}, {}
     if ground_truth is not None:
         development["generated"], test["generated"] = split_by_document(ground_truth)
-    answers = [any(qrel.values()) for qrel in judged["document"]]
-    is_answered = np.array(answers, dtype=bool)
+    is_answered = judged["document"].map(lambda qrel: any(qrel.values())).astype(bool)
     answered = judged[is_answered]
     if answered["need"].nunique() > 1:
         development["judged"], test["judged"] = divide(answered)
     elif len(answered):
-        problem = "judged queries with a relevant document, all of one need: left out"
-        warnings.warn(f"{len(answered)} {problem}", stacklevel=2)
+        warnings.warn(
+            f"{len(answered)} judged queries with a relevant document, all of one "
+            "need: left out",
+            stacklevel=2,
+        )
     return development, test, judged[~is_answered].reset_index(drop=True)
 
 

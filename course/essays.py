@@ -41,19 +41,17 @@ def fact_lists(io, cot, answers):
     io, cot: prompts with {answer}; replies to cot have their reasoning, too.
     The small model's lists are recorded; if calls are live, your model's come
     instead."""
-    lists, prompts = {}, {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
+    prompts = {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
+    large, small = {}, {}
     for name, (prompt, schema) in prompts.items():
-        lists[f"large, {name}"] = recorded_facts(prompt, answers, schema)
-    for name, (prompt, schema) in prompts.items():
+        large[f"large, {name}"] = recorded_facts(prompt, answers, schema)
         texts = [prompt.format(answer=answer) for answer in answers]
+        facts = llm.recorded_responses(texts, schema, FACTS_FILE, QWEN)
         if llm.is_live():
             live = llm.ask(texts, _schema(schema), FACTS_FILE)
-            lists[f"small, {name}"] = [facts.model_dump() for facts in live]
-        else:
-            lists[f"small, {name}"] = llm.recorded_responses(
-                texts, schema, FACTS_FILE, QWEN
-            )
-    return lists
+            facts = [listed.model_dump() for listed in live]
+        small[f"small, {name}"] = facts
+    return large | small
 
 
 def _schema(name):
@@ -123,13 +121,6 @@ def matrix(pairs, essay, names, column="stated"):
     """One column of `fact_pairs` as a DataFrame: facts of an essay × these contexts."""
     rows = pairs[pairs["essay"] == essay]
     return rows.pivot(index="fact", columns="context", values=column)[list(names)]
-
-
-def combinations(n_contexts, smallest=2):
-    """Sets of at least `smallest` contexts: bool, (n_combinations, n_contexts)."""
-    every = itertools.product([False, True], repeat=n_contexts)
-    members = np.array(list(every), dtype=bool)
-    return members[members.sum(axis=1) >= smallest]
 
 
 def point_pairs(points, lists, contexts):

@@ -115,13 +115,9 @@ def cells(path):
     """The cells of a file of answers: (number of the exercise, kind, code) of each.
 
     A cell begins with a line such as `# %% 1 solution`."""
-    parts = path.read_text(encoding="utf-8").split("# %% ")[1:]
-    rows = []
-    for part in parts:
-        title, code = part.split("\n", 1)
-        number, kind = title.split()
-        rows.append((int(number), kind, code))
-    return rows
+    text = path.read_text(encoding="utf-8")
+    parts = re.findall(r"(?ms)^# %% (\d+) (\w+)\n(.*?)(?=^# %% |\Z)", text)
+    return [(int(number), kind, code) for number, kind, code in parts]
 
 
 def is_stub(answer):
@@ -175,12 +171,6 @@ def compare(mine, right, inputs, hint="", message=MESSAGE):
             raise AssertionError(f"{said}. {hint}".strip())
 
 
-def random_tables(n=50, seed=0):
-    """Tables of yes and no, bool, of two to eight facts × as many contexts: a list."""
-    rng = np.random.default_rng(seed)
-    return [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (n, 2))]
-
-
 def same(result, expected):
     """Whether two results agree: numbers nearly, texts and tables exactly."""
     if isinstance(expected, str) or expected is None:
@@ -211,7 +201,7 @@ def short(value):
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        value = [v.tolist() if isinstance(v, np.ndarray) else v for v in value]
+        value = [v.tolist() if hasattr(v, "tolist") else v for v in value]
         value = value[0] if len(value) == 1 else value
     if isinstance(value, float | np.floating):
         value = f"{value:.4g}"

@@ -85,9 +85,9 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
     values = pd.DataFrame(values)
     best = {}
     for fold in sorted(test["fold"].unique()):
-        elsewhere = (development["fold"] != fold).to_numpy()
-        best[fold] = values[elsewhere].mean().idxmax() if elsewhere.any() else 0
-        if not elsewhere.any() and len(settings) > 1:
+        elsewhere = values[(development["fold"] != fold).to_numpy()]
+        best[fold] = 0 if elsewhere.empty else elsewhere.mean().idxmax()
+        if elsewhere.empty and len(settings) > 1:
             problem = "all %d queries are in one fold: the first setting is taken"
             LOGGER.warning(problem, len(development))
     best = pd.Series(best)
@@ -311,10 +311,10 @@ def drawn_boards(tables, rng, times=2_000):
     return boards
 
 
-def half_boards(table, rng, times=2_000):
-    """Boards by two random halves of a table's rows, each (times, n_searches)."""
+def half_boards(table, rng):
+    """Boards by two random halves of a table's rows, each (2,000, n_searches)."""
     numbers, n = table.to_numpy(), len(table)
-    first = rng.random((times, n)).argsort(axis=1) < n // 2
+    first = rng.random((2_000, n)).argsort(axis=1) < n // 2
     return first @ numbers / (n // 2), ~first @ numbers / (n - n // 2)
 
 

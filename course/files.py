@@ -45,8 +45,9 @@ def read_text(path):
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        problem = f"line {line} is not UTF-8; save it as UTF-8"
-        raise ValueError(f"{path}: {problem}") from error
+        raise ValueError(
+            f"{path}: line {line} is not UTF-8; save it as UTF-8"
+        ) from error
 
 
 def read_json(path):
@@ -70,15 +71,17 @@ def json_records(text, name, **options):
         try:
             content, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
-            problem = f"line {line} is not readable as JSON: {error}"
-            raise ValueError(f"{name}: {problem}") from error
+            raise ValueError(
+                f"{name}: line {line} is not readable as JSON: {error}"
+            ) from error
         content = content if isinstance(content, list) else [content]
         records += [(line, record) for record in content]
         line += text.count("\n", start, end)
     for number, (_, record) in enumerate(records):
         if not isinstance(record, dict):
-            problem = f"record {number} is not a JSON object: {record!s:.100}"
-            raise ValueError(f"{name}: {problem}")
+            raise ValueError(
+                f"{name}: record {number} is not a JSON object: {record!s:.100}"
+            )
     return records
 
 

@@ -215,8 +215,7 @@ def holm(p_values):
     The family is every p value that one table shows (notebook 10)."""
     p = p_values.sort_values()
     still_to_test = np.arange(p.count(), p.count() - len(p), -1)
-    corrected = (p * still_to_test).cummax().clip(upper=1)
-    return corrected.reindex(p_values.index)
+    return (p * still_to_test).cummax().clip(upper=1).reindex(p_values.index)
 
 
 def power(level=0.05):
@@ -249,9 +248,8 @@ def mean_of_these(means, errors, sizes):
     sizes: its number of queries. By Welch's t. It speaks of these collections
     only."""
     variances = np.square(errors) / len(errors) ** 2
-    mean, error = float(np.mean(means)), float(np.sqrt(variances.sum()))
     degrees = variances.sum() ** 2 / (variances**2 / (np.asarray(sizes) - 1)).sum()
-    return _by_t(mean, error, degrees)
+    return _by_t(np.mean(means), np.sqrt(variances.sum()), degrees)
 
 
 def random_effects(means, errors):
@@ -286,11 +284,11 @@ def random_effects(means, errors):
         {"k": k}
         | _by_t(mean, error, k - 1)
         | {
-            "tau": float(np.sqrt(tau2)),
-            "q": float(q),
-            "p_q": float(stats.chi2.sf(q, k - 1)),
-            "predicted_low": float(mean - half),
-            "predicted_high": float(mean + half),
+            "tau": np.sqrt(tau2),
+            "q": q,
+            "p_q": stats.chi2.sf(q, k - 1),
+            "predicted_low": mean - half,
+            "predicted_high": mean + half,
         }
     )
 
@@ -299,5 +297,4 @@ def _by_t(mean, error, degrees):
     """A mean with its 95 % interval and p value by Student's t."""
     half = stats.t.ppf(0.975, degrees) * error
     p = 2 * stats.t.sf(abs(mean) / error, degrees)
-    ends = {"low": mean - half, "high": mean + half}
-    return {name: float(x) for name, x in {"difference": mean, **ends, "p": p}.items()}
+    return {"difference": mean, "low": mean - half, "high": mean + half, "p": p}

@@ -70,8 +70,10 @@ def read_judgements(path, columns):
     whole, half = _whole_lines(path)
     note = ""
     if half:
-        problem = f"{path.name}: its last row is cut off ({half!r})"
-        note = f"{problem}, so that one is asked again"
+        note = (
+            f"{path.name}: its last row is cut off ({half!r}), so that one is asked "
+            "again"
+        )
     content = io.BytesIO(whole or ",".join(columns).encode())
     table = pd.read_csv(content, dtype=str, keep_default_na=False)
     if list(table.columns) != columns or table.isna().any(axis=None):
@@ -109,8 +111,7 @@ class Judging:
         self.at = self._next()
 
     def _next(self):
-        unjudged = [item for item in self.items if item not in self.done]
-        return unjudged[0] if unjudged else None
+        return next((item for item in self.items if item not in self.done), None)
 
     def store(self, judgement, typed=""):
         """Write a judgement of the item at hand, and go on to the next."""
@@ -157,7 +158,7 @@ def _markdown():
             return f"[picture: {text} {self.safe_url(url)}]"
 
     renderer = NoPictures(escape=True)
-    return mistune.create_markdown(escape=True, hard_wrap=True, renderer=renderer)
+    return mistune.create_markdown(hard_wrap=True, renderer=renderer)
 
 
 def _item(judging):
@@ -175,9 +176,12 @@ def item_html(judging, records):
     if judging.at in judging.done:
         status += f"; here: {judging.done[judging.at]}"
     record = records[item["document"]]
-    texts = {"question": record["question"], "query": item["query"], "status": status}
-    escaped = {name: html.escape(text) for name, text in texts.items()}
-    return PAGE_HTML.format(**escaped, text=_markdown()(record["text"]))
+    return PAGE_HTML.format(
+        question=html.escape(record["question"]),
+        query=html.escape(item["query"]),
+        status=html.escape(status),
+        text=_markdown()(record["text"]),
+    )
 
 
 def _show(view):
@@ -189,6 +193,8 @@ def _show(view):
 
 def _take(view, key):
     """Take a typed key, unless it comes too soon after the last one."""
+    if not key:  # the box was emptied
+        return
     before, view.taken = view.taken, time.monotonic()
     view.key.value = ""
     if key == "u" or view.taken - before > TOO_SOON:
@@ -230,18 +236,14 @@ def panel(judging, documents):
         view.buttons[key] = widgets.Button(description=label, layout=wide)
         view.buttons[key].on_click(lambda _, key=key: _press(view, key))
 
-    def typed_key(change):
-        if change.new:
-            _take(view, change.new.lower())
-
     def typed_text(change):
         if change.new != _item(judging)["query"]:
             _press(view, "m", change.new)
 
-    view.key.observe(typed_key, "value")
+    view.key.observe(lambda change: _take(view, change.new.lower()), "value")
     view.typed.observe(typed_text, "value")
-    wrapped = {"flex_flow": "row wrap"}
-    row = widgets.HBox([view.key, *view.buttons.values()], layout=wrapped)
+    row = widgets.HBox([view.key, *view.buttons.values()])
+    row.layout.flex_flow = "row wrap"
     where = html.escape(f"{judging.path.absolute()} {judging.note}")
     where = widgets.HTML(f"<small>Judgements go to {where}</small>")
     view.children = [view.page, view.typed, row, where]
@@ -265,8 +267,8 @@ def last_grades(path):
         warnings.warn(note, stacklevel=2)
     if "drawn" not in table:
         table["drawn"] = ""
-    pairs = table.assign(row=table.index).groupby(corpus.JUDGED_COLUMNS, sort=False)
+    table = table.assign(row=table.index, at_random=table["drawn"] == "random")
+    pairs = table.groupby(corpus.JUDGED_COLUMNS, sort=False)
     last = pairs[["drawn", "grade", "row"]].last()
-    at_random = table[table["drawn"] == "random"].set_index(corpus.JUDGED_COLUMNS).index
-    last["drawn"] = last["drawn"].mask(last.index.isin(at_random), "random")
+    last["drawn"] = last["drawn"].mask(pairs["at_random"].any(), "random")
     return last

@@ -72,15 +72,17 @@ def client(**options):
 
 def request_key(name, prompt, schema):
     """The key of a response: a hash of prompt and names of model and schema."""
-    request = json.dumps([name, prompt, schema])
-    return hashlib.sha256(request.encode()).hexdigest()[:32]
+    return _hash_of([name, prompt, schema])[:32]
 
 
 def checksum(record):
     """Eight hex digits of a record's key, model and response."""
-    content = [record["key"], record.get("model"), record["response"]]
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return _hash_of([record["key"], record.get("model"), record["response"]])[:8]
+
+
+def _hash_of(content):
+    """The SHA-256 of what JSON can hold, in hex digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def load_responses(path):
@@ -215,8 +217,7 @@ def _ask_all(prompts, schema, path, call, workers):
 
     with _asking(live) as reserve:
         # another process may have asked meanwhile
-        pairs = zip(prompts, recorded_responses(prompts, schema, path), strict=True)
-        missing = [prompt for prompt, response in pairs if response is None]
+        missing = _missing(prompts, recorded_responses(prompts, schema, path))
         pool = ThreadPoolExecutor(workers)
         try:
             list(tqdm(pool.map(ask_one, missing), total=len(missing), desc="calls"))
@@ -229,6 +230,12 @@ def _ask_all(prompts, schema, path, call, workers):
     return failures
 
 
+def _missing(prompts, responses):
+    """The prompts without a response: one that is given twice is asked once."""
+    pairs = zip(prompts, responses, strict=True)
+    return list(dict.fromkeys(prompt for prompt, reply in pairs if reply is None))
+
+
 def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     """The response to each prompt: as recorded, or if calls are live, by call(prompt).
 
@@ -237,12 +244,10 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     full: then no more calls are made, and all replies are kept.
     """
     responses = recorded_responses(prompts, schema, path, by)
-    pairs = zip(prompts, responses, strict=True)
-    # a dict: a prompt given twice is asked once
-    missing = dict.fromkeys(prompt for prompt, response in pairs if response is None)
+    missing = _missing(prompts, responses)
     if not missing or not is_live():
         return responses
-    failures = _ask_all(list(missing), schema, path, call, workers)
+    failures = _ask_all(missing, schema, path, call, workers)
     if failures:
         raise RuntimeError(
             f"{len(failures)} of {len(missing)} calls failed; run again to ask only "
@@ -293,13 +298,11 @@ def text_of(completion, is_one_token=False, may_be_cut=False):
     is_one_token: asked for one token only, so that it is always cut off.
     may_be_cut: a text that ends at the limit is still one, as a long answer
     is."""
-    choices = completion.choices or []
-    text, refusal, finish = "", None, None
-    if choices:
-        message, finish = choices[0].message, choices[0].finish_reason
-        text, refusal = message.content or "", message.refusal
+    if not completion.choices:
+        raise unusable("the reply holds no answer", completion)
+    message, finish = completion.choices[0].message, completion.choices[0].finish_reason
+    text, refusal = message.content or "", message.refusal
     problems = {
-        "the reply holds no answer": not choices,
         f"the model refused: {refusal}": refusal,
         "the provider filtered the reply": finish == "content_filter",
         "the reply is cut off: it reached the limit": finish == "length"
@@ -327,9 +330,13 @@ def call_for(read, request, **options):
     openai, name = client(**options)
 
     def call(prompt):
-        messages = [{"role": "user", "content": prompt}]
-        fixed = {"model": name, "messages": messages, "temperature": 0}
-        return read(openai.chat.completions.create(**fixed, **request))
+        completion = openai.chat.completions.create(
+            model=name,
+            messages=[{"role": "user", "content": prompt}],
+            temperature=0,
+            **request,
+        )
+        return read(completion)
 
     return call
 
@@ -362,7 +369,19 @@ def judge_call(among=string.digits, **options):
 
     def read(completion):
         text_of(completion, is_one_token=True)
-        return _from_logprobs(completion, among)
+        logprobs = completion.choices[0].logprobs
+        if not logprobs or not logprobs.content:
+            raise ValueError(
+                f"{model()} returned no log probabilities: take another model"
+            )
+        top = logprobs.content[0].top_logprobs
+        # a provider may name a token, and give it no probability: −9999
+        if not any(np.exp(t.logprob) for t in top if t.token.strip() in set(among)):
+            likeliest = [t.token for t in top][:5]
+            why = f"no digit among the likeliest tokens {likeliest} is of {among}"
+            raise unusable(why, completion)
+        of_digits = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
+        return {"logprobs": of_digits}
 
     request = {"max_tokens": 1, "logprobs": True, "top_logprobs": 20}
     return call_for(read, request, **options)
@@ -370,20 +389,3 @@ def judge_call(among=string.digits, **options):
 
 def _is_digit(text):
     return text.strip() in set(string.digits)
-
-
-def _from_logprobs(completion, among):
-    """The log probabilities of the digits among the likeliest tokens."""
-    logprobs = completion.choices[0].logprobs
-    if not logprobs or not logprobs.content:
-        problem = "returned no log probabilities: take another model"
-        raise ValueError(f"{model()} {problem}")
-    top = logprobs.content[0].top_logprobs
-    # a provider may name a token, and give it no probability: −9999
-    if not any(np.exp(t.logprob) for t in top if t.token.strip() in set(among)):
-        likeliest = [t.token for t in top][:5]
-        why = f"no digit among the likeliest tokens {likeliest} is of {among}"
-        raise unusable(why, completion)
-    return {
-        "logprobs": {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
-    }

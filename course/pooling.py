@@ -32,8 +32,9 @@ def strata(lines):
     typed = typed[typed != ""]
     spellings = typed.groupby(typed.str.lower())  # "Exit 137" is "exit 137"
     table = spellings.agg(question="first", lines="size").reset_index(drop=True)
-    order = {"by": ["lines", "question"], "ascending": [False, True]}
-    table = table.sort_values(**order, ignore_index=True)
+    table = table.sort_values(
+        ["lines", "question"], ascending=[False, True], ignore_index=True
+    )
 
     often = table["lines"] > 1
     # how many lines have the queries that were typed more often?
@@ -118,8 +119,7 @@ def two_estimates(ground_truth, rankings, k=10, by="ndcg"):
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
     rows = zip(rankings, qrels, strict=True)
     judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
-    refilled = condensed(rankings, qrels)
     return utils.score(ground_truth, rankings, k).assign(
-        condensed=utils.score(ground_truth, refilled, k)[by],
+        condensed=utils.score(ground_truth, condensed(rankings, qrels), k)[by],
         judged_at_k=[np.mean(row) if row else np.nan for row in judged],
     )

@@ -131,6 +131,12 @@ class Record:
         np.savez_compressed(self.path, **arrays)
 
 
+def in_pairs(body):
+    """The lines of a request of many parts: what is to be done, and with what."""
+    lines = [json.loads(line) for line in body.splitlines()]
+    return zip(lines[::2], lines[1::2], strict=True)
+
+
 def index_and_action(target):
     """The two parts of a request's path; the index is "" where there is one part."""
     path = urlsplit(target).path.strip("/")
@@ -143,26 +149,23 @@ def searches_of(target, body):
     if action == "_search":
         yield name, json.loads(body)
     elif action == "_msearch":
-        lines = [json.loads(line) for line in body.splitlines()]
-        for header, search in zip(lines[::2], lines[1::2], strict=True):
+        for header, search in in_pairs(body):
             yield header["index"], search
 
 
-def follow(indexes, method, target, body, ids=None):
+def follow(indexes, method, target, body, id_=None):
     """Do in `indexes` what a request does to an index; the ids of what it adds.
 
-    ids: those that a node gave them."""
+    id_: what a node gave a single document."""
     name, action = index_and_action(target)
     if method == "PUT" and not name:
         indexes[action] = Index(json.loads(body))
     elif action == "_doc":
-        return [indexes[name].add(json.loads(body), *ids or ())]
+        return [indexes[name].add(json.loads(body), id_)]
     elif action == "_bulk":
-        lines = [json.loads(line) for line in body.splitlines()]
-        rows = zip(lines[::2], lines[1::2], strict=True)
         return [
-            indexes[name].add(document, str(what["index"]["_id"]))
-            for what, document in rows
+            indexes[name].add(document, str(header["index"]["_id"]))
+            for header, document in in_pairs(body)
         ]
     return []
 
@@ -176,14 +179,12 @@ class Recording(HttpNode):
         answer = super().perform_request(method, target, body, headers, **options)
         if answer.meta.status < 300 and body:
             content = json.loads(answer.body)
-            ids = [content["_id"]] if "_id" in content else None
-            follow(self.record.indexes, method, target, body, ids)
+            follow(self.record.indexes, method, target, body, content.get("_id"))
             parts, is_single = content.get("responses"), "hits" in content
             searches = searches_of(target, body)
             for (name, search), part in zip(searches, parts or [content], strict=False):
                 hits = part.get("hits", {}).get("hits", [])
-                with_scores = is_single or len(hits) == 1
-                self.record.keep(name, search, hits, with_scores)
+                self.record.keep(name, search, hits, is_single or len(hits) == 1)
         return answer
 
 
@@ -209,11 +210,9 @@ class Replaying(BaseNode):
             return {"errors": False, "items": [{"index": {"status": 201}} for _ in ids]}
         if ids:
             return {"_id": ids[0], "result": "created"}
-        if "_settings" in target:
-            state = {"settings": {"index": {"creation_date": "0"}}}
-            return {name: state for name in self.record.indexes if name in target}
-        if method == "GET" and "-course-" in target:  # no older index of the course
-            return {}
+        if method == "GET" and "-course-" in target:  # indexes, none of them old
+            state = {"mappings": {}, "settings": {"index": {"creation_date": "0"}}}
+            return dict.fromkeys(self.record.indexes, state)
         nodes = {"recorded": {"version": self.record.version}}
         return {"acknowledged": True, "nodes": nodes}
 
@@ -223,10 +222,11 @@ class Replaying(BaseNode):
         if key not in self.record.answers:
             raise RuntimeError(MISSING.format(self.record.version))
         places, scores = self.record.answers[key]
-        documents = [self.record.indexes[index].documents[place] for place in places]
+        documents = self.record.indexes[index].documents
         names, source = body.get("docvalue_fields", []), body.get("_source", True)
         scores, hits = scores or [None] * len(places), []
-        for place, document, score in zip(places, documents, scores, strict=True):
+        for place, score in zip(places, scores, strict=True):
+            document = documents[place]
             hit = {"_index": index, "_id": str(place), "_score": score}
             if "stored_fields" not in body:
                 fields = document if source is True else source

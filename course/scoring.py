@@ -116,9 +116,9 @@ def words_of(texts, stem=True, language="english"):
     return _words(tuple(texts), language, stem and language != "none")
 
 
-def stems_of(text, language="english"):
-    """The stems of a text with blanks between, without common words."""
-    return " ".join(words_of([text], language=language)[0])
+def stems_of(text):
+    """The stems of an English text with blanks between, without common words."""
+    return " ".join(words_of([text])[0])
 
 
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
@@ -148,9 +148,10 @@ def vector_scores(vectors, documents, model=None):
     def scores(queries):
         encoded = embedding.embed(queries["question"], model, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
-            expected = f"{len(documents)} documents in {encoded.shape[1]} dimensions"
-            given = f"vectors of shape {vectors.shape}"
-            raise ValueError(f"{given} for {expected}: of another model?")
+            raise ValueError(
+                f"vectors of shape {vectors.shape} for {len(documents)} documents in "
+                f"{encoded.shape[1]} dimensions: of another model?"
+            )
         for rows, columns in utils.blocks_of(queries, documents):
             yield rows, columns, encoded[rows] @ vectors[columns].T
 

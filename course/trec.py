@@ -77,10 +77,9 @@ def write_trec(folder, kind, queries, rankings):
         for id_, grade in qrel.items()
     ]
     _write_lines(Path(folder) / f"qrels-{kind}.trec", lines)
-    names = file_names(rankings)
-    for search, ranking in rankings.items():
-        name, lines = names[search], []
-        ranking = utils.checked_rankings(ranking, len(queries))
+    for search, name in file_names(rankings).items():
+        lines = []
+        ranking = utils.checked_rankings(rankings[search], len(queries))
         for query_id, ids in zip(ids_of_queries, ranking, strict=True):
             # trec_eval sorts by score, and counts lines: a place without a document is
             # one, too

@@ -76,6 +76,16 @@ def summary(measured, pair, anytime=False):
     return figures
 
 
+def first_relevant(measured, pair):
+    """How many more queries have a relevant first result with the first of a pair.
+
+    A dict: of `intervals.difference`, shares of the queries; and counts, so
+    many queries with each of the two. measured: `decision.Measured`."""
+    a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
+    counts = {"counts": [a.sum(), b.sum()]}
+    return counts | intervals.difference(a - b, *measured.sample)
+
+
 def sentence(figures, pair):
     """The figures of a pair in words. figures: see `summary`."""
     order_of = decision.order_of

@@ -3,12 +3,11 @@
 What it looks like is in report.html.j2, and the page of two searches in
 pair.html.j2. What people wrote is escaped there."""
 
-import base64
 from datetime import date
 
 import pandas as pd
 
-from course import corpus, embedding, plots, scoring
+from course import corpus, embedding, scoring
 from evaluate_retrieval import built_in, decision, pairs, yours
 from evaluate_retrieval.templates import plain, render
 
@@ -59,19 +58,16 @@ def _cell(value, column):
 
 
 def page(evaluated, run_id, path):
-    """Write the report on a folder with queries, and beside it its picture.
-
-    evaluated: see `run`."""
+    """Write the report on a folder with queries: see `run`."""
     folder, results = evaluated.folder, evaluated.results
-    candidates, measures = evaluated.candidates, folder.measures
-    kind, boards = folder.decides, results.boards
-    best = results.chosen[kind]
-    sections = [_of_failures(evaluated.failures, best, measures[kind].k)]
-    for name in reversed([*boards]):
-        sections.append(_of_board(boards[name], folder.test[name], measures[name]))
+    candidates, kind, sections = evaluated.candidates, folder.decides, []
+    best, measured = results.chosen[kind], results.measured[kind]
+    for name, board in reversed([*results.boards.items()]):
+        sections.append(_of_board(board, folder.test[name], folder.measures[name]))
         sections += _of_differences(
             results.differences[name], results.chosen[name], name
         )
+    sections.append(_of_failures(evaluated.failures, best, measured.measure.k))
     if len(evaluated.judge_next):
         text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
@@ -83,11 +79,38 @@ def page(evaluated, run_id, path):
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    picture = draw(boards, measures, path.with_suffix(".png"))
-    says = evaluated.figures and pairs.sentence(evaluated.figures, evaluated.pair)
-    top = {"decision": evaluated.says, "picture": picture, "pair": says}
-    top["changes"] = " ".join(evaluated.changes)
+    top = {"evaluated": evaluated, "measured": measured}
+    if evaluated.figures:
+        verdict, (first, second) = evaluated.verdict, evaluated.pair
+        pair = verdict.name if verdict.verdict == "ship" else first, second
+        top |= {
+            "gains": gains_of(verdict, measured, results.differences[kind]),
+            "first": pairs.first_relevant(measured, pair),
+            "pair": pair,
+            "of_pair": pairs.sentence(evaluated.figures, evaluated.pair),
+        }
     _write(path, "report.html.j2", sections=sections, top=top)
+
+
+def gains_of(verdict, measured, differences):
+    """What each search gains over the incumbent, for a picture: a DataFrame.
+
+    Where there is none it is over the chosen search, of which differences has
+    what it gains over each. Columns: difference, low, high, p; order, what they
+    say of the search with unjudged results and without, see
+    `decision.order_of`; wins and losses: so many queries."""
+    base, table = verdict.incumbent or verdict.name, verdict.table
+    if not verdict.incumbent:  # the other way round
+        table = differences.mul([-1, -1, -1, 1])
+        table = table.rename(columns={"low": "high", "high": "low"})
+    order = table.agg(decision.order_of, axis=1)
+    if verdict.incumbent and measured.condensed is not None:
+        without = decision.gains_table(measured.condensed, measured, base)
+        same = order == without.agg(decision.order_of, axis=1).reindex(order.index)
+        order = order.where(same, "")
+    gains = decision.gains_over(base, measured.values).round(9)
+    counts = {"wins": (gains > 0).sum(), "losses": (gains < 0).sum()}
+    return table.assign(order=order, **counts).sort_values("difference")[::-1]
 
 
 def advice_page(evaluated, run_id, path):
@@ -99,25 +122,7 @@ def advice_page(evaluated, run_id, path):
 
 def _write(path, template, **values):
     """Write a page. values: what the template shows."""
-    path.write_text(render(template, **values), encoding="utf-8")
-
-
-def draw(boards, measures, path):
-    """Draw the searches, the queries that decide first: the last ones.
-
-    It is narrow enough for phones. Returns an address that holds it."""
-    tables = {
-        f"{measures[kind]}, {kind} queries": boards[kind].rename(
-            columns={measures[kind].by: "value"}
-        )
-        for kind in reversed([*boards])
-    }
-    kind, board = [*boards.items()][-1]
-    first = plots.label_of(board.index[0])
-    baseline = built_in.TUNED_TEXT if built_in.TUNED_TEXT in board.index else None
-    plots.save_searches(path, tables, f"First on {kind} queries: {first}", baseline)
-    path.with_stem(f"{path.stem}-narrow").replace(path)
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    path.write_text(render(template, decision=decision, **values), encoding="utf-8")
 
 
 # --- Sections ----------------------------------------------------------------
@@ -129,10 +134,11 @@ def _of_failures(failed, best, k):
     first = mine[["question", "wanted", "found first"]].head(20)
     text = (
         f"“{best}” has nothing relevant among its first {k} results "
-        f"for {len(mine):,} queries. Here are {len(first)}, each with a document of "
-        "its best grade (wanted)."
+        f"for {len(mine):,} queries."
     )
-    return section("Failures to read first", text, first, index=False)
+    shown = section("Failures to read first", text, first, index=False)
+    folded = f"{len(first)} of them, each with a document of its best grade (wanted)"
+    return shown | {"folded": folded}
 
 
 def _of_board(board, queries, measure):
@@ -267,44 +273,35 @@ def pair_page(folder, results, pair, failed, figures, path):
     results: `steps.Results`. pair: two names. failed: a table of failures, see
     `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
     kind = figures["kind"]
-    queries, values = folder.test[kind], results.measured[kind].values
-    measure = folder.measures[kind]
-    won, lost = pairs.largest(queries, results.rankings[kind], values, pair)
-    sections = [_of_slices(queries, values[pair[0]] - values[pair[1]], pair, measure)]
-    counts = pairs.counted(failed, [*pair]).T
-    if len(counts):
-        causes = [
-            f"“{cause}”: {meaning}."
-            for cause, meaning in pairs.CAUSES.items()
-            if cause in counts.index
-        ]
-        text = (
-            f"Queries for which none of the first {measure.k} results is "
-            f"relevant, by cause. {' '.join(causes)} In failures.csv you can write a "
-            "cause of your own for each."
-        )
-        sections.append(section("Failures by cause", text, counts))
+    queries, measured = folder.test[kind], results.measured[kind]
+    measure, gain = measured.measure, measured.gain(*pair).round(9)
+    won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
+    slices = pairs.by_slice(gain, queries)
+    slices.index = [f"{column}: {name}" for column, name in slices.index]
+    shown = slices.fillna({"p": 1})  # what is only counted cannot be told apart
+    orders = [decision.order_of(row) for _, row in shown.iterrows()]
     _write(
         path,
         "pair.html.j2",
         pair=pair,
         says=pairs.sentence(figures, pair),
-        sections=sections,
-        lists={
-            f"The {pairs.MOST} largest gains: {pair[0]} is better": won,
-            f"The {pairs.MOST} largest losses: {pair[1]} is better": lost,
-        },
+        figures=figures,
+        measured=measured,
+        first=pairs.first_relevant(measured, pair),
+        gains=gain.sort_values(ascending=False).to_list(),
+        slices=slices.assign(order=orders),
+        of_slices=_of_slices(slices, pair, measure),
+        causes=section("", "", pairs.counted(failed, [*pair]).T),
+        meanings=pairs.CAUSES,
+        largest={"gains": won, "losses": lost},
         titles=corpus.headings(folder.documents),
-        metric=measure,
     )
 
 
-def _of_slices(queries, gain, pair, measure):
-    """The section on slices. gain: of the first of the pair, a Series."""
-    table = pairs.by_slice(gain, queries)
-    table.index = [f"{column}: {name}" for column, name in table.index]
+def _of_slices(table, pair, measure):
+    """The section on slices. table: see `pairs.by_slice`."""
     never = table["smallest"].isna() & table["p"].notna()
-    table["smallest"] = table["smallest"].astype(object).mask(never, "never")
+    table = table.assign(smallest=table["smallest"].astype(object).mask(never, "never"))
     text = (
         f"{measure} of {pair[0]} minus that of {pair[1]}, with 95 % "
         "intervals. n counts queries, and groups their "

@@ -16,7 +16,7 @@ METRICS = {  # and how they are called
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 
 SECRETS = re.compile(
-    r"(//)[^/\s:@]*(?::\S*)?(?=@)"  # of an address
+    r"(https?:/+|//)[^/\s:@]*(?::\S*)?(?=@)"  # of an address, or of it as a path
     r"|(bearer\s"
     r"|(?:key|token|passw\w*|pwd|secret)\s?=\s?"
     r"|(?:api.?key|passw\w*|secret|authorization|token[\"'])[\"'\\]*\s?[:=]\s?"

@@ -1,10 +1,10 @@
-"""Write the figures of three README files, so that none is typed by hand.
+"""Write the figures of two README files, so that none is typed by hand.
 
-They are the counts of data/README.md, the leaderboard and the machine time of
-notebooks/README.md, and the minutes of README.md. `make notebooks` calls this
-script."""
+They are the counts of data/README.md, and the minutes of README.md. `make notebooks`
+calls this script."""
 
 import re
+from functools import partial
 
 import machine
 import nbformat
@@ -12,62 +12,22 @@ import pandas as pd
 
 from course import corpus
 
-DATA, NOTEBOOKS = corpus.ROOT / "data", corpus.ROOT / "notebooks"
-SCRIPT = "scripts/data_card.py"
-COUNTED = {  # what is counted: the rows of a file, by a column
-    "Records": ("documents-with-ids.json", "course"),
-    "Generated questions": ("ground-truth-data.csv", "course"),
-    "Read at the gate": ("gate.csv", "decision"),
-    "Judged queries": ("judged-queries.csv", "kind"),
-    "Judgements by grade": ("judged-queries.csv", "grade"),
-    "Spanish records": ("es/documents-with-ids.json", "course"),
-    "Spanish questions": ("es/ground-truth-data.csv", "course"),
-    "Spanish judged queries": ("es/judged-queries.csv", "kind"),
-    "Spanish judgements by grade": ("es/judged-queries.csv", "grade"),
-    "Hard pairs": ("hard-pairs.csv", "edit"),
-    "Recorded questions": ("recorded-questions.jsonl", "model"),
-    "Recorded facts": ("recorded-facts.jsonl", "model"),
-    "Recorded verdicts": ("recorded-verdicts.jsonl", "model"),
-}
+DATA = corpus.ROOT / "data"
+COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")
 
 
-def counts():
-    """What is counted in the data, as lines of Markdown."""
-    for title, (name, column) in COUNTED.items():
-        path = DATA / name
-        if path.suffix == ".csv":
-            table = pd.read_csv(path)
-        else:
-            table = pd.read_json(path, lines=path.suffix == ".jsonl")
-        if column == "kind":  # a row is a judgement
-            table = table.drop_duplicates("query_id")
-        parts = [f"{value} {n:,}" for value, n in table[column].value_counts().items()]
-        yield f"- **{title}**: {len(table):,} ({', '.join(parts)})."
-
-
-def leaderboard():
-    """The leaderboard of the committed run, as lines of a Markdown table."""
-    yield "| search | nDCG@10, judged | 95 % | MRR@5, generated | 95 % | chosen on |"
-    yield "|---|---|---|---|---|---|"
-    board = pd.read_csv(NOTEBOOKS / "leaderboard.csv", index_col="queries")
-    interval = "{low:.3f} to {high:.3f}".format_map
-    for search, rows in board.groupby("search", sort=False):
-        judged, generated = rows.loc["judged"], rows.loc["generated"]
-        yield (
-            f"| {search} | {judged['ndcg']:.3f} | {interval(judged)} "
-            f"| {generated['mrr']:.3f} | {interval(generated)} "
-            f"| {', '.join(rows.index[rows['chosen']])} |"
-        )
-
-
-def machine_time():
-    """The seconds of each notebook, and of its slow cells, as lines of a table."""
-    yield "| notebook | all cells, s | cells above 2 s: [number] seconds |"
-    yield "|---|---|---|"
-    durations = pd.read_csv(NOTEBOOKS / "durations.csv", index_col="cell")
-    for name, seconds in durations.groupby("notebook")["seconds"]:
-        slow = [f"[{cell}] {took:.0f}" for cell, took in seconds.items() if took > 2]
-        yield f"| {name} | {seconds.sum():.0f} | {', '.join(slow)} |"
+def count(match):
+    """A line of a list, with the rows of the file that it names, by a column."""
+    start, name, column = match.groups()
+    path = DATA / name
+    if path.suffix == ".csv":
+        table = pd.read_csv(path)
+    else:
+        table = pd.read_json(path, lines=path.suffix == ".jsonl")
+    if column == "kind":  # a row is a judgement
+        table = table.drop_duplicates("query_id")
+    parts = [f"{value} {n:,}" for value, n in table[column].value_counts().items()]
+    return f"{start}{len(table):,} ({', '.join(parts)})."
 
 
 def minutes(path):
@@ -96,27 +56,11 @@ def with_minutes(text):
     return re.sub(pattern, row, text)
 
 
-def updated(path, **parts):
-    """The text of a README with new lines between the two marks of each part."""
-    text = path.read_text(encoding="utf-8")
-    for name, lines in parts.items():
-        name = name.replace("_", " ")
-        before, begin, after = text.partition(f"<!-- {name}: written by {SCRIPT} -->")
-        _, end, after = after.partition(f"<!-- end of {name} -->")
-        text = "\n".join([before + begin, *lines, end + after])
-    return text
-
-
 def texts():
-    """The texts that the three files should have, by path."""
-    start, data, page = (
-        folder / "README.md" for folder in (corpus.ROOT, DATA, NOTEBOOKS)
-    )
-    return {
-        start: with_minutes(start.read_text(encoding="utf-8")),
-        data: updated(data, counts=counts()),
-        page: updated(page, leaderboard=leaderboard(), machine_time=machine_time()),
-    }
+    """The texts that the two files should have, by path."""
+    changes = {corpus.ROOT: with_minutes, DATA: partial(COUNTED.sub, count)}
+    paths = {folder / "README.md": change for folder, change in changes.items()}
+    return {path: paths[path](path.read_text(encoding="utf-8")) for path in paths}
 
 
 if __name__ == "__main__":

@@ -68,29 +68,28 @@ def with_answers(text):
     return TASK.sub(answers, text)
 
 
-def copy(folder, keeps_outputs):
-    """Copy all notebooks into a new folder, folded.
+def read(path, is_folded=True):
+    """A notebook, by default with its results folded."""
+    notebook = nbformat.read(path, as_version=4)
+    if is_folded:
+        fold(notebook, "es" if path.parent.name == "es" else "en")
+    return notebook
 
-    keeps_outputs: for slides, which show an output with the next key."""
+
+def copy(folder):
+    """Copy all notebooks into a new folder, folded and without outputs."""
     ignored = shutil.ignore_patterns(".ipynb_checkpoints", "*.csv")
     shutil.copytree(corpus.ROOT / "notebooks", folder, ignore=ignored)
     for path in folder.rglob("*.ipynb"):
-        notebook = nbformat.read(path, as_version=4)
-        fold(notebook, "es" if path.parent.name == "es" else "en")
+        notebook = read(path)
         for cell in notebook.cells:
-            if cell.cell_type == "code" and not keeps_outputs:
+            if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         nbformat.write(notebook, path)
 
 
-def main():
-    parser = machine.parser(__doc__)
-    parser.add_argument("--outputs", action="store_true", help="keep them, for slides")
-    arguments = parser.parse_args()
-    folder = corpus.results_folder() / "class" / time.strftime("%Y%m%d-%H%M%S")
-    copy(folder, arguments.outputs)
-    print(folder)
-
-
 if __name__ == "__main__":
-    main()
+    machine.parser(__doc__).parse_args()
+    folder = corpus.results_folder() / "class" / time.strftime("%Y%m%d-%H%M%S")
+    copy(folder)
+    print(folder)

@@ -3,18 +3,15 @@
 A note is a comment in a cell of text. It is written once, there, and here it stands
 under its heading. The pages are for paper, and need no network."""
 
-import re
-
+import deck
 import fold
 import machine
 import mistune
-import nbformat
 
 from course import corpus
 
 HANDOUT = corpus.ROOT / "docs" / "handout.md"
 LESSONS = sorted((corpus.ROOT / "notebooks").glob("[0-9]*.ipynb"))
-PART = re.compile(rf"(?m)^#+ (.*)$|{fold.NOTE.pattern}")
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <base href="{base}">
@@ -30,23 +27,12 @@ code {{ font-size: 9.5pt }}
 """
 
 
-def notes(notebook):
-    """The (heading, note) of a notebook, in its order."""
-    cells = notebook.cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    heading = ""
-    for title, note in PART.findall(text):
-        heading = title or heading
-        if note:
-            yield heading, note
-
-
 def text_of(path):
     """A lesson's notes as Markdown."""
-    notebook = nbformat.read(path, as_version=4)
-    parts = [f"## {heading}\n\n{note}" for heading, note in notes(notebook)]
-    title = notebook.cells[0].source.split("\n")[0]
-    return "\n\n".join([f"{title}: notes", *parts])
+    sections, parts = deck.sections(fold.read(path, False)), []
+    for _, title, cells in sections:
+        parts += [f"## {title}\n\n{note}" for note in deck.notes(cells)]
+    return "\n\n".join([f"# {sections[0][1]}: notes", *parts])
 
 
 def write(folder):

@@ -3,11 +3,13 @@
 It answers as told, and keeps what it was asked."""
 
 import json
+import os
 import threading
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
+from unittest.mock import patch
 
 
 def raw(body, status=200, **headers):
@@ -80,3 +82,11 @@ def chat_server(script):
             yield state
         finally:
             server.shutdown()
+
+
+@contextmanager
+def live(script):
+    """A `chat_server` that is asked, as the environment says."""
+    with chat_server(script) as server, patch.dict(os.environ, COURSE_LLM="live"):
+        os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
+        yield server

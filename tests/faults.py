@@ -12,6 +12,7 @@ import time
 import pandas as pd
 import psutil
 import pytest
+from handmade import write_part
 
 from course import corpus
 
@@ -23,11 +24,7 @@ DONE = {0, 1, 2}  # exit codes without an error
 @pytest.fixture
 def small(tmp_path):
     """100 records and the typed queries that they answer."""
-    documents = pd.DataFrame(corpus.load_documents()).iloc[::11][:100]
-    documents.to_json(tmp_path / "documents-with-ids.json", orient="records")
-    judged = pd.read_csv(corpus.ROOT / "data" / "judged-queries.csv", dtype=str)
-    judged = judged[judged["document"].isin(documents["id"])]
-    judged.to_csv(tmp_path / "judged-queries.csv", index=False)
+    write_part(tmp_path, pd.DataFrame(corpus.load_documents()).iloc[::11][:100])
     return tmp_path
 
 

@@ -3,15 +3,13 @@
 import itertools
 import json
 import math
-import os
-from unittest.mock import patch
 
 import hits
 import judges
 import numpy as np
 import pandas as pd
 import pytest
-from chat_server import answer, chat_server, prompt_of, raw
+from chat_server import answer, live, prompt_of, raw
 
 from course import answering, llm
 
@@ -53,12 +51,6 @@ def test_a_refusal_is_told_from_an_answer():
     assert not answering.refuses("You should know SQL.")
 
 
-def live(server):
-    """The environment in which this server is asked."""
-    names = {"COURSE_LLM": "live", "OPENAI_BASE_URL": server.url}
-    return patch.dict(os.environ, names | {"NO_PROXY": "127.0.0.1"})
-
-
 @pytest.mark.parametrize(("finish", "usage"), [("stop", True), ("length", False)])
 def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish, usage):
     """Also one that ends at the limit, or whose server counts no tokens."""
@@ -66,7 +58,7 @@ def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish, usag
     if usage:
         reply["usage"] = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     path = tmp_path / "a.jsonl"
-    with chat_server(raw(json.dumps(reply))) as server, live(server):
+    with live(raw(json.dumps(reply))) as server:
         for _ in range(2):
             assert answering.answers_to(["why?"] * 2, path) == ["Yes.", "Yes."]
     [request] = server.requests
@@ -87,11 +79,11 @@ def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
         p = 0.6 if "fact: b" in prompt_of(body) else 0.4
         return answer("", top_logprobs={"1": math.log(p), "0": math.log(1 - p)})
 
-    with chat_server(reply) as server, live(server):
+    with live(reply):
         stated = answering.read_facts(rows_of("x", "y", "z"), FACTS, tmp_path)
     assert stated.fillna("none").to_dict() == {5: "1", 3: "01", 4: "none"}
-    no_verdict = chat_server(answer("", top_logprobs={"5": -0.1}))
-    with no_verdict as server, live(server), pytest.raises(RuntimeError, match="of 01"):
+    no_verdict = answer("", top_logprobs={"5": -0.1})
+    with live(no_verdict), pytest.raises(RuntimeError, match="of 01"):
         answering.read_facts(rows_of("new", "y", "z"), FACTS, tmp_path)
 
 

@@ -19,9 +19,6 @@ from their_collections import COLLECTIONS, prepared
 import utils
 from course import corpus, scoring
 
-needs_collections = pytest.mark.skipif(
-    not COLLECTIONS, reason="no collections here; COLLECTIONS names a folder"
-)
 CONTENT = b"".join(b"line %d of a collection\n" % n for n in range(500))
 SHA = hashlib.sha256(CONTENT).hexdigest()
 FILE = {"repository": "a/b", "commit": "c", "path": "a.txt", "sha256": SHA}
@@ -127,10 +124,17 @@ WHOLE = {
 }
 
 
-@needs_collections
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_collection_is_read_whole(monkeypatch, name):
+@pytest.fixture
+def fetched(monkeypatch):
+    """The collections of this machine, prepared."""
+    if not COLLECTIONS:
+        pytest.skip("no collections here; COLLECTIONS names a folder")
     monkeypatch.setattr(claims, "PREPARED", prepared())
+
+
+@pytest.mark.usefixtures("fetched")
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_collection_is_read_whole(name):
     documents, queries = claims.collection(name)
     *sizes, document, question = WHOLE[name]
     grades = [grade for qrel in queries["document"] for grade in qrel.values()]
@@ -139,9 +143,8 @@ def test_a_collection_is_read_whole(monkeypatch, name):
     assert queries["question"][0].startswith(question)
 
 
-@needs_collections
-def test_a_collection_is_scored_as_published_and_as_ir_measures_scores_it(monkeypatch):
-    monkeypatch.setattr(claims, "PREPARED", prepared())
+@pytest.mark.usefixtures("fetched")
+def test_a_collection_is_scored_as_published_and_as_ir_measures_scores_it():
     documents, queries = claims.collection("cacm")
     scores, qrels = scoring.bm25_scores(documents), queries["document"]
     search = utils.search_by_scores(scores, documents, k=1_000, above=0)
@@ -158,9 +161,8 @@ def test_a_collection_is_scored_as_published_and_as_ir_measures_scores_it(monkey
     assert ours == pytest.approx(0.3123, abs=0.07)  # as published
 
 
-@needs_collections
-def test_what_is_recorded_of_a_collection_is_computed_again(monkeypatch):
-    monkeypatch.setattr(claims, "PREPARED", prepared())
+@pytest.mark.usefixtures("fetched")
+def test_what_is_recorded_of_a_collection_is_computed_again():
     documents, queries = claims.collection("med")
     pd.testing.assert_frame_equal(
         sums.features(documents, queries), sums.recorded_features("med"), atol=0.0015

@@ -12,7 +12,6 @@ import pytest
 from course import corpus, essays, llm
 
 DATA = corpus.ROOT / "data"
-QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 ROWS = {  # how many, and the columns that tell them apart
     "answer-contexts.csv": (1_756, "query_id search"),
     "answer-coverage.csv": (304, "query_id fact"),
@@ -112,7 +111,7 @@ def test_queries_have_one_need_if_they_share_half_of_their_best_or_relevant_reco
                     assert queries["need"][a] == queries["need"][b]
 
 
-def test_counts_and_leaderboard_are_those_of_data_and_notebooks():
+def test_counts_and_minutes_are_those_of_data_and_notebooks():
     for path, text in data_card.texts().items():
         assert path.read_text("utf-8") == text, f"{path}: run scripts/data_card.py"
 
@@ -124,5 +123,5 @@ def test_each_recorded_response_is_one_of_its_key_with_its_checksum(path):
     assert len({record["key"] for record in records}) == len(records)
     for record in records:
         assert record["check"] == llm.checksum(record)
-        assert record["model"] in {QWEN, llm.RECORDED}
-        assert record["model"] == QWEN or "logprobs" not in record["response"]
+        assert record["model"] in {essays.QWEN, llm.RECORDED}
+        assert record["model"] == essays.QWEN or "logprobs" not in record["response"]

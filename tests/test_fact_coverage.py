@@ -4,23 +4,13 @@ Notebooks 04 and 15 hold what is made of recorded ones."""
 
 import json
 import math
-import os
-from contextlib import contextmanager
 from unittest.mock import patch
 
 import pytest
-from chat_server import answer, chat_server
+from chat_server import answer, live
 from notebook_cells import namespace_of
 
 from course import essays, llm
-
-
-@contextmanager
-def live(reply):
-    """A server that is asked, as the environment says."""
-    with chat_server(reply) as server, patch.dict(os.environ, COURSE_LLM="live"):
-        os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
-        yield server
 
 
 def judge(folder, reply, **among):
@@ -82,7 +72,3 @@ def test_a_live_model_reasons_before_it_lists_facts(tmp_path):
     assert forms == [["facts"], ["reasoning", "facts"]]
     assert lists["small, CoT"] == [listed]
     assert len(lists["large, CoT"][0]["facts"]) == 18
-
-
-def test_a_combination_has_two_contexts_or_more():
-    assert essays.combinations(2).tolist() == [[True, True]]

@@ -40,7 +40,7 @@ def test_the_copy_for_a_class_says_no_figure_before_the_click(path):
 
 def test_copies_have_no_outputs_and_the_committed_notebooks_stay(tmp_path):
     before = [path.read_bytes() for path in NOTEBOOKS]
-    fold.copy(tmp_path / "class", keeps_outputs=False)
+    fold.copy(tmp_path / "class")
     copies = sorted((tmp_path / "class").rglob("*.ipynb"))
     assert len(copies) == len(NOTEBOOKS)
     for path in copies:

@@ -62,7 +62,6 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, kept(EDITED, 1), {}, NOT_WORSE, "2 grades edited"),
     (GOOD, kept(EDITED, [1] * 48 + [2] * 12), {}, WORSE, "2 grades edited"),
     # queries of one run alone are counted and left out
-    (GOOD, kept(JUDGED, 1, queries=IDS[1:]), {}, NOT_WORSE, "1 queries deleted"),
     (kept(JUDGED, 1, queries=IDS[3:]), GOOD, {}, NOT_WORSE, "3 queries added"),
     (GOOD, kept(JUDGED, 1, queries=["d0"]), {}, ERROR, "it takes two"),
     # a loss cannot be deleted: seven of 60 are more than a tenth, and six are not

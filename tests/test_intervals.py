@@ -91,9 +91,10 @@ def test_rare_losses_of_few_groups_are_in_the_interval(n_groups, share):
 
 
 def test_the_lowest_value_is_0_where_none_is_below():
-    hits = [1.0] * 3 + [0.0] * 30
-    ends = intervals.confidence_interval(hits, range(33))
-    assert ends == intervals.confidence_sequence(hits, range(33), lowest=0)
+    sizes = np.tile([1, 2, 3], 11)
+    hits, needs = (np.repeat(x, sizes) for x in ([1.0] * 3 + [0.0] * 30, range(33)))
+    ends = intervals.confidence_interval(hits, needs)
+    assert ends == intervals.confidence_sequence(hits, needs, lowest=0)
 
 
 @pytest.mark.parametrize("n_groups", [5, 60])

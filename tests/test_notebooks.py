@@ -7,8 +7,6 @@ import nbformat
 import pytest
 from notebook_cells import NOTEBOOKS
 
-from course import corpus
-
 # Cells whose output is not compared, by the reason. There are no others.
 VOLATILE = re.compile(
     r"version\(package\)"  # versions of what is installed
@@ -21,10 +19,6 @@ VOLATILE = re.compile(
 TAGS = (
     "imports prompt judge judging slow outcome exercise our-figures nbval-ignore-output"
 )
-# what a run sheet says besides headings
-NO_HEADING = re.compile(r"the (map|vote|diagram)|who has documents")
-SHEETS = (corpus.ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
-TABLE = SHEETS.partition("## The notebooks for the curious")[2]
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -87,27 +81,3 @@ def test_exercises_are_several_and_unsolved(notebook):
     assert 3 <= len(exercises) <= 5
     said = [cell.outputs[0].data["text/plain"] for cell in exercises]
     assert all(text.startswith(("Your turn.", "Te toca.")) for text in said)
-
-
-def prose_of(path):
-    cells = nbformat.read(path, as_version=4).cells
-    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS[:5], ids=lambda path: path.stem)
-def test_a_run_sheet_names_headings_and_questions(path):
-    prose = prose_of(path)
-    [sheet] = re.findall(rf"(?ms)^## {path.stem[:2]} · (.*?)(?=^## |\Z)", SHEETS)
-    rows = re.findall(r"(?m)^\| \**\d+\** \| \**([^|*]+)\** \| \w+ \|(.*)\|$", sheet)
-    assert len(rows) >= 5
-    for heading, pause in rows:
-        assert NO_HEADING.match(heading) or f"# {heading}\n" in prose, heading
-        for words in re.findall('"([^"]+)"', pause):
-            assert words in prose.replace("**", ""), words
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS[5:-1], ids=lambda path: path.stem)
-def test_the_table_for_the_curious_names_headings(path):
-    row = rf"(?m)^\| {path.stem[:2]} \| [^|]+ \| ([^|]+) \| ([^|]+) \|$"
-    for heading in "; ".join(re.search(row, TABLE).groups()).split("; "):
-        assert f"# {heading}\n" in prose_of(path), heading

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from chat_server import answer, chat_server, prompt_of
+from chat_server import answer, live, prompt_of
 
 from course import corpus, pooling
 from evaluate_retrieval import lists
@@ -36,9 +36,7 @@ def test_queries_of_a_log_with_single_pairs_judged_are_no_judged_queries(tmp_pat
     assert (queries["query_id"].tolist(), qrels) == (["q1"], [{"a": 1}])
 
 
-def test_a_model_grades_each_pair_once_and_few_without_a_digit_are_counted(
-    tmp_path, monkeypatch
-):
+def test_a_model_grades_each_pair_once_and_few_without_a_digit_are_counted(tmp_path):
     ids, path = [f"d{number:02}" for number in range(40)], tmp_path / "grades.jsonl"
     documents = [{"id": id_, "question": id_, "text": "Text."} for id_ in ids]
     pairs = pd.DataFrame({"document": ids, "query": "Why?"})
@@ -48,9 +46,7 @@ def test_a_model_grades_each_pair_once_and_few_without_a_digit_are_counted(
         says = "The" if "document: d07" in prompt_of(body) else "1"
         return answer(says, top_logprobs={says: np.log(0.6), "x": -1})
 
-    monkeypatch.setenv("COURSE_LLM", "live")
-    with chat_server(reply) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    with live(reply) as server:
         for _ in range(2):
             with pytest.warns(UserWarning, match="1 of 40"):
                 grades = pooling.graded(pairs, documents, path)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import run as script
 from filelock import FileLock
+from handmade import write_part
 
 from course import corpus
 
@@ -74,11 +75,7 @@ def test_in_place_needs_a_node_our_data_and_that_all_notebooks_ran(
 
 
 def test_your_own_data_run_05_alone_without_our_figures(run, tmp_path, monkeypatch):
-    documents = pd.DataFrame(corpus.load_documents())[:50]
-    documents.to_json(tmp_path / "documents-with-ids.json", orient="records")
-    judged = pd.read_csv(corpus.ROOT / "data" / "judged-queries.csv", dtype=str)
-    judged = judged[judged["document"].isin(documents["id"])]
-    judged.to_csv(tmp_path / "judged-queries.csv", index=False)
+    write_part(tmp_path, pd.DataFrame(corpus.load_documents())[:50])
     monkeypatch.setenv("COURSE_DATA", str(tmp_path))
     assert run() is False
     results = tmp_path / "results"

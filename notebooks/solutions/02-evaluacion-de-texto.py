@@ -89,15 +89,11 @@ may_say = [True, False, True, True]
 
 
 # %% 1 check
-share = success_at_1(np.array([[2, 1], [0, 1], [0, 0], [0, 1]]))
-assert np.isclose(share, 0.25), (
-    f"no {share:.2f}: de cuatro primeros, uno es relevante, y un 2 es un acierto"
-)
-right = solution["success_at_1"]
 rng = np.random.default_rng(0)
-inputs = [[rng.integers(0, 3, size=(n, 4))] for n in range(3, 20)]
-hint = "Cuenta los primeros resultados con un grado mayor que 0"
-exercises.compare(success_at_1, right, inputs, hint)
+inputs = [[np.array([[2, 1], [0, 1], [0, 0], [0, 1]])]]
+inputs += [[rng.integers(0, 3, size=(n, 4))] for n in range(3, 20)]
+hint = "Cuenta los primeros resultados con un grado mayor que 0: un 2 es un acierto."
+exercises.compare(success_at_1, solution["success_at_1"], inputs, hint)
 print("El MRR de las cuatro filas es 1/2.")
 
 
@@ -105,7 +101,6 @@ print("El MRR de las cuatro filas es 1/2.")
 colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
 colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
 old = values["judged"]["minsearch, sin boost"]
-mine = verdict(colleague, old, typed)
 right = solution["verdict"]
 rng, inputs = np.random.default_rng(0), []
 for gain_of_all, by_need, n_needs in [
@@ -120,6 +115,7 @@ for gain_of_all, by_need, n_needs in [
 hint = "Lo dice el intervalo de new menos old, por necesidades enteras"
 said = "da {mine}, y lo correcto es {right}"
 exercises.compare(verdict, right, inputs, hint, said)
+mine = verdict(colleague, old, typed)
 print(f"Con la respuesta × 3: {mine}.")
 
 

@@ -68,13 +68,12 @@ answer = (0, "merge")
 # %% 1 check
 import numpy as np
 
-hint = "is all of the interval above worth, is all of it below, or neither?"
-assert verdict(0.02, 0.1, 0.01) == "ship", f"0.02 to 0.1 against 0.01: {hint}"
-assert verdict(0.002, 0.1, 0.01) == "not decided", f"0.002 is below 0.01: {hint}"
+hint = "Is all of the interval above worth, is all of it below, or neither?"
 right = solution["verdict"]
 rng = np.random.default_rng(0)
 ends = np.sort(rng.uniform(-0.2, 0.2, (60, 2)))
-inputs = [[low, high, rng.uniform(-0.1, 0.1)] for low, high in ends]
+inputs = [[0.02, 0.1, 0.01], [0.002, 0.1, 0.01]]
+inputs += [[low, high, rng.uniform(-0.1, 0.1)] for low, high in ends]
 exercises.compare(verdict, right, inputs, hint)
 print("For an interval of 0.155 to 0.311:")
 for worth in [0, 0.1, 0.2, 0.4]:
@@ -84,12 +83,10 @@ for worth in [0, 0.1, 0.2, 0.4]:
 # %% 2 check
 import numpy as np
 
-mine = gain_for({"vague": 0.1, "error": -0.1}, {"vague": 30, "error": 10})
-hint = "each query counts once, so a kind counts as often as it is typed"
-assert np.isclose(mine, 0.05), f"30 gain 0.1 and 10 lose 0.1, not {mine}: {hint}"
+hint = "Each query counts once, so a kind counts as often as it is typed"
 right = solution["gain_for"]
 rng = np.random.default_rng(0)
-inputs = []
+inputs = [[{"vague": 0.1, "error": -0.1}, {"vague": 30, "error": 10}]]
 for n in range(2, 32):
     kinds = [f"kind {number}" for number in range(n)]
     gains, counts = rng.normal(0, 0.1, n), rng.integers(1, 50, n)

@@ -31,6 +31,14 @@
     look();
     setInterval(look, 500);
   });
+  // JupyterLab's shortcuts take the arrow keys from a slider, unless told not to
+  document.addEventListener("focusin", (event) => {
+    const widget = event.target.closest?.(".jupyter-widgets");
+    for (let part = event.target; widget && part; part = part.parentElement) {
+      part.setAttribute("data-lm-suppress-shortcuts", "true");
+      if (part === widget) break;
+    }
+  });
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#page="]');
     if (!link) return;

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from course import intervals
 from evaluate_retrieval import decision, pairs
 from evaluate_retrieval.measures import Measure, measures_of
 
@@ -85,6 +86,10 @@ def test_slices_are_any_column_with_few_values_and_the_length():
     typo = table.loc[("kind", "typo")]
     assert typo["n"] == typo["groups"] == 12
     assert typo["difference"] == pytest.approx(0.2 + 0.01 * 11)
+    level = decision.WEAK / table["difference"].notna().sum()
+    sample = gain[::2], range(12), np.ones(12)
+    least = intervals.smallest_difference(*sample, level=level)
+    assert typo["smallest"] == pytest.approx(least)
     assert table.loc[("product", "(empty)"), "n"] == 8
     assert table.xs(pairs.LENGTH, level=0)["n"].sum() == N
     few = pairs.by_slice(gain[:4], QUERIES[:4])

@@ -100,11 +100,6 @@ FILES = [  # a file, and its rows, or pieces of what is wrong
         "qid,docno,label\nq1,d1,\n",
         "qrels.csv: row 0 (line 2), column grade",
     ),
-    (
-        "qrels.csv",
-        "qid,docno,label\n,d1,1\n",
-        "qrels.csv: row 0 (line 2), column query_id",
-    ),
     ("qrels.txt", "query-id\tcorpus-id\tscore\nq1\td,1\t2\nq1\t0\t-1\n", JUDGED),
     ("qrels.txt", "q 0\tid 1\t1\n", [["q 0", "id 1", "1"]]),
     ("qrels.txt", "q0 0 id 1\nq0 1\n", "qrels.txt: line 2"),

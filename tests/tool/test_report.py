@@ -2,28 +2,91 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from evaluate_retrieval import built_in, decision, report, steps
+from evaluate_retrieval import built_in, decision, pairs, report, steps, templates
 from evaluate_retrieval.measures import Measure
 
+TEXT = '<script>alert(1)</script> & "c"'
+N = 60
+QUERIES = pd.DataFrame({"question": TEXT, "course": "all", "document": [{"a": 1}] * N})
+QUERIES["query_id"] = QUERIES.index.astype(str)
 
-def render(sections, top=None):
-    return report.render("report.html.j2", sections=sections, top=top)
+
+def measured_of(judgements=({"a": 1},), **n_first):
+    """Searches that have the relevant document first so often, else second."""
+    rankings = {
+        name: np.array([["a", "b"]] * n + [["b", "a"]] * (N - n), object)
+        for name, n in n_first.items()
+    }
+    queries = QUERIES.assign(document=[*judgements] * N)
+    return decision.measured_of(queries, rankings, Measure())
+
+
+def tag_of(template, **values):
+    page = report.render(template, decision=decision, **values)
+    return BeautifulSoup(page, "html.parser")
 
 
 def test_names_and_texts_of_people_are_shown_as_text():
-    text = '<script>alert(1)</script> & "c"'
-    table = pd.DataFrame({text: [text, text]}, index=[text, "other"])
-    top = dict.fromkeys(["decision", "picture", "pair"], text)
-    shown = BeautifulSoup(
-        render([report.section(text, text, table, code=text)], top), "html.parser"
-    )
+    table = pd.DataFrame({TEXT: [TEXT, TEXT]}, index=[TEXT, "other"])
+    sections = [report.section(TEXT, TEXT, table, code=TEXT)]
+    shown = tag_of("report.html.j2", sections=sections, top=None)
     assert not shown("script")
-    tags = [string.parent.name for string in shown(string=text)]
-    assert tags == ["p", "h2", "p", "th", "th", "td", "td", "pre"]
+    tags = [string.parent.name for string in shown(string=TEXT)]
+    assert tags == ["h2", "p", "th", "th", "td", "td", "pre"]
+
+
+@pytest.mark.parametrize(("new", "says"), [(40, "27 more"), (8, "27 fewer")])
+def test_the_decision_says_what_it_means_for_the_first_result(new, says):
+    """24 of 60 by the incumbent."""
+    measured, pair = measured_of(**{TEXT: new, "old": 24}), (TEXT, "old")
+    first = pairs.first_relevant(measured, pair)
+    assert first["counts"] == [new, 24]
+    verdict = decision.decide(measured, "old")
+    top = {
+        "evaluated": SimpleNamespace(verdict=verdict, says="", changes="", figures=1),
+        "measured": measured,
+        "gains": report.gains_of(verdict, measured, None),
+        "first": first,
+        "pair": pair,
+        "of_pair": "",
+    }
+    shown = tag_of("report.html.j2", sections=[], top=top)
+    assert not shown("script")
+    assert f"about {says} have a relevant document first" in shown.b.text
+    counts = f"{max(new - 24, 0)} queries better, {max(24 - new, 0)} worse."
+    assert shown.find(role="img")["aria-label"].endswith(counts)
+    assert shown.h1.text == (f"Ship “{TEXT}”" if new == 40 else "Keep “old”")
+
+
+def test_unjudged_results_turn_a_search_grey():
+    """New has an unjudged one first: without it, it is as good."""
+    verdict = decision.decide(measured := measured_of(new=0, old=N), "old")
+    assert report.gains_of(verdict, measured, None).loc["new", "order"] == "worse"
+    measured = measured_of([{"a": 1, "c": 0}], new=0, old=N)
+    assert report.gains_of(verdict, measured, None).loc["new", "order"] == ""
+
+
+def test_without_an_incumbent_searches_are_held_against_the_chosen_one():
+    measured = measured_of(new=48, old=24)
+    [differences] = steps.differences_from_chosen({0: measured}, {0: "new"}).values()
+    verdict = decision.decide(measured, best="new")
+    row = report.gains_of(verdict, measured, differences).loc["old"]
+    assert (row["order"], row["wins"], row["losses"]) == ("worse", 0, 24)
+    assert row["low"] < row["difference"] < row["high"] < 0
+
+
+def test_each_query_has_a_bar_and_its_figures_are_told():
+    parts = templates.TEMPLATES.get_template("parts.html.j2").module
+    figures = {"metric": "nDCG@10", "wins": 2, "ties": 1, "losses": 1}
+    picture = parts.sorted_gains([1.0, 0.5, 0.0, -0.5], figures)
+    shown = BeautifulSoup(picture, "html.parser")
+    assert [path["d"].count("M") for path in shown("path")] == [2, 1]
+    assert "2 better, 1 the same, 1 worse" in shown.div["aria-label"]
 
 
 def test_decided_and_undecided_differences_have_a_section_each():

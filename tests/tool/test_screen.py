@@ -9,6 +9,7 @@ SECRETS = [
     f"refused: http://elastic:{SECRET}@host:9200/x",
     f"postgresql://user:{SECRET}/{SECRET}@{SECRET}@host/db",
     f"https://{SECRET}@host/",
+    f"no folder /data/http:/elastic:{SECRET}@host/x",
     f"GET /search?api_key={SECRET}&token={SECRET}",
     f"could not log in with password='{SECRET} {SECRET}' at once",
     f"PASSWORD = {SECRET}",
