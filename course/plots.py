@@ -288,21 +288,16 @@ def searches(boards, title, baseline=None, file=None):
     file: where to save it; a narrow one for phones is saved beside it.
     """
     if file:
-        save_searches(file, boards, title, baseline)
+        figure = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
+        narrow = _searches(boards, title, baseline)
+        for drawn, end in ((figure, ""), (narrow, "-narrow")):
+            drawn.savefig(file.with_stem(f"{file.stem}{end}"), dpi=110)
+            plt.close(drawn)
     order = next(iter(boards.values())).sort_values("value").index[::-1]
     texts = [
         f"{label}: {_listed(b['value'].reindex(order))}" for label, b in boards.items()
     ]
     show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
-
-
-def save_searches(file, boards, title, baseline=None):
-    """Save the figure of `searches`, and a narrow one for phones, and show neither."""
-    wide = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
-    narrow = _searches(boards, title, baseline)
-    for figure, path in [(wide, file), (narrow, file.with_stem(f"{file.stem}-narrow"))]:
-        figure.savefig(path, dpi=110)
-        plt.close(figure)
 
 
 def _searches(boards, title, baseline, width=WIDTH, columns=1):

@@ -63,7 +63,7 @@ DRAWN = {
     "heat_map": [BOARD, "T"],
     "misses": [ENDS, 0.5, "T", "x"],
 }
-NO_FIGURES = {"use_style", "looks", "show", "folded", "play", "save_searches"}
+NO_FIGURES = {"use_style", "looks", "show", "folded", "play"}
 
 
 def test_every_public_function_draws_and_tells_its_title_and_numbers(draw):
