@@ -4,7 +4,6 @@ A matrix here has a row for each fact and a column for each context."""
 
 import itertools
 import json
-import textwrap
 
 import numpy as np
 import pandas as pd
@@ -122,14 +121,6 @@ def matrix(pairs, essay, names, column="stated"):
     """One column of `fact_pairs` as a DataFrame: facts of an essay × these contexts."""
     rows = pairs[pairs["essay"] == essay]
     return rows.pivot(index="fact", columns="context", values=column)[list(names)]
-
-
-def labelled(matrix):
-    """The same matrix with short names, for a picture."""
-    return matrix.rename(
-        index=lambda fact: textwrap.shorten(fact, 60, placeholder=" …"),
-        columns=lambda name: name.replace("-", "\n"),
-    )
 
 
 def point_pairs(points, lists, contexts):

@@ -1,17 +1,33 @@
-"""The figures that notebooks share, each with a text for screen readers."""
+"""The figures that notebooks share, each with a text for screen readers.
+
+They are narrow, so that on a phone, too, their text has ten pixels."""
 
 import math
+import re
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-STYLE = {"font.size": 12, "axes.spines.top": False, "axes.spines.right": False}
-LARGEST_FIGURE = (14, 7.8)  # inches: so its text has 14 pixels on a slide
-COLOURS = ["#1f6fb5", "#c24a00", "#333333"]  # contrast with white of 4.9 to 1 and more
+STYLE = {
+    "font.size": 13,
+    "axes.titlesize": "medium",
+    "figure.titlesize": "medium",
+    "figure.labelsize": "medium",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+WIDTH = 6.2  # inches
+TALLEST = 7.8  # inches: so its text has 14 pixels on a slide
+# Contrast with white of 4.9 to 1 and more. The colours of typed queries and of
+# generated questions mean nothing else: other lines have the other ones
+TYPED, GENERATED = "#1f6fb5", "#c24a00"
+COLOURS = ["#00796b", "#8e2f86", "#333333"]
 GREY = "0.55"  # 3.4 to 1
-# what the label of a kind of queries says, in English and in Spanish; and its mark
-KIND_PLACES = {"typed": 0, "judged": 0, "tecleadas": 0, "generated": 1, "generadas": 1}
+# which words name a kind of queries, in English and in Spanish; colour and mark
+KINDS = dict.fromkeys(["typed", "judged", "ours", "tecleadas"], (TYPED, "o"))
+KINDS |= dict.fromkeys(["generated", "generadas"], (GENERATED, "s"))
 COLLECTIONS = {
     "med": "MED",
     "cisi": "CISI",
@@ -30,15 +46,14 @@ def use_style():
     plt.rcParams.update(STYLE)
 
 
-def _places(names):
-    """Which colour and mark each line has: of its kind of queries, if it names one."""
-    places = [
-        next(
-            (place for word, place in KIND_PLACES.items() if word in str(name)), number
-        )
-        for number, name in enumerate(names)
+def looks(names):
+    """The colour and the mark of each line: of its kind of queries, if it names one."""
+    names, lines = [*names], list(zip(COLOURS, "D^v", strict=True))
+    of_kinds = [
+        next(filter(None, map(KINDS.get, re.findall(r"\w+", str(name)))), line)
+        for name, line in zip(names, lines, strict=False)
     ]
-    return places if len({*places}) == len(places) else range(len(places))
+    return of_kinds if len({*of_kinds}) == len(names) else lines[: len(names)]
 
 
 def show(figure, alt):
@@ -89,34 +104,56 @@ def play(draw, **sliders):
         slider.observe(redraw, "value")
 
 
-def _panel(title, height, xlabel="", ylabel="", width=11):
-    """A figure with one panel, and this panel."""
-    size = np.minimum((width, height), LARGEST_FIGURE)
-    figure, axis = plt.subplots(figsize=size, layout="constrained")
-    axis.set_title(title, loc="left", weight="bold")
-    axis.set(xlabel=xlabel, ylabel=ylabel)
-    return figure, axis
+def _panels(title, height, rows=1, columns=1, width=WIDTH, **options):
+    """A figure with its title above, and the list of its panels.
 
-
-def _panels(tables, title, height=4.2, width=12, sharey=False, columns=2):
-    """A figure with a panel for each table.
-
-    height: of each row. columns: how many panels a row has at most. Returns
-    also an iterator of (panel, (name, table))."""
-    columns = min(columns, len(tables))
-    rows = math.ceil(len(tables) / columns)
+    height: of each row, in inches."""
+    lines = textwrap.wrap(title, int(8.8 * width))
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=np.minimum((width, height * rows), LARGEST_FIGURE),
-        sharey=sharey,
+        figsize=(width, min(height * rows + 0.25 * len(lines), TALLEST)),
         squeeze=False,
         layout="constrained",
+        **options,
     )
-    figure.suptitle(title, weight="bold")
-    for axis in axes.flat[len(tables) :]:
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", weight="bold")
+    return figure, [*axes.flat]
+
+
+def _panel(title, height, xlabel="", ylabel=""):
+    """A figure with one panel, and this panel."""
+    figure, [axis] = _panels(title, height)
+    axis.set(xlabel=textwrap.fill(xlabel, 44), ylabel=ylabel)
+    return figure, axis
+
+
+def _grid(tables, title, height, xlabel, **options):
+    """A figure with a panel for each table, in two columns; one label for all.
+
+    Returns also an iterator of (panel, (name, table))."""
+    columns = min(2, len(tables))
+    rows = math.ceil(len(tables) / columns)
+    figure, axes = _panels(title, height, rows, columns, **options)
+    for axis in axes[len(tables) :]:
         axis.remove()
-    return figure, zip(axes.flat, tables.items(), strict=False)
+    for axis, name in zip(axes, tables, strict=False):
+        axis.set_title(COLLECTIONS.get(name, name))
+    figure.supxlabel(xlabel)
+    return figure, zip(axes, tables.items(), strict=False)
+
+
+def _rows(axis, names, width=27, lines=1):
+    """Name the rows of a panel, the first on top, in a figure that is high enough.
+
+    width: letters of a line. lines: how many a row has at least."""
+    width += 9 * (len(names) > 12)
+    texts = [textwrap.fill(label_of(str(name), 99), width) for name in names]
+    axis.set_yticks(range(len(texts)), texts)
+    axis.set_ylim(len(texts) - 0.5, -0.5)
+    lines = max(lines, 1 + max(text.count("\n") for text in texts))
+    height = len(texts) * (0.2 * lines + 0.16) + 1.4
+    axis.figure.set_figheight(min(height * axis.get_gridspec().nrows, TALLEST))
 
 
 def _legend_below(figure):
@@ -125,8 +162,13 @@ def _legend_below(figure):
     for axis in figure.axes:
         handles, labels = axis.get_legend_handles_labels()
         by_label |= dict(zip(labels, handles, strict=True))
+    columns = max(1, 62 // (max(map(len, by_label), default=0) + 6))
     figure.legend(
-        by_label.values(), by_label, loc="outside lower left", ncols=3, frameon=False
+        by_label.values(),
+        by_label,
+        loc="outside lower left",
+        ncols=columns,
+        frameon=False,
     )
 
 
@@ -142,7 +184,8 @@ def slopes(boards, first, second, title):
     first and second name. A search that moves by three places or more is drawn
     strongly.
     """
-    figure, panels = _panels(boards, title, height=4.5, width=13)
+    height = 0.24 * max(map(len, boards.values())) + 0.7
+    figure, panels = _grid(boards, title, height, f"left: {first}, right: {second}")
     firsts = []
     for axis, (name, board) in panels:
         places = board[[first, second]].rank(ascending=False)
@@ -151,41 +194,46 @@ def slopes(boards, first, second, title):
             colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
             axis.plot([0, 1], [a, b], color=colour, lw=width)
             axis.text(-0.04, a, search, ha="right", va="center")
-            axis.text(1.04, b, search, ha="left", va="center")
-        axis.set_title(f"{COLLECTIONS.get(name, name)}: {first} | {second}")
         axis.invert_yaxis()
         axis.set_axis_off()
         firsts.append(f"{name}: {board[first].idxmax()} and {board[second].idxmax()}")
     show(figure, f"{title}. First by {first} and by {second}: {'; '.join(firsts)}.")
 
 
-def forest(tables, title, xlabel, grey=True):
+def forest(tables, title, xlabel, grey=True, band=None):
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
     tables: dict of name: DataFrame with the columns difference, low and high.
-    Its index is the labels, the same in each.
-    grey: whether an interval that includes 0 is drawn in grey.
+    Its index is the labels: the same in each, or each has rows of its own.
+    grey: whether a difference that is not significant is drawn in grey: by the
+    column p, or if there is none, if the interval includes 0. band: low and
+    high of what is to be expected of one more row.
     """
-    labels = next(iter(tables.values())).index
-    figure, axis = _panel(title, 0.5 * len(labels) + 1.9, xlabel)
+    tables = {name: table.rename(COLLECTIONS) for name, table in tables.items()}
+    labels = [*dict.fromkeys(label for name in tables for label in tables[name].index)]
+    shared = len(labels) < sum(map(len, tables.values()))
+    figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
-    for number, (place, name) in enumerate(zip(_places(tables), tables, strict=True)):
-        table = tables[name]
-        y = np.arange(len(labels)) + 0.28 * (number - (len(tables) - 1) / 2)
+    for (colour, mark), (name, table) in zip(
+        looks([f"{name} {xlabel}" for name in tables]), tables.items(), strict=True
+    ):
+        offset = 0.26 * shared * (len(axis.collections) // 3 - (len(tables) - 1) / 2)
+        y = [labels.index(label) + offset for label in table.index]
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
-        colour, marker = COLOURS[place], "os^"[place]
+        sure = table.get("p", ~sure) < 0.05
         colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
-        axis.scatter(table["difference"], y, color=colours, marker=marker, zorder=3)
-        axis.scatter([], [], color=colour, marker=marker, label=name)
-        ends = table[["difference", "low", "high"]].itertuples()
-        for label, difference, low, high in ends:
-            interval = f"{difference:+.3f} ({low:.3f} to {high:.3f})"
+        axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
+        axis.scatter([], [], color=colour, marker=mark, label=name)
+        for label, row in table[["difference", "low", "high"]].iterrows():
+            interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
             texts.append(f"{name} {label}: {interval}".strip())
-    axis.set_yticks(range(len(labels)), labels)
-    axis.set_ylim(len(labels) - 0.5, -0.5)  # the first label on top
-    if len(tables) > 1:
+    if band:
+        axis.axvspan(*band, color="0.9", zorder=0, label="one more collection")
+        texts.append("one more collection {:.3f} to {:.3f}".format(*band))
+    _rows(axis, labels, lines=len(tables) if shared else 1)
+    if any(tables) or band:
         _legend_below(figure)
     show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
@@ -195,13 +243,13 @@ def scatter(tables, title, xlabel, ylabel):
 
     tables: dict of name: DataFrame with x and y as its first two columns.
     """
-    figure, panels = _panels(tables, title, sharey=True)
+    figure, panels = _grid(tables, title, 3.4, xlabel, sharey=True)
+    figure.supylabel(ylabel)
     texts = []
     for axis, (name, table) in panels:
         x, y = table.columns[:2]
         axis.axline((0, 0), slope=1, color=GREY, lw=1)
-        axis.scatter(table[x], table[y], s=60, color=COLOURS[0])
-        axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel=ylabel)
+        axis.scatter(table[x], table[y], s=40, color=COLOURS[0])
         texts.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
     show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(texts)}.")
 
@@ -211,16 +259,20 @@ def histograms(tables, title, xlabel, mark=None):
 
     tables: dict of name: dict of label: values. mark: where a line is drawn.
     """
-    figure, panels = _panels(tables, title)
+    figure, panels = _grid(tables, title, 2.6 + (len(tables) == 1), "")
+    figure.supylabel("share")
+    for axis in figure.axes[-2:]:  # those below
+        axis.set_xlabel(xlabel)
     bins = np.linspace(0, 1, 11)
     texts = []
     for axis, (name, groups) in panels:
-        for colour, (label, values) in zip(COLOURS, groups.items(), strict=False):
+        for (colour, _), (label, values) in zip(
+            looks(groups), groups.items(), strict=True
+        ):
             shares = np.histogram(values, bins)[0] / len(values)
             axis.stairs(shares, bins, color=colour, fill=True, alpha=0.3)
             axis.stairs(shares, bins, color=colour, lw=2, label=label)
             texts.append(f"{name}, {label}: mean {np.mean(values):.2f}")
-        axis.set(title=COLLECTIONS.get(name, name), xlabel=xlabel, ylabel="share")
         if mark is not None:
             axis.axvline(mark, color="black", ls="--", lw=2)
     _legend_below(figure)
@@ -236,7 +288,11 @@ def searches(boards, title, baseline=None, file=None):
     file: where to save it; a narrow one for phones is saved beside it.
     """
     if file:
-        save_searches(file, boards, title, baseline)
+        figure = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
+        narrow = _searches(boards, title, baseline)
+        for drawn, end in ((figure, ""), (narrow, "-narrow")):
+            drawn.savefig(file.with_stem(f"{file.stem}{end}"), dpi=110)
+            plt.close(drawn)
     order = next(iter(boards.values())).sort_values("value").index[::-1]
     texts = [
         f"{label}: {_listed(b['value'].reindex(order))}" for label, b in boards.items()
@@ -244,30 +300,21 @@ def searches(boards, title, baseline=None, file=None):
     show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
 
 
-def save_searches(file, boards, title, baseline=None):
-    """Save the figure of `searches`, and a narrow one for phones, and show neither."""
-    wide = _searches(boards, title, baseline)
-    two_lines = title.replace("; ", ";\n")
-    narrow = _searches(boards, two_lines, baseline, width=6, columns=1)
-    for figure, path in [(wide, file), (narrow, file.with_stem(f"{file.stem}-narrow"))]:
-        figure.savefig(path, dpi=110)
-        plt.close(figure)
-
-
-def _searches(boards, title, baseline, width=None, columns=2):
+def _searches(boards, title, baseline, width=WIDTH, columns=1):
     """A figure of searches: points, intervals, and the line of the baseline."""
-    order = next(iter(boards.values())).sort_values("value").index
-    boards = {label: board.reindex(order) for label, board in boards.items()}
-    height, width = 0.42 * len(order) + 1.6, width or 4 + 4.5 * len(boards)
-    figure, panels = _panels(boards, title, height, width, columns > 1, columns)
-    for axis, (label, board) in panels:
-        [place] = _places([label])
-        colour, marker = COLOURS[place], "os^"[place]
+    order = next(iter(boards.values())).sort_values("value").index[::-1]
+    rows = len(boards) // columns
+    figure, axes = _panels(title, TALLEST, rows, columns, width, sharey=True)
+    for axis, (label, board), (colour, mark) in zip(
+        axes, boards.items(), looks(boards), strict=True
+    ):
+        board = board.reindex(order)
         if baseline:
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
-        axis.hlines(board.index, board["low"], board["high"], color=colour, lw=2)
-        axis.scatter(board["value"], board.index, color=colour, marker=marker, zorder=3)
-        axis.set_yticks(range(len(order)), map(label_of, order))
+        y = range(len(order))
+        axis.hlines(y, board["low"], board["high"], color=colour, lw=2)
+        axis.scatter(board["value"], y, color=colour, marker=mark, zorder=3)
+        _rows(axis, order)
         axis.set_xlabel(label)
     return figure
 
@@ -289,62 +336,83 @@ def bars(values, title, xlabel, strong=()):
 
     values: a Series of label: value. strong: the labels that are drawn in
     colour; else all are."""
-    figure, axis = _panel(title, 0.45 * len(values) + 1.6, xlabel)
+    figure, axis = _panel(title, TALLEST, xlabel)
     strong = list(strong) or values.index
-    colours = np.where(values.index.isin(strong), COLOURS[0], GREY)
-    drawn = axis.barh(values.index.astype(str), values, color=colours)
+    [(colour, _)] = looks([f"{xlabel} {title}"])
+    colours = np.where(values.index.isin(strong), colour, GREY)
+    drawn = axis.barh(range(len(values)), values, color=colours)
     form = "{:,.0f}" if (values % 1 == 0).all() else "{:.3f}"
     axis.bar_label(drawn, fmt=form, padding=4)
-    axis.invert_yaxis()
+    axis.margins(x=0.16)
+    _rows(axis, values.index)
     show(figure, f"{title}. {xlabel}: {_listed(values, form)}.")
 
 
-# How a stage of the funnel is drawn, by how its name begins: colour and hatching
-STAGE_STYLES = {
-    "right": (COLOURS[0], ""),
-    "shown, not used": ("#4a1fb8", ""),
-    "shown": (COLOURS[0], ""),
-    "stated wrongly": (COLOURS[1], ""),
-    "below": ("0.45", ""),
-    "not among": ("0.2", ""),
-    "refused": (COLOURS[0], "//"),
-    "no record": ("0.45", "//"),
-    "answered": (COLOURS[1], "//"),
+# How a stage is drawn, by its first word: colour, mark, and whether it is filled
+STAGES = {
+    "right": (COLOURS[0], "o", True),
+    "shown,": (GREY, "o", True),
+    "stated": (COLOURS[1], "D", True),
+    "below": (COLOURS[2], "v", True),
+    "not": (COLOURS[2], "X", True),
+    "refused,": (COLOURS[0], "o", False),
+    "answered,": (COLOURS[1], "D", False),
 }
 
 
-def funnel(table, title):
-    """Where answers are lost: a bar for each row, a part of it for each stage.
+def stages(table, title):
+    """What became of each query: a dot for each, a row of blocks for each search.
 
-    table: DataFrame of shares, the columns as `answering.stages_of` names
-    them."""
-    figure, axis = _panel(title, 0.6 * len(table) + 2.2, "share of the queries")
-    table = table.loc[:, table.max() > 0]
-    start = 0
-    for stage, shares in table.items():
-        begins = next(name for name in STAGE_STYLES if stage.startswith(name))
-        colour, hatch = STAGE_STYLES[begins]
-        drawn = axis.barh(
-            table.index.astype(str),
-            shares,
-            left=start,
-            color=colour,
-            hatch=hatch,
-            edgecolor="white",
-            label=stage,
-        )
-        texts = [f"{share:.2f}" if share >= 0.07 else "" for share in shares]
-        labels = axis.bar_label(
-            drawn, texts, label_type="center", color="white", weight="bold"
-        )
-        for label in labels:
-            box = {"facecolor": colour, "edgecolor": "none", "pad": 1}
-            label.set_bbox(box if hatch and label.get_text() else None)
-        start = start + shares
+    table: DataFrame, a row for each query, a column for each search, with the
+    stages that `answering.stages_of` names."""
+    counts = table.apply(lambda column: column.value_counts(sort=False))
+    counts = counts[counts.any(axis=1)]
+    figure, axes = _panels(title, 1.85, table.shape[1], sharex=True)
+    for axis, (search, of_search) in zip(axes, counts.items(), strict=True):
+        start = 0
+        for stage, n in of_search.items():
+            colour, mark, filled = STAGES[stage.split()[0]]
+            x, y = np.divmod(np.arange(n), 8)
+            axis.scatter(
+                start + x,
+                y,
+                s=42,
+                marker=mark,
+                facecolors=colour if filled else "none",
+                edgecolors=colour,
+                label=stage,
+            )
+            axis.text(start - 0.4, 8, n or "", color=colour)
+            start += math.ceil(counts.loc[stage].max() / 8) + 0.8
+        axis.set_title(search, loc="left")
+        axis.set_ylim(-0.6, 10)
+        axis.set_axis_off()
+    _legend_below(figure)
+    shares = counts / len(table)
+    rows = [f"{name}: {_listed(row, '{:.2f}')}" for name, row in shares.items()]
+    show(figure, f"{title}. {'; '.join(rows)}.")
+
+
+def fields(scores, boost, title):
+    """What the fields of records score: the highest alone, and below it their sum.
+
+    scores: DataFrame, a row for each record, a column for each field; the
+    first one, the title, is multiplied by 1 on the left, by boost on the right."""
+    figure, axes = _panels(title, 2, 2, 2, sharex=True, sharey=True)
+    texts = []
+    for number, axis in enumerate(axes):
+        factor, is_sum = (1, boost)[number % 2], number > 1
+        weighted = scores * [factor, *[1] * (scores.shape[1] - 1)]
+        weighted.plot.barh(ax=axis, stacked=is_sum, color=COLOURS, legend=False)
+        results = weighted.sum(axis=1) if is_sum else weighted.max(axis=1)
+        for y, value in enumerate(results):
+            axis.text(value, y, f" {value:.2f}", va="center", weight="bold")
+        axis.set_title(f"{scores.columns[0]} × {factor:g}: {'Σ' if is_sum else 'max'}")
+        axis.margins(x=0.25)
+        texts.append(f"{axis.get_title()}: {_listed(results, '{:.2f}')}")
     axis.invert_yaxis()
     _legend_below(figure)
-    rows = [f"{name}: {_listed(row, '{:.2f}')}" for name, row in table.iterrows()]
-    show(figure, f"{title}. {'; '.join(rows)}.")
+    show(figure, f"{title}. {'; '.join(texts)}.")
 
 
 def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
@@ -353,17 +421,23 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     lines: dict of name: Series of x: y. best: whether the highest point of
     each line is marked. label_at: beside which point the name stands, 0 for
     the first."""
-    figure, axis = _panel(title, 4.5, xlabel, ylabel)
+    figure, axis = _panel(title, 3.8, xlabel, ylabel)
     texts = []
-    for place, (name, line) in zip(_places(lines), lines.items(), strict=True):
-        colour, marker = COLOURS[place], "os^"[place]
-        axis.plot(line, color=colour, marker=marker, ms=5)
+    for (colour, mark), (name, line) in zip(looks(lines), lines.items(), strict=True):
+        axis.plot(line, color=colour, marker=mark, ms=5)
         x = line.idxmax()
         if best:
             axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
         place = (line.index[label_at], line.iloc[label_at])
         height = "center" if label_at else "bottom"
-        axis.text(*place, f"  {name}", color=colour, va=height)
+        axis.annotate(
+            textwrap.fill(name, 14),
+            place,
+            (8, 0),
+            textcoords="offset points",
+            color=colour,
+            va=height,
+        )
         ends = f"{line.iloc[0]:.3f} at {line.index[0]}, {line.iloc[-1]:.3f} at the end"
         texts.append(f"{name}: {ends}, highest {line[x]:.3f} at {x}")
     if logarithmic:
@@ -373,15 +447,27 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     show(figure, f"{title}. {'; '.join(texts)}.")
 
 
-def histogram(values, title, xlabel, marks=None):
-    """How often which value occurs. marks: dict of label: value, drawn as lines."""
-    figure, axis = _panel(title, 4.2, xlabel, "how many")
-    axis.hist(values, bins=40, color=COLOURS[0], alpha=0.6)
-    top = axis.get_ylim()[1]
+def histogram(values, title, xlabel, marks=None, after=None):
+    """How often which value occurs. marks: dict of label: value, drawn as lines.
+
+    after: numbers of values; a panel shows the first so many of them."""
+    after = after or [len(values)]
+    columns = min(2, len(after))
+    height = 1.9 if columns > 1 else 3.6
+    figure, axes = _panels(title, height, len(after) // columns, columns, sharex=True)
+    figure.supxlabel(xlabel)
+    [(colour, _)] = looks([f"{xlabel} {title}"])
+    for axis, n in zip(axes, after, strict=True):
+        axis.hist(
+            values[:n], np.histogram_bin_edges(values, 40), color=colour, alpha=0.6
+        )
+        axis.yaxis.get_major_locator().set_params(integer=True, nbins=4)
+        axis.set_title(f"{n:,}" if columns > 1 else "")
+        for value in (marks or {}).values():
+            axis.axvline(value, color="black", lw=2)
     text = f"{np.min(values):.3g} to {np.max(values):.3g}"
     for label, value in (marks or {}).items():
-        axis.axvline(value, color=COLOURS[1], lw=2)
-        axis.text(value, top, f" {label}", color=COLOURS[1], va="top")
+        axis.text(value, axis.get_ylim()[1], f" {label}", va="top")
         text += f", {label} {value:.3g}"
     show(figure, f"{title}. {xlabel}: {text}.")
 
@@ -390,22 +476,24 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     """A table of numbers as a grid, darker for higher ones.
 
     low, high: which values are the lightest and the darkest; else those of the
-    table."""
-    height, width = 0.5 * len(table) + 1.8, 1.3 * len(table.columns) + 4
-    figure, axis = _panel(title, height, width=width)
-    axis.set_xticks(range(len(table.columns)), table.columns)
-    axis.set_yticks(range(len(table)), table.index)
+    table. Where low is the larger one, lower numbers are darker."""
+    values, colours = table.to_numpy(dtype=float), "BuGn"
+    if high is not None and low > high:
+        colours, low, high = "BuGn_r", high, low
+    shown = table.map(number.format).replace("nan", "")
+    cell = shown.map(len).max(axis=None) + 1
+    figure, axis = _panel(title, TALLEST)
     axis.xaxis.tick_top()
+    axis.set_xticks(range(len(table.columns)), table)
+    plt.setp(axis.get_xticklabels(), rotation=45, ha="left", rotation_mode="anchor")
     axis.tick_params(length=0)
     axis.set_frame_on(False)
-    values = table.to_numpy(dtype=float)
-    image = axis.imshow(values, cmap="Blues", aspect="auto", vmin=low, vmax=high)
+    image = axis.imshow(values, cmap=colours, aspect="auto", vmin=low, vmax=high)
+    _rows(axis, table.index, int(np.clip(70 - 1.4 * cell * table.shape[1], 12, 34)))
     for (y, x), value in np.ndenumerate(values):
-        text = "" if np.isnan(value) else number.format(value)
         colour = _readable_on(image.cmap(image.norm(value)))
-        axis.text(x, y, text, ha="center", va="center", color=colour)
-    rows = table.iterrows()
-    texts = [f"{name} {', '.join(map(number.format, row))}" for name, row in rows]
+        axis.text(x, y, shown.iloc[y, x], ha="center", va="center", color=colour)
+    texts = [f"{name} {', '.join(row)}" for name, row in shown.iterrows()]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
 
 
@@ -422,7 +510,7 @@ def misses(intervals, truth, title, xlabel):
     intervals: DataFrame with the columns low and high."""
     low, high = intervals["low"], intervals["high"]
     missed = (low > truth) | (high < truth)
-    figure, axis = _panel(title, 6, xlabel)
+    figure, axis = _panel(title, 5, xlabel)
     widths = np.where(missed, 3, 1)
     colours = np.where(missed, COLOURS[1], GREY)
     axis.hlines(range(len(intervals)), low, high, colors=colours, lw=widths)

@@ -1,14 +1,23 @@
 """The shared figures: each draws and has a text, and what a picture must not hide."""
 
+import base64
 import re
+import struct
 from inspect import getmembers, isfunction
 
 import matplotlib.pyplot as plt
+import nbformat
 import pandas as pd
 import pytest
 from IPython import display
+from matplotlib.text import Text
+from notebook_cells import NOTEBOOKS
 
-from course import plots
+from course import corpus, plots
+
+# pixels that a figure has on the site, in a window of 390 and in one of 1280
+PHONE, PAGE = 358, 720
+LETTERS = plots.STYLE["font.size"] * 100 / 72  # pixels, at 100 an inch
 
 
 @pytest.fixture
@@ -39,6 +48,7 @@ BOARD = pd.DataFrame(
     [[0.75, 0.5, 1], [0.5, 0.25, 0.75]], ["better", "worse"], ["value", "low", "high"]
 )
 BOARDS = {"one": BOARD, "two": BOARD[::-1] / 2}
+STAGES = pd.DataFrame({"a": ["right", "below 5"], "b": ["right", "right"]})
 DRAWN = {
     "slopes": [{"1": BOARD}, "low", "high", "T"],
     "forest": [{"one": GAINS}, "T", "x"],
@@ -46,19 +56,20 @@ DRAWN = {
     "histograms": [SHARES, "T", "P"],
     "searches": [BOARDS, "T"],
     "bars": [BOARD["value"], "T", "x"],
-    "funnel": [pd.DataFrame([[0.5, 0.5]], ["a"], ["right", "not among 100"]), "T"],
+    "stages": [STAGES.astype(pd.CategoricalDtype(["right", "below 5"])), "T"],
+    "fields": [BOARD, 3, "T"],
     "curves": [{"one": ENDS["low"]}, "T", "x", "y"],
     "histogram": [[1, 2, 3], "T", "x"],
     "heat_map": [BOARD, "T"],
     "misses": [ENDS, 0.5, "T", "x"],
 }
-NO_FIGURES = {"use_style", "show", "folded", "play", "save_searches", "label_of"}
+NO_FIGURES = {"use_style", "looks", "show", "folded", "play"}
 
 
 def test_every_public_function_draws_and_tells_its_title_and_numbers(draw):
     """Which numbers is compared in notebooks, with the text of each figure."""
     functions = {name for name, _ in getmembers(plots, isfunction) if name[0] != "_"}
-    assert functions - NO_FIGURES - {"findfont", "get_font"} == {*DRAWN}
+    assert functions - NO_FIGURES - {"label_of", "findfont", "get_font"} == {*DRAWN}
     for name, arguments in DRAWN.items():
         _, alt = draw(name, *arguments)
         assert re.match(r"T\. .*\d", alt)
@@ -89,9 +100,61 @@ def test_histograms_draw_shares_of_each_group(draw):
     assert [outline[0].round(3) for outline in outlines[1::2]] == [0.333, 1]
 
 
-def test_the_two_kinds_of_queries_keep_their_colours_in_any_order():
-    assert plots._places(["generated questions", "judged"]) == [1, 0]
-    assert plots._places(["generadas", "consultas tecleadas"]) == [1, 0]
+def test_the_two_kinds_of_queries_keep_their_colours_and_nothing_else_has_them():
+    typed, generated = plots.TYPED, plots.GENERATED
+    for names in (["generated questions", "judged"], ["generadas", "con tecleadas"]):
+        assert [colour for colour, _ in plots.looks(names)] == [generated, typed]
+    [(first, _), (second, _)] = plots.looks(["today", "typed queries"])
+    assert second == typed
+    assert first not in (typed, generated)
+    twice = {colour for colour, _ in plots.looks(["typed, long", "typed, short"])}
+    assert not twice & {typed, generated}
+    assert len(twice) > 1
+
+
+def test_text_is_legible_on_a_phone_and_on_a_page(draw):
+    """Each picture is so narrow that its letters keep 10 pixels there, and 12 here."""
+    with plt.rc_context(plots.STYLE):
+        for name, arguments in DRAWN.items():
+            axes, _ = draw(name, *arguments)
+            texts = axes[0].figure.findobj(lambda one: type(one) is Text)
+            assert min(text.get_size() for text in texts) >= plots.STYLE["font.size"]
+    sizes = []  # letters and width of each picture
+    for path in (corpus.ROOT / "notebooks" / "figures").glob("*.svg"):
+        text = path.read_text("utf-8")
+        letters = map(float, re.findall(r'font-size="([\d.]+)', text))
+        sizes.append(
+            (path.name, min(letters), float(re.search(r'width="(\d+)', text)[1]))
+        )
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                if picture := output.get("data", {}).get("image/png"):
+                    [width] = struct.unpack(">I", base64.b64decode(picture)[16:20])
+                    sizes.append((f"{path.name} {cell.id}", LETTERS, width))
+    assert len(sizes) > 80
+    small = [name for name, px, width in sizes if px * min(1, PHONE / width) < 10]
+    small += [name for name, px, width in sizes if px * min(1, PAGE / width) < 12]
+    assert small == []
+
+
+def test_fields_are_weighted_and_each_query_has_its_dot(draw):
+    scores = pd.DataFrame([[1.0, 2.0]], ["r"], ["t", "a"])
+    _, alt = draw("fields", scores, 3, "T")
+    results = (
+        "t × 1: max: r 2.00; t × 3: max: r 3.00; t × 1: Σ: r 3.00; t × 3: Σ: r 5.00"
+    )
+    assert alt == f"T. {results}."
+    axes, _ = draw("stages", *DRAWN["stages"])
+    dots = [[len(marks.get_offsets()) for marks in axis.collections] for axis in axes]
+    assert dots == [[1, 1], [2, 0]]
+
+
+def test_what_is_not_significant_after_a_correction_is_grey(draw):
+    table = GAINS.assign(p=[0.04, 0.2, 0.06])
+    [axis], _ = draw("forest", {"": table}, "T", "x")
+    first, second, third = map(tuple, axis.collections[0].get_colors())
+    assert second == third != first
 
 
 def test_a_name_is_drawn_with_the_letters_that_the_font_has():

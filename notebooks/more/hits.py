@@ -58,8 +58,8 @@ def ratio(part, whole, groups):
 def cases(stages, questions, answers, n=3, seed=1):
     """n queries of each stage, drawn with a seed: question and answer, by stage.
 
-    stages: as by `funnel`. questions, answers: of the same queries; both are
-    cut."""
+    stages: by `answering.stages_of`. questions, answers: of the same queries;
+    both are cut."""
     texts = {"question": (questions, 60), "answer": (answers, 80)}
     table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
     for name, (shown, length) in texts.items():
