@@ -1,12 +1,8 @@
 """From hit to answer: recorded and live answers, their stages, and the judges of 16."""
 
-import itertools
 import json
 import math
 
-import hits
-import judges
-import numpy as np
 import pandas as pd
 import pytest
 from chat_server import answer, live, prompt_of, raw
@@ -97,33 +93,3 @@ def test_a_recorded_answer_has_its_reading_and_a_refusal_states_nothing(tmp_path
         assert stated.fillna("none").to_dict() == {5: of_two, 3: "00", 4: "none"}
     with pytest.raises(KeyError):
         answering.read_facts(rows_of("Yes.", "Yes.", ""), FACTS, tmp_path)
-
-
-def test_gains_leave_out_queries_without_both_and_correct_their_p_values():
-    table = pd.DataFrame({"a": [1.0, 2, 3, 9], "b": 0.0, "c": [0, 0, 2, np.nan]})
-    gains = answering.gains(table, [("a", "b"), ("a", "c")], pd.Series(range(4)))
-    assert gains["difference"].tolist() == [3.75, 4 / 3]
-    alone = answering.gains(table, [("a", "b")], pd.Series(range(4)))
-    assert gains["p"].iloc[0] == 2 * alone["p"].iloc[0]
-
-
-def test_the_interval_of_a_ratio_draws_whole_groups():
-    whole, part = pd.Series([1.0, 3.0, 2.0, 2.0]), pd.Series([1.0, 0.0, 0.0, 1.0])
-    ratio = hits.ratio(part, whole, ["a", "b", "b", "c"])
-    assert ratio == {"ratio": 0.25, "low": 0, "high": 1}
-
-
-def test_a_threshold_is_chosen_on_the_other_half_of_the_groups():
-    right = np.array([True, False] * 4)
-    score = pd.DataFrame({"a": [0.6, 0.5, 0.9, 0.8] * 2})  # halves differ in scale
-    verdicts = judges.chosen_verdicts(score, right, [0, 0, 1, 1] * 2)
-    assert verdicts["a"].tolist() == [False, False, True, True] * 2
-
-
-def test_a_corrected_figure_is_right_on_average():
-    """Over all pairs of answers that may be read, with a judge that errs."""
-    score, label = pd.Series([0.9, 0.8, 0.0, 0.7]), pd.Series([1.0, 0.0, 0.0, 0.0])
-    places = np.array([0, 1, 3])  # the third is a refusal
-    pairs = itertools.combinations(places, 2)
-    means = [judges.corrected(score, label, places, [*read]).mean() for read in pairs]
-    assert np.mean(means) == pytest.approx(label.mean())

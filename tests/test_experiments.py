@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from handmade import ask, fixed
-from minsearch import Index
 
 import utils
-from course import corpus, experiments, intervals, pooling
+from course import experiments, intervals, pooling
 
 THREE = ask("one", "two", "three", document=["a", "b", "c"])
 
@@ -18,23 +17,6 @@ def board_of(rankings, queries, k, by="mrr"):
     """The leaderboard of rankings."""
     scores = experiments.scores_of(rankings, queries, k, by)
     return experiments.leaderboard(scores, queries, by)
-
-
-def test_tuning_boosts_computes_similarities_once_and_equals_a_search_for_each(
-    monkeypatch,
-):
-    boosts = [None, {"question": 3, "text": 0.5}, {"question": 0}]
-    queries = corpus.load_ground_truth()[::20]
-    index = Index(["question", "text"], ["course"]).fit(corpus.load_documents())
-    searches = [utils.minsearch_search(index, boost, 7) for boost in boosts]
-    expected = experiments.compare(dict(enumerate(searches)), queries, 7)
-    once = iter([list(utils.field_similarities(index, queries))])
-    monkeypatch.setattr(utils, "field_similarities", lambda *_: next(once))
-    tuned = experiments.tune_boosts(index, boosts, queries, 7)
-    pd.testing.assert_frame_equal(
-        tuned.drop(columns="setting"), expected.reset_index(drop=True)
-    )
-    assert tuned["setting"].tolist() == [boosts[number] for number in expected.index]
 
 
 @pytest.fixture

@@ -2,15 +2,12 @@
 
 Notebooks 04 and 15 hold what is made of recorded ones."""
 
-import json
 import math
-from unittest.mock import patch
 
 import pytest
 from chat_server import answer, live
-from notebook_cells import namespace_of
 
-from course import essays, llm
+from course import llm
 
 
 def judge(folder, reply, **among):
@@ -54,21 +51,3 @@ def test_no_verdict_is_made_up(tmp_path, message):
     assert (tmp_path / llm.LIVE).read_bytes() == b""
     recorded = {"logprobs": {"0": -9999, "1": -9999}}  # by an earlier version
     assert math.isnan(llm.p_of(recorded))
-
-
-def test_a_live_model_reasons_before_it_lists_facts(tmp_path):
-    listed, forms = {"reasoning": "One claim.", "facts": ["A."]}, []
-    prompts = namespace_of("04-fact-coverage", "prompt")
-
-    def reply(body):
-        forms.append([*body["response_format"]["json_schema"]["schema"]["properties"]])
-        return answer(json.dumps({name: listed[name] for name in forms[-1]}))
-
-    (tmp_path / "facts.jsonl").write_bytes(essays.FACTS_FILE.read_bytes())
-    [first, *_] = json.loads((essays.DATA / "continuous-set.json").read_text("utf-8"))
-    texts = prompts["IO_PROMPT"], prompts["COT_PROMPT"], [first["answer"]]
-    with live(reply), patch.object(essays, "FACTS_FILE", tmp_path / "facts.jsonl"):
-        lists = essays.fact_lists(*texts)
-    assert forms == [["facts"], ["reasoning", "facts"]]
-    assert lists["small, CoT"] == [listed]
-    assert len(lists["large, CoT"][0]["facts"]) == 18

@@ -1,27 +1,9 @@
 """Test what notebook 15 asks of models' grades, on small tables by hand."""
 
 import agreement
-import graders
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
-
-
-def test_a_ranking_is_worth_what_each_grader_says_and_unjudged_results_count_as_0():
-    """All searches find d1 first; vectors also u, which nobody judged."""
-    table = pd.DataFrame({"query": ["q1", "q1", "q2", "q2", "q1"]})
-    table["document"] = ["d1", "d2", "d1", "d2", "u"]
-    table["people"], table["model"] = [3, 0, 1, 0, np.nan], [0, 2, 1, 3, np.nan]
-    table["dislikes all"] = [0, 0, 0, 0, np.nan]
-    for name in graders.TEN:
-        table[name] = [1.0, np.nan, 1.0, np.nan, np.nan]
-    table.loc[4, "vectors"] = 2
-    for who, expected in [("people", [1, 1]), ("model", [0, 1 / (3 + 1 / np.log2(3))])]:
-        ndcg = graders.ndcg_by(who, table)
-        assert ndcg["BM25"].tolist() == pytest.approx(expected)
-        assert ndcg["vectors"].equals(ndcg["BM25"])
-    assert (graders.ndcg_by("dislikes all", table) == 0).all(axis=None)
 
 
 @pytest.mark.parametrize("n_labelled", [99, 100])

@@ -79,6 +79,9 @@ def test_an_interval_with_zero_is_grey_and_one_that_misses_the_truth_is_strong(d
     [axis], _ = draw("forest", *DRAWN["forest"])
     sure, unsure, below = map(tuple, axis.collections[0].get_colors())
     assert sure == below != unsure
+    [axis], _ = draw("forest", {"": GAINS.assign(p=[0.04, 0.2, 0.06])}, "T", "x")
+    sure, unsure, below = map(tuple, axis.collections[0].get_colors())
+    assert below == unsure != sure  # by the corrected p value
     [axis], _ = draw("misses", *DRAWN["misses"])
     assert list(axis.collections[0].get_linewidths()) == [1, 3, 3]
 
@@ -92,12 +95,6 @@ def test_each_search_stands_beside_its_own_value_on_every_board(draw):
             label.get_text(): values[y] for y, label in zip(places, names, strict=True)
         }
         assert drawn == board["value"].to_dict()
-
-
-def test_histograms_draw_shares_of_each_group(draw):
-    [axis], _ = draw("histograms", *DRAWN["histograms"])
-    outlines = [patch.get_data().values for patch in axis.patches]
-    assert [outline[0].round(3) for outline in outlines[1::2]] == [0.333, 1]
 
 
 def test_the_two_kinds_of_queries_keep_their_colours_and_nothing_else_has_them():
@@ -148,13 +145,6 @@ def test_fields_are_weighted_and_each_query_has_its_dot(draw):
     axes, _ = draw("stages", *DRAWN["stages"])
     dots = [[len(marks.get_offsets()) for marks in axis.collections] for axis in axes]
     assert dots == [[1, 1], [2, 0]]
-
-
-def test_what_is_not_significant_after_a_correction_is_grey(draw):
-    table = GAINS.assign(p=[0.04, 0.2, 0.06])
-    [axis], _ = draw("forest", {"": table}, "T", "x")
-    first, second, third = map(tuple, axis.collections[0].get_colors())
-    assert second == third != first
 
 
 def test_a_name_is_drawn_with_the_letters_that_the_font_has():
