@@ -1,4 +1,4 @@
-"""This module gives the tests the code of the notebooks.
+"""The paths of the notebooks.
 
 What only one notebook uses stands in that notebook, and is tested there."""
 
