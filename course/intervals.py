@@ -284,7 +284,7 @@ def random_effects(means, errors):
         {"k": k}
         | _by_t(mean, error, k - 1)
         | {
-            "tau": np.sqrt(tau2),
+            "tau": float(np.sqrt(tau2)),
             "q": q,
             "p_q": stats.chi2.sf(q, k - 1),
             "predicted_low": mean - half,
@@ -297,4 +297,5 @@ def _by_t(mean, error, degrees):
     """A mean with its 95 % interval and p value by Student's t."""
     half = stats.t.ppf(0.975, degrees) * error
     p = 2 * stats.t.sf(abs(mean) / error, degrees)
-    return {"difference": mean, "low": mean - half, "high": mean + half, "p": p}
+    values = {"difference": mean, "low": mean - half, "high": mean + half, "p": p}
+    return {name: float(value) for name, value in values.items()}

@@ -91,7 +91,7 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
                 mine[kind] = rules.close_text(text, theirs.get(kind, ""))
             assert mine == theirs, cell.source
             n_compared += len(theirs)
-    assert n_compared == 38
+    assert n_compared == 37
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     page.reload()
     page.wait_for_function(READY)
