@@ -61,7 +61,7 @@ def page(evaluated, run_id, path):
     """Write the report on a folder with queries: see `run`."""
     folder, results = evaluated.folder, evaluated.results
     candidates, kind, sections = evaluated.candidates, folder.decides, []
-    best, measured = results.chosen[kind], results.measured[kind]
+    best, measured = evaluated.pair[0], results.measured[kind]
     for name, board in reversed([*results.boards.items()]):
         sections.append(_of_board(board, folder.test[name], folder.measures[name]))
         sections += _of_differences(

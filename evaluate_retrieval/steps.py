@@ -293,14 +293,16 @@ def verdict_on(folder, candidates, results, incumbent=None):
 
 
 def pair_of(folder, candidates, results, verdict):
-    """The chosen search, and what it is set against: two names.
+    """The search to ship, or else the chosen one, and what it is set against: two names.
 
     That is the incumbent; else one of yours, tuned BM25, or the next best.
     Where the incumbent is not beaten, the first is the best of the candidates.
     Where there is one search only, both are it."""
     board = results.boards[folder.decides]
     best = results.chosen[folder.decides]
-    if verdict.incumbent and verdict.verdict != "ship" and len(verdict.table):
+    if verdict.verdict == "ship":
+        best = verdict.name
+    elif verdict.incumbent and len(verdict.table):
         best = verdict.table.index[0]
     rivals = [*candidates.own, built_in.TUNED_TEXT, *board.index]
     able = [name for name in rivals if name in board.index and name != best]
