@@ -293,7 +293,7 @@ def verdict_on(folder, candidates, results, incumbent=None):
 
 
 def pair_of(folder, candidates, results, verdict):
-    """The search to ship, or else the chosen one, and what it is set against: two names.
+    """The search to ship, or else the chosen one, and what it is set against: names.
 
     That is the incumbent; else one of yours, tuned BM25, or the next best.
     Where the incumbent is not beaten, the first is the best of the candidates.
