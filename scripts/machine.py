@@ -29,14 +29,14 @@ def parser(text):
     return argparse.ArgumentParser(description=text, formatter_class=form)
 
 
-def act(text, *actions, words=None):
+def act(text, *actions):
     """Do what the command line says; what that returns, or an error's one line.
 
     actions: functions. The line names one of them, and then its arguments."""
     main, by_name = parser(text), {action.__name__: action for action in actions}
     main.add_argument("action", choices=by_name)
     main.add_argument("words", nargs="*", help="for the action; see above")
-    values = main.parse_args(words)
+    values = main.parse_args()
     try:
         return by_name[values.action](*values.words)
     except ERRORS as error:
