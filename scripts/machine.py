@@ -5,6 +5,7 @@ import contextlib
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -50,6 +51,13 @@ def cache(name):
     base = Path("/var/cache") if IS_ROOT else platformdirs.user_cache_path()
     default = base / "retrieval-evaluation-course"
     return Path(os.environ.get("ELASTICSEARCH_CACHE") or default).absolute() / name
+
+
+def download(packages, folder, *options):
+    """Download wheels into a folder, without what they need; options are pip's."""
+    command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
+    command += ["--no-deps", "-d", folder, *options, *packages]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def free_port(port=0):

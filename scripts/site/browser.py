@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 
 import fold
+import machine
 import matplotlib
 import nbformat
 import numpy as np
@@ -57,9 +58,7 @@ def put_older(packages, work, folder):
 
 def fetch_wheels(names, folder):
     """Fetch wheels for every Python, in the versions of requirements.lock."""
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
-    command += ["--only-binary=:all:", "-c", corpus.ROOT / "constraints.txt"]
-    subprocess.run([*command, "-d", folder, *names], check=True)
+    machine.download(names, folder, "-q", "-c", corpus.ROOT / "constraints.txt")
 
 
 def write_wheel(folder, offline):
