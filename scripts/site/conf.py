@@ -14,17 +14,8 @@ import nbformat
 
 # which notebooks run in a browser, and why the others do not
 LISTED = tomllib.loads(Path(__file__).with_name("browser.toml").read_text("utf-8"))
-APP = "browser/notebooks/index.html?path="
-RUN_HERE = {"en": "Run it in the browser", "es": "Ejecutar en el navegador"}
 SHOW = {"en": "Show the output", "es": "Mostrar la salida"}
-NOT_HERE = "This notebook does not run in a browser: {}."
-PARTS = {
-    "Lessons": "notebooks/0*",
-    "For the curious": "notebooks/more/*",
-    "To look up": "notebooks/GLOSSARY\nnotebooks/README\ndata/README\ndocs/*",
-    "Español": "README.es\nnotebooks/es/*",
-}
-TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
+TREE = Path(__file__).with_name("toctree.md").read_text("utf-8")
 LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 
@@ -46,7 +37,8 @@ README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
 LESSON = (
     r"(?m)^\| \[(\d\d [^]]+)\]\((\S+)\.ipynb\) \| ([^|([]*[^|([ ]).*\| (\d+) \+ \d+ \|$"
 )
-html_context = {  # of the first page
+html_context = {  # of templates
+    "in_browser": {} if os.environ.get("BROWSER") == "0" else LISTED,
     "title_of_course": README.split("\n")[0].lstrip("# "),
     "lead": README.split("\n\n")[1],
     "lessons": [
@@ -84,7 +76,7 @@ def prepare(cell, language):
 
 def read(app, page, source):
     if page == root_doc:
-        source[0] += "".join(TREE.format(*part) for part in PARTS.items())
+        source[0] += TREE
     if app.env.doc2path(page).suffix == ".ipynb":
         notebook = nbformat.reads(source[0], as_version=4)
         language = language_of(page)
@@ -96,19 +88,7 @@ def read(app, page, source):
 
 
 def tell(app, page, template, context, doctree):
-    context["language"], stem = language_of(page), Path(page).stem
-    if os.environ.get("BROWSER") == "0":
-        return
-    if stem in LISTED["runs"]:
-        link = (
-            "../" * page.count("/") + f"browser/notebooks/index.html?path={page}.ipynb"
-        )
-        text = f'<a href="{link}">{RUN_HERE[context["language"]]}</a>'
-    elif stem in LISTED["needs"]:
-        text = NOT_HERE.format(LISTED["needs"][stem])
-    else:
-        return
-    context["body"] = f"<p>{text}</p>{context['body']}"
+    context["language"] = language_of(page)
 
 
 def setup(app):
