@@ -214,7 +214,6 @@ def build(folder, offline):
             path.parent.mkdir(exist_ok=True)
             nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))
-        (lite / "overrides.json").write_text(json.dumps(LISTED["overrides"]))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
         shutil.copy(HERE / "in_browser.js", folder)
