@@ -34,18 +34,15 @@ html_theme_options = {"use_download_button": False, "navbar_persistent": []}
 
 templates_path, html_additional_pages = ["templates"], {"index": "landing.html"}
 README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
-LESSON = (
-    r"(?m)^\| \[(\d\d [^]]+)\]\((\S+)\.ipynb\) \| ([^|([]*[^|([ ]).*\| (\d+) \+ \d+ \|$"
+LESSON = (  # a row of a table; the notebooks for the curious are in a folder more
+    r"(?m)^\| \[(?P<name>\d\d [^]]+)\]\((?P<page>notebooks/\d\S+)\.ipynb\) \| "
+    r"(?P<says>[^|([]*[^|([ ]).*\| (?P<minutes>\d+) \+ \d+ \|$"
 )
 html_context = {  # of templates
     "in_browser": {} if os.environ.get("BROWSER") == "0" else LISTED,
     "title_of_course": README.split("\n")[0].lstrip("# "),
     "lead": README.split("\n\n")[1],
-    "lessons": [
-        {"name": name, "page": page, "says": says.replace("*", ""), "minutes": minutes}
-        for name, page, says, minutes in re.findall(LESSON, README)
-        if "/more/" not in page
-    ],
+    "lessons": [row.groupdict() for row in re.finditer(LESSON, README)],
 }
 
 
