@@ -165,7 +165,7 @@ def browser_notebook(path, pyodide):
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
     page = path.relative_to(corpus.ROOT).with_suffix(".html")
-    says = [LISTED["begin"]["es" if path.parent.name == "es" else "en"].format(page)]
+    says = [LISTED["begin"][fold.language_of(path)].format(page)]
     says += [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
     cell = nbformat.v4.new_markdown_cell("\n\n".join(says), id="in-browser")
     notebook.cells.insert(0, cell)

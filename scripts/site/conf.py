@@ -46,10 +46,6 @@ html_context = {  # of templates
 }
 
 
-def language_of(page):
-    return "es" if "es" in re.split("[./]", page) else "en"
-
-
 def prepare(cell, language):
     """Make a cell ready for readers, in place."""
     if cell.cell_type == "markdown":
@@ -74,18 +70,16 @@ def prepare(cell, language):
 def read(app, page, source):
     if page == root_doc:
         source[0] += TREE
-    if app.env.doc2path(page).suffix == ".ipynb":
-        notebook = nbformat.reads(source[0], as_version=4)
-        language = language_of(page)
-        if os.environ.get("CLASS"):
-            fold.fold(notebook, language)
+    path = Path(app.env.doc2path(page))
+    if path.suffix == ".ipynb":
+        notebook = fold.read(path, os.environ.get("CLASS"))
         for cell in notebook.cells:
-            prepare(cell, language)
+            prepare(cell, fold.language_of(path))
         source[0] = nbformat.writes(notebook)
 
 
 def tell(app, page, template, context, doctree):
-    context["language"] = language_of(page)
+    context["language"] = fold.language_of(Path(page))
 
 
 def setup(app):
