@@ -3,7 +3,6 @@
 `browser.py FOLDER` names Pyodide on its CDN. `browser.py FOLDER --offline` puts an
 older Pyodide into the folder, so that a classroom needs no network."""
 
-import argparse
 import json
 import re
 import shutil
@@ -221,14 +220,14 @@ def build(folder, offline):
 def run_jupyterlite(packages, lite, folder):
     """Run JupyterLite's build, of these packages, in an environment of its own."""
     command = [sys.executable, "-m", "uv", "tool", "run", "-q", "--from=jupyter-core"]
-    command += [f"--with={name}" for name in packages]
-    command += ["jupyter", "lite", "build", "--apps=notebooks", "--no-sourcemaps"]
-    command += ["--contents=files", f"--output-dir={folder}"]
+    command += [f"--with={','.join(packages)}", "jupyter", "lite", "build"]
+    command += ["--apps=notebooks", "--no-sourcemaps", "--contents=files"]
+    command += [f"--output-dir={folder}"]
     subprocess.run(command, cwd=lite, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = machine.parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--offline", action="store_true")
     build(**vars(parser.parse_args()))
