@@ -93,7 +93,8 @@ def texts_to_embed():
         texts += [corpus.whole_text(document), corpus.heading_and_text(document)]
     for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
         texts += queries["question"].tolist()
-    lesson = nbformat.read(path_of("03-vector-evaluation"), as_version=4)
+    path = corpus.ROOT / "notebooks/03-vector-evaluation.ipynb"
+    lesson = nbformat.read(path, as_version=4)
     for cell in lesson.cells:
         texts += re.findall(r'"([^"\n]*)"', cell.source)  # strings in its code
     texts += essays.essay_contexts(data).values()
@@ -116,12 +117,6 @@ def entry(folder, name, imports, depends=()):
         "depends": depends,
         "unvendored_tests": False,
     }
-
-
-def path_of(stem):
-    """The path of a notebook."""
-    [path] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
-    return path
 
 
 def address_of(link, path):
@@ -202,12 +197,13 @@ def build(folder, offline):
         lite, wheels = Path(work, "lite"), Path(work, "wheels")
         wheels.mkdir()
         write_lock(pyodide, offline, Path(work), wheels)
-        notebooks = lite / "files/notebooks"
-        shutil.copytree(corpus.ROOT / "notebooks/figures", notebooks / "figures")
-        for original in map(path_of, LISTED["runs"]):
-            path = notebooks / original.relative_to(corpus.ROOT / "notebooks")
-            path.parent.mkdir(exist_ok=True)
-            nbformat.write(browser_notebook(original, pyodide), path)
+        figures = "notebooks/figures"
+        shutil.copytree(corpus.ROOT / figures, lite / "files" / figures)
+        for original in corpus.ROOT.glob("notebooks/**/*.ipynb"):
+            if original.stem in LISTED["runs"]:
+                path = lite / "files" / original.relative_to(corpus.ROOT)
+                path.parent.mkdir(exist_ok=True)
+                nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         shutil.move(wheels, folder / "pyodide")
