@@ -194,9 +194,7 @@ def build(folder, offline):
     pyodide = OLDER if offline else PUBLISHED
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
-        lite, wheels = Path(work, "lite"), Path(work, "wheels")
-        wheels.mkdir()
-        write_lock(pyodide, offline, Path(work), wheels)
+        lite, packages = Path(work, "lite"), folder / "pyodide"
         figures = "notebooks/figures"
         shutil.copytree(corpus.ROOT / figures, lite / "files" / figures)
         for original in corpus.ROOT.glob("notebooks/**/*.ipynb"):
@@ -206,7 +204,8 @@ def build(folder, offline):
                 nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
-        shutil.move(wheels, folder / "pyodide")
+        packages.mkdir()
+        write_lock(pyodide, offline, Path(work), packages)
         shutil.copy(HERE / "in_browser.js", folder)
         for page in folder.glob("notebooks/*.html"):
             html = page.read_text(encoding="utf-8")
