@@ -26,14 +26,10 @@ from course import corpus, embedding, essays
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
 COURSE = "retrieval-evaluation-course"
-DIST_INFO = {  # what has to be in a wheel
-    "METADATA": f"Metadata-Version: 2.1\nName: {COURSE}\nVersion: 1\n",
-    "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
-}
 LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]+)\)")
 APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
-STYLE = "stylelib/petroff10.mplstyle"
+STYLE = "matplotlib/mpl-data/stylelib/petroff10.mplstyle"
 IN_LOCK = "-q", "-c", corpus.ROOT / "constraints.txt"  # its versions, for pip
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
@@ -62,26 +58,22 @@ def write_wheel(folder, offline):
     texts = texts_to_embed()
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
+    files = [(corpus.ROOT, pattern) for pattern in LISTED["files"]]
+    # a kernel there starts in another folder
+    files += [(corpus.ROOT / "notebooks/more", "*.py"), (HERE / "wheel", "*/*")]
+    if offline:  # its matplotlib does not know the course's colours yet
+        files += [(Path(matplotlib.__file__).parents[1], STYLE), (HERE / "older", "*")]
     wheel = folder / f"{name}-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file, text in DIST_INFO.items():
-            archive.writestr(f"{name}-1.dist-info/{file}", text)
-        for pattern in LISTED["files"]:
-            for path in corpus.ROOT.glob(pattern):
-                archive.write(path, path.relative_to(corpus.ROOT))
-        for path in corpus.ROOT.glob("notebooks/more/*.py"):
-            archive.write(path, path.name)  # a kernel there starts in another folder
+        for base, pattern in files:
+            for path in base.glob(pattern):
+                archive.write(path, path.relative_to(base))
         first = (corpus.ROOT / "course/__init__.py").read_text(encoding="utf-8")
         first += "from course import in_browser\n"
         archive.writestr("course/__init__.py", first)
-        archive.write(HERE / "in_browser.py", "course/in_browser.py")
         archive.writestr(f"{embedding.MADE_BEFORE}/__init__.py", "")
         with archive.open(f"{embedding.MADE_BEFORE}/vectors.npz", "w") as file:
             np.savez(file, keys=keys, vectors=vectors)
-        if offline:  # its matplotlib does not know the course's colours yet
-            style = Path(matplotlib.get_data_path(), STYLE)
-            archive.write(style, f"matplotlib/mpl-data/{STYLE}")
-            archive.write(HERE / "older/pydantic.py", "pydantic.py")
 
 
 def texts_to_embed():
