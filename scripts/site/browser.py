@@ -62,7 +62,10 @@ def write_wheel(folder, offline):
     # a kernel there starts in another folder
     files += [(corpus.ROOT / "notebooks/more", "*.py"), (HERE / "wheel", "*/*")]
     if offline:  # its matplotlib does not know the course's colours yet
-        files += [(Path(matplotlib.__file__).parents[1], STYLE), (HERE / "older", "*")]
+        files += [
+            (Path(matplotlib.__file__).parents[1], STYLE),
+            (HERE / "older", "*.py"),
+        ]
     wheel = folder / f"{name}-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for base, pattern in files:
@@ -115,7 +118,7 @@ def address_of(link, path):
     """Where a link of a notebook leads to in the site; None if to no page of it."""
     file, _, anchor = link.partition("#")
     target = (path.parent / file).resolve()
-    if target.suffix not in (".ipynb", ".md") or not target.is_file():
+    if target.suffix not in (".ipynb", ".md"):
         return None
     page = target.relative_to(corpus.ROOT)
     if target.stem in LISTED["runs"]:
