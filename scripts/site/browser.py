@@ -54,7 +54,6 @@ def put_older(packages, work, folder):
 
 def write_wheel(folder, offline):
     """Write a wheel of the course, with its data, its solutions and its vectors."""
-    name = COURSE.replace("-", "_")
     texts = texts_to_embed()
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
@@ -66,7 +65,7 @@ def write_wheel(folder, offline):
             (Path(matplotlib.__file__).parents[1], STYLE),
             (HERE / "older", "*.py"),
         ]
-    wheel = folder / f"{name}-1-py3-none-any.whl"
+    wheel = folder / f"{COURSE.replace('-', '_')}-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for base, pattern in files:
             for path in base.glob(pattern):
