@@ -82,18 +82,17 @@ def texts_to_embed():
     """All texts whose vectors the notebooks ask for, each once."""
     data, texts = corpus.ROOT / "data", []
     for document in corpus.load_documents():
-        question, text = document["question"], document["text"]
-        texts += [question, text, f"{question} {text}"]
+        texts += [document["question"], document["text"]]
         texts += [corpus.whole_text(document), corpus.heading_and_text(document)]
-    for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
-        texts += queries["question"].tolist()
+    tables = [corpus.load_ground_truth(), corpus.load_judged_queries()[0]]
+    for name in ("essay-questions.json", "continuous-set.json"):
+        tables.append(pd.read_json(data / name))
+    texts += pd.concat(tables)["question"].tolist()
     path = corpus.ROOT / "notebooks/03-vector-evaluation.ipynb"
     lesson = nbformat.read(path, as_version=4)
     for cell in lesson.cells:
         texts += re.findall(r'"([^"\n]*)"', cell.source)  # strings in its code
     texts += essays.essay_contexts(data).values()
-    for name in ("essay-questions.json", "continuous-set.json"):
-        texts += pd.read_json(data / name)["question"].tolist()
     return dict.fromkeys(map(corpus.encodable, texts))
 
 
