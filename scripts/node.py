@@ -79,7 +79,7 @@ def launch(node):
     }
     home = distribution(node, version, sha256)
     shutil.copytree(home / "config", node / "config")
-    settings |= {
+    settings = settings | {
         "path.data": f"{node}/data",
         "path.logs": f"{node}/logs",
         "network.host": "127.0.0.1",
