@@ -4,7 +4,6 @@ They are the counts of data/README.md, and the minutes of README.md. `make noteb
 calls this script."""
 
 import re
-from functools import partial
 
 import machine
 import nbformat
@@ -58,9 +57,11 @@ def with_minutes(text):
 
 def texts():
     """The texts that the two files should have, by path."""
-    changes = {corpus.ROOT: with_minutes, DATA: partial(COUNTED.sub, count)}
-    paths = {folder / "README.md": change for folder, change in changes.items()}
-    return {path: paths[path](path.read_text(encoding="utf-8")) for path in paths}
+    course, data = corpus.ROOT / "README.md", DATA / "README.md"
+    return {
+        course: with_minutes(course.read_text(encoding="utf-8")),
+        data: COUNTED.sub(count, data.read_text(encoding="utf-8")),
+    }
 
 
 if __name__ == "__main__":

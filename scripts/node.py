@@ -67,9 +67,9 @@ def distribution(folder, version, sha256):
     return home
 
 
-def launch(node, settings):
+def launch(node):
     """Configure and start Elasticsearch; return when it is up."""
-    version, sha256, ours = compose()
+    version, sha256, settings = compose()
     environment = {
         "ES_JAVA_OPTS": "-Xms1g -Xmx1g",
         **os.environ,
@@ -79,12 +79,11 @@ def launch(node, settings):
     }
     home = distribution(node, version, sha256)
     shutil.copytree(home / "config", node / "config")
-    settings = ours | {
+    settings = settings | {
         "path.data": f"{node}/data",
         "path.logs": f"{node}/logs",
         "network.host": "127.0.0.1",
         "http.port": address(node).split(":")[-1],
-        **settings,
     }
     command = ["bash", home / "bin/elasticsearch", "-d"]
     command += [f"-E{name}={value}" for name, value in settings.items()]
@@ -101,13 +100,13 @@ def launch(node, settings):
             raise RuntimeError(f"Elasticsearch did not start:\n{end}") from None
 
 
-def start_node(port=0, **settings):
+def start_node(port=0):
     """Bring a node up; its folder. `stop_node` ends it."""
     node = machine.cache("nodes") / f"{CHECKOUT}-{machine.free_port(port)}"
     shutil.rmtree(node, ignore_errors=True)  # of a node that was killed
     (node / "tmp").mkdir(parents=True)
     try:
-        launch(node, settings)
+        launch(node)
     except BaseException:  # also Ctrl-C
         stop_node(node)
         raise

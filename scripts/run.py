@@ -3,6 +3,7 @@
 One after another: nothing else runs while a notebook measures milliseconds. Where
 COURSE_DATA or COURSE_SEARCHES names something of yours, notebook 05 alone is run."""
 
+import json
 import os
 import shutil
 import sys
@@ -22,19 +23,7 @@ from course import corpus, elastic
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
 BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
-PYTHON = {
-    "kernelspec": {
-        "display_name": "Python 3 (ipykernel)",
-        "language": "python",
-        "name": "python3",
-    },
-    "language_info": {
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "pygments_lexer": "ipython3",
-    },
-}
+METADATA = json.loads(Path(__file__).with_name("notebook.json").read_text())
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
 BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel was
@@ -42,7 +31,7 @@ BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel 
 
 def clean(notebook):
     """What readers and tests need: tags, slides, a kernelspec, no widget views."""
-    notebook.metadata = PYTHON
+    notebook.metadata = METADATA
     for cell in notebook.cells:
         for key in cell.metadata.keys() - KEPT:
             del cell.metadata[key]

