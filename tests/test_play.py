@@ -48,7 +48,7 @@ def test_a_picture_follows_its_slider_and_a_key_is_a_row_as_soon_as_it_is_shown(
         page.get_by_text("| Idle").wait_for()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_text("Run All Cells", exact=True).click()
-        page.locator(".noUi-handle").wait_for()
+        page.locator(".jp-OutputArea-output img").wait_for()
         before = page.evaluate(PICTURE)
         page.locator(".noUi-handle").press("ArrowRight")
         page.wait_for_function(f"before => {PICTURE} != before", arg=before)
