@@ -484,24 +484,18 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     cell = shown.map(len).max(axis=None) + 1
     figure, axis = _panel(title, TALLEST)
     axis.xaxis.tick_top()
-    axis.set_xticks(range(len(table.columns)), table)
-    plt.setp(axis.get_xticklabels(), rotation=45, ha="left", rotation_mode="anchor")
+    turned = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    axis.set_xticks(range(len(table.columns)), table, **turned)
     axis.tick_params(length=0)
     axis.set_frame_on(False)
     image = axis.imshow(values, cmap=colours, aspect="auto", vmin=low, vmax=high)
     _rows(axis, table.index, int(np.clip(70 - 1.4 * cell * table.shape[1], 12, 34)))
     for (y, x), value in np.ndenumerate(values):
-        colour = _readable_on(image.cmap(image.norm(value)))
+        green = image.cmap(image.norm(value))[1]  # less in a darker colour
+        colour = "black" if green > 0.53 else "white"  # of more contrast (WCAG 2)
         axis.text(x, y, shown.iloc[y, x], ha="center", va="center", color=colour)
     texts = [f"{name} {', '.join(row)}" for name, row in shown.iterrows()]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
-
-
-def _readable_on(colour):
-    """Black or white, whichever has more contrast with a colour (WCAG 2)."""
-    linear = [c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
-    luminance = np.dot([0.2126, 0.7152, 0.0722], linear[:3])
-    return "black" if luminance > 0.179 else "white"
 
 
 def misses(intervals, truth, title, xlabel):
