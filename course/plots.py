@@ -287,34 +287,31 @@ def searches(boards, title, baseline=None, file=None):
     gives the order. baseline: a search whose values are drawn as grey lines.
     file: where to save it; a narrow one for phones is saved beside it.
     """
-    if file:
-        figure = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
-        narrow = _searches(boards, title, baseline)
-        for drawn, end in ((figure, ""), (narrow, "-narrow")):
-            drawn.savefig(file.with_stem(f"{file.stem}{end}"), dpi=110)
-            plt.close(drawn)
     order = next(iter(boards.values())).sort_values("value").index[::-1]
-    texts = [
-        f"{label}: {_listed(b['value'].reindex(order))}" for label, b in boards.items()
-    ]
-    show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
+    boards = {label: board.reindex(order) for label, board in boards.items()}
+    figure = _searches(boards, title, baseline)
+    if file:
+        figure.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
+        wide = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
+        wide.savefig(file, dpi=110)
+        plt.close(wide)
+    texts = [f"{label}: {_listed(board['value'])}" for label, board in boards.items()]
+    show(figure, f"{title}. {'; '.join(texts)}.")
 
 
 def _searches(boards, title, baseline, width=WIDTH, columns=1):
     """A figure of searches: points, intervals, and the line of the baseline."""
-    order = next(iter(boards.values())).sort_values("value").index[::-1]
     rows = len(boards) // columns
     figure, axes = _panels(title, TALLEST, rows, columns, width, sharey=True)
     for axis, (label, board), (colour, mark) in zip(
         axes, boards.items(), looks(boards), strict=True
     ):
-        board = board.reindex(order)
         if baseline:
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
-        y = range(len(order))
+        y = range(len(board))
         axis.hlines(y, board["low"], board["high"], color=colour, lw=2)
         axis.scatter(board["value"], y, color=colour, marker=mark, zorder=3)
-        _rows(axis, order)
+        _rows(axis, board.index)
         axis.set_xlabel(label)
     return figure
 
