@@ -448,22 +448,18 @@ def histogram(values, title, xlabel, marks=None, after=None):
     """How often which value occurs. marks: dict of label: value, drawn as lines.
 
     after: numbers of values; a panel shows the first so many of them."""
-    after = after or [len(values)]
-    columns = min(2, len(after))
-    height = 1.9 if columns > 1 else 3.6
-    figure, axes = _panels(title, height, len(after) // columns, columns, sharex=True)
-    figure.supxlabel(xlabel)
+    marks = marks or {}
+    parts = {f"{n:,}": values[:n] for n in after or []} or {"": values}
+    figure, panels = _grid(parts, title, 1.9 if after else 3.6, xlabel, sharex=True)
     [(colour, _)] = looks([f"{xlabel} {title}"])
-    for axis, n in zip(axes, after, strict=True):
-        axis.hist(
-            values[:n], np.histogram_bin_edges(values, 40), color=colour, alpha=0.6
-        )
+    bins = np.histogram_bin_edges(values, 40)
+    for axis, (_, part) in panels:
+        axis.hist(part, bins, color=colour, alpha=0.6)
         axis.yaxis.get_major_locator().set_params(integer=True, nbins=4)
-        axis.set_title(f"{n:,}" if columns > 1 else "")
-        for value in (marks or {}).values():
+        for value in marks.values():
             axis.axvline(value, color="black", lw=2)
     text = f"{np.min(values):.3g} to {np.max(values):.3g}"
-    for label, value in (marks or {}).items():
+    for label, value in marks.items():
         axis.text(value, axis.get_ylim()[1], f" {label}", va="top")
         text += f", {label} {value:.3g}"
     show(figure, f"{title}. {xlabel}: {text}.")
