@@ -157,19 +157,12 @@ def _rows(axis, names, width=27, lines=1):
 
 
 def _legend_below(figure):
-    """One legend below the panels, with each label once."""
-    by_label = {}
-    for axis in figure.axes:
-        handles, labels = axis.get_legend_handles_labels()
-        by_label |= dict(zip(labels, handles, strict=True))
-    columns = max(1, 62 // (max(map(len, by_label), default=0) + 6))
-    figure.legend(
-        by_label.values(),
-        by_label,
-        loc="outside lower left",
-        ncols=columns,
-        frameon=False,
-    )
+    """One legend below the panels, if the first one has labels: all have the same."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    if labels:
+        columns = max(1, 62 // (max(map(len, labels)) + 6))
+        place = "outside lower left"
+        figure.legend(handles, labels, loc=place, ncols=columns, frameon=False)
 
 
 def _listed(values, form="{:.3f}"):
@@ -233,8 +226,7 @@ def forest(tables, title, xlabel, grey=True, band=None):
         axis.axvspan(*band, color="0.9", zorder=0, label="one more collection")
         texts.append("one more collection {:.3f} to {:.3f}".format(*band))
     _rows(axis, labels, lines=len(tables) if shared else 1)
-    if any(tables) or band:
-        _legend_below(figure)
+    _legend_below(figure)
     show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
 
