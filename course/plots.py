@@ -79,29 +79,25 @@ def play(draw, **sliders):
     sliders: name=(lowest, highest, step, start). Where no widgets can be
     shown, for example on a web page, the picture of the start stays."""
     import ipywidgets as widgets
-    from IPython.display import display
+    from IPython.display import DisplayHandle, display
     from IPython.utils.capture import capture_output
 
-    row = []
-    for name, (low, high, step, start) in sliders.items():
-        numbers = {"min": low, "max": high, "step": step, "value": start}
-        row.append(widgets.FloatSlider(description=name, **numbers))
+    row = [
+        widgets.FloatSlider(start, min=low, max=high, step=step, description=name)
+        for name, (low, high, step, start) in sliders.items()
+    ]
+    shown = DisplayHandle()
 
-    def drawn():
+    def send(how):
         with capture_output() as captured:
             draw(**{slider.description: slider.value for slider in row})
         [output] = captured.outputs
-        return output
-
-    def redraw(change):
-        picture = drawn()
-        shown.update(picture.data, metadata=picture.metadata, raw=True)
+        how(output.data, metadata=output.metadata, raw=True)
 
     display(widgets.HBox(row))
-    first = drawn()
-    shown = display(first.data, metadata=first.metadata, raw=True, display_id=True)
+    send(shown.display)
     for slider in row:
-        slider.observe(redraw, "value")
+        slider.observe(lambda change: send(shown.update), "value")
 
 
 def _panels(title, height, rows=1, columns=1, width=WIDTH, **options):
