@@ -165,9 +165,10 @@ def compare(mine, right, inputs, hint="", message=MESSAGE):
         expected = right(*copy.deepcopy(given))
         result = mine(*copy.deepcopy(given))
         if not same(result, expected):
-            values = {"given": given, "mine": result, "right": expected}
-            said = message.format(**{name: short(v) for name, v in values.items()})
-            raise AssertionError(f"{said}. {hint}".strip())
+            text = message.format(
+                given=short(given), mine=short(result), right=short(expected)
+            )
+            raise AssertionError(f"{text}. {hint}".strip())
 
 
 def same(result, expected):
