@@ -101,25 +101,19 @@ def play(draw, **sliders):
 
 
 def _panels(title, height, rows=1, columns=1, width=WIDTH, **options):
-    """A figure with its title above, and the list of its panels.
-
-    height: of each row, in inches."""
+    """A figure of panels with its title above. height: of each row, in inches."""
     lines = textwrap.wrap(title, int(8.8 * width))
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width, min(height * rows + 0.25 * len(lines), TALLEST)),
-        squeeze=False,
-        layout="constrained",
-        **options,
-    )
+    height = min(height * rows + 0.25 * len(lines), TALLEST)
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    figure.subplots(rows, columns, **options)
     figure.suptitle("\n".join(lines), x=0.01, ha="left", weight="bold")
-    return figure, [*axes.flat]
+    return figure
 
 
 def _panel(title, height, xlabel="", ylabel=""):
     """A figure with one panel, and this panel."""
-    figure, [axis] = _panels(title, height)
+    figure = _panels(title, height)
+    [axis] = figure.axes
     axis.set(xlabel=textwrap.fill(xlabel, 44), ylabel=ylabel)
     return figure, axis
 
@@ -130,13 +124,13 @@ def _grid(tables, title, height, xlabel, **options):
     Returns also an iterator of (panel, (name, table))."""
     columns = min(2, len(tables))
     rows = math.ceil(len(tables) / columns)
-    figure, axes = _panels(title, height, rows, columns, **options)
-    for axis in axes[len(tables) :]:
-        axis.remove()
-    for axis, name in zip(axes, tables, strict=False):
-        axis.set_title(COLLECTIONS.get(name, name))
+    figure = _panels(title, height, rows, columns, **options)
     figure.supxlabel(xlabel)
-    return figure, zip(axes, tables.items(), strict=False)
+    for axis in figure.axes[len(tables) :]:
+        axis.remove()
+    for axis, name in zip(figure.axes, tables, strict=True):
+        axis.set_title(COLLECTIONS.get(name, name))
+    return figure, zip(figure.axes, tables.items(), strict=True)
 
 
 def _rows(axis, names, width=27, lines=1):
@@ -290,9 +284,9 @@ def searches(boards, title, baseline=None, file=None):
 def _searches(boards, title, baseline, width=WIDTH, columns=1):
     """A figure of searches: points, intervals, and the line of the baseline."""
     rows = len(boards) // columns
-    figure, axes = _panels(title, TALLEST, rows, columns, width, sharey=True)
+    figure = _panels(title, TALLEST, rows, columns, width, sharey=True)
     for axis, (label, board), (colour, mark) in zip(
-        axes, boards.items(), looks(boards), strict=True
+        figure.axes, boards.items(), looks(boards), strict=True
     ):
         if baseline:
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
@@ -352,8 +346,8 @@ def stages(table, title):
     stages that `answering.stages_of` names."""
     counts = table.apply(lambda column: column.value_counts(sort=False))
     counts = counts[counts.any(axis=1)]
-    figure, axes = _panels(title, 1.85, table.shape[1], sharex=True)
-    for axis, (search, of_search) in zip(axes, counts.items(), strict=True):
+    figure = _panels(title, 1.85, table.shape[1], sharex=True)
+    for axis, (search, of_search) in zip(figure.axes, counts.items(), strict=True):
         start = 0
         for stage, n in of_search.items():
             colour, mark, filled = STAGES[stage.split()[0]]
@@ -383,9 +377,9 @@ def fields(scores, boost, title):
 
     scores: DataFrame, a row for each record, a column for each field; the
     first one, the title, is multiplied by 1 on the left, by boost on the right."""
-    figure, axes = _panels(title, 2, 2, 2, sharex=True, sharey=True)
+    figure = _panels(title, 2, 2, 2, sharex=True, sharey=True)
     texts = []
-    for number, axis in enumerate(axes):
+    for number, axis in enumerate(figure.axes):
         factor, is_sum = (1, boost)[number % 2], number > 1
         weighted = scores * [factor, *[1] * (scores.shape[1] - 1)]
         weighted.plot.barh(ax=axis, stacked=is_sum, color=COLOURS, legend=False)
