@@ -8,6 +8,7 @@ import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 STYLE = {
@@ -193,23 +194,24 @@ def forest(tables, title, xlabel, grey=True, band=None):
     high of what is to be expected of one more row.
     """
     tables = {name: table.rename(COLLECTIONS) for name, table in tables.items()}
-    labels = [*dict.fromkeys(label for name in tables for label in tables[name].index)]
-    shared = len(labels) < sum(map(len, tables.values()))
+    rows = pd.concat(tables.values()).index
+    labels, shared = rows.unique(), rows.has_duplicates
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
+    offset = 0.13 * shared * (1 - len(tables))
     for (colour, mark), (name, table) in zip(
         looks([f"{name} {xlabel}" for name in tables]), tables.items(), strict=True
     ):
-        offset = 0.26 * shared * (len(axis.collections) // 3 - (len(tables) - 1) / 2)
-        y = [labels.index(label) + offset for label in table.index]
+        y = labels.get_indexer(table.index) + offset
+        offset += 0.26 * shared
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
         sure = table.get("p", ~sure) < 0.05
         colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
-        for label, row in table[["difference", "low", "high"]].iterrows():
+        for label, *row in table[["difference", "low", "high"]].itertuples():
             interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
             texts.append(f"{name} {label}: {interval}".strip())
     if band:
