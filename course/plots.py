@@ -409,7 +409,7 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
         x = line.idxmax()
         if best:
             axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
-        place = (line.index[label_at], line.iloc[label_at])
+        place = [*line.items()][label_at]
         height = "center" if label_at else "bottom"
         axis.annotate(
             textwrap.fill(name, 14),
