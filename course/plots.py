@@ -467,8 +467,8 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     axis.set_frame_on(False)
     image = axis.imshow(values, cmap=colours, aspect="auto", vmin=low, vmax=high)
     _rows(axis, table.index, int(np.clip(70 - 1.4 * cell * table.shape[1], 12, 34)))
-    for (y, x), value in np.ndenumerate(values):
-        green = image.cmap(image.norm(value))[1]  # less in a darker colour
+    greens = image.to_rgba(values)[..., 1]  # less in a darker colour
+    for (y, x), green in np.ndenumerate(greens):
         colour = "black" if green > 0.53 else "white"  # of more contrast (WCAG 2)
         axis.text(x, y, shown.iloc[y, x], ha="center", va="center", color=colour)
     texts = [f"{name} {', '.join(row)}" for name, row in shown.iterrows()]
