@@ -27,8 +27,10 @@ TYPED, GENERATED = "#1f6fb5", "#c24a00"
 COLOURS = ["#00796b", "#8e2f86", "#333333"]
 GREY = "0.55"  # 3.4 to 1
 # which words name a kind of queries, in English and in Spanish; colour and mark
-KINDS = dict.fromkeys(["typed", "judged", "ours", "tecleadas"], (TYPED, "o"))
-KINDS |= dict.fromkeys(["generated", "generadas"], (GENERATED, "s"))
+KINDS = {
+    r"\b(typed|judged|ours|tecleadas)\b": (TYPED, "o"),
+    r"\b(generated|generadas)\b": (GENERATED, "s"),
+}
 COLLECTIONS = {
     "med": "MED",
     "cisi": "CISI",
@@ -49,9 +51,9 @@ def use_style():
 
 def looks(names):
     """The colour and the mark of each line: of its kind of queries, if it names one."""
-    names, lines = [*names], list(zip(COLOURS, "D^v", strict=True))
+    names, lines = [*map(str, names)], list(zip(COLOURS, "D^v", strict=True))
     of_kinds = [
-        next(filter(None, map(KINDS.get, re.findall(r"\w+", str(name)))), line)
+        next((look for words, look in KINDS.items() if re.search(words, name)), line)
         for name, line in zip(names, lines, strict=False)
     ]
     return of_kinds if len({*of_kinds}) == len(names) else lines[: len(names)]
