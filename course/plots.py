@@ -278,16 +278,16 @@ def searches(boards, title, baseline=None, file=None):
     figure = _searches(boards, title, baseline)
     if file:
         figure.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
-        wide = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
+        wide = _searches(boards, title, baseline, len(boards))
         wide.savefig(file, dpi=110)
         plt.close(wide)
     texts = [f"{label}: {_listed(board['value'])}" for label, board in boards.items()]
     show(figure, f"{title}. {'; '.join(texts)}.")
 
 
-def _searches(boards, title, baseline, width=WIDTH, columns=1):
+def _searches(boards, title, baseline, columns=1):
     """A figure of searches: points, intervals, and the line of the baseline."""
-    rows = len(boards) // columns
+    rows, width = len(boards) // columns, WIDTH * columns
     figure = _panels(title, TALLEST, rows, columns, width, sharey=True)
     for axis, (label, board), (colour, mark) in zip(
         figure.axes, boards.items(), looks(boards), strict=True
