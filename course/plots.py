@@ -8,6 +8,7 @@ import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 STYLE = {
@@ -26,8 +27,10 @@ TYPED, GENERATED = "#1f6fb5", "#c24a00"
 COLOURS = ["#00796b", "#8e2f86", "#333333"]
 GREY = "0.55"  # 3.4 to 1
 # which words name a kind of queries, in English and in Spanish; colour and mark
-KINDS = dict.fromkeys(["typed", "judged", "ours", "tecleadas"], (TYPED, "o"))
-KINDS |= dict.fromkeys(["generated", "generadas"], (GENERATED, "s"))
+KINDS = {
+    r"\b(typed|judged|ours|tecleadas)\b": (TYPED, "o"),
+    r"\b(generated|generadas)\b": (GENERATED, "s"),
+}
 COLLECTIONS = {
     "med": "MED",
     "cisi": "CISI",
@@ -48,9 +51,9 @@ def use_style():
 
 def looks(names):
     """The colour and the mark of each line: of its kind of queries, if it names one."""
-    names, lines = [*names], list(zip(COLOURS, "D^v", strict=True))
+    names, lines = [*map(str, names)], list(zip(COLOURS, "D^v", strict=True))
     of_kinds = [
-        next(filter(None, map(KINDS.get, re.findall(r"\w+", str(name)))), line)
+        next((look for words, look in KINDS.items() if re.search(words, name)), line)
         for name, line in zip(names, lines, strict=False)
     ]
     return of_kinds if len({*of_kinds}) == len(names) else lines[: len(names)]
@@ -79,51 +82,41 @@ def play(draw, **sliders):
     sliders: name=(lowest, highest, step, start). Where no widgets can be
     shown, for example on a web page, the picture of the start stays."""
     import ipywidgets as widgets
-    from IPython.display import display
+    from IPython.display import DisplayHandle, display
     from IPython.utils.capture import capture_output
 
-    row = []
-    for name, (low, high, step, start) in sliders.items():
-        numbers = {"min": low, "max": high, "step": step, "value": start}
-        row.append(widgets.FloatSlider(description=name, **numbers))
+    row = [
+        widgets.FloatSlider(start, min=low, max=high, step=step, description=name)
+        for name, (low, high, step, start) in sliders.items()
+    ]
+    shown = DisplayHandle()
 
-    def drawn():
+    def send(how):
         with capture_output() as captured:
             draw(**{slider.description: slider.value for slider in row})
         [output] = captured.outputs
-        return output
-
-    def redraw(change):
-        picture = drawn()
-        shown.update(picture.data, metadata=picture.metadata, raw=True)
+        how(output.data, metadata=output.metadata, raw=True)
 
     display(widgets.HBox(row))
-    first = drawn()
-    shown = display(first.data, metadata=first.metadata, raw=True, display_id=True)
+    send(shown.display)
     for slider in row:
-        slider.observe(redraw, "value")
+        slider.observe(lambda change: send(shown.update), "value")
 
 
 def _panels(title, height, rows=1, columns=1, width=WIDTH, **options):
-    """A figure with its title above, and the list of its panels.
-
-    height: of each row, in inches."""
+    """A figure of panels with its title above. height: of each row, in inches."""
     lines = textwrap.wrap(title, int(8.8 * width))
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width, min(height * rows + 0.25 * len(lines), TALLEST)),
-        squeeze=False,
-        layout="constrained",
-        **options,
-    )
+    height = min(height * rows + 0.25 * len(lines), TALLEST)
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    figure.subplots(rows, columns, **options)
     figure.suptitle("\n".join(lines), x=0.01, ha="left", weight="bold")
-    return figure, [*axes.flat]
+    return figure
 
 
 def _panel(title, height, xlabel="", ylabel=""):
     """A figure with one panel, and this panel."""
-    figure, [axis] = _panels(title, height)
+    figure = _panels(title, height)
+    [axis] = figure.axes
     axis.set(xlabel=textwrap.fill(xlabel, 44), ylabel=ylabel)
     return figure, axis
 
@@ -134,13 +127,13 @@ def _grid(tables, title, height, xlabel, **options):
     Returns also an iterator of (panel, (name, table))."""
     columns = min(2, len(tables))
     rows = math.ceil(len(tables) / columns)
-    figure, axes = _panels(title, height, rows, columns, **options)
-    for axis in axes[len(tables) :]:
-        axis.remove()
-    for axis, name in zip(axes, tables, strict=False):
-        axis.set_title(COLLECTIONS.get(name, name))
+    figure = _panels(title, height, rows, columns, **options)
     figure.supxlabel(xlabel)
-    return figure, zip(axes, tables.items(), strict=False)
+    for axis in figure.axes[len(tables) :]:
+        axis.remove()
+    for axis, name in zip(figure.axes, tables, strict=True):
+        axis.set_title(COLLECTIONS.get(name, name))
+    return figure, zip(figure.axes, tables.items(), strict=True)
 
 
 def _rows(axis, names, width=27, lines=1):
@@ -157,19 +150,12 @@ def _rows(axis, names, width=27, lines=1):
 
 
 def _legend_below(figure):
-    """One legend below the panels, with each label once."""
-    by_label = {}
-    for axis in figure.axes:
-        handles, labels = axis.get_legend_handles_labels()
-        by_label |= dict(zip(labels, handles, strict=True))
-    columns = max(1, 62 // (max(map(len, by_label), default=0) + 6))
-    figure.legend(
-        by_label.values(),
-        by_label,
-        loc="outside lower left",
-        ncols=columns,
-        frameon=False,
-    )
+    """One legend below the panels, if the first one has labels: all have the same."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    if labels:
+        columns = max(1, 62 // (max(map(len, labels)) + 6))
+        place = "outside lower left"
+        figure.legend(handles, labels, loc=place, ncols=columns, frameon=False)
 
 
 def _listed(values, form="{:.3f}"):
@@ -210,31 +196,31 @@ def forest(tables, title, xlabel, grey=True, band=None):
     high of what is to be expected of one more row.
     """
     tables = {name: table.rename(COLLECTIONS) for name, table in tables.items()}
-    labels = [*dict.fromkeys(label for name in tables for label in tables[name].index)]
-    shared = len(labels) < sum(map(len, tables.values()))
+    rows = pd.concat(tables.values()).index
+    labels, shared = rows.unique(), rows.has_duplicates
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
+    offset = 0.13 * shared * (1 - len(tables))
     for (colour, mark), (name, table) in zip(
         looks([f"{name} {xlabel}" for name in tables]), tables.items(), strict=True
     ):
-        offset = 0.26 * shared * (len(axis.collections) // 3 - (len(tables) - 1) / 2)
-        y = [labels.index(label) + offset for label in table.index]
+        y = labels.get_indexer(table.index) + offset
+        offset += 0.26 * shared
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
         sure = table.get("p", ~sure) < 0.05
         colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
-        for label, row in table[["difference", "low", "high"]].iterrows():
+        for label, *row in table[["difference", "low", "high"]].itertuples():
             interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
             texts.append(f"{name} {label}: {interval}".strip())
     if band:
         axis.axvspan(*band, color="0.9", zorder=0, label="one more collection")
         texts.append("one more collection {:.3f} to {:.3f}".format(*band))
     _rows(axis, labels, lines=len(tables) if shared else 1)
-    if any(tables) or band:
-        _legend_below(figure)
+    _legend_below(figure)
     show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
 
@@ -287,34 +273,31 @@ def searches(boards, title, baseline=None, file=None):
     gives the order. baseline: a search whose values are drawn as grey lines.
     file: where to save it; a narrow one for phones is saved beside it.
     """
+    order = next(iter(boards.values())).sort_values("value").index[::-1]
+    boards = {label: board.reindex(order) for label, board in boards.items()}
+    figure = _searches(boards, title, baseline)
     if file:
-        figure = _searches(boards, title, baseline, 2 * WIDTH, len(boards))
-        narrow = _searches(boards, title, baseline)
-        for drawn, end in ((figure, ""), (narrow, "-narrow")):
-            drawn.savefig(file.with_stem(f"{file.stem}{end}"), dpi=110)
-            plt.close(drawn)
-    order = next(iter(boards.values())).sort_values("value").index[::-1]
-    texts = [
-        f"{label}: {_listed(b['value'].reindex(order))}" for label, b in boards.items()
-    ]
-    show(_searches(boards, title, baseline), f"{title}. {'; '.join(texts)}.")
+        figure.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
+        wide = _searches(boards, title, baseline, len(boards))
+        wide.savefig(file, dpi=110)
+        plt.close(wide)
+    texts = [f"{label}: {_listed(board['value'])}" for label, board in boards.items()]
+    show(figure, f"{title}. {'; '.join(texts)}.")
 
 
-def _searches(boards, title, baseline, width=WIDTH, columns=1):
+def _searches(boards, title, baseline, columns=1):
     """A figure of searches: points, intervals, and the line of the baseline."""
-    order = next(iter(boards.values())).sort_values("value").index[::-1]
-    rows = len(boards) // columns
-    figure, axes = _panels(title, TALLEST, rows, columns, width, sharey=True)
+    rows, width = len(boards) // columns, WIDTH * columns
+    figure = _panels(title, TALLEST, rows, columns, width, sharey=True)
     for axis, (label, board), (colour, mark) in zip(
-        axes, boards.items(), looks(boards), strict=True
+        figure.axes, boards.items(), looks(boards), strict=True
     ):
-        board = board.reindex(order)
         if baseline:
             axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
-        y = range(len(order))
+        y = range(len(board))
         axis.hlines(y, board["low"], board["high"], color=colour, lw=2)
         axis.scatter(board["value"], y, color=colour, marker=mark, zorder=3)
-        _rows(axis, order)
+        _rows(axis, board.index)
         axis.set_xlabel(label)
     return figure
 
@@ -367,8 +350,8 @@ def stages(table, title):
     stages that `answering.stages_of` names."""
     counts = table.apply(lambda column: column.value_counts(sort=False))
     counts = counts[counts.any(axis=1)]
-    figure, axes = _panels(title, 1.85, table.shape[1], sharex=True)
-    for axis, (search, of_search) in zip(axes, counts.items(), strict=True):
+    figure = _panels(title, 1.85, table.shape[1], sharex=True)
+    for axis, (search, of_search) in zip(figure.axes, counts.items(), strict=True):
         start = 0
         for stage, n in of_search.items():
             colour, mark, filled = STAGES[stage.split()[0]]
@@ -398,9 +381,9 @@ def fields(scores, boost, title):
 
     scores: DataFrame, a row for each record, a column for each field; the
     first one, the title, is multiplied by 1 on the left, by boost on the right."""
-    figure, axes = _panels(title, 2, 2, 2, sharex=True, sharey=True)
+    figure = _panels(title, 2, 2, 2, sharex=True, sharey=True)
     texts = []
-    for number, axis in enumerate(axes):
+    for number, axis in enumerate(figure.axes):
         factor, is_sum = (1, boost)[number % 2], number > 1
         weighted = scores * [factor, *[1] * (scores.shape[1] - 1)]
         weighted.plot.barh(ax=axis, stacked=is_sum, color=COLOURS, legend=False)
@@ -428,7 +411,7 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
         x = line.idxmax()
         if best:
             axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
-        place = (line.index[label_at], line.iloc[label_at])
+        place = [*line.items()][label_at]
         height = "center" if label_at else "bottom"
         axis.annotate(
             textwrap.fill(name, 14),
@@ -451,22 +434,18 @@ def histogram(values, title, xlabel, marks=None, after=None):
     """How often which value occurs. marks: dict of label: value, drawn as lines.
 
     after: numbers of values; a panel shows the first so many of them."""
-    after = after or [len(values)]
-    columns = min(2, len(after))
-    height = 1.9 if columns > 1 else 3.6
-    figure, axes = _panels(title, height, len(after) // columns, columns, sharex=True)
-    figure.supxlabel(xlabel)
+    marks = marks or {}
+    parts = {f"{n:,}": values[:n] for n in after or []} or {"": values}
+    figure, panels = _grid(parts, title, 1.9 if after else 3.6, xlabel, sharex=True)
     [(colour, _)] = looks([f"{xlabel} {title}"])
-    for axis, n in zip(axes, after, strict=True):
-        axis.hist(
-            values[:n], np.histogram_bin_edges(values, 40), color=colour, alpha=0.6
-        )
+    bins = np.histogram_bin_edges(values, 40)
+    for axis, (_, part) in panels:
+        axis.hist(part, bins, color=colour, alpha=0.6)
         axis.yaxis.get_major_locator().set_params(integer=True, nbins=4)
-        axis.set_title(f"{n:,}" if columns > 1 else "")
-        for value in (marks or {}).values():
+        for value in marks.values():
             axis.axvline(value, color="black", lw=2)
     text = f"{np.min(values):.3g} to {np.max(values):.3g}"
-    for label, value in (marks or {}).items():
+    for label, value in marks.items():
         axis.text(value, axis.get_ylim()[1], f" {label}", va="top")
         text += f", {label} {value:.3g}"
     show(figure, f"{title}. {xlabel}: {text}.")
@@ -484,24 +463,18 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     cell = shown.map(len).max(axis=None) + 1
     figure, axis = _panel(title, TALLEST)
     axis.xaxis.tick_top()
-    axis.set_xticks(range(len(table.columns)), table)
-    plt.setp(axis.get_xticklabels(), rotation=45, ha="left", rotation_mode="anchor")
+    turned = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    axis.set_xticks(range(len(table.columns)), table, **turned)
     axis.tick_params(length=0)
     axis.set_frame_on(False)
     image = axis.imshow(values, cmap=colours, aspect="auto", vmin=low, vmax=high)
     _rows(axis, table.index, int(np.clip(70 - 1.4 * cell * table.shape[1], 12, 34)))
-    for (y, x), value in np.ndenumerate(values):
-        colour = _readable_on(image.cmap(image.norm(value)))
+    greens = image.to_rgba(values)[..., 1]  # less in a darker colour
+    for (y, x), green in np.ndenumerate(greens):
+        colour = "black" if green > 0.53 else "white"  # of more contrast (WCAG 2)
         axis.text(x, y, shown.iloc[y, x], ha="center", va="center", color=colour)
     texts = [f"{name} {', '.join(row)}" for name, row in shown.iterrows()]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
-
-
-def _readable_on(colour):
-    """Black or white, whichever has more contrast with a colour (WCAG 2)."""
-    linear = [c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
-    luminance = np.dot([0.2126, 0.7152, 0.0722], linear[:3])
-    return "black" if luminance > 0.179 else "white"
 
 
 def misses(intervals, truth, title, xlabel):
