@@ -81,13 +81,12 @@ def page(evaluated, run_id, path):
     sections += of_folder(folder, candidates.models.values(), run_id)
     top = {"evaluated": evaluated, "measured": measured}
     if evaluated.figures:
-        verdict, (first, second) = evaluated.verdict, evaluated.pair
-        pair = verdict.name if verdict.verdict == "ship" else first, second
+        pair, differences = evaluated.pair, results.differences[kind]
         top |= {
-            "gains": gains_of(verdict, measured, results.differences[kind]),
+            "gains": gains_of(evaluated.verdict, measured, differences),
             "first": pairs.first_relevant(measured, pair),
             "pair": pair,
-            "of_pair": pairs.sentence(evaluated.figures, evaluated.pair),
+            "of_pair": pairs.sentence(evaluated.figures, pair),
         }
     _write(path, "report.html.j2", sections=sections, top=top)
 
