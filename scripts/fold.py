@@ -83,7 +83,7 @@ def read(path, is_folded=True):
 
 def copy(folder):
     """Copy all notebooks into a new folder, folded and without outputs."""
-    ignored = shutil.ignore_patterns(".ipynb_checkpoints", "*.csv")
+    ignored = shutil.ignore_patterns(".ipynb_checkpoints")
     shutil.copytree(corpus.ROOT / "notebooks", folder, ignore=ignored)
     for path in folder.rglob("*.ipynb"):
         notebook = read(path)

@@ -26,7 +26,6 @@ BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
 METADATA = json.loads(Path(__file__).with_name("notebook.json").read_text())
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
-BUSY = ["iopub.status.busy", "iopub.status.idle"]  # from when to when a kernel was
 
 
 def clean(notebook):
@@ -39,14 +38,6 @@ def clean(notebook):
             outputs = cell.outputs
             cell.outputs = [row for row in outputs if WIDGET not in row.get("data", {})]
     return notebook
-
-
-def durations(notebook):
-    """Seconds that the kernel was busy with each code cell, by its number."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    times = [cell.metadata.get("execution", {}) for cell in cells]
-    times = pd.DataFrame(times, range(1, len(cells) + 1), BUSY).apply(pd.to_datetime)
-    return times.diff(axis=1)[BUSY[1]].dt.total_seconds().round(2)
 
 
 def is_ours(cell):
@@ -83,19 +74,16 @@ def execute_all(notebooks, results):
     """Execute notebooks, by their paths, into a folder; the errors by path.
 
     The leaderboard is printed when a notebook has written it."""
-    errors, times, board = {}, {}, results / "leaderboard.csv"
+    errors, board = {}, results / "leaderboard.csv"
     for path, notebook in tqdm(notebooks.items(), desc="notebooks"):
         started = time.time()
         if error := execute(notebook, path.parent):
             errors[path] = error
-        times[path.stem] = durations(notebook)
         text = nbformat.writes(clean(notebook))
         text = text.replace("](../figures/", "](figures/")  # all are in one folder here
         (results / path.name).write_text(text, encoding="utf-8")
         if board.exists() and board.stat().st_mtime >= started:
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
-    seconds = pd.concat(times, names=["notebook", "cell"]).rename("seconds")
-    seconds.to_csv(results / "durations.csv")
     return errors
 
 
