@@ -26,6 +26,7 @@ from course.files import (  # noqa: F401
     read_text,
     table_of,
     text_cell,
+    whole_if_possible,
     write_table,
 )
 from course.utils import GROUND_TRUTH_COLUMNS, fail_if_any
@@ -38,6 +39,7 @@ JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+TURN = ["conversation", "turn", "history"]  # of a turn of a conversation
 OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
 MANY = 1_000  # judged queries; from here on halves are enough
 SPANISH = """
@@ -345,8 +347,8 @@ def judged_from(table, courses, name, log=None):
 
     The queries are a DataFrame with query_id, question, course, kind, need and
     split, and columns of your own, also those of the log, a table of queries
-    with query_id and question. need: queries of one need belong together;
-    without such a column see `need_of`. split: train, dev or test where the
+    with query_id and question. need: queries of one need belong together, and
+    turns of one conversation, see `_needs`. split: train, dev or test where the
     table has that column. Grades are numbers from 0. Queries of the kind
     FROM_LOG are left out. courses: a dict of document id: course; without any,
     documents and courses are not checked. name: of the file, for messages.
@@ -370,10 +372,23 @@ def judged_from(table, courses, name, log=None):
     own = _own_columns_of_queries(groups, table, name)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
+    queries = _with_columns_of_log(queries, log)
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
-    needs = list(map(need_of, queries["query_id"], qrels))
-    queries["need"] = queries["need"].mask(queries["need"] == "", needs)
-    return with_weights(_with_columns_of_log(queries, log), name), qrels
+    queries["need"] = _needs(queries, qrels)
+    return with_weights(queries, name), qrels
+
+
+def _needs(queries, qrels):
+    """The need of each query: its label, its conversation, or by `need_of`.
+
+    All turns of a conversation have one need, so needs that it joins are one."""
+    by_document = [*map(need_of, queries["query_id"], qrels)]
+    needs = queries["need"].replace("", np.nan).fillna(queries.get("conversation", ""))
+    needs = needs.mask(needs == "", by_document)
+    if "conversation" not in queries:
+        return needs
+    together = queries["conversation"].replace("", np.nan).fillna(needs)
+    return needs.map(linked(zip(needs, together, strict=True)))
 
 
 def _own_columns_of_queries(groups, table, name):
@@ -409,11 +424,6 @@ def _with_columns_of_log(queries, log):
     if columns.isna().all(axis=None):
         return queries
     return queries.join(columns.fillna(""))
-
-
-def whole_if_possible(grades):
-    """Grades, a Series, as whole numbers if none has a fraction."""
-    return grades.astype(int) if (grades % 1 == 0).all() else grades
 
 
 def need_of(query_id, qrel):

@@ -106,6 +106,11 @@ def numbers_of(table, column, name, lowest="from 0"):
     return numbers
 
 
+def whole_if_possible(grades):
+    """Grades, a Series, as whole numbers if none has a fraction."""
+    return grades.astype(int) if (grades % 1 == 0).all() else grades
+
+
 def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
     """A CSV text as a DataFrame of texts.
 

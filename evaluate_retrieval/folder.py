@@ -214,7 +214,7 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
         utils.fail_if_any(table, elsewhere, "course", path, problem)
     log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
     for table in tables["queries"].values():
-        log = table.rename(columns={"query": "question"})
+        log = with_history(table.rename(columns={"query": "question"}), path)
         log = log[[*LOG_COLUMNS, *corpus.own_columns(table)]]
     for path, table in tables["generated"].items():
         ground_truth = corpus.ground_truth_from(table, courses, path)
@@ -226,9 +226,15 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
     name = " and ".join(path.name for path in tables["judged"])
     of_courses = {} if with_gone else courses
     queries, qrels = corpus.judged_from(judged, of_courses, name, log)
-    queries = queries.assign(document=qrels)
+    queries = with_history(queries, name).assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judged, unanswered)
+    if n := queries.get("conversation", pd.Series(dtype=str)).replace("", None).count():
+        n_conversations = queries["conversation"].replace("", None).nunique()
+        notes.append(
+            f"{n:,} judged queries are turns of {n_conversations:,} conversations; the "
+            "turns of a conversation are one need"
+        )
     texts = [document["text"] for document in documents]
     return Folder(
         source=source,
@@ -425,6 +431,30 @@ def _of_one_question(judged, log, notes):
             f"): the first counts, and {is_second.sum():,} grades of the second do not"
         )
     return judged[~is_second]
+
+
+def with_history(queries, path):
+    """Queries with the columns turn and history, where they have a conversation.
+
+    turn: its number in the conversation; without such a column the order of the
+    rows. history: what was asked before, a line each; without such a column the
+    questions of earlier turns that are here. ValueError names row and column."""
+    if "conversation" not in queries:
+        return queries
+    is_turn = queries["conversation"] != ""
+    conversations = queries[is_turn].groupby("conversation", sort=False)
+    if "turn" not in queries:
+        numbers = conversations.cumcount() + 1
+        queries = queries.assign(turn=numbers.astype(str)).fillna({"turn": ""})
+    numbers = corpus.numbers_of(queries[is_turn], "turn", path)
+    if "history" not in queries:
+        queries = queries.assign(history="")
+        for _, part in conversations:
+            part = part.loc[numbers[part.index].sort_values(kind="stable").index]
+            for row, number in numbers[part.index].items():
+                earlier = part["question"][numbers < number]
+                queries.loc[row, "history"] = "\n".join(earlier)
+    return queries
 
 
 def _count_sentences(log, judgements, unanswered):

@@ -101,10 +101,18 @@ def _ask(session, folder, leaders):
     After the last item of a query it shows what the leaders found. Not before:
     who judges must not know which search found what."""
     records = {document["id"]: document for document in folder.documents}
+    histories = {}
+    for queries in (folder.log, folder.unanswered, *folder.test.values()):
+        if "history" in queries:
+            histories |= dict(zip(queries["query_id"], queries["history"], strict=True))
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))
         record, query_id = records[item["document"]], item["query_id"]
-        text = f"QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
+        history = histories.get(query_id, "")
+        earlier = "".join(f"earlier: {line}\n" for line in history.splitlines())
+        text = (
+            f"{earlier}QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
+        )
         log.info(f"\n{session}\n{text}\n\ngrade:")
         try:
             key = read_key().strip().lower()
@@ -193,6 +201,10 @@ def add(path, *files, older=None):
             is_there = _pairs(new).isin(_pairs(table))
             new = new[~is_there | (new.pop("row") >= n_added)]
             if len(new):
+                turns = table.drop_duplicates("query_id").set_index("query_id")
+                new = new.join(
+                    turns[turns.columns.intersection(corpus.TURN)], "query_id"
+                )
                 table = pd.concat([table, new], ignore_index=True).fillna("")
                 is_earlier = _pairs(table).duplicated(keep="last")
                 text = "%s: %s grades added, %s of them in place of an earlier one"

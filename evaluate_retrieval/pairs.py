@@ -17,6 +17,8 @@ MOST_VALUES = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
 LENGTH = "length of the question"
+NO_SLICES = ["conversation", "history"]  # of turns
+PLACE = "place in the conversation"
 FAILURE_KEY = ["query_id", "search"]  # of a failure
 FAILED = [*FAILURE_KEY, "question", "wanted", "found first", "cause", "your cause"]
 CAUSES = {
@@ -136,14 +138,21 @@ def extremes(table, gains):
 def slices_of(queries):
     """The slice of each query, by column: a DataFrame of texts.
 
-    Columns of the queries with 2 to MOST_VALUES different values, and the
-    length of the question, see LENGTH."""
-    names = ["course", "kind", *corpus.own_columns(queries)]
+    Columns of the queries with 2 to MOST_VALUES different values, the length of
+    the question, see LENGTH, and in conversations the PLACE of a turn."""
+    own = [name for name in corpus.own_columns(queries) if name not in NO_SLICES]
+    names = ["course", "kind", *own]
     texts = queries.filter(names).astype(str).map(str.strip, na_action="ignore")
     texts = texts.replace("", "(empty)")
     n_words = queries["question"].str.split().str.len().clip(lower=1)
     lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
     texts[LENGTH] = lengths.astype(str)
+    if {*NO_SLICES} <= {*queries}:
+        texts[PLACE] = np.select(
+            [queries["conversation"] == "", queries["history"] == ""],
+            ["(empty)", "first turn"],
+            "follow-up",
+        )
     return texts.loc[:, texts.nunique().between(2, MOST_VALUES)]
 
 

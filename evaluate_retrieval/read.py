@@ -379,7 +379,14 @@ def sources_in(table, names):
 
 
 def _joined(cell):
-    return "\n".join(map(str, cell)) if is_list_like(cell) else str(cell)
+    if not is_list_like(cell):
+        return str(cell)
+    return "\n".join(
+        f"{part.get('role')}: {part['content']}"  # a message of a chat
+        if isinstance(part, dict) and "content" in part
+        else str(part)
+        for part in cell
+    )
 
 
 def with_defaults(table):

@@ -5,6 +5,7 @@ three DataFrames: documents (DOCUMENT; the title may lack), queries (query_id, q
 and need and kind where there are any) and grades (document, grade, and query_id or
 need)."""
 
+import json
 import re
 import tarfile
 import xml.etree.ElementTree as ET
@@ -29,6 +30,8 @@ LIVEQA = "QA-TestSet-LiveQA-Med-Qrels-2479-Answers"
 ANSWERS = "All-2479-Answers-retrieved-from-MedQuAD.csv"
 ANSWERS_QRELS = "All-qrels_LiveQAMed2017-TestQuestions_2479_Judged-Answers.txt"
 GRADES = {"1-Incorrect": 0, "2-Related": 0, "3-Incomplete": 1, "4-Excellent": 2}
+FORMS = ["lastturn", "questions", "rewrite"]  # of a query, as its files are called
+USER = "|user|: "
 MARK = "*"  # a paraphrase of StackFAQ that is this is a mark and no query
 
 
@@ -40,11 +43,13 @@ def prepare(source, into):
     left out."""
     documents, queries, grades = READERS[source.name](source)
     into.mkdir(parents=True, exist_ok=True)
-    documents = documents.reindex(columns=DOCUMENT, fill_value="").map(_on_one_line)
-    documents = documents.assign(section="", course="all")
+    documents = documents.reindex(columns=[*DOCUMENT, "course"], fill_value="")
+    documents = documents.map(_on_one_line).assign(section="")
+    documents["course"] = documents["course"].replace("", "all")
     documents.to_json(into / "documents-with-ids.json", orient="records", indent=1)
     defaults = {"course": "all", "kind": "typed", "need": ""}
-    queries = queries.assign(**defaults | dict(queries.map(_on_one_line)))
+    texts = queries.drop(columns="history", errors="ignore").map(_on_one_line)
+    queries = queries.assign(**defaults | dict(texts))
     is_empty = queries["query"].isin(["", MARK])
     pairs = grades.astype({"grade": int}).merge(queries[~is_empty])  # by query or need
     columns = ["document", *queries]
@@ -151,6 +156,46 @@ def _dl19(folder):
     return documents, queries, grades
 
 
+def _turns(folder):
+    """MTRAG: the turns of conversations about Wikipedia (clapnq) and money (fiqa).
+
+    query: what the user wrote. history: what the same user wrote before, a line
+    each. rewrite: the query as MTRAG has it to be understood alone. The documents
+    are a pool: what three retrievers found first for one of three forms of a
+    query. Some judged documents are not among them, and stay in the grades."""
+    documents, queries, grades = [], [], []
+    for course in ("clapnq", "fiqa"):
+        for path in folder.glob(f"*_{course}_*.jsonl"):
+            for result in _json_lines(path):
+                documents += [row | {"course": course} for row in result["contexts"]]
+        forms = [
+            {row["_id"]: row["text"] for row in _json_lines(folder / name)}
+            for name in (f"{course}_{form}.jsonl" for form in FORMS)
+        ]
+        table = pd.DataFrame(forms, ["query", "history", "rewrite"]).T
+        table = table.apply(lambda texts: texts.str.replace(USER, ""))
+        table["history"] = table["history"].map(_without_last)
+        ids = table.index.to_series().str.partition("<::>")
+        table = table.assign(conversation=ids[0], turn=ids[2], course=course)
+        queries.append(table)
+        qrels = pd.read_csv(folder / f"{course}_qrels.tsv", sep="\t")
+        grades.append(qrels.set_axis(["query_id", "document", "grade"], axis=1))
+    queries = pd.concat(queries).rename_axis("query_id").reset_index()
+    documents = pd.DataFrame(documents).drop_duplicates("document_id")
+    documents = documents.rename(columns={"document_id": "id", "title": "question"})
+    pairs = documents[["text", "question"]].itertuples(index=False)
+    documents["text"] = [text.removeprefix(title) for text, title in pairs]
+    return documents, queries, pd.concat(grades)
+
+
+def _json_lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _without_last(lines):
+    return "\n".join(lines.splitlines()[:-1])
+
+
 def _records(path, form, columns):
     """What the groups of a regular expression match in a file, a row for each match."""
     return pd.DataFrame(re.findall(form, path.read_text("utf-8")), columns=columns)
@@ -165,4 +210,4 @@ def _on_one_line(text):
 
 
 READERS = {"med": _smart, "cisi": _smart, "cacm": _cacm, "vaswani": _vaswani}
-READERS |= {"stackfaq": _stackfaq, "liveqa": _liveqa, "dl19": _dl19}
+READERS |= {"stackfaq": _stackfaq, "liveqa": _liveqa, "dl19": _dl19, "turns": _turns}

@@ -3,7 +3,8 @@
 answers (notebook 7), page_answers (12), graded (16): run with COURSE_LLM=live,
 OPENAI_BASE_URL and OPENAI_MODEL; `make local-llm` prints them. Each goes on where it
 was stopped. Replies go to data/live-responses.jsonl. graded, collections and queries
-(6) need `make collections`; collections also `make models` and a node."""
+(6) need `make collections`; collections also `make models` and a node. conversations
+(17) needs both, the model and the collections."""
 
 import json
 import sys
@@ -18,6 +19,7 @@ import claims
 import graded_answers
 import pages
 import sums
+import turns
 
 DATA = corpus.ROOT / "data"
 
@@ -73,5 +75,19 @@ def queries():
     pd.concat(tables).to_csv(DATA / sums.RECORD, index=False)
 
 
+def conversations():
+    """nDCG@10 of each turn of conversations, by what is sent and by search."""
+    tables = {}
+    for domain in turns.DOMAINS:
+        documents, queries = turns.load(domain)
+        queries["model's rewrite"] = turns.rewritten(queries, DATA / turns.REWRITES)
+        ours = turns.values(documents, turns.with_forms(queries))
+        folder = corpus.collections_folder() / "turns"
+        theirs = turns.values_of_retrievers(domain, queries, folder)
+        tables[domain] = turns.as_record(queries, ours.join(theirs))
+    (DATA / turns.RECORD).write_text(json.dumps(tables), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    sys.exit(machine.act(__doc__, answers, page_answers, graded, collections, queries))
+    COMMANDS = answers, page_answers, graded, collections, queries, conversations
+    sys.exit(machine.act(__doc__, *COMMANDS))

@@ -1,0 +1,307 @@
+"""Which query to send for a turn of a conversation: forms, rules, and their values.
+
+MTRAG has conversations in two domains, Wikipedia and money. `make collections`
+fetches them, and scripts/record.py records the values. A turn has a question, and
+a history: what the same user asked before, a line each."""
+
+import json
+
+import pandas as pd
+
+import utils
+from course import corpus, embedding, intervals, llm, scoring
+
+DOMAINS = {"clapnq": "Wikipedia", "fiqa": "money"}
+PREPARED = corpus.CACHE / "prepared" / "turns"  # where `make collections` writes them
+RECORD = "recorded-turns.json"
+SEARCHES = "BM25", "vectors", "sum"
+RETRIEVERS = {"bm25": "their BM25", "bge": "their BGE", "elser": "their ELSER"}
+SENT = {"questions": "history", "lastturn": "last turn", "rewrite": "rewrite"}
+WEIGHTS = (0.1, 0.25, 0.5, 0.75)  # of the question before, against the one after it
+N_WORDS = (3, 5, 10)  # of the first document of the turn before
+THREE = ["last turn", "history", "rewrite"]
+TWO = ["last turn", "model's rewrite"]
+FORMS = [*THREE, "model's rewrite", "first and last"]
+FORMS += [f"found words, {n}" for n in N_WORDS]
+RULES = ["first and last", *(f"falling, {weight}" for weight in WEIGHTS), *FORMS[5:]]
+REWRITTEN_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+REWRITES = "rewrites.jsonl"  # in data/ of who asks: they repeat other people's texts
+LONGEST = 80  # tokens of a rewritten question
+REWRITE = """A user talks with an assistant. Rewrite the user's last question, so that
+it can be understood without the earlier ones: say what words such as "it" or
+"there" stand for. Add nothing else. If it can be understood as it is, repeat it.
+Reply with the question alone.
+
+Earlier questions:
+{history}
+
+Last question: {question}
+
+Rewritten:"""
+
+
+# --- Conversations, and their forms ------------------------------------------
+
+
+def load(domain, folder=PREPARED):
+    """The documents of a domain, and its turns: a list of dicts, and a DataFrame.
+
+    `make collections` has prepared them, else FileNotFoundError. document: a dict
+    of id: grade, also of documents that the pool lacks: nobody can find them."""
+    documents = corpus.load_documents(folder)
+    documents = [each for each in documents if each["course"] == domain]
+    table = corpus.read_table(folder / "judged-queries.csv")
+    table = table[table["course"] == domain]
+    queries, qrels = corpus.judged_from(table, {}, "turns")
+    return documents, queries.assign(document=qrels, turn=queries["turn"].astype(int))
+
+
+def rewritten(queries, path):
+    """Each question as a small local model rewrites it, with the history: a Series.
+
+    A first turn stays as it is. It asks as `llm.respond` does."""
+    is_later = queries["history"] != ""
+    pairs = queries.loc[is_later, ["history", "question"]].to_dict("records")
+    call = llm.call_for(
+        lambda completion: {"text": llm.text_of(completion, may_be_cut=True).strip()},
+        {"max_tokens": LONGEST},
+        timeout=600,
+    )
+    prompts = [REWRITE.format(**pair) for pair in pairs]
+    replies = llm.respond(prompts, "rewrite", path, call, workers=2, by=REWRITTEN_BY)
+    if None in replies:
+        n = replies.count(None)
+        raise RuntimeError(f"{n} of {len(replies)} turns have no rewrite in {path}")
+    texts = queries["question"].copy()
+    texts[is_later] = [reply["text"] for reply in replies]
+    return texts
+
+
+def with_forms(queries):
+    """Queries with a column for each text that could be sent, beside their rewrite."""
+    before = queries["history"].map(str.splitlines)
+    last = queries["question"].map(lambda question: [question])
+    return queries.assign(
+        **{
+            "asked": before + last,  # a list, the first question first
+            "last turn": queries["question"],
+            "history": (before + last).str.join(" "),
+            "first and last": (before.str[:1] + last).str.join(" "),
+        }
+    )
+
+
+# --- Scores ------------------------------------------------------------------
+
+
+def parts_of(documents):
+    """The score functions of BM25 with stems, and of vectors: a list."""
+    vectors = embedding.embed(map(corpus.heading_and_text, documents))
+    by_vectors = scoring.vector_scores(vectors, documents)
+    return [scoring.bm25_scores(documents), by_vectors]
+
+
+def three(parts):
+    """BM25, vectors and their sum, of two score functions: a dict."""
+    both = scoring.weighted_sum(parts, [0.2, 0.8])
+    return dict(zip(SEARCHES, [*parts, both], strict=True))
+
+
+def sending(scores, form):
+    """A score function that sends a column of the queries instead of the question."""
+    return lambda queries: scores(queries.assign(question=queries[form]))
+
+
+def falling(scores, weight):
+    """Score function: those of all questions of a turn, summed.
+
+    The last one counts once, and each one before as `weight` times the next."""
+
+    def total(queries):
+        latest_first = queries["asked"].map(lambda asked: asked[::-1])
+        sums = None
+        for age in range(latest_first.str.len().max()):
+            texts = latest_first.str[age]
+            times = weight**age * texts.notna().to_numpy()
+            blocks = [*scores(queries.assign(question=texts.fillna("")))]
+            blocks = [(r, c, times[r, None] * block) for r, c, block in blocks]
+            if sums:
+                pairs = zip(sums, blocks, strict=True)
+                blocks = [(r, c, a + b) for (_, _, a), (r, c, b) in pairs]
+            sums = blocks
+        return sums
+
+    return total
+
+
+def rare_words(documents):
+    """The words of each document that the fewest documents have: a dict of id: list.
+
+    The rarest first."""
+    texts = [*map(corpus.heading_and_text, documents)]
+    words = [dict.fromkeys(of_text) for of_text in scoring.words_of(texts, stem=False)]
+    n_with = pd.Series([word for of_text in words for word in of_text]).value_counts()
+    n_with = n_with.to_dict()
+    pairs = zip(documents, words, strict=True)
+    return {d["id"]: sorted(w, key=n_with.get) for d, w in pairs}
+
+
+def with_words_of_found(queries, search, rare):
+    """A column for each of N_WORDS: the question, and words of what was found before.
+
+    Found: the first document for the question before, as it was asked."""
+    earlier = queries["asked"].str[-2]
+    has_one = earlier.notna()
+    found = search(queries[has_one].assign(question=earlier[has_one]), k=1)[:, 0]
+    words = pd.Series([rare[id_] for id_ in found], queries.index[has_one])
+    columns = {}
+    for n in N_WORDS:
+        added = words.str[:n].str.join(" ").reindex(queries.index, fill_value="")
+        columns[f"found words, {n}"] = queries["question"] + " " + added
+    return queries.assign(**columns)
+
+
+# --- Values ------------------------------------------------------------------
+
+
+def values_of(queries, rankings):
+    """nDCG@10 of each turn. What is outside the pool counts, and is not found."""
+    return utils.score(queries, rankings, 10)["ndcg"].round(4)
+
+
+def values(documents, queries):
+    """nDCG@10 of each turn by search and form: a DataFrame with two levels of columns.
+
+    queries: see `with_forms`."""
+    parts, rare, table = parts_of(documents), rare_words(documents), {}
+    plain = three(parts)
+    falls = {w: three([falling(part, w) for part in parts]) for w in WEIGHTS}
+    for name in SEARCHES:
+        search = utils.search_by_scores(plain[name], documents)
+        asked = with_words_of_found(queries, search, rare)
+        by_form = {f: sending(plain[name], f) for f in FORMS if f in asked}
+        both = [by_form["last turn"], by_form["rewrite"]]
+        by_form["fused"] = scoring.rrf_scores(both, 60)
+        by_form |= {f"falling, {w}": falls[w][name] for w in WEIGHTS}
+        for form, scores in by_form.items():
+            search = utils.search_by_scores(scores, documents, k=10)
+            rankings = utils.run_search(asked, search, 10)
+            table[name, form] = values_of(asked, rankings)
+    return pd.DataFrame(table)
+
+
+def values_of_retrievers(domain, queries, folder):
+    """The same of what three retrievers found in the whole collections, see SENT.
+
+    And of how many relevant documents each found by any form: "relevant"."""
+    table, relevant = {}, queries["document"].map(set)
+    table["relevant", "all"] = relevant.map(len)
+    for retriever, name in RETRIEVERS.items():
+        by_any = [set() for _ in queries.index]
+        for file, form in SENT.items():
+            path = folder / f"{retriever}_{domain}_{file}.jsonl"
+            lines = map(json.loads, path.read_text("utf-8").splitlines())
+            found = {
+                line["task_id"]: [hit["document_id"] for hit in line["contexts"]]
+                for line in lines
+            }
+            rankings = [found[id_] for id_ in queries["query_id"]]
+            table[name, form] = values_of(queries, rankings)
+            by_any = [a.union(ids) for a, ids in zip(by_any, rankings, strict=True)]
+        pairs = zip(relevant, by_any, strict=True)
+        table["relevant", name] = [len(ids & found) for ids, found in pairs]
+    return pd.DataFrame(table)
+
+
+# --- What was recorded -------------------------------------------------------
+
+
+def as_record(queries, values):
+    """A table of values as a dict that JSON can hold, see `recorded_values`."""
+    columns = {"conversation": pd.factorize(queries["conversation"])[0].tolist()}
+    columns["turn"] = queries["turn"].tolist()
+    for search, form in values:
+        columns[f"{search} | {form}"] = values[search, form].tolist()
+    return columns
+
+
+def recorded_values(domain):
+    """nDCG@10 of each turn: a DataFrame with columns of search and form.
+
+    The index has the number of the conversation and of the turn. The searches are
+    ours in the pool, and RETRIEVERS in the whole collection, as MTRAG recorded
+    them."""
+    record = json.loads((corpus.ROOT / "data" / RECORD).read_text("utf-8"))[domain]
+    table = pd.DataFrame(record).set_index(["conversation", "turn"])
+    names = table.columns.str.split(" | ", regex=False).map(tuple)
+    return table.set_axis(pd.MultiIndex.from_tuples(names), axis=1)
+
+
+# --- Comparisons -------------------------------------------------------------
+
+
+def follow_ups(table):
+    """The rows of turns that are not the first of their conversation."""
+    return table[table.index.get_level_values("turn") > 1]
+
+
+def differences(tables, pairs, searches=SEARCHES):
+    """What one form gains over another: a dict of domain: DataFrame.
+
+    tables: of `recorded_values`, by domain. pairs: a dict of label: two forms. A
+    row for each pair and search, as of `intervals.differences`, which draws whole
+    conversations. p is corrected for all rows of all domains (Holm). smallest:
+    the difference that so many conversations show four times in five."""
+    found = {}
+    for domain, table in tables.items():
+        groups = table.index.get_level_values("conversation")
+        gains = {
+            f"{label}, {search}": table[search, first] - table[search, second]
+            for label, (first, second) in pairs.items()
+            for search in searches
+        }
+        found[domain] = intervals.differences(gains, groups)
+        found[domain]["smallest"] = [
+            intervals.smallest_difference(gain, groups) for gain in gains.values()
+        ]
+    rows = pd.concat(found)
+    rows["p"] = intervals.holm(rows["p"])
+    return {domain: rows.loc[domain] for domain in tables}
+
+
+def lost_after_the_first(table, search, form):
+    """Follow-ups minus the first turn of each conversation that has both: a Series."""
+    is_first = table.index.get_level_values("turn") == 1
+    means = table[search, form].groupby(["conversation", is_first]).mean().unstack()
+    return (means[False] - means[True]).dropna()
+
+
+def with_chosen_rule(tables):
+    """The tables with one more form: "best rule", as the *other* domain has chosen it.
+
+    tables: a dict of two. And which rule it is: a DataFrame, a row for each domain
+    and a column for each search."""
+    rules, chosen = {}, {}
+    for domain, elsewhere in zip(tables, [*tables][::-1], strict=True):
+        means = tables[elsewhere].mean()
+        rules[domain] = {search: means[search][RULES].idxmax() for search in SEARCHES}
+        best = {
+            (search, "best rule"): tables[domain][search, rule]
+            for search, rule in rules[domain].items()
+        }
+        chosen[domain] = tables[domain].join(pd.DataFrame(best))
+    return chosen, pd.DataFrame.from_dict(rules, orient="index")
+
+
+def on_the_mean(tables, search, first, second):
+    """What a form gains over another on the mean of the domains: a dict.
+
+    As of `intervals.mean_of_these`: it speaks of these domains only."""
+    means, errors, sizes = [], [], []
+    for table in tables.values():
+        gain = table[search, first] - table[search, second]
+        groups = table.index.get_level_values("conversation")
+        means.append(gain.mean())
+        errors.append(intervals.standard_error(gain, groups))
+        sizes.append(groups.nunique())
+    return intervals.mean_of_these(means, errors, sizes)
