@@ -89,11 +89,6 @@ def results_folder():
     return folder
 
 
-def collections_folder():
-    """The folder of other people's collections: COLLECTIONS, or `make collections`'."""
-    return Path(os.environ.get("COLLECTIONS") or CACHE / "collections")
-
-
 # --- Documents and their ids -------------------------------------------------
 
 
@@ -268,7 +263,7 @@ def ground_truth_from(table, courses, name):
         table = table.assign(
             also=list(map(" ".join, kept)), need=table["document"].map(needs)
         )
-    return with_weights(table.reset_index(drop=True), name)
+    return with_weights(_by_conversation(table.reset_index(drop=True)), name)
 
 
 def with_weights(queries, name):
@@ -348,7 +343,7 @@ def judged_from(table, courses, name, log=None):
     The queries are a DataFrame with query_id, question, course, kind, need and
     split, and columns of your own, also those of the log, a table of queries
     with query_id and question. need: queries of one need belong together, and
-    turns of one conversation, see `_needs`. split: train, dev or test where the
+    turns of one conversation; see `need_of`. split: train, dev or test where the
     table has that column. Grades are numbers from 0. Queries of the kind
     FROM_LOG are left out. courses: a dict of document id: course; without any,
     documents and courses are not checked. name: of the file, for messages.
@@ -374,21 +369,19 @@ def judged_from(table, courses, name, log=None):
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
     queries = _with_columns_of_log(queries, log)
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
-    queries["need"] = _needs(queries, qrels)
-    return with_weights(queries, name), qrels
-
-
-def _needs(queries, qrels):
-    """The need of each query: its label, its conversation, or by `need_of`.
-
-    All turns of a conversation have one need, so needs that it joins are one."""
-    by_document = [*map(need_of, queries["query_id"], qrels)]
     needs = queries["need"].replace("", np.nan).fillna(queries.get("conversation", ""))
-    needs = needs.mask(needs == "", by_document)
+    by_document = [*map(need_of, queries["query_id"], qrels)]
+    queries["need"] = needs.mask(needs == "", by_document)
+    return with_weights(_by_conversation(queries), name), qrels
+
+
+def _by_conversation(queries):
+    """Queries whose needs are one if they share a conversation."""
     if "conversation" not in queries:
-        return needs
+        return queries
+    needs = queries.get("need", queries.get("document"))
     together = queries["conversation"].replace("", np.nan).fillna(needs)
-    return needs.map(linked(zip(needs, together, strict=True)))
+    return queries.assign(need=needs.map(linked(zip(needs, together, strict=True))))
 
 
 def _own_columns_of_queries(groups, table, name):

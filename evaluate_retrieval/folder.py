@@ -213,11 +213,12 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
         problem = "is not a course of the documents"
         utils.fail_if_any(table, elsewhere, "course", path, problem)
     log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
-    for table in tables["queries"].values():
+    for path, table in tables["queries"].items():
         log = with_history(table.rename(columns={"query": "question"}), path)
-        log = log[[*LOG_COLUMNS, *corpus.own_columns(table)]]
+        log = log[[*LOG_COLUMNS, *corpus.own_columns(log)]]
     for path, table in tables["generated"].items():
-        ground_truth = corpus.ground_truth_from(table, courses, path)
+        table = corpus.ground_truth_from(table, courses, path)
+        ground_truth = with_history(table, path)
     judged = [
         _of_documents(table, path, documents, chunks, notes, with_gone)
         for path, table in tables["judged"].items()

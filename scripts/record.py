@@ -7,7 +7,9 @@ was stopped. Replies go to data/live-responses.jsonl. graded, collections and qu
 (17) needs both, the model and the collections."""
 
 import json
+import os
 import sys
+from pathlib import Path
 
 import machine
 import pandas as pd
@@ -22,6 +24,7 @@ import sums
 import turns
 
 DATA = corpus.ROOT / "data"
+COLLECTIONS = Path(os.environ.get("COLLECTIONS") or corpus.CACHE / "collections")
 
 
 def ask(rows, name):
@@ -45,7 +48,7 @@ def page_answers():
 
 def graded():
     """What judges say of answers that people graded."""
-    path = corpus.collections_folder() / graded_answers.FILE
+    path = COLLECTIONS / graded_answers.FILE
     table = graded_answers.with_judges(path, DATA / "graded-verdicts.jsonl")
     table.to_csv(DATA / graded_answers.RECORD_FILE, index=False)
 
@@ -82,7 +85,7 @@ def conversations():
         documents, queries = turns.load(domain)
         queries["model's rewrite"] = turns.rewritten(queries, DATA / turns.REWRITES)
         ours = turns.values(documents, turns.with_forms(queries))
-        folder = corpus.collections_folder() / "turns"
+        folder = COLLECTIONS / "turns"
         theirs = turns.values_of_retrievers(domain, queries, folder)
         tables[domain] = turns.as_record(queries, ours.join(theirs))
     (DATA / turns.RECORD).write_text(json.dumps(tables), encoding="utf-8")
