@@ -230,11 +230,11 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
     queries = with_history(queries, name).assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judged, unanswered)
-    if n := queries.get("conversation", pd.Series(dtype=str)).replace("", None).count():
-        n_conversations = queries["conversation"].replace("", None).nunique()
+    if "conversation" in queries:
+        turns = queries["conversation"].mask(queries["conversation"] == "")
         notes.append(
-            f"{n:,} judged queries are turns of {n_conversations:,} conversations; the "
-            "turns of a conversation are one need"
+            f"{turns.count():,} judged queries are turns of {turns.nunique():,} "
+            "conversations; the turns of a conversation are one need"
         )
     texts = [document["text"] for document in documents]
     return Folder(
@@ -443,18 +443,17 @@ def with_history(queries, path):
     if "conversation" not in queries:
         return queries
     is_turn = queries["conversation"] != ""
-    conversations = queries[is_turn].groupby("conversation", sort=False)
     if "turn" not in queries:
-        numbers = conversations.cumcount() + 1
-        queries = queries.assign(turn=numbers.astype(str)).fillna({"turn": ""})
-    numbers = corpus.numbers_of(queries[is_turn], "turn", path)
+        numbers = queries.groupby("conversation").cumcount() + 1
+        queries = queries.assign(turn=numbers.astype(str).where(is_turn, ""))
+    turns = queries[is_turn]
+    numbers = corpus.numbers_of(turns, "turn", path).sort_values(kind="stable")
     if "history" not in queries:
         queries = queries.assign(history="")
-        for _, part in conversations:
-            part = part.loc[numbers[part.index].sort_values(kind="stable").index]
-            for row, number in numbers[part.index].items():
-                earlier = part["question"][numbers < number]
-                queries.loc[row, "history"] = "\n".join(earlier)
+        for _, part in turns.loc[numbers.index].groupby("conversation"):
+            earlier = [numbers[part.index] < number for number in numbers[part.index]]
+            histories = ["\n".join(part["question"][rows]) for rows in earlier]
+            queries.loc[part.index, "history"] = histories
     return queries
 
 
