@@ -5,6 +5,7 @@
     evaluate-retrieval gate FOLDER --baseline baseline.json.gz
     evaluate-retrieval power
     evaluate-retrieval judge FOLDER
+    evaluate-retrieval calls FOLDER
     evaluate-retrieval labels FOLDER --from OLD
 
 FOLDER has documents and, if there are any, queries and their judgements;
@@ -33,6 +34,7 @@ COMMANDS = {
     "gate": "is a search worse than in an earlier run?",
     "power": "how many queries show which difference?",
     "judge": "judge pairs in the terminal",
+    "calls": "agents that search several times: what each call adds",
     "labels": "which judgements outlive an edit of the documents?",
 }
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
@@ -174,6 +176,8 @@ def carry_out(arguments):
     if arguments.command == "judge":
         return _judge(arguments, options)
     with manifest.locked(options.out):
+        if arguments.command == "calls":
+            return _calls(arguments, options)
         if arguments.command != "compare":
             return _measure(arguments, options)
         names = arguments.a, arguments.b
@@ -239,6 +243,15 @@ def _judge(arguments, options):
         leaders = judge.leading(documents, options.out)
     says = judge.ask_in_terminal(documents, pairs, arguments.name, leaders)
     return {"says": says, "code": 0}
+
+
+def _calls(arguments, options):
+    """Compare agents that search several times: a dict."""
+    from evaluate_retrieval import agents, manifest, run
+
+    about = options.language or "detected", {}
+    with manifest.recorded_run(options.out, options.source, arguments.line, *about):
+        return agents.compared(options, run.own_of)
 
 
 def _measure(arguments, options):

@@ -14,6 +14,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import NamedTuple
 
+from course import calls
 from evaluate_retrieval import serve
 
 TRIES = 2  # so often a query that fails is asked
@@ -26,12 +27,16 @@ WRITES = 'write {"ids": […]} in one line for each query, and all else to stand
 class Answer(NamedTuple):
     """What a query got in all tries: ids, best first, or an error.
 
+    calls: of an agent that searches several times, see `course.calls`; then the ids
+    are those of all calls, in turns.
+
     The error is an OSError where nothing came, a FormError where it was no ranking,
     and a SearchError if the search says so."""
 
     ids: list
     error: Exception | None
     milliseconds: float
+    calls: list | None = None
 
 
 # --- The loop ----------------------------------------------------------------
@@ -128,7 +133,12 @@ class Process:
             started = time.perf_counter()
             try:
                 line, took = await self._ask(message)
-                return Answer(serve.ids_of(line), None, 1000 * (seconds + took))
+                took = 1000 * (seconds + took)
+                if isinstance(line, dict) and "calls" in line:
+                    several = serve.calls_of(line["calls"])
+                    ids = calls.joined([call["ids"] for call in several])
+                    return Answer(ids, None, took, several)
+                return Answer(serve.ids_of(line), None, took)
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started

@@ -30,6 +30,7 @@ IDS = ["id", "_id", "id_", "node_id", "doc_id", "document_id", "docid"]
 INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
 # Of a whole answer; Elastic's client has it in its body.
 LISTS = ["hits", "ids", "results", "documents", "points", "matches", "body"]
+CALL = ["asked", "tokens", "milliseconds"]  # what a call may tell, beside its ids
 SEARCH = "search_name"  # in a line that comes in: which of several
 HELLO = {"name", "version", "searches"}  # keys of the first line, if it is a hello
 
@@ -84,7 +85,10 @@ def answers_of(target, is_address, lines):
             results = search(query)
             if inspect.iscoroutine(results):
                 results = loop.run_until_complete(results)
-            answer = {"ids": ids_of(results)}
+            if isinstance(results, Mapping) and "calls" in results:
+                answer = {"calls": calls_of(results["calls"])}
+            else:
+                answer = {"ids": ids_of(results)}
         except FormError as error:
             answer = {"error": str(error), "is form": True}
         except Exception as error:
@@ -158,6 +162,17 @@ def ids_of(results):
     while ids and not ids[-1]:
         ids.pop()
     return ids
+
+
+def calls_of(calls):
+    """Several calls for one query: dicts with ids, and with what CALL has of them.
+
+    FormError where one has no ids."""
+    found = []
+    for call in calls:
+        told = {name: call[name] for name in CALL if part(call, name) is not None}
+        found.append(told | {"ids": ids_of(call)})
+    return found
 
 
 def listed(results):

@@ -53,14 +53,16 @@ class Search:
     no ranking. "" in a list is a place without a document. origin: "own" or
     "run". The rest grows as queries are asked. milliseconds, errors: dicts by
     query_id, of all queries and of those that failed. counts: of "queries",
-    "repeated" and "foreign" ids. ask: asks queries, and looks at no id; it raises
-    a ValueError where the first answer is no ranking."""
+    "repeated" and "foreign" ids. calls: a dict by query_id, of an agent that
+    searches several times, see `course.calls`. ask: asks queries, and looks at no
+    id; it raises a ValueError where the first answer is no ranking."""
 
     find: Callable
     origin: str
     counts: Counter
     milliseconds: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)
+    calls: dict = field(default_factory=dict)
     ask: Callable = list
 
     def __call__(self, queries, k=100):
@@ -233,7 +235,7 @@ def _of_program(name, ask, documents_of):
     that fails is asked again; if it fails again, it finds nothing. ValueError where
     the first answer is no ranking. TimeoutError where process.IN_A_ROW queries have
     no answer."""
-    kept, placed, took, errors, counts = {}, {}, {}, {}, Counter()
+    kept, placed, took, errors, counts, calls = {}, {}, {}, {}, Counter(), {}
 
     def ask_new(queries):
         messages = _messages_of(queries)
@@ -252,6 +254,7 @@ def _of_program(name, ask, documents_of):
                 f"{[*errors.values()][-1]}. --timeout gives a query more time"
             )
         kept.update({id_: answer.ids for id_, answer in answers.items()})
+        calls.update({id_: answer.calls for id_, answer in answers.items()})
         return [*messages]
 
     def find(queries):
@@ -260,7 +263,7 @@ def _of_program(name, ask, documents_of):
         placed.update(_in_place(name, new, documents_of, counts))
         return [placed[id_] for id_ in ids]
 
-    return Search(find, "own", counts, took, errors, ask_new)
+    return Search(find, "own", counts, took, errors, calls, ask_new)
 
 
 def _messages_of(queries):

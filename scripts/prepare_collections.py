@@ -32,6 +32,7 @@ ANSWERS_QRELS = "All-qrels_LiveQAMed2017-TestQuestions_2479_Judged-Answers.txt"
 GRADES = {"1-Incorrect": 0, "2-Related": 0, "3-Incomplete": 1, "4-Excellent": 2}
 FORMS = ["lastturn", "questions", "rewrite"]  # of a query, as its files are called
 USER = "|user|: "
+LISTS = ["history", "subquestions", "answers"]  # columns whose texts have several lines
 MARK = "*"  # a paraphrase of StackFAQ that is this is a mark and no query
 
 
@@ -48,7 +49,7 @@ def prepare(source, into):
     documents["course"] = documents["course"].replace("", "all")
     documents.to_json(into / "documents-with-ids.json", orient="records", indent=1)
     defaults = {"course": "all", "kind": "typed", "need": ""}
-    texts = queries.drop(columns="history", errors="ignore").map(_on_one_line)
+    texts = queries.drop(columns=LISTS, errors="ignore").map(_on_one_line)
     queries = queries.assign(**defaults | dict(texts))
     is_empty = queries["query"].isin(["", MARK])
     pairs = grades.astype({"grade": int}).merge(queries[~is_empty])  # by query or need
@@ -188,6 +189,44 @@ def _turns(folder):
     return documents, queries, pd.concat(grades)
 
 
+def _hops(folder):
+    """MuSiQue and HotpotQA: questions that take several passages, which people marked.
+
+    The documents are the paragraphs of all questions. kind: so many hops, or how
+    HotpotQA calls it. subquestions: MuSiQue's, a line each, with the answers of the
+    ones before. answers: what counts as right, a line each."""
+    documents, queries, grades = [], [], []
+
+    def add(query, paragraphs):
+        queries.append(query)
+        for title, text, is_relevant in paragraphs:
+            id_ = corpus.short_hash(f"{query['course']}\n{title}\n{text}")
+            documents.append((id_, title, text, query["course"]))
+            if is_relevant:
+                grades.append((query["query_id"], id_, 1))
+
+    for row in _json_lines(folder / "musique.json"):
+        steps = row["question_decomposition"]
+        asked = "\n".join(step["question"].replace(" >> ", " ") for step in steps)
+        for number, step in enumerate(steps, start=1):
+            asked = asked.replace(f"#{number}", step["answer"])
+        query = {"query_id": row["id"], "query": row["question"], "course": "musique"}
+        query |= {"kind": row["id"][:4], "subquestions": asked}
+        query["answers"] = "\n".join([row["answer"], *row["answer_aliases"]])
+        names = "title", "paragraph_text", "is_supporting"
+        add(query, [[part[name] for name in names] for part in row["paragraphs"]])
+    for row in _json_lines(folder / "hotpot.json"):
+        query = {"query_id": row["_id"], "query": row["question"], "course": "hotpot"}
+        query |= {"kind": row["type"], "subquestions": "", "answers": row["answer"]}
+        relevant = {title for title, _ in row["supporting_facts"]}
+        parts = [(title, "".join(text)) for title, text in row["context"]]
+        add(query, [(title, text, title in relevant) for title, text in parts])
+    documents = pd.DataFrame(documents, columns=[*DOCUMENT, "course"])
+    grades = pd.DataFrame(grades, columns=["query_id", "document", "grade"])
+    documents = documents.drop_duplicates("id")
+    return documents, pd.DataFrame(queries), grades.drop_duplicates()
+
+
 def _json_lines(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -210,4 +249,10 @@ def _on_one_line(text):
 
 
 READERS = {"med": _smart, "cisi": _smart, "cacm": _cacm, "vaswani": _vaswani}
-READERS |= {"stackfaq": _stackfaq, "liveqa": _liveqa, "dl19": _dl19, "turns": _turns}
+READERS |= {
+    "stackfaq": _stackfaq,
+    "liveqa": _liveqa,
+    "dl19": _dl19,
+    "turns": _turns,
+    "hops": _hops,
+}

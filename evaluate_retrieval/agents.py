@@ -1,0 +1,224 @@
+"""Agents that search several times for a query: files of calls, a board, and a page.
+
+The scores are those of `course.calls`. An agent is a dict of query id: calls."""
+
+import json
+import logging
+
+import pandas as pd
+
+from course import calls, corpus, intervals
+from evaluate_retrieval import pairs, serve
+from evaluate_retrieval.folder import read
+from evaluate_retrieval.read import decoded
+from evaluate_retrieval.templates import render
+
+FILES = ["calls.jsonl", "calls/*.jsonl"]  # an agent each
+COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
+COLUMNS += ["calls", "results", "tokens", "milliseconds"]
+BY = ["all found", "found"]  # what differences are told of
+MOST = 10  # questions that the page shows
+CHARACTERS = 4  # of a token, about
+log = logging.getLogger(__name__)
+
+
+# --- Files -------------------------------------------------------------------
+
+
+def agents_in(source):
+    """The agents of a folder by name, each a dict of query id: calls."""
+    paths = [path for pattern in FILES for path in sorted(source.glob(pattern))]
+    return {path.stem: read_calls(path) for path in paths}
+
+
+def read_calls(path):
+    """The calls of each query in a file of JSON Lines, a dict of query id: list.
+
+    A line is a call (query_id, ids, and perhaps call, a number, asked, tokens and
+    milliseconds), or has all messages of a query, see `calls_in`. ValueError names
+    file and line."""
+    lines = corpus.json_records(decoded(path), path)
+    agent, places = {}, {}
+    for number, record in lines:
+        try:
+            query_id = str(record["query_id"])
+            if "messages" in record:
+                new = calls_in(record["messages"])
+            else:
+                new = serve.calls_of([record])
+            place = float(record.get("call", len(agent.get(query_id, []))))
+        except (KeyError, TypeError, ValueError) as error:
+            problem = f"a line needs query_id, and ids or messages: {error}"
+            raise ValueError(f"{path}: line {number}: {problem}") from error
+        agent.setdefault(query_id, []).extend(new)
+        places.setdefault(query_id, []).extend([place] * len(new))
+    for query_id, found in agent.items():
+        order = pd.Series(places[query_id]).sort_values(kind="stable").index
+        agent[query_id] = [found[row] for row in order]
+    return agent
+
+
+def calls_in(messages):
+    """The calls in messages of a chat with tools, in the form of the OpenAI client.
+
+    What was asked is the first text among the arguments. A call without a result
+    has found nothing. ValueError where a result is no JSON with ids."""
+    found = {}
+    for message in messages:
+        for tool in message.get("tool_calls") or []:
+            arguments = json.loads(tool["function"]["arguments"] or "{}")
+            texts = (text for text in arguments.values() if isinstance(text, str))
+            found[tool["id"]] = {"asked": next(texts, ""), "ids": []}
+        if message.get("role") == "tool":
+            content = message["content"]
+            if isinstance(content, list):  # of parts
+                content = "".join(part["text"] for part in content)
+            found[message["tool_call_id"]]["ids"] = serve.ids_of(json.loads(content))
+    return [*found.values()]
+
+
+# --- The work ----------------------------------------------------------------
+
+
+def compared(options, own_of):
+    """Compare the agents of a folder, and write calls.csv and calls.html: a dict.
+
+    options: `run.Options`. own_of: `run.own_of`: searches of your own are agents,
+    too. The others are compared with the incumbent, or with the first. ValueError
+    without an agent, and for a folder without judgements."""
+    folder = read(options.source, options.language)
+    for note in folder.notes:
+        log.info(note)
+    if "judged" not in folder.test:
+        raise ValueError(f"{options.source}: no judged queries, so nothing to score")
+    queries = folder.test["judged"].reset_index(drop=True)
+    agents = agents_in(options.source) if options.source.is_dir() else {}
+    with own_of(folder, options) as own:
+        for name, search in own.items():
+            found = zip(queries["query_id"], search.find(queries), strict=True)
+            one = {id_: [{"ids": [*filter(None, ids)]}] for id_, ids in found if ids}
+            several = {id_: each for id_, each in search.calls.items() if each}
+            agents[name] = one | several
+    if not agents:
+        advice = "write calls.jsonl, or name a search of your own"
+        raise ValueError(f"{options.source}: no agent; {advice}")
+    base = options.incumbent or next(iter(agents))
+    if base not in agents:
+        there = ", ".join(agents)
+        raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
+    for name, agent in agents.items():
+        _check(name, agent, queries, folder)
+    tables = {
+        name: calls.table(
+            agent, dict(zip(queries["query_id"], queries["document"], strict=True))
+        )
+        for name, agent in agents.items()
+    }
+    groups = intervals.groups_of(queries)
+    board, rows = board_of(tables, groups), differences_of(tables, base, groups)
+    log.info(board.round(3).to_string(na_rep=""))
+    if len(rows):
+        log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
+        log.info(rows.round(3).to_string())
+    by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
+    files = [options.out / "calls.csv", options.out / "calls.html"]
+    corpus.write_table(by_query, files[0])
+    page = page_of(folder, queries, agents, tables, base, board, rows)
+    files[1].write_text(page, "utf-8")
+    shown = board.round(6).rename_axis("agent").reset_index()
+    result = {"board": shown.to_dict("records"), "incumbent": base, "files": files}
+    rows = rows.round(6).rename_axis(["agent", "measure"]).reset_index()
+    says = f"Read {files[1]}: what each call of two agents found."
+    return result | {"differences": rows.to_dict("records"), "says": says, "code": 0}
+
+
+def _check(name, agent, queries, folder):
+    """Count what an agent has that is not here; fill in tokens where none are told.
+
+    A chunk is its document."""
+    texts = {each["id"]: corpus.heading_and_text(each) for each in folder.documents}
+    unknown = agent.keys() - {*queries["query_id"]}
+    lacking = [id_ for id_ in queries["query_id"] if id_ not in agent]
+    foreign, n_ids = 0, 0
+    for found in agent.values():
+        for call in found:
+            call["ids"] = [folder.chunks.get(id_, id_) for id_ in call["ids"]]
+            foreign += sum(id_ not in texts for id_ in call["ids"])
+            n_ids += len(call["ids"])
+            if folder.has_texts:
+                characters = sum(len(texts.get(id_, "")) for id_ in call["ids"])
+                call.setdefault("tokens", characters / CHARACTERS)
+    counts = {
+        "queries here have no calls, and count as nothing found": len(lacking),
+        "of its queries are not judged here": len(unknown),
+        f"of {n_ids:,} ids are of no document, and count as not relevant": foreign,
+    }
+    for problem, n in counts.items():
+        if n:
+            log.warning(f"{name}: {n:,} {problem}")
+    if len(lacking) == len(queries):
+        raise ValueError(f"{name}: calls for none of the {len(queries):,} queries")
+
+
+def board_of(tables, groups):
+    """The means of `calls.table` of each agent: a DataFrame with COLUMNS.
+
+    low, high: 95 % interval of all found."""
+    rows = {}
+    for name, table in tables.items():
+        low, high = intervals.confidence_interval(table["all found"], groups)
+        rows[name] = {**table.mean(), "low": low, "high": high}
+    board = pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
+    return board.sort_values("all found", ascending=False, kind="stable")
+
+
+def differences_of(tables, base, groups):
+    """Each agent minus the base, by BY: a DataFrame; p is corrected for all rows."""
+    gains = {
+        (name, by): table[by] - tables[base][by]
+        for name, table in tables.items()
+        for by in BY
+        if name != base
+    }
+    rows = intervals.differences(
+        {str(key): gain for key, gain in gains.items()}, groups
+    )
+    index = pd.MultiIndex.from_tuples(gains) if gains else rows.index
+    rows = rows.assign(p=intervals.holm(rows["p"])).set_axis(index)
+    return rows.assign(**rows[["low", "high"]].clip(-1, 1))
+
+
+def page_of(folder, queries, agents, tables, base, board, rows):
+    """The page of the base and the best other agent, with their calls: HTML.
+
+    It shows the questions where one found most more than the other."""
+    names = [base, *[name for name in board.index if name != base][:1]]
+    gain = tables[names[-1]]["found"] - tables[base]["found"]
+    order = gain.abs().sort_values(ascending=False, kind="stable")
+    by_id = queries.set_index("query_id")
+    questions = [
+        {
+            "id": id_,
+            "question": by_id.loc[id_, "question"],
+            "relevant": by_id.loc[id_, "document"],
+            "gain": gain[id_],
+            "calls": {name: agents[name].get(id_, []) for name in names},
+            "after": {
+                name: calls.found_after(
+                    agents[name].get(id_, []), by_id.loc[id_, "document"]
+                )
+                for name in names
+            },
+        }
+        for id_ in order.index[:MOST]
+    ]
+    return render(
+        "agents.html.j2",
+        names=names,
+        board=board,
+        rows=rows,
+        slices=pairs.by_slice(gain.to_numpy(), queries),
+        base=base,
+        questions=questions,
+        titles=corpus.headings(folder.documents),
+    )

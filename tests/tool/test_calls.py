@@ -1,0 +1,140 @@
+"""Test agents that search several times: scores, files of calls, and the command."""
+
+import json
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course import calls
+from evaluate_retrieval import __main__, agents, serve
+
+IDS = st.lists(st.sampled_from("abcdefgh"), max_size=5, unique=True)
+LISTS = st.lists(IDS, min_size=1, max_size=4)
+RELEVANT = st.sets(st.sampled_from("abcdxy"), min_size=1)
+
+
+@given(LISTS, RELEVANT)
+def test_a_later_call_never_takes_anything_away(lists, relevant):
+    agent = [{"ids": ids} for ids in lists]
+    after = calls.found_after(agent, relevant)
+    assert after == sorted(after)
+    scores = calls.scores(agent, relevant)
+    assert scores["found"] >= scores["first call"] == after[0]
+    assert scores["found"] == len(relevant & {*chain(*lists)}) / len(relevant)
+    assert (scores["recovery"] > 0) == (after[-1] > after[0])
+    sizes, total = dict.fromkeys("abcdefgh", 3), 3 * sum(map(len, lists))
+    within = calls.found_within(agent, relevant, sizes, [0, total])
+    assert within == [0, scores["found"]]
+
+
+@given(LISTS, st.sampled_from(calls.HOW), st.integers(0, 20))
+def test_joined_lists_have_each_id_once_and_a_first_id_of_each_list_early(
+    lists, how, k
+):
+    ids = calls.joined(lists, how)
+    assert sorted(ids) == sorted({*chain(*lists)})
+    assert calls.joined(lists, how, k) == ids[:k]
+    if how == "in turns":
+        assert {each[0] for each in lists if each} <= {*ids[: len(lists)]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of three questions, each of which takes two documents."""
+    source = tmp_path / "data"
+    (source / "calls").mkdir(parents=True)
+    documents = [{"id": id_, "text": f"text of {id_}"} for id_ in "abcdef"]
+    (source / "documents.json").write_text(json.dumps(documents))
+    (source / "queries.csv").write_text("id,text\nq1,one\nq2,two\nq3,three\n")
+    pairs = {"q1": "ab", "q2": "cd", "q3": "ef"}
+    lines = [f"{query} 0 {id_} 1\n" for query in pairs for id_ in pairs[query]]
+    (source / "qrels.txt").write_text("".join(lines))
+    return source
+
+
+def lines_of(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+TOOL = {"id": "1", "function": {"name": "find", "arguments": '{"k": 3, "q": "who?"}'}}
+MESSAGES = [
+    {"role": "user", "content": "one"},
+    {"role": "assistant", "tool_calls": [TOOL, TOOL | {"id": "2"}]},
+    {"role": "tool", "tool_call_id": "1", "content": '[{"id": "a"}, {"id": "x"}]'},
+]
+
+
+def test_calls_are_read_in_their_order_and_those_of_messages_too(folder):
+    path = folder / "calls.jsonl"
+    two = {"query_id": "q1", "call": 2, "ids": ["b"], "tokens": 7}
+    one = {"query_id": "q1", "call": 1, "ids": [{"id": "a"}], "asked": "who?"}
+    path.write_text(lines_of(two, one, {"query_id": 2, "messages": MESSAGES}))
+    assert agents.read_calls(path) == {
+        "q1": [{"ids": ["a"], "asked": "who?"}, {"ids": ["b"], "tokens": 7}],
+        "2": [{"ids": ["a", "x"], "asked": "who?"}, {"ids": [], "asked": "who?"}],
+    }
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"ids": ["a"]},
+        {"query_id": "q1"},
+        {"query_id": "q1", "ids": 7},
+        {"query_id": "q1", "messages": [MESSAGES[2]]},
+        {"query_id": "q1", "messages": [MESSAGES[1], MESSAGES[2] | {"content": "no"}]},
+    ],
+)
+def test_a_line_that_is_no_call_is_named(folder, record):
+    path = folder / "calls.jsonl"
+    path.write_text(lines_of({"query_id": "q1", "ids": []}, record))
+    with pytest.raises(ValueError, match=r"calls\.jsonl: line 2"):
+        agents.read_calls(path)
+
+
+AGENT = """
+def twice(question, course, query):
+    second = {"q1": "b", "q2": "x", "q3": "f"}[query["query_id"]]
+    first = {"q1": "a", "q2": "c", "q3": "e"}[query["query_id"]]
+    return {"calls": [{"asked": question, "ids": [first]}, {"ids": [second, "a"]}]}
+
+
+SEARCHES = {"twice": twice}
+"""
+
+
+@pytest.mark.filterwarnings("default")  # the command says them
+def test_the_command_compares_agents_and_shows_their_calls(folder, tmp_path, capsys):
+    once = [{"query_id": "q1", "ids": ["a", "b"]}, {"query_id": "q9", "ids": ["a"]}]
+    (folder / "calls" / "once.jsonl").write_text(lines_of(*once))
+    (tmp_path / "agents.py").write_text(AGENT)
+    line = ["calls", str(folder), "--out", str(tmp_path / "out"), "--json"]
+    code = __main__.main([*line, "--searches", str(tmp_path / "agents.py")])
+    told = capsys.readouterr()
+    result = json.loads(told.out)
+    assert code == 0, told.err
+    board = {row["agent"]: row for row in result["board"]}
+    twice, once = board["own: twice"], board["once"]
+    assert (twice["found"], twice["first call"], twice["calls"]) == (0.833333, 0.5, 2)
+    assert once["all found"] == pytest.approx(1 / 3, abs=1e-6)
+    assert twice["waste"] == pytest.approx((2 / 3 + 1 / 3 + 1 / 3) / 3, abs=1e-6)
+    assert [row["agent"] for row in result["differences"]] == ["own: twice"] * 2
+    for problem in (
+        "once: 2 queries here have no calls",
+        "once: 1 of its queries are not",
+        "twice: 1 of 8 ids are of no document",
+    ):
+        assert problem in told.err.replace("warning: ", "")
+    page = (tmp_path / "out" / "calls.html").read_text("utf-8")
+    assert "● text of f" in page
+    assert "○" in page
+
+
+def test_a_search_with_several_lists_is_one_ranking_elsewhere():
+    assert serve.calls_of([{"ids": [7], "tokens": 3, "more": 1}]) == [
+        {"tokens": 3, "ids": ["7"]}
+    ]
+    with pytest.raises(serve.FormError):
+        serve.calls_of([{"asked": "no ids"}])
