@@ -239,7 +239,7 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judged, unanswered)
     if "conversation" in queries:
-        turns = queries["conversation"].mask(queries["conversation"] == "")
+        turns = queries["conversation"].replace("", None)
         notes.append(
             f"{turns.count():,} judged queries are turns of {turns.nunique():,} "
             "conversations; the turns of a conversation are one need"
@@ -459,9 +459,9 @@ def with_history(queries, path):
     if "history" not in queries:
         queries = queries.assign(history="")
         for _, part in turns.loc[numbers.index].groupby("conversation"):
-            earlier = [numbers[part.index] < number for number in numbers[part.index]]
-            histories = ["\n".join(part["question"][rows]) for rows in earlier]
-            queries.loc[part.index, "history"] = histories
+            place = numbers[part.index]
+            earlier = [part["question"][place < number] for number in place]
+            queries.loc[part.index, "history"] = [*map("\n".join, earlier)]
     return queries
 
 

@@ -4,7 +4,7 @@ answers (notebook 7), page_answers (12), graded (16): run with COURSE_LLM=live,
 OPENAI_BASE_URL and OPENAI_MODEL; `make local-llm` prints them. Each goes on where it
 was stopped. Replies go to data/live-responses.jsonl. graded, collections and queries
 (6) need `make collections`; collections also `make models` and a node. conversations
-(17) needs both, the model and the collections."""
+(17) and agents (18) need both, the model and the collections."""
 
 import json
 import os
@@ -19,6 +19,7 @@ from course import answering, corpus, elastic, llm
 sys.path.append(str(machine.ROOT / "notebooks" / "more"))
 import claims
 import graded_answers
+import hops
 import pages
 import sums
 import turns
@@ -91,6 +92,21 @@ def conversations():
     (DATA / turns.RECORD).write_text(json.dumps(tables), encoding="utf-8")
 
 
+def agents():
+    """What agents were shown for questions of several hops, and what was answered."""
+    path = DATA / "hops.jsonl"
+    kept = {course: hops.record(course, path) for course in ("musique", "hotpot")}
+    (DATA / hops.RECORD).write_text(json.dumps(kept), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    COMMANDS = answers, page_answers, graded, collections, queries, conversations
+    COMMANDS = (
+        agents,
+        answers,
+        page_answers,
+        graded,
+        collections,
+        queries,
+        conversations,
+    )
     sys.exit(machine.act(__doc__, *COMMANDS))

@@ -5,6 +5,8 @@ collections` fetches them, and scripts/record.py records what agents were shown.
 agent is a dict of query id: calls, and a call a dict, see `course.calls`."""
 
 import json
+import string
+from collections import Counter
 
 import pandas as pd
 
@@ -12,9 +14,13 @@ import utils
 from course import corpus, llm, scoring
 
 PREPARED = corpus.CACHE / "prepared" / "hops"  # where `make collections` writes them
+RECORD = "recorded-hops.json"
+AGENTS = ["one search", "one search, 15", "small model", "sub-questions"]
+MARKS = {*string.punctuation}
 K = 5  # passages of a call
 MORE = 15  # of one search, as many as those of the loop
 N_CALLS = 3  # of the loop, at most
+N_ANSWERED = 80  # of these, for answers
 N_ASKED = 100  # questions of MuSiQue that the small model was asked
 LONGEST = 24  # tokens of an answer
 LONGEST_PASSAGE = 150  # words
@@ -82,9 +88,9 @@ def one_search(question, find, k=K):
     return [{"asked": question["question"], "ids": find(question["question"], k)}]
 
 
-def by_subquestions(question, find):
+def by_subquestions(question, find, k=K):
     """Each sub-question is searched, with the right answers of the ones before."""
-    return [{"asked": text, "ids": find(text)} for text in question["subquestions"]]
+    return [{"asked": text, "ids": find(text, k)} for text in question["subquestions"]]
 
 
 def loop(question, find, records, path):
@@ -144,3 +150,120 @@ def as_text(ids, records):
         + " ".join(records[id_]["text"].split()[:LONGEST_PASSAGE])
         for id_ in ids
     )
+
+
+# --- Answers ------------------------------------------------------------------
+
+
+def words_of(text):
+    """The words of a short answer, as SQuAD compares them: no case, marks, articles."""
+    text = "".join(letter for letter in text.lower() if letter not in MARKS)
+    return [word for word in text.split() if word not in ("a", "an", "the")]
+
+
+def exact_match(text, right):
+    """1.0 if a text is one of the right answers, else 0.0 (Rajpurkar et al. 2016).
+
+    >>> exact_match("The Eiffel Tower.", ["tower of London", "Eiffel tower"])
+    1.0
+    """
+    return float(any(words_of(text) == words_of(each) for each in right))
+
+
+def f1(text, right):
+    """The F1 of the words of a text and of a right answer, the best of them.
+
+    >>> f1("in Paris, France", ["Paris"])
+    0.5
+    """
+    return max(_f1(words_of(text), words_of(each)) for each in right)
+
+
+def _f1(said, wanted):
+    shared = sum((Counter(said) & Counter(wanted)).values())
+    return 2 * shared / (len(said) + len(wanted)) if shared else 0.0
+
+
+# --- What was recorded --------------------------------------------------------
+
+
+def record(course, path):
+    """What agents were shown for the questions of a collection: a dict for JSON.
+
+    path: of the small model's replies; it was asked for the answers to the first
+    N_ANSWERED of `drawn`. No texts are in it. Tokens are characters divided by
+    four."""
+    documents, questions = load(course)
+    find, records = searcher(documents), {each["id"]: each for each in documents}
+    asked = drawn(questions)["query_id"].to_list() if course == "musique" else []
+    rows, shown = {}, set()
+    for row in questions.to_dict("records"):
+        agents = {"one": one_search(row, find, MORE)}
+        agents["parts"] = by_subquestions(row, find, 2 * K)
+        answers = {}
+        if row["query_id"] in asked:
+            agents["loop"] = loop(row, find, records, path)
+        if row["query_id"] in asked[:N_ANSWERED]:
+            for name, calls in answered(agents).items():
+                text = answer(row, calls, records, path)
+                right = row["answers"]
+                answers[name] = [exact_match(text, right), round(f1(text, right), 4)]
+        lists = {name: [call["ids"] for call in agents[name]] for name in agents}
+        shown.update(id_ for ids in lists.values() for each in ids for id_ in each)
+        rows[row["query_id"]] = {
+            "kind": row["kind"],
+            "relevant": [*row["document"]],
+            "lists": lists,
+            "answers": answers,
+        }
+    texts = {id_: corpus.heading_and_text(records[id_]) for id_ in sorted(shown)}
+    sizes = {id_: len(text) // 4 for id_, text in texts.items()}
+    return {"questions": rows, "sizes": sizes}
+
+
+def answered(agents):
+    """The calls whose passages the small model answers from, by name: a dict."""
+    parts = [call | {"ids": call["ids"][:K]} for call in agents["parts"]]
+    first, *_ = agents["one"]
+    one = [first | {"ids": first["ids"][:K]}]
+    return {
+        "no passage": [],
+        "one search": one,
+        "one search, 15": [first],
+        "small model": agents["loop"],
+        "sub-questions": parts,
+    }
+
+
+def recorded(course):
+    """The recorded questions of musique or hotpot, and their agents.
+
+    Questions: a DataFrame with kind and relevant, a list of ids; the index is their
+    id. Agents: a dict of name: dict of id: calls, see `course.calls`: *one search*
+    (5 results), *one search, 15*, *sub-questions* (5 each) and *small model*; the
+    last one was asked 100 questions. sizes: tokens of each id. answers: exact match
+    and F1, a DataFrame with two levels of columns."""
+    path = corpus.ROOT / "data" / RECORD
+    kept = json.loads(path.read_text("utf-8"))[course]
+    rows = kept["questions"]
+    questions = pd.DataFrame.from_dict(rows, orient="index")
+    agents, answers = {name: {} for name in AGENTS}, {}
+    for id_, row in rows.items():
+        lists = row["lists"]
+        cut = {
+            "one search": [lists["one"][0][:K]],
+            "one search, 15": lists["one"],
+            "sub-questions": [ids[:K] for ids in lists["parts"]],
+            "small model": lists.get("loop", []),
+        }
+        for name, each in cut.items():
+            if each:
+                agents[name][id_] = [{"ids": ids} for ids in each]
+        if row["answers"]:
+            answers[id_] = {
+                (measure, name): values[place]
+                for name, values in row["answers"].items()
+                for place, measure in enumerate(["exact match", "F1"])
+            }
+    answers = pd.DataFrame.from_dict(answers, orient="index")
+    return questions[["kind", "relevant", "lists"]], agents, kept["sizes"], answers
