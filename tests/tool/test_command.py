@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from course import corpus
+from course import corpus, embedding
 from evaluate_retrieval import __main__, built_in, folder, labels, manifest
 
 N = 60
@@ -295,7 +295,7 @@ def test_a_run_keeps_what_people_wrote_and_removes_the_page_of_the_last(said_by)
 
 
 def test_nothing_is_tuned_where_that_is_asked_for(said_by, monkeypatch):
-    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
+    monkeypatch.setattr(embedding, "can_embed", lambda: False)
     monkeypatch.setattr(built_in, "BM25_SETTINGS", None)
     _, result, text = said_by("{enough} --no-tuning --searches {mine}/alone.py")
     assert "error" not in result, text
