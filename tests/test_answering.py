@@ -1,11 +1,10 @@
 """From hit to answer: recorded and live answers, their stages, and the judges of 16."""
 
 import json
-import math
 
 import pandas as pd
 import pytest
-from chat_server import answer, live, prompt_of, raw
+from chat_server import answer, live, raw
 
 from course import answering, llm
 
@@ -68,19 +67,6 @@ def rows_of(*answers):
     """Rows of q2, q1 and q3, the last without an answer, as `with_answers` has them."""
     table = pd.DataFrame({"query_id": ["q2", "q1", "q3"], "answer": answers})
     return table.assign(prompt=["two", "one", "three"]).set_index(pd.Index([5, 3, 4]))
-
-
-def test_a_model_says_fact_by_fact_what_a_new_answer_states(tmp_path):
-    def reply(body):
-        p = 0.6 if "fact: b" in prompt_of(body) else 0.4
-        return answer("", top_logprobs={"1": math.log(p), "0": math.log(1 - p)})
-
-    with live(reply):
-        stated = answering.read_facts(rows_of("x", "y", "z"), FACTS, tmp_path)
-    assert stated.fillna("none").to_dict() == {5: "1", 3: "01", 4: "none"}
-    no_verdict = answer("", top_logprobs={"5": -0.1})
-    with live(no_verdict), pytest.raises(RuntimeError, match="of 01"):
-        answering.read_facts(rows_of("new", "y", "z"), FACTS, tmp_path)
 
 
 def test_a_recorded_answer_has_its_reading_and_a_refusal_states_nothing(tmp_path):

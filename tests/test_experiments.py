@@ -78,17 +78,6 @@ def test_nothing_to_compare_is_an_error():
         experiments.cross_fit(fixed, [], THREE, THREE)
 
 
-def test_refusal_at_the_same_price_for_answerable_queries():
-    def scores(queries):
-        yield [1, 0], [0, 2], np.array([[0.2, 0.7], [0.1, 0.3]])
-
-    best = experiments.best_scores(scores, THREE)
-    assert best.tolist() == [0.3, 0.7, -np.inf]
-    answerable = np.arange(100) / 100  # the lowest five of a hundred are refused
-    assert experiments.refused(answerable, [0.01, 0.04, 0.5, -np.inf]) == 0.75
-    assert experiments.refused([1, 1], [1, 0.9]) == 0.5  # what reaches it is answered
-
-
 def test_two_estimates_are_the_raw_and_the_condensed_list():
     """b and c answer the query, and x and y were never judged."""
     queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
@@ -114,15 +103,6 @@ def test_what_counts_and_what_is_kept_unless_asked_for():
     sixth = fixed("vwxyza", "b", "c")
     compared = experiments.compare({"sixth": sixth}, THREE)
     assert compared["hit_rate"].tolist() == [pytest.approx(2 / 3)]
-
-
-def test_boards_of_halves_are_means_and_tau_counts_pairs_in_the_same_order():
-    halves = experiments.half_boards(
-        pd.DataFrame(np.ones((7, 3))), np.random.default_rng()
-    )
-    assert np.concatenate(halves) == pytest.approx(1)
-    first, second = np.array([[1, 1, 2], [1, 2, 3]]), np.array([[1, 2, 2], [3, 2, 1]])
-    assert experiments.tau(first, second).tolist() == [pytest.approx(1 / 3), -1]
 
 
 def test_differences_of_pairs_are_corrected_over_all_kinds():

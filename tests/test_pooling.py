@@ -1,9 +1,6 @@
 """Test which queries and pairs to judge, which next, and the grades of a model."""
 
-import numpy as np
 import pandas as pd
-import pytest
-from chat_server import answer, live, prompt_of
 
 from course import corpus, pooling
 from evaluate_retrieval import lists
@@ -34,26 +31,6 @@ def test_queries_of_a_log_with_single_pairs_judged_are_no_judged_queries(tmp_pat
     table.to_csv(tmp_path / "judged-queries.csv", index=False)
     queries, qrels = corpus.load_judged_queries(tmp_path)
     assert (queries["query_id"].tolist(), qrels) == (["q1"], [{"a": 1}])
-
-
-def test_a_model_grades_each_pair_once_and_few_without_a_digit_are_counted(tmp_path):
-    ids, path = [f"d{number:02}" for number in range(40)], tmp_path / "grades.jsonl"
-    documents = [{"id": id_, "question": id_, "text": "Text."} for id_ in ids]
-    pairs = pd.DataFrame({"document": ids, "query": "Why?"})
-    assert np.isnan(pooling.graded(pairs, documents, path)).all()  # not live
-
-    def reply(body):
-        says = "The" if "document: d07" in prompt_of(body) else "1"
-        return answer(says, top_logprobs={says: np.log(0.6), "x": -1})
-
-    with live(reply) as server:
-        for _ in range(2):
-            with pytest.warns(UserWarning, match="1 of 40"):
-                grades = pooling.graded(pairs, documents, path)
-            assert np.flatnonzero(grades != 1).tolist() == [7]
-        assert len(server.requests) == 40
-        with pytest.raises(RuntimeError, match="1 of 1"):
-            pooling.graded(pairs[:10], documents, path)
 
 
 def test_a_pool_has_what_any_search_finds_once_and_its_order_tells_no_rank():
