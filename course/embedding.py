@@ -149,9 +149,10 @@ def _model_files(name=None):
 def _load_model(folder, _):
     if (folder / onnx_model.MODEL).exists() and not (folder / "modules.json").exists():
         return onnx_model.OnnxModel(folder)
-    if not find_spec("sentence_transformers"):
-        raise RuntimeError(f"{folder}: no {onnx_model.MODEL} there")
-    from sentence_transformers import SentenceTransformer
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise RuntimeError(f"{folder}: no {onnx_model.MODEL} there") from error
 
     if is_fetched := MODELS.resolve() in folder.resolve().parents:
         _check_files(folder)

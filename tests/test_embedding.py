@@ -247,6 +247,7 @@ def test_without_sentence_transformers_the_vectors_are_by_onnx(
         "find_spec",
         lambda name: None if name == "sentence_transformers" else here(name),
     )
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     embedding.bundled_model.cache_clear()
     try:
         assert embedding.can_embed()

@@ -5,8 +5,10 @@ import inspect
 import subprocess
 import sys
 
+import hops
+
 import utils
-from course import corpus
+from course import calls, corpus
 
 
 def test_every_public_function_has_an_example_that_holds():
@@ -16,6 +18,12 @@ def test_every_public_function_has_an_example_that_holds():
     failed, tried = doctest.testmod(utils)
     assert failed == 0
     assert tried > 25
+
+
+def test_examples_of_calls_and_short_answers_hold():
+    for module in (calls, hops):
+        failed, tried = doctest.testmod(module)
+        assert failed == 0 < tried
 
 
 IMPORTS = """

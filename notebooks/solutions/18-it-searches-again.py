@@ -64,14 +64,14 @@ chats = [[["a", "x"], ["b"], ["y"]], [["a", "b"]], [["x"], ["a"], ["a", "c"]], [
 inputs = [(lists, needs) for lists in chats for needs in (["a", "b"], [*"abcd"])]
 hint = "Only what the first list lacks counts."
 exercises.compare(recovery, solution["recovery"], inputs, hint)
-print("The agent above:", recovery([call["ids"] for call in agent], needed))
+print("The agent above:", recovery([call["ids"] for call in two_calls], needed))
 
 
 # %% 2 check
 chats = [[["a"], ["b", "c", "d"]], [["a", "b"], ["b", "c"]], [[*"abc"], [], [*"xyz"]]]
 inputs = [(lists, k) for lists in chats for k in (1, 3, 9)]
 exercises.compare(in_turns, solution["in_turns"], inputs, "Lists differ in length.")
-print("The agent above, at four:", in_turns([call["ids"] for call in agent], 4))
+print("The agent above, at four:", in_turns([call["ids"] for call in two_calls], 4))
 
 
 # %% 3 check
