@@ -78,6 +78,7 @@ class OnnxModel:
         self.session = onnxruntime.InferenceSession(
             folder / MODEL, options, providers=["CPUExecutionProvider"]
         )
+        self.inputs = [each.name for each in self.session.get_inputs()]
         self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self.tokenizer.enable_truncation(LONGEST)
         self.tokenizer.enable_padding()
@@ -102,8 +103,7 @@ class OnnxModel:
             "attention_mask": mask,
             "token_type_ids": np.array([part.type_ids for part in parts]),
         }
-        names = {each.name for each in self.session.get_inputs()}
-        given = {name: values for name, values in given.items() if name in names}
+        given = {name: given[name] for name in self.inputs}
         [pieces, *_] = self.session.run(None, given)
         if self.takes_first:
             vectors = pieces[:, 0]

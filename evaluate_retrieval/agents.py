@@ -106,14 +106,12 @@ def compared(options, own_of):
     if base not in agents:
         there = ", ".join(agents)
         raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
+    texts = {each["id"]: corpus.heading_and_text(each) for each in folder.documents}
+    sizes = {id_: len(text) / CHARACTERS for id_, text in texts.items()}
     for name, agent in agents.items():
-        _check(name, agent, queries, folder)
-    tables = {
-        name: calls.table(
-            agent, dict(zip(queries["query_id"], queries["document"], strict=True))
-        )
-        for name, agent in agents.items()
-    }
+        _check(name, agent, queries, folder, sizes)
+    qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
+    tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
     groups = intervals.groups_of(queries)
     board, rows = board_of(tables, groups), differences_of(tables, base, groups)
     log.info(board.round(3).to_string(na_rep=""))
@@ -132,22 +130,21 @@ def compared(options, own_of):
     return result | {"differences": rows.to_dict("records"), "says": says, "code": 0}
 
 
-def _check(name, agent, queries, folder):
+def _check(name, agent, queries, folder, sizes):
     """Count what an agent has that is not here; fill in tokens where none are told.
 
-    A chunk is its document."""
-    texts = {each["id"]: corpus.heading_and_text(each) for each in folder.documents}
+    A chunk is its document. sizes: about so many tokens has each document."""
     unknown = agent.keys() - {*queries["query_id"]}
     lacking = [id_ for id_ in queries["query_id"] if id_ not in agent]
     foreign, n_ids = 0, 0
     for found in agent.values():
         for call in found:
             call["ids"] = [folder.chunks.get(id_, id_) for id_ in call["ids"]]
-            foreign += sum(id_ not in texts for id_ in call["ids"])
+            foreign += sum(id_ not in sizes for id_ in call["ids"])
             n_ids += len(call["ids"])
             if folder.has_texts:
-                characters = sum(len(texts.get(id_, "")) for id_ in call["ids"])
-                call.setdefault("tokens", characters / CHARACTERS)
+                tokens = sum(sizes.get(id_, 0) for id_ in call["ids"])
+                call.setdefault("tokens", tokens)
     counts = {
         "queries here have no calls, and count as nothing found": len(lacking),
         "of its queries are not judged here": len(unknown),

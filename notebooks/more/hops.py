@@ -112,7 +112,7 @@ def loop(question, find, records, path):
             question=question["question"],
             asked="; ".join(asked),
         )
-        [reply] = _replies([prompt], "next search", path, call)
+        reply = _reply(prompt, "next search", path, call)
         if (query := reply["query"].strip()) in ("", *asked):
             break
         calls.append({"asked": query, "ids": find(query)})
@@ -128,14 +128,14 @@ def answer(question, calls, records, path):
     )
     passages = as_text(ids_shown(calls), records) or "There are no passages."
     prompt = ANSWER.format(passages=passages, question=question["question"])
-    return _replies([prompt], "answer", path, call)[0]["text"].strip()
+    return _reply(prompt, "answer", path, call)["text"].strip()
 
 
-def _replies(prompts, schema, path, call):
-    replies = llm.respond(prompts, schema, path, call, workers=1, by=MODEL)
-    if None in replies:
+def _reply(prompt, schema, path, call):
+    [reply] = llm.respond([prompt], schema, path, call, workers=1, by=MODEL)
+    if reply is None:
         raise RuntimeError(f"{path} lacks a reply of {MODEL}; set COURSE_LLM=live")
-    return replies
+    return reply
 
 
 def ids_shown(calls):
