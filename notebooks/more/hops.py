@@ -20,7 +20,6 @@ MARKS = {*string.punctuation}
 K = 5  # passages of a call
 MORE = 15  # of one search, as many as those of the loop
 N_CALLS = 3  # of the loop, at most
-N_ANSWERED = 70  # of these, for answers
 N_ASKED = 100  # questions of MuSiQue that the small model was asked
 LONGEST = 24  # tokens of an answer
 LONGEST_PASSAGE = 150  # words
@@ -190,9 +189,8 @@ def _f1(said, wanted):
 def record(course, path):
     """What agents were shown for the questions of a collection: a dict for JSON.
 
-    path: of the small model's replies; it was asked for the answers to the first
-    N_ANSWERED of `drawn`. No texts are in it. Tokens are characters divided by
-    four."""
+    path: of the small model's replies. No texts are in it. Tokens are characters
+    divided by four."""
     documents, questions = load(course)
     find, records = searcher(documents), {each["id"]: each for each in documents}
     asked = drawn(questions)["query_id"].to_list() if course == "musique" else []
@@ -203,7 +201,6 @@ def record(course, path):
         answers = {}
         if row["query_id"] in asked:
             agents["loop"] = loop(row, find, records, path)
-        if row["query_id"] in asked[:N_ANSWERED]:
             for name, calls in answered(agents).items():
                 text = answer(row, calls, records, path)
                 right = row["answers"]
@@ -239,13 +236,13 @@ def recorded(course):
     """The recorded questions of musique or hotpot, and their agents.
 
     Questions: a DataFrame with kind and relevant, a list of ids; the index is their
-    id. Agents: a dict of name: dict of id: calls, see `course.calls`: *one search*
-    (5 results), *one search, 15*, *sub-questions* (5 each) and *small model*; the
-    last one was asked 100 questions. sizes: tokens of each id. answers: exact match
-    and F1, a DataFrame with two levels of columns."""
+    id. Agents: a dict of name: dict of id: calls with tokens, see `course.calls`:
+    *one search* (5 results), *one search, 15*, *sub-questions* (5 each) and *small
+    model*; the last one was asked 100 questions. sizes: tokens of each id. answers:
+    exact match and F1, a DataFrame with two levels of columns."""
     path = corpus.ROOT / "data" / RECORD
     kept = json.loads(path.read_text("utf-8"))[course]
-    rows = kept["questions"]
+    rows, sizes = kept["questions"], kept["sizes"]
     questions = pd.DataFrame.from_dict(rows, orient="index")
     agents, answers = {name: {} for name in AGENTS}, {}
     for id_, row in rows.items():
@@ -258,7 +255,9 @@ def recorded(course):
         }
         for name, each in cut.items():
             if each:
-                agents[name][id_] = [{"ids": ids} for ids in each]
+                agents[name][id_] = [
+                    {"ids": ids, "tokens": sum(map(sizes.get, ids))} for ids in each
+                ]
         if row["answers"]:
             answers[id_] = {
                 (measure, name): values[place]
@@ -266,4 +265,4 @@ def recorded(course):
                 for place, measure in enumerate(["exact match", "F1"])
             }
     answers = pd.DataFrame.from_dict(answers, orient="index")
-    return questions[["kind", "relevant", "lists"]], agents, kept["sizes"], answers
+    return questions[["kind", "relevant", "lists"]], agents, sizes, answers
