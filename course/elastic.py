@@ -67,7 +67,7 @@ def connect_elasticsearch():
     if es is None and node_settings()["required"]:
         raise RuntimeError(problem)
     if problem:
-        message = "%s. Its part is left out; start one with `make elasticsearch`."
+        message = "%s. Recorded answers are shown; `make elasticsearch` starts one."
         LOGGER.warning(message, problem)
     return es
 

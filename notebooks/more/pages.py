@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from tokenizers import Tokenizer
 
 import utils
 from course import answering, corpus, embedding, scoring
@@ -69,15 +70,19 @@ class Tokens:
     end: np.ndarray
 
 
+def encoded_texts(texts):
+    """The `tokenizers.Encoding` of each text, by the embedding model, whole."""
+    path = embedding.model_folder() / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer.encode_batch(texts, add_special_tokens=False)
+
+
 def tokens_of(pages):
     """The `Tokens` of pages, by the tokenizer of the embedding model."""
-    tokenized = embedding.embedding_model().tokenizer(
-        [page["text"] for page in pages],
-        add_special_tokens=False,
-        return_offsets_mapping=True,
-        verbose=False,
-    )
-    offsets = [np.array(pairs).reshape(-1, 2) for pairs in tokenized["offset_mapping"]]
+    parts = encoded_texts([page["text"] for page in pages])
+    offsets = [np.array(part.offsets).reshape(-1, 2) for part in parts]
     page = np.repeat(np.arange(len(pages)), [len(pairs) for pairs in offsets])
     start, end = np.concatenate(offsets).T
     return Tokens(pages, page, start, end)
@@ -183,8 +188,9 @@ def with_headings(cut, tokens):
         above = [heading[1] for heading in headings if heading.start() < start]
         titles = [page["title"], *above[-1:]]
         prefixes.append("" if start == 0 else ". ".join(titles) + ". ")
-    tokenize = embedding.embedding_model().tokenizer.tokenize
-    n_tokens = {prefix: len(tokenize(prefix)) for prefix in set(prefixes)}
+    different = sorted({*prefixes})
+    parts = encoded_texts(different)
+    n_tokens = {text: len(part) for text, part in zip(different, parts, strict=True)}
     return cut.assign(prefix=prefixes, extra=[n_tokens[prefix] for prefix in prefixes])
 
 
