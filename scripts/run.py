@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 import uuid
+from importlib.util import find_spec
 from pathlib import Path
 
 import machine
@@ -19,12 +20,15 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
-from course import corpus, elastic
+from course import corpus, elastic, embedding
 
 NOTEBOOKS = corpus.ROOT / "notebooks"
 BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
 METADATA = json.loads(Path(__file__).with_name("notebook.json").read_text())
 KEPT = {"tags", "slideshow"}  # of a cell's metadata
+TORCH = "SentenceTransformer("  # in the cell that loads a model
+IN_ONNX = """# sentence-transformers is not installed: onnxruntime runs the same model
+model = embedding.embedding_model()"""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -38,6 +42,13 @@ def clean(notebook):
             outputs = cell.outputs
             cell.outputs = [row for row in outputs if WIDGET not in row.get("data", {})]
     return notebook
+
+
+def without_torch(notebook):
+    """Let onnxruntime run the model in the cell that loads it by torch."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and TORCH in cell.source:
+            cell.source = IN_ONNX
 
 
 def is_ours(cell):
@@ -56,6 +67,7 @@ def lessons():
     if is_own_data():
         print("01 to 04 are about the course's own documents: only 05 is run")
         return [NOTEBOOKS / f"{OWN}.ipynb"]
+    print("03 begins: it encodes 6,800 texts once, and writes the leaderboard")
     paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     return sorted(paths, key=lambda path: path.stem != BOARD)
 
@@ -98,11 +110,18 @@ def run(paths, results, in_place):
     if is_own_data():
         for notebook in notebooks.values():
             notebook.cells = [cell for cell in notebook.cells if not is_ours(cell)]
+    if not find_spec("sentence_transformers"):
+        if in_place:
+            raise RuntimeError("--in-place needs sentence-transformers")
+        print("without torch: onnxruntime runs the model where 03 loads it")
+        for notebook in notebooks.values():
+            without_torch(notebook)
     if in_place:  # a node's answers are recorded again, see course/elastic.py
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
         os.environ["ELASTICSEARCH_RECORD"] = str(elastic.RECORD)
     if es := elastic.connect_elasticsearch():  # then it is needed to the end
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"
+    print(f"the model for vectors: {embedding.default_model()}")
     shutil.copytree(NOTEBOOKS / "figures", results / "figures", dirs_exist_ok=True)
     try:
         errors = execute_all(notebooks, results)

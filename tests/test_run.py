@@ -83,3 +83,23 @@ def test_your_own_data_run_05_alone_without_our_figures(run, tmp_path, monkeypat
     cells = nbformat.read(results / f"{script.OWN}.ipynb", as_version=4).cells
     assert not any(map(script.is_ours, cells))
     assert {"report.html", "leaderboard.csv"} <= {*os.listdir(results)}
+
+
+def test_without_torch_onnxruntime_runs_the_model(run, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "model.ipynb"
+    source = """from sentence_transformers import SentenceTransformer
+model = SentenceTransformer("no folder")"""
+    cells = [
+        nbformat.v4.new_code_cell("from course import embedding"),
+        nbformat.v4.new_code_cell(source),
+        nbformat.v4.new_code_cell('print(model.encode("a text").shape)'),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    assert run(path) is True  # there is no such model
+    monkeypatch.setattr(script, "find_spec", lambda name: None)
+    assert run(path) is False
+    assert "without torch" in capsys.readouterr().out
+    _, cell, encoded = nbformat.read(tmp_path / "results/model.ipynb", 4).cells
+    assert "onnxruntime runs the same model" in cell.source
+    assert encoded.outputs[0].text == "(384,)\n"
+    assert "sentence-transformers" in run("--in-place", path)
