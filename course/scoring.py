@@ -81,23 +81,26 @@ def ten_searches(documents):
 
 
 def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="english"):
-    """Score function of BM25, by bm25s, over heading, answer and section as one text.
+    """Score function of BM25 over heading, answer and section as one text.
 
-    k1: from where on a repeated word adds little. b: how far long texts are
-    held back, 0 to 1. heading: how many times its words count. stem, language:
+    The scores are those of bm25s (Lucene's formula). Words are counted once for all
+    settings. k1: from where on a repeated word adds little. b: how far long texts
+    are held back, 0 to 1. heading: how many times its words count. stem, language:
     see `words_of`."""
+    headings = tuple(document["question"] for document in documents)
+    wholes = tuple(corpus.whole_text(document) for document in documents)
     words = partial(words_of, stem=stem, language=language)
-    headings = words(document["question"] for document in documents)
-    wholes = words(corpus.whole_text(document) for document in documents)
-    repeated = zip(headings, wholes, strict=True)
-    counted = [more * (heading - 1) + whole or [""] for more, whole in repeated]
-    index = bm25s.BM25(k1=k1, b=b)
-    index.index(counted, show_progress=False)
-    parts = tuple(index.scores[part] for part in ("data", "indices", "indptr"))
-    shape = len(documents), len(index.scores["indptr"]) - 1
-    weights = sparse.csc_matrix(parts, shape=shape).tocsr()  # of each word in each text
-    columns_of = {word: n for word, n in index.vocab_dict.items() if n < shape[1]}
-    counter = CountVectorizer(vocabulary=columns_of, analyzer=list, dtype=np.float32)
+    counted = _word_counts(headings, wholes, stem and language != "none", language)
+    counter, counts_of_headings, counts = counted
+    counts = counts + (heading - 1) * counts_of_headings
+    n_words = np.asarray(counts.sum(axis=1)).ravel()
+    held_back = k1 * (1 - b + b * n_words / n_words.mean())
+    n_with_word = counts.getnnz(axis=0)
+    rareness = np.log1p((len(documents) - n_with_word + 0.5) / (n_with_word + 0.5))
+    data = counts.data / (counts.data + held_back.repeat(np.diff(counts.indptr)))
+    data = (rareness[counts.indices] * data).astype(np.float32)
+    # of each word in each text
+    weights = sparse.csr_matrix((data, counts.indices, counts.indptr), counts.shape)
 
     def scores(queries):
         counts = counter.transform(words(queries["question"]))
@@ -105,6 +108,17 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="engli
             yield rows, columns, (counts[rows] @ weights[columns].T).toarray()
 
     return scores
+
+
+@lru_cache(maxsize=2)  # who tunes counts the same words again and again
+def _word_counts(headings, wholes, stem, language):
+    """A CountVectorizer of the words of texts; their counts in headings, in wholes."""
+    counter = CountVectorizer(analyzer=list, dtype=np.float32)
+    in_wholes = counter.fit_transform(
+        words or [""] for words in words_of(wholes, stem, language)
+    )
+    in_headings = counter.transform(words_of(headings, stem, language))
+    return counter, in_headings, in_wholes
 
 
 def words_of(texts, stem=True, language="english"):
