@@ -231,7 +231,7 @@ def smallest_difference(gains, groups, weights=None, level=0.05):
 
     gains: one a query. NaN where the level is below the smallest p value that
     so many groups can have, 2 / 2**n, so that it never is significant."""
-    if 2 / 2.0 ** len({*groups}) >= level:
+    if 2.0 ** (1 - len({*groups})) >= level:
         return np.nan
     return power(level) * standard_error(gains, groups, weights)
 

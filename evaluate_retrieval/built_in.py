@@ -19,7 +19,11 @@ MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
 TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
 LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
-MOST_CHUNKS = 150_000  # a processor with two cores takes over an hour for them
+MOST_CHUNKS = 150_000  # two cores take over twenty minutes for them
+LARGE = 50_000  # documents; of more, nothing is embedded unless a model is named
+SECONDS = 2e-8  # to score a document by text for a query, on two cores, docs/size.md
+UNTUNED = 3  # searches by text
+SOME_MINUTES = 120  # seconds; if a run of ours takes longer, that is told first
 SUM = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 06
 BM25_SETTINGS = [{"text": 1, **options} for options in experiments.BM25]
 HEADINGS = [{}, {"heading": 2}]  # options of BM25 in a sum
@@ -101,7 +105,15 @@ def embedded(documents):
     """`Vectors` by name: of the default model, and of each model that is here.
 
     Where more than a tenth of the texts is long, also of chunks, see
-    `chunks_of`. {} where their package is missing."""
+    `chunks_of`. {} where their package is missing, or there are too many texts."""
+    if len(documents) > LARGE and not embedding.vector_settings()["model"]:
+        log.info(
+            "over %s documents nothing is embedded; --model asks for it, but %s texts "
+            "take long: better embed them in an engine, and name it with --searches",
+            f"{LARGE:,}",
+            f"{len(documents):,}",
+        )
+        return {}
     if not embedding.can_embed():
         log.info(
             "no vectors: onnxruntime is not installed "
@@ -183,6 +195,23 @@ def untuned(documents, build, vectors):
     if vectors:
         settings["hybrid: weight 0.8"] = SUM
     return searches | {name: build(setting) for name, setting in settings.items()}
+
+
+def about_time(n_documents, n_queries, n_settings):
+    """A sentence on how long our searches take by text, "" up to SOME_MINUTES.
+
+    n_settings: that are tried, beside UNTUNED searches."""
+    n_rankings = n_settings + UNTUNED
+    seconds = SECONDS * n_documents * n_queries * n_rankings
+    if seconds <= SOME_MINUTES:
+        return ""
+    shorter = "Without tuning (--no-tuning) it is a part of it. " * bool(n_settings)
+    return (
+        f"Our searches rank {n_documents:,} documents for {n_queries:,} queries "
+        f"{n_rankings} times: about {seconds / 60:.0f} minutes. {shorter}Or index the "
+        "documents in Elasticsearch, say, name that search with --searches, and leave "
+        "ours out with --only-own."
+    )
 
 
 def names(models=()):

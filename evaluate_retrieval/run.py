@@ -162,7 +162,8 @@ def _candidates(folder, options, names=(), kind=None):
         are_own = [own.keys() & decision.full_names(name) for name in names]
         only_own = options.only_own or (bool(names) and all(are_own))
         only_own = only_own or not folder.has_texts
-        only_own = yours.are_alone(len(folder.documents), own, only_own)
+        are_many = len(folder.documents) > built_in.LARGE
+        only_own = yours.are_alone(are_many, own, only_own)
         ours = [] if only_own else built_in.names(embedding.fetched_models())
         needed = {decision.named(name, [*own, *ours]) for name in names}
         incumbent = decision.incumbent_of(options.incumbent, own, [*own, *ours])

@@ -71,7 +71,11 @@ def candidates(folder, own, only_own=False, no_tuning=False):
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
     queries = folder.development[kind], folder.test[kind]
     measure, cross_fitted = folder.measures[kind], {}
-    for name, settings in {} if no_tuning else grids.items():
+    grids = {} if no_tuning else grids
+    sizes = len(folder.documents), len(queries[0]), sum(map(len, grids.values()))
+    if sentence := built_in.about_time(*sizes):
+        log.warning(sentence)
+    for name, settings in grids.items():
         fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
         cross_fitted[name], best = fitted
         ours[name] = build(best)

@@ -24,7 +24,6 @@ FOREIGN = 0.2  # of the ids; if more are of no document, the search is of anothe
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
-LARGE = 50_000  # documents; of more, nothing is embedded where there is a search
 SERVE = str(Path(serve.__file__))
 log = logging.getLogger(__name__)
 
@@ -98,7 +97,7 @@ def own_searches(folder, queries, searching):
         yield own | runs
 
 
-def are_alone(n_documents, searches, only_own):
+def are_alone(are_many, searches, only_own):
     """Whether only your own searches are run: there are some, and many documents.
 
     searches: see `own_searches`. only_own: asks for it with any number of
@@ -108,7 +107,9 @@ def are_alone(n_documents, searches, only_own):
             "--only-own: there is no search of your own; name a file with --searches, "
             "or put a run into runs/ beside the documents"
         )
-    return bool(searches) and (only_own or n_documents > LARGE)
+    if are_many and searches and not only_own:
+        log.info("so many documents: your searches are run, and none of ours")
+    return bool(searches) and (only_own or are_many)
 
 
 def failures_of(name, search):

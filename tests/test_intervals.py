@@ -61,6 +61,11 @@ def test_a_difference_comes_with_interval_and_p_value():
     assert result == pytest.approx(expected)
 
 
+def test_the_smallest_difference_of_thousands_of_groups_is_small():
+    gains = np.tile([0.1, -0.1], 1_000)
+    assert 0.006 < intervals.smallest_difference(gains, range(2_000)) < 0.007
+
+
 def test_the_smallest_difference_is_found_four_times_in_five():
     rng, groups = np.random.default_rng(6), range(200)
     gains = rng.normal(0, 0.3, size=200)

@@ -182,3 +182,19 @@ def test_queries_called_null_and_na_are_judged_too(monkeypatch):
     folder.log = pd.DataFrame()
     with pytest.raises(ValueError, match=r"queries\.txt"):
         lists.to_pool(folder, {})
+
+
+def test_what_takes_long_is_told_first_and_many_texts_are_not_embedded(
+    monkeypatch, caplog
+):
+    sentence = built_in.about_time(200_000, 1_010, 64)
+    assert "about 5 minutes" in sentence
+    assert "--no-tuning" in sentence
+    assert "--no-tuning" not in built_in.about_time(200_000, 100_000, 0)
+    assert not built_in.about_time(20_000, 1_000, 64)
+    monkeypatch.setattr(built_in, "LARGE", 1)
+    monkeypatch.delenv("EMBEDDING_MODEL", raising=False)
+    caplog.set_level("INFO")
+    documents = [{"question": "", "section": "", "text": "a"}] * 2
+    assert built_in.embedded(documents) == {}
+    assert "over 1 documents nothing is embedded" in caplog.text

@@ -242,10 +242,10 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(searches, caplog):
 
 
 def test_many_documents_are_left_to_your_own_searches_or_if_you_say_so():
-    for n_documents, names, only_own, alone in [
-        (yours.LARGE + 1, {"run: r"}, False, True),
-        (yours.LARGE + 1, {}, False, False),
-        (yours.LARGE, {"run: r"}, False, False),
-        (1, {"run: r"}, True, True),
+    for are_many, names, only_own, alone in [
+        (True, {"run: r"}, False, True),
+        (True, {}, False, False),
+        (False, {"run: r"}, False, False),
+        (False, {"run: r"}, True, True),
     ]:
-        assert yours.are_alone(n_documents, names, only_own) == alone
+        assert yours.are_alone(are_many, names, only_own) == alone
