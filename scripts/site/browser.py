@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import pooch
 
-from course import corpus, embedding, essays
+from course import corpus, embedding, essays, onnx_model
 
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
@@ -31,6 +31,7 @@ APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
 STYLE = "matplotlib/mpl-data/stylelib/petroff10.mplstyle"
 IN_LOCK = "-q", "-c", corpus.ROOT / "constraints.txt"  # its versions, for pip
+IN_8_BITS = "all-MiniLM-L6-v2-8bit"
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
 
@@ -182,6 +183,21 @@ def write_lock(pyodide, offline, work, folder):
     (folder / "pyodide-lock.json").write_text(json.dumps(lock))
 
 
+def put_model(folder):
+    """Copy into a folder what encodes a text: model, onnxruntime and a tokenizer."""
+    folder.mkdir()
+    model = onnx_model.fetched(embedding.MODELS / IN_8_BITS, **onnx_model.IN_8_BITS)
+    for path in [HERE / "vectors.mjs", *(model / name for name in onnx_model.SHA256)]:
+        shutil.copy(path, folder)
+    with tempfile.TemporaryDirectory() as work:
+        for package in LISTED["model"]:
+            archive = pooch.retrieve(package["archive"], package["sha256"], path=work)
+            unpacked = Path(f"{archive}.unpacked")
+            shutil.unpack_archive(archive, unpacked, "gztar")
+            for name in package["files"]:
+                shutil.copy(unpacked / "package/dist" / name, folder)
+
+
 def build(folder, offline):
     """Build the edition for browsers into a folder."""
     pyodide = OLDER if offline else PUBLISHED
@@ -199,6 +215,7 @@ def build(folder, offline):
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         packages.mkdir()
         write_lock(pyodide, offline, Path(work), packages)
+        put_model(folder / "model")
         shutil.copy(HERE / "in_browser.js", folder)
         for page in folder.glob("notebooks/*.html"):
             html = page.read_text(encoding="utf-8")
