@@ -38,7 +38,7 @@ help:            ## list the targets
 run: $(INSTALLED)               ## execute the five lessons into results/, and print the leaderboard on the way (LIGHT=1 without torch: 1 GB)
 	@$(BIN)/python scripts/run.py
 
-run-more: .venv/installed       ## execute the notebooks for the curious into results/
+run-more: $(INSTALLED)          ## execute the notebooks for the curious into results/
 	@$(BIN)/python scripts/run.py notebooks/more/*.ipynb
 
 check-code: .venv/tested        ## ruff and the quick tests, in about a minute

@@ -67,7 +67,7 @@ def lessons():
     if is_own_data():
         print("01 to 04 are about the course's own documents: only 05 is run")
         return [NOTEBOOKS / f"{OWN}.ipynb"]
-    print("03 begins: it encodes 6,800 texts once, and writes the leaderboard")
+    print("in about a minute 03 has encoded 6,800 texts and made the leaderboard")
     paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
     return sorted(paths, key=lambda path: path.stem != BOARD)
 
