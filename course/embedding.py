@@ -163,9 +163,15 @@ def _model_files(name=None):
     return folder, str(states or folder)
 
 
+def is_onnx(folder):
+    """Whether the folder has a model in ONNX, and none of sentence-transformers."""
+    has_onnx = (folder / onnx_model.MODEL).exists()
+    return has_onnx and not (folder / "modules.json").exists()
+
+
 @lru_cache(maxsize=2)
 def _load_model(folder, _):
-    if (folder / onnx_model.MODEL).exists() and not (folder / "modules.json").exists():
+    if is_onnx(folder):
         return onnx_model.OnnxModel(folder)
     try:
         from sentence_transformers import SentenceTransformer

@@ -78,6 +78,7 @@ class OnnxModel:
         import onnxruntime
         from tokenizers import Tokenizer
 
+        folder = Path(folder)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # each core has texts of its own
         self.prompts = {}

@@ -252,13 +252,15 @@ def recipe(name, candidates, folder):
         return "It is yours already."
     model = candidates.models.get(search.setting.get("embedded"))
     model = model or embedding.vector_settings()["model"]
+    path = embedding.model_folder(model) if model else None
     return render(
         "search.py.j2",
         setting=search.setting,
         folder=folder,
         scoring=scoring,
         fields=fields,
-        model=str(embedding.model_folder(model)) if model else "",
+        model=str(path or ""),
+        in_onnx=bool(path) and embedding.is_onnx(path),
         size=built_in.CHUNK,
     )
 

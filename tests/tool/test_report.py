@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
+from course import embedding
 from evaluate_retrieval import built_in, decision, pairs, report, steps, templates
 from evaluate_retrieval.measures import Measure
 
@@ -145,8 +146,13 @@ def documents_in(language, course="all"):
 
 
 @pytest.mark.parametrize(("language", "course"), [("english", ["tv"]), ("none", [])])
-@pytest.mark.parametrize("name", SETTINGS)
-def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
+@pytest.mark.parametrize("name", [*SETTINGS, "sum in ONNX"])
+def test_what_is_pasted_finds_what_the_command_finds(
+    name, course, language, monkeypatch
+):
+    if name == "sum in ONNX":
+        name, model = "sum", str(embedding.default_model())
+        monkeypatch.setenv("EMBEDDING_MODEL", model)
     documents = documents_in(language, *course)
     vectors = built_in.embedded(documents)
     build = built_in.builder(documents, vectors, language)
@@ -154,7 +160,9 @@ def test_what_is_pasted_finds_what_the_command_finds(name, course, language):
     candidates = steps.Candidates({name: build(SETTINGS[name])}, models=models)
     folder = SimpleNamespace(documents=documents, language=language)
     names = {"documents": documents}
-    exec(report.recipe(name, candidates, folder), names)
+    program = report.recipe(name, candidates, folder)
+    assert ("OnnxModel(" in program) == bool(embedding.vector_settings()["model"])
+    exec(program, names)
     for question in QUESTIONS[language]:
         queries = pd.DataFrame({"question": [question], "course": course or "all"})
         ids = [id_ for id_ in candidates.searches[name](queries)[0] if id_]
