@@ -240,7 +240,8 @@ def _judge(arguments, options):
         documents = run.read_aloud(options)
         judge.keep_judgements(documents)
         with run.own_of(documents, options) as own:
-            pairs = judge.pairs_to_judge(documents, own, options.out)
+            only_own = yours.are_alone(False, own, options.only_own)
+            pairs = judge.pairs_to_judge(documents, own, options.out, only_own)
         for problem in filter(None, map(yours.failures_of, own, own.values())):
             log.warning(problem)
         leaders = judge.leading(documents, options.out)

@@ -18,7 +18,7 @@ LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
 log = logging.getLogger(__name__)
 
 
-def pairs_to_judge(folder, own, results):
+def pairs_to_judge(folder, own, results, only_own=False):
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE.
 
     results: where the last run wrote its list. Without one of this folder it
@@ -32,7 +32,7 @@ def pairs_to_judge(folder, own, results):
             text = "%s was not written by the last run on %s: a new list is made"
             log.info(text, path, folder.source)
     if pairs.empty:
-        pairs = lists.to_pool(folder, own)
+        pairs = lists.to_pool(folder, own, only_own)
     ids = [document["id"] for document in folder.documents]
     queries = queries_of(folder.judgements, folder.log).drop_duplicates("query_id")
     is_there = pairs["document"].isin(ids) & asked(pairs).isin(asked(queries))

@@ -67,12 +67,13 @@ def with_proposals(pairs, documents, path):
     return pairs.assign(model_says_relevant=says.round(3), model=llm.model())
 
 
-def to_pool(folder, own, n_each=20):
+def to_pool(folder, own, only_own=False, n_each=20):
     """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
 
     A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
-    with the first ten of each search: by text, by vectors if their packages
-    are there, and your own. A question that was judged keeps its id.
+    with the first ten of each search: your own, and unless only_own ours by text,
+    and by vectors if their packages are there. A question that was judged keeps
+    its id.
     ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
@@ -83,11 +84,13 @@ def to_pool(folder, own, n_each=20):
     log["query_id"] = log["question"].map(ids)
     strata = pooling.strata(folder.log["question"])
     sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
-    vectors = built_in.embedded(documents)
-    build = built_in.builder(documents, vectors, folder.language)
-    searches = {"text": build({"text": 1})}
-    searches |= {name: build({"vectors": 1, "embedded": name}) for name in vectors}
-    return pooling.pool(sample.merge(log, on="question"), searches | own)
+    searches = own
+    if not only_own:
+        vectors = built_in.embedded(documents)
+        build = built_in.builder(documents, vectors, folder.language)
+        ours = {name: build({"vectors": 1, "embedded": name}) for name in vectors}
+        searches = {"text": build({"text": 1})} | ours | own
+    return pooling.pool(sample.merge(log, on="question"), searches)
 
 
 def advice(folder):

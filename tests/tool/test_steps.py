@@ -179,6 +179,9 @@ def test_queries_called_null_and_na_are_judged_too(monkeypatch):
     pool = lists.to_pool(folder, {"own: x": search})
     ids = {"null": "q1", "NA": "q2", "hum": "q9"}  # as it was judged
     assert dict(pool[["query", "query_id"]].to_numpy()) == ids
+    monkeypatch.setattr(built_in, "builder", None)  # none of ours is asked
+    alone = lists.to_pool(folder, {"own: x": search}, only_own=True)
+    assert {*alone["document"]} == {"c"}
     folder.log = pd.DataFrame()
     with pytest.raises(ValueError, match=r"queries\.txt"):
         lists.to_pool(folder, {})
