@@ -308,7 +308,7 @@ def _pool_for(model):
 
     Each takes a batch on one core."""
     if isinstance(model, onnx_model.OnnxModel):
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(_n_cores()) as pool:
             yield pool
         return
     import torch
@@ -321,6 +321,13 @@ def _pool_for(model):
             yield pool
     finally:
         torch.set_num_threads(cores)
+
+
+def _n_cores():
+    """How many cores this process may use; of all where a system does not say."""
+    if hasattr(os, "sched_getaffinity"):  # neither macOS nor Windows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _batches(texts, lengths):

