@@ -12,7 +12,7 @@ if hasattr(os, "sysconf"):
 node = shutil.which("docker") or shutil.which("java")
 for what, is_there, advice in (
     ("Python " + sys.version.split()[0], sys.version_info >= (3, 11), "3.11 is needed"),
-    (f"{disk:.0f} GB of disk", disk > 8, "torch takes 6: see docs/settings.md"),
+    (f"{disk:.0f} GB of disk", disk > 8, "torch takes 6, and LIGHT=1 leaves it out"),
     (f"{memory:.0f} GB of memory", memory > 4, "a run with a node takes 4"),
     ("Elasticsearch", node, "optional: it needs Docker, or Java 17+"),
 ):
