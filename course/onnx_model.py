@@ -29,6 +29,12 @@ IN_8_BITS = {
     "sha256": SHA256
     | {MODEL: "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"},
 }
+# of a model, and what a tokenizer calls them
+INPUTS = {
+    "input_ids": "ids",
+    "attention_mask": "attention_mask",
+    "token_type_ids": "type_ids",
+}
 LONGEST = 256  # word pieces that the model reads; the rest of a text is cut off
 
 
@@ -87,15 +93,21 @@ class OnnxModel:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # each core has texts of its own
         self.prompts = {}
-        self.session = onnxruntime.InferenceSession(
-            folder / MODEL, options, providers=["CPUExecutionProvider"]
-        )
+        pooling = folder / "1_Pooling" / "config.json"
+        try:
+            self.session = onnxruntime.InferenceSession(
+                folder / MODEL, options, providers=["CPUExecutionProvider"]
+            )
+            self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            kept = json.loads(pooling.read_text("utf-8")) if pooling.exists() else {}
+        except Exception as error:  # each library has its own
+            problem = f"no model with its tokenizer can be read: {error}"
+            raise RuntimeError(f"{folder}: {problem}") from error
         self.inputs = [each.name for each in self.session.get_inputs()]
-        self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        if unknown := {*self.inputs}.difference(INPUTS):
+            raise RuntimeError(f"{folder}: {MODEL} has the inputs {sorted(unknown)}")
         self.tokenizer.enable_truncation(LONGEST)
         self.tokenizer.no_padding()
-        pooling = folder / "1_Pooling" / "config.json"
-        kept = json.loads(pooling.read_text("utf-8")) if pooling.exists() else {}
         self.takes_first = kept.get("pooling_mode_cls_token", False)
 
     def encode(self, texts, normalize_embeddings=True, **_):
@@ -111,12 +123,7 @@ class OnnxModel:
 
     def _encoded(self, text):
         parts = self.tokenizer.encode(text)
-        given = {
-            "input_ids": parts.ids,
-            "attention_mask": parts.attention_mask,
-            "token_type_ids": parts.type_ids,
-        }
-        given = {name: np.array([given[name]]) for name in self.inputs}
+        given = {name: np.array([getattr(parts, INPUTS[name])]) for name in self.inputs}
         [[pieces], *_] = self.session.run(None, given)
         vector = pieces[0] if self.takes_first else pieces.mean(axis=0)
         return vector / np.linalg.norm(vector)

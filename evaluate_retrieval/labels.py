@@ -100,8 +100,9 @@ def remembered(folder):
         return pd.DataFrame(columns=[*PAIR, "words"], dtype=object)
     table = corpus.read_table(path, [*PAIR, "text"])
     table = table.reindex(columns=[*PAIR, "text", "words"], fill_value="")
-    written = table[table["words"] != ""].set_index("text")["words"]
-    table["words"] = table["text"].map(written[~written.index.duplicated()])
+    written = dict(table.loc[table["words"] != "", ["text", "words"]].to_numpy())
+    words = {**written, corpus.short_hash(""): ""}  # a document may have no words
+    table["words"] = table["text"].map(words)
     utils.fail_if_any(table, table["words"].isna(), "text", path, "is of no words")
     return table.drop(columns="text").drop_duplicates(PAIR, keep="last")
 

@@ -350,7 +350,7 @@ def with_our_columns(table, path, names, needed, keep_other=False):
         )
         raise ValueError(f"{path}: no column {lacking}; found {there}; {advice}")
     is_list = table.map(is_list_like).any()
-    texts = table.map(_joined).map(corpus.encodable)
+    texts = table.map(_joined)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
     own = filled.difference([""], sort=False) if keep_other else filled[:0]
     for what, listed in {
@@ -379,14 +379,15 @@ def sources_in(table, names):
 
 
 def _joined(cell):
-    if not is_list_like(cell):
-        return str(cell)
-    return "\n".join(
-        f"{part.get('role')}: {part['content']}"  # a message of a chat
-        if isinstance(part, dict) and "content" in part
-        else str(part)
-        for part in cell
-    )
+    """A cell as a text, which UTF-8 can hold; a list is joined."""
+    if is_list_like(cell):
+        cell = "\n".join(
+            f"{part.get('role')}: {part['content']}"  # a message of a chat
+            if isinstance(part, dict) and "content" in part
+            else str(part)
+            for part in cell
+        )
+    return corpus.encodable(str(cell))
 
 
 def with_defaults(table):

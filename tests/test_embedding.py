@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import sqlite3
 import sys
 import zipfile
@@ -296,6 +298,20 @@ def test_weights_that_are_others_are_no_model(tmp_path, monkeypatch, content):
     (folder / "model.onnx").write_bytes(b"damaged")
     with pytest.raises(RuntimeError, match=r"model\.onnx: not the published file"):
         onnx_model.fetched(folder)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "inputs"])
+def test_a_folder_in_onnx_that_cannot_be_read_is_named(
+    in_onnx, tmp_path, monkeypatch, name
+):
+    for path in FOLDER.iterdir():
+        shutil.copy(path, tmp_path)
+    if name == "inputs":  # of a model for something else
+        monkeypatch.setattr(onnx_model, "INPUTS", {"input_ids": "ids"})
+    else:
+        (tmp_path / name).write_bytes(b"{")
+    with pytest.raises(RuntimeError, match=re.escape(str(tmp_path))):
+        embedding.embedding_model(tmp_path)
 
 
 def test_texts_are_encoded_where_a_system_does_not_say_which_cores_are_ours(

@@ -201,6 +201,11 @@ def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
     first, second = labels.remember(edited, again=[("q1", "reset")])
     assert ("1 new" in first, second[:2]) == (True, "1 ")
     assert "1 new" in labels.remember(edited, again=[("q3", "vpn")])[0]
+    write_documents(faq, {"reset": "", "mail": MAIL, "vpn": VPN, "book": BOOK})
+    with pytest.warns(UserWarning, match="empty text"):
+        emptied = folder.read(faq)
+    labels.remember(emptied, again=[("q1", "reset")])
+    assert "" in {*labels.remembered(emptied)["words"]}
 
 
 def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):

@@ -199,3 +199,10 @@ def test_what_is_no_file_is_refused_and_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PWD", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="data"):  # nor is it the course's own
         folder.read("data")
+
+
+def test_half_a_surrogate_pair_in_json_is_a_question_mark(tmp_path):
+    lines = ['{"id": "a", "text": "half \\ud83d"}', '{"id": "b", "text": "whole"}']
+    (tmp_path / "documents.jsonl").write_text("\n".join(lines))
+    texts = [document["text"] for document in folder.read(tmp_path).documents]
+    assert texts == ["half ?", "whole"]
