@@ -186,10 +186,10 @@ def _load_model(folder, _):
             trust_remote_code=is_fetched and _has_our_code(folder),
             device=vector_settings()["device"],
         )
-    except OSError as error:
-        raise RuntimeError(
-            f"{folder}: no model there; `make models` brings three"
-        ) from error
+    except (OSError, ValueError) as error:
+        wanted = f"no model there: {onnx_model.MODEL} with {onnx_model.TOKENIZER}, or"
+        wanted += " one of sentence-transformers; `make models` brings three"
+        raise RuntimeError(f"{folder}: {wanted}") from error
     model.preprocess = _one_at_a_time(model.preprocess)
     return model
 

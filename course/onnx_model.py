@@ -35,6 +35,7 @@ INPUTS = {
     "attention_mask": "attention_mask",
     "token_type_ids": "type_ids",
 }
+PROMPTS = "config_sentence_transformers.json"
 LONGEST = 256  # word pieces that the model reads; the rest of a text is cut off
 
 
@@ -81,7 +82,9 @@ class OnnxModel:
     """A model in ONNX, with the methods of sentence-transformers that we use.
 
     folder: has model.onnx and tokenizer.json. A vector is the mean of those of the
-    word pieces, or if 1_Pooling/config.json says so that of the first one."""
+    word pieces, or if 1_Pooling/config.json says so that of the first one. Prompts
+    are those of config_sentence_transformers.json. RuntimeError names a folder that
+    cannot be read, or whose model takes or gives something else."""
 
     max_seq_length = LONGEST
 
@@ -92,34 +95,49 @@ class OnnxModel:
         folder = Path(folder)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # each core has texts of its own
-        self.prompts = {}
-        pooling = folder / "1_Pooling" / "config.json"
         try:
             self.session = onnxruntime.InferenceSession(
                 folder / MODEL, options, providers=["CPUExecutionProvider"]
             )
             self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-            kept = json.loads(pooling.read_text("utf-8")) if pooling.exists() else {}
+            self.prompts = _settings(folder / PROMPTS).get("prompts", {})
+            pooling = _pooling(_settings(folder / "1_Pooling" / "config.json"))
         except Exception as error:  # each library has its own
             problem = f"no model with its tokenizer can be read: {error}"
             raise RuntimeError(f"{folder}: {problem}") from error
-        self.inputs = [each.name for each in self.session.get_inputs()]
-        if unknown := {*self.inputs}.difference(INPUTS):
-            raise RuntimeError(f"{folder}: {MODEL} has the inputs {sorted(unknown)}")
+        inputs = {each.name: each.type for each in self.session.get_inputs()}
+        output = self.session.get_outputs()[0]  # a vector for each word piece
+        if (
+            not inputs.keys() <= INPUTS.keys()
+            or {*inputs.values()} != {"tensor(int64)"}
+            or len(output.shape) != 3
+            or pooling not in ("mean", "cls")
+        ):
+            raise RuntimeError(
+                f"{folder}: {MODEL} takes {inputs}, gives {output.shape}, and pools by "
+                f"{pooling}; it has to take {[*INPUTS]} as int64, give a vector for "
+                "each word piece, and pool by mean or cls"
+            )
+        self.inputs, self.takes_first = [*inputs], pooling == "cls"
         self.tokenizer.enable_truncation(LONGEST)
         self.tokenizer.no_padding()
-        self.takes_first = kept.get("pooling_mode_cls_token", False)
 
-    def encode(self, texts, normalize_embeddings=True, **_):
+    def encode(self, texts, prompt="", **_):
         """Unit vectors of the texts, float32, (n_texts, dimension).
 
         Each is encoded alone. On a processor this is faster than a batch, in which
-        short texts are filled up."""
+        short texts are filled up. prompt: goes before each text."""
         if isinstance(texts, str):
-            return self._encoded(texts)
-        return np.vstack([self._encoded(text) for text in texts])
+            return self._encoded(prompt + texts)
+        return np.vstack([self._encoded(prompt + text) for text in texts])
 
-    encode_document = encode_query = encode
+    def encode_document(self, texts, **_):
+        """The vectors of documents, with the model's prompt for them."""
+        return self.encode(texts, self.prompts.get("document", ""))
+
+    def encode_query(self, texts, **_):
+        """The vectors of queries, with the model's prompt for them."""
+        return self.encode(texts, self.prompts.get("query", ""))
 
     def _encoded(self, text):
         parts = self.tokenizer.encode(text)
@@ -127,3 +145,16 @@ class OnnxModel:
         [[pieces], *_] = self.session.run(None, given)
         vector = pieces[0] if self.takes_first else pieces.mean(axis=0)
         return vector / np.linalg.norm(vector)
+
+
+def _settings(path):
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def _pooling(settings):
+    """How vectors of word pieces become one, by the older keys or by the newer one."""
+    older = [name for name, is_so in settings.items() if is_so is True]
+    older = [name for name in older if name.startswith("pooling_mode_")]
+    names = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+    by_older = "+".join(names.get(name, name) for name in older)
+    return settings.get("pooling_mode") or by_older or "mean"

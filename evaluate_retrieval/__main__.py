@@ -204,9 +204,12 @@ def places_of(arguments):
 
 def options_of(arguments):
     """`run.Options` of a command line, see `places_of`."""
+    from course import embedding
     from evaluate_retrieval import folder, run, yours
 
     if arguments.model:  # as the variable says it for everything else
+        if not embedding.model_folder(arguments.model).is_dir():
+            raise ValueError(f"--model {arguments.model}: no such folder")
         os.environ["EMBEDDING_MODEL"] = arguments.model
     searches = arguments.searches and folder.located(arguments.searches)
     source, out = places_of(arguments)

@@ -104,8 +104,9 @@ def are_alone(are_many, searches, only_own):
     documents; a ValueError if there are none."""
     if only_own and not searches:
         raise ValueError(
-            "--only-own: there is no search of your own; name a file with --searches, "
-            "or put a run into runs/ beside the documents"
+            "none of our searches is run (--only-own, or the documents have no texts), "
+            "and there is none of your own: name a file with --searches, or put a run "
+            "into runs/ beside the documents"
         )
     if are_many and searches and not only_own:
         log.info("so many documents: your searches are run, and none of ours")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sqlite3
 import sys
@@ -23,6 +22,7 @@ from course import corpus, embedding, onnx_model
 
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
 FOLDER = embedding.MODELS / onnx_model.NAME
+POOLING = "1_Pooling/config.json"
 MANY = [f"text number {i % 150}" for i in range(160)]
 SPOILT = {  # where, and what lies there then: bytes, or nothing more, or a vector
     "a page": (17 * 4096, np.random.default_rng(1).bytes(4096)),
@@ -300,18 +300,54 @@ def test_weights_that_are_others_are_no_model(tmp_path, monkeypatch, content):
         onnx_model.fetched(folder)
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "inputs"])
-def test_a_folder_in_onnx_that_cannot_be_read_is_named(
-    in_onnx, tmp_path, monkeypatch, name
-):
-    for path in FOLDER.iterdir():
-        shutil.copy(path, tmp_path)
-    if name == "inputs":  # of a model for something else
-        monkeypatch.setattr(onnx_model, "INPUTS", {"input_ids": "ids"})
-    else:
-        (tmp_path / name).write_bytes(b"{")
-    with pytest.raises(RuntimeError, match=re.escape(str(tmp_path))):
-        embedding.embedding_model(tmp_path)
+@pytest.fixture
+def like_ours(in_onnx, tmp_path):
+    """A function: a copy of our model in ONNX, with a file of this name and content."""
+
+    def like_ours(name, content):
+        folder = tmp_path / "like ours"
+        shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(content))
+        return folder
+
+    return like_ours
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("model.onnx", {}),
+        ("tokenizer.json", {}),
+        (POOLING, []),
+        (POOLING, {"pooling_mode": "max"}),
+        (POOLING, {"pooling_mode_lasttoken": True}),
+    ],
+)
+def test_a_folder_in_onnx_that_cannot_be_used_is_named(like_ours, name, content):
+    with pytest.raises(RuntimeError, match="like ours"):
+        embedding.embedding_model(like_ours(name, content))
+
+
+def test_a_model_in_onnx_of_other_inputs_is_named(like_ours, monkeypatch):
+    monkeypatch.setattr(onnx_model, "INPUTS", {"input_ids": "ids"})
+    with pytest.raises(RuntimeError, match="token_type_ids"):
+        embedding.embedding_model(like_ours("other.json", {}))
+
+
+def test_pooling_and_prompts_of_a_model_in_onnx_are_read(in_onnx, like_ours):
+    by_key = [
+        embedding.embedding_model(like_ours(POOLING, settings)).encode(MANY[:3])
+        for settings in ({"pooling_mode": "cls"}, {"pooling_mode_cls_token": True})
+    ]
+    assert (by_key[0] == by_key[1]).all()
+    assert np.abs(by_key[0] - in_onnx.encode(MANY[:3])).max() > 0.01
+    prompts = {"prompts": {"query": "query: ", "document": ""}}
+    shutil.rmtree(like_ours(POOLING, {}) / "1_Pooling")
+    model = embedding.embedding_model(like_ours(onnx_model.PROMPTS, prompts))
+    expected = in_onnx.encode([f"query: {text}" for text in MANY[:3]])
+    assert (model.encode_query(MANY[:3]) == expected).all()
+    assert (model.encode_document(MANY[:3]) == in_onnx.encode(MANY[:3])).all()
 
 
 def test_texts_are_encoded_where_a_system_does_not_say_which_cores_are_ours(
