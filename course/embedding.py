@@ -85,6 +85,12 @@ def bundled_model():
     return folder
 
 
+def model_in_8_bits():
+    """The folder of our model in 8 bits, for browsers; fetched once, 16 MB."""
+    folder = MODELS / "all-MiniLM-L6-v2-8bit"
+    return onnx_model.fetched(folder, **onnx_model.IN_8_BITS)
+
+
 def _from_hub():
     """The folder of our model, as the hub has it."""
     from huggingface_hub import snapshot_download
@@ -113,10 +119,8 @@ def _check_files(folder):
     sums, advice = folder / CHECKSUMS, "`make models` fetches it again"
     if not sums.exists():
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
-    for name, expected in json.loads(sums.read_text(encoding="utf-8")).items():
-        path = folder / name
-        if not path.exists() or corpus.file_hash(path) != expected:
-            raise RuntimeError(f"{path}: not the file that was unpacked; {advice}")
+    problem = f"not the file that was unpacked; {advice}"
+    onnx_model.check_files(folder, json.loads(sums.read_text("utf-8")), problem)
 
 
 def embedding_model(name=None):

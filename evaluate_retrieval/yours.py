@@ -109,7 +109,7 @@ def are_alone(are_many, searches, only_own):
             "into runs/ beside the documents"
         )
     if are_many and searches and not only_own:
-        log.info("so many documents: your searches are run, and none of ours")
+        log.info("so many documents: only your searches are run, none of ours")
     return bool(searches) and (only_own or are_many)
 
 

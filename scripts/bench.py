@@ -104,9 +104,7 @@ def bench_encoding(documents):
     models = {
         "torch": embedding.bundled_model(),
         "ONNX": onnx_model.fetched(embedding.MODELS / onnx_model.NAME),
-        "8 bits": onnx_model.fetched(
-            embedding.MODELS / "all-MiniLM-L6-v2-8bit", **onnx_model.IN_8_BITS
-        ),
+        "8 bits": embedding.model_in_8_bits(),
     }
     for name, goal in {"ONNX": 1.5, "8 bits": 4}.items():
         ways = [partial(encode, texts, models[each]) for each in ("torch", name)]

@@ -31,6 +31,19 @@ READY = f"window.jupyterapp && {WIDGET} && {WIDGET}.content.model"
 RUN = """window.ran = false;
 window.jupyterapp.commands.execute("notebook:run-all-cells")
   .then(() => { window.ran = true; }); 0"""
+OWN_TEXT = "meine DAG ist rot, ¿por qué?"
+MAKE_VECTOR = f"""from course import embedding, in_browser
+await in_browser.make_vector({OWN_TEXT!r})
+print(embedding.embed([{OWN_TEXT!r}])[0].tolist())"""
+ASK = """async ([kernel, code]) => {
+  let printed = "";
+  const asked = kernel.requestExecute({code});
+  asked.onIOPub = (message) => {
+    printed += message.content.text ?? message.content.evalue ?? "";
+  };
+  await asked.done;
+  return printed;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +85,6 @@ def texts_of(outputs):
     return texts
 
 
-OWN_TEXT = "meine DAG ist rot, ¿por qué?"
-MAKE_VECTOR = f"""from course import embedding, in_browser
-await in_browser.make_vector({OWN_TEXT!r})
-print(embedding.embed([{OWN_TEXT!r}])[0].tolist())"""
-ASK = """async ([kernel, code]) => {
-  let printed = "";
-  const asked = kernel.requestExecute({code});
-  asked.onIOPub = (message) => {
-    printed += message.content.text ?? message.content.evalue ?? "";
-  };
-  await asked.done;
-  return printed;
-}"""
-
-
 def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
     """And a model runs there, for texts of the reader's own."""
     page, asked = browser.new_page(), []
@@ -110,8 +108,8 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
     assert n_compared == 37
     kernel = page.evaluate_handle(f"{WIDGET}.sessionContext.session.kernel")
     made = json.loads(page.evaluate(ASK, [kernel, MAKE_VECTOR]))
-    model = embedding.MODELS / script.IN_8_BITS
-    expected = embedding.embedding_model(model).encode(OWN_TEXT)
+    model = embedding.embedding_model(embedding.model_in_8_bits())
+    expected = model.encode(OWN_TEXT)
     assert np.dot(made, expected) == pytest.approx(1, abs=1e-3)
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     page.reload()

@@ -31,7 +31,6 @@ APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
 STYLE = "matplotlib/mpl-data/stylelib/petroff10.mplstyle"
 IN_LOCK = "-q", "-c", corpus.ROOT / "constraints.txt"  # its versions, for pip
-IN_8_BITS = "all-MiniLM-L6-v2-8bit"
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
 
@@ -186,7 +185,7 @@ def write_lock(pyodide, offline, work, folder):
 def put_model(folder):
     """Copy into a folder what encodes a text: model, onnxruntime and a tokenizer."""
     folder.mkdir()
-    model = onnx_model.fetched(embedding.MODELS / IN_8_BITS, **onnx_model.IN_8_BITS)
+    model = embedding.model_in_8_bits()
     for path in [HERE / "vectors.mjs", *(model / name for name in onnx_model.SHA256)]:
         shutil.copy(path, folder)
     with tempfile.TemporaryDirectory() as work:
