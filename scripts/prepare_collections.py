@@ -1,11 +1,10 @@
 """Write other people's collections in the course's own form: two plain files for each.
 
 A reader takes the files of one folder, whose SHA-256 was checked. It returns
-three DataFrames: documents (DOCUMENT; the title may lack), queries (query_id, query,
-and need and kind where there are any) and grades (document, grade, and query_id or
-need)."""
+three DataFrames: documents (DOCUMENT; the title may lack, and of rows with one id
+the first counts), queries (query_id, query, and need and kind where there are any)
+and grades (document, grade, and query_id or need)."""
 
-import json
 import re
 import tarfile
 import xml.etree.ElementTree as ET
@@ -15,24 +14,24 @@ import pandas as pd
 from bs4 import BeautifulSoup
 
 from course import corpus
+from evaluate_retrieval.read import read_table
 
 PREPARED = corpus.CACHE / "prepared"
 DOCUMENT, QUERY = ["id", "question", "text"], ["query_id", "query"]
+GRADE = ["query_id", "document", "grade"]
 TREC_QRELS = ["query_id", "run", "document", "grade"]
 CISI_QRELS = ["query_id", "document", "zero", "zeros"]
 # (?s): a dot is also a line break. (?m): ^ and $ are of a line.
 SMART = r"(?sm)^\.I (\d+)\s+(?:^\.T\s+(.*?))?(?:^\.A.*?)?^\.W\s+(.*?)(?=^\.[A-Z]\s|\Z)"
-TREC = r"(?s)<DOCNO>\s*(\S+?)\s*</DOCNO>(.*?)</DOC>"
-TREC_TOPIC = r"(?s)<num>(\d+)</num><title>(.*?)</title>"
 CITATIONS = r"(?m)^[\d\s]+$"
 ANSWER = r"(?s)\s*Question:\s*(?P<question>.*?)\s*URL:.*?Answer:\s*(?P<text>.*)"
 LIVEQA = "QA-TestSet-LiveQA-Med-Qrels-2479-Answers"
 ANSWERS = "All-2479-Answers-retrieved-from-MedQuAD.csv"
 ANSWERS_QRELS = "All-qrels_LiveQAMed2017-TestQuestions_2479_Judged-Answers.txt"
 GRADES = {"1-Incorrect": 0, "2-Related": 0, "3-Incomplete": 1, "4-Excellent": 2}
-FORMS = ["lastturn", "questions", "rewrite"]  # of a query, as its files are called
+# columns of a query, and what their files are called
+FORMS = {"query": "lastturn", "history": "questions", "rewrite": "rewrite"}
 USER = "|user|: "
-LISTS = ["history", "subquestions", "answers"]  # columns whose texts have several lines
 MARK = "*"  # a paraphrase of StackFAQ that is this is a mark and no query
 
 
@@ -44,13 +43,14 @@ def prepare(source, into):
     left out."""
     documents, queries, grades = READERS[source.name](source)
     into.mkdir(parents=True, exist_ok=True)
-    documents = documents.reindex(columns=[*DOCUMENT, "course"], fill_value="")
-    documents = documents.map(_on_one_line).assign(section="")
-    documents["course"] = documents["course"].replace("", "all")
+    defaults = {"question": "", "course": "all", "section": ""}
+    documents = documents.assign(**defaults | dict(documents)).drop_duplicates("id")
+    documents = documents[[*DOCUMENT, "course", "section"]].fillna("")
+    documents = documents.map(_on_one_line)
     documents.to_json(into / "documents-with-ids.json", orient="records", indent=1)
     defaults = {"course": "all", "kind": "typed", "need": ""}
-    texts = queries.drop(columns=LISTS, errors="ignore").map(_on_one_line)
-    queries = queries.assign(**defaults | dict(texts))
+    queries["query"] = queries["query"].fillna("").map(_on_one_line)
+    queries = queries.assign(**defaults | dict(queries))
     is_empty = queries["query"].isin(["", MARK])
     pairs = grades.astype({"grade": int}).merge(queries[~is_empty])  # by query or need
     columns = ["document", *queries]
@@ -89,17 +89,16 @@ def _cacm(folder):
             title, _, text = page.partition("\n\n")
             id_ = re.sub("-0+", "-", member.name.removesuffix(".html"))
             rows.append((id_, title, re.sub(CITATIONS, "", text)))
-    queries = _records(folder / "topics.cacm.txt", TREC, QUERY)
+    queries = read_table(folder / "topics.cacm.txt").set_axis(QUERY, axis=1)
     grades = _lines(folder / "qrels.cacm.txt", TREC_QRELS)
     return pd.DataFrame(rows, columns=DOCUMENT), queries, grades
 
 
 def _vaswani(folder):
     """Vaswani, in TREC's form, without titles."""
-    documents = _records(folder / "doc-text.trec", TREC, ["id", "text"])
-    queries = _records(folder / "query-text.trec", TREC_TOPIC, QUERY)
+    queries = read_table(folder / "query-text.trec").set_axis(QUERY, axis=1)
     grades = _lines(folder / "qrels", TREC_QRELS)
-    return documents, queries, grades
+    return read_table(folder / "doc-text.trec"), queries, grades
 
 
 def _stackfaq(folder):
@@ -139,7 +138,6 @@ def _liveqa(folder):
         answers = pd.read_csv(archive.open(f"{LIVEQA}/{ANSWERS}"), dtype=str)
         columns = ["need", "grade", "document"]
         grades = _lines(archive.open(f"{LIVEQA}/{ANSWERS_QRELS}"), columns)
-    answers = answers.drop_duplicates("AnswerID")
     documents = answers["Answer"].str.extract(ANSWER).assign(id=answers["AnswerID"])
     return documents, queries, grades.replace({"grade": GRADES})
 
@@ -150,9 +148,10 @@ def _dl19(folder):
     It is a pool: passages that some search of the track found. So words that
     are rare among all 8.8 million passages of MS MARCO need not be rare
     here."""
-    documents = pd.read_json(folder / "dl2019_document.jsonl", lines=True, dtype=str)
-    documents = documents.rename(columns={"docid": "id", "doc": "text"})
-    queries = _lines(folder / "msmarco-test2019-queries.tsv", QUERY, "\t")
+    documents = read_table(folder / "dl2019_document.jsonl")
+    documents = documents.set_axis(["id", "text"], axis=1)
+    path = folder / "msmarco-test2019-queries.tsv"
+    queries = pd.read_csv(path, sep="\t", names=QUERY, dtype=str)
     grades = _lines(folder / "2019qrels-pass.txt", TREC_QRELS)
     return documents, queries, grades
 
@@ -167,26 +166,22 @@ def _turns(folder):
     documents, queries, grades = [], [], []
     for course in ("clapnq", "fiqa"):
         for path in folder.glob(f"*_{course}_*.jsonl"):
-            for result in _json_lines(path):
-                documents += [row | {"course": course} for row in result["contexts"]]
-        forms = [
-            {row["_id"]: row["text"] for row in _json_lines(folder / name)}
-            for name in (f"{course}_{form}.jsonl" for form in FORMS)
-        ]
-        table = pd.DataFrame(forms, ["query", "history", "rewrite"]).T
-        table = table.apply(lambda texts: texts.str.replace(USER, ""))
-        table["history"] = table["history"].map(_without_last)
+            for part in read_table(path)["contexts"].explode().dropna():
+                text = part["text"].removeprefix(part["title"])
+                documents.append((part["document_id"], part["title"], text, course))
+        table = pd.DataFrame()
+        for column, form in FORMS.items():
+            texts = read_table(folder / f"{course}_{form}.jsonl").set_index("_id")
+            table[column] = texts["text"].str.replace(USER, "")
+        table["history"] = table["history"].str.rpartition("\n")[0]
+        table["rewrite"] = table["rewrite"].str.strip()
         ids = table.index.to_series().str.partition("<::>")
         table = table.assign(conversation=ids[0], turn=ids[2], course=course)
         queries.append(table)
-        qrels = pd.read_csv(folder / f"{course}_qrels.tsv", sep="\t")
-        grades.append(qrels.set_axis(["query_id", "document", "grade"], axis=1))
+        grades.append(read_table(folder / f"{course}_qrels.tsv"))
     queries = pd.concat(queries).rename_axis("query_id").reset_index()
-    documents = pd.DataFrame(documents).drop_duplicates("document_id")
-    documents = documents.rename(columns={"document_id": "id", "title": "question"})
-    pairs = documents[["text", "question"]].itertuples(index=False)
-    documents["text"] = [text.removeprefix(title) for text, title in pairs]
-    return documents, queries, pd.concat(grades)
+    documents = pd.DataFrame(documents, columns=[*DOCUMENT, "course"])
+    return documents, queries, pd.concat(grades).set_axis(GRADE, axis=1)
 
 
 def _hops(folder):
@@ -195,44 +190,31 @@ def _hops(folder):
     The documents are the paragraphs of all questions. kind: so many hops, or how
     HotpotQA calls it. subquestions: MuSiQue's, a line each, with the answers of the
     ones before. answers: what counts as right, a line each."""
-    documents, queries, grades = [], [], []
-
-    def add(query, paragraphs):
-        queries.append(query)
-        for title, text, is_relevant in paragraphs:
-            id_ = corpus.short_hash(f"{query['course']}\n{title}\n{text}")
-            documents.append((id_, title, text, query["course"]))
-            if is_relevant:
-                grades.append((query["query_id"], id_, 1))
-
-    for row in _json_lines(folder / "musique.json"):
+    queries, parts = [], []
+    for row in read_table(folder / "musique.json").to_dict("records"):
         steps = row["question_decomposition"]
         asked = "\n".join(step["question"].replace(" >> ", " ") for step in steps)
         for number, step in enumerate(steps, start=1):
             asked = asked.replace(f"#{number}", step["answer"])
-        query = {"query_id": row["id"], "query": row["question"], "course": "musique"}
-        query |= {"kind": row["id"][:4], "subquestions": asked}
-        query["answers"] = "\n".join([row["answer"], *row["answer_aliases"]])
-        names = "title", "paragraph_text", "is_supporting"
-        add(query, [[part[name] for name in names] for part in row["paragraphs"]])
-    for row in _json_lines(folder / "hotpot.json"):
-        query = {"query_id": row["_id"], "query": row["question"], "course": "hotpot"}
-        query |= {"kind": row["type"], "subquestions": "", "answers": row["answer"]}
+        id_, answers = row["id"], "\n".join([row["answer"], *row["answer_aliases"]])
+        queries.append((id_, row["question"], "musique", id_[:4], asked, answers))
+        for part in row["paragraphs"]:
+            title, text = part["title"], part["paragraph_text"]
+            parts.append((id_, "musique", title, text, part["is_supporting"]))
+    for row in read_table(folder / "hotpot.json").to_dict("records"):
+        id_, kind, answer = row["_id"], row["type"], row["answer"]
+        queries.append((id_, row["question"], "hotpot", kind, "", answer))
         relevant = {title for title, _ in row["supporting_facts"]}
-        parts = [(title, "".join(text)) for title, text in row["context"]]
-        add(query, [(title, text, title in relevant) for title, text in parts])
-    documents = pd.DataFrame(documents, columns=[*DOCUMENT, "course"])
-    grades = pd.DataFrame(grades, columns=["query_id", "document", "grade"])
-    documents = documents.drop_duplicates("id")
-    return documents, pd.DataFrame(queries), grades.drop_duplicates()
-
-
-def _json_lines(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def _without_last(lines):
-    return "\n".join(lines.splitlines()[:-1])
+        for title, texts in row["context"]:
+            parts.append((id_, "hotpot", title, "".join(texts), title in relevant))
+    columns = [*QUERY, "course", "kind", "subquestions", "answers"]
+    queries = pd.DataFrame(queries, columns=columns)
+    columns = ["query_id", "course", "question", "text", "grade"]
+    documents = pd.DataFrame(parts, columns=columns)
+    texts = documents[["course", "question", "text"]].agg("\n".join, axis=1)
+    documents["id"] = documents["document"] = texts.map(corpus.short_hash)
+    grades = documents.loc[documents["grade"], GRADE]
+    return documents, queries, grades
 
 
 def _records(path, form, columns):
@@ -240,16 +222,19 @@ def _records(path, form, columns):
     return pd.DataFrame(re.findall(form, path.read_text("utf-8")), columns=columns)
 
 
-def _lines(file, columns, separator=r"\s+"):
-    return pd.read_csv(file, sep=separator, names=columns, dtype=str)
+def _lines(file, columns):
+    return pd.read_csv(file, sep=r"\s+", names=columns, dtype=str)
 
 
 def _on_one_line(text):
-    return " ".join((text or "").split())
+    return " ".join(text.split())
 
 
-READERS = {"med": _smart, "cisi": _smart, "cacm": _cacm, "vaswani": _vaswani}
-READERS |= {
+READERS = {
+    "med": _smart,
+    "cisi": _smart,
+    "cacm": _cacm,
+    "vaswani": _vaswani,
     "stackfaq": _stackfaq,
     "liveqa": _liveqa,
     "dl19": _dl19,
