@@ -45,38 +45,34 @@ def row(what, goal, slow, fast, *arguments):
 
 
 def bench_minsearch(documents, questions):
-    """Time questions one by one, in a batch, and with similarities that are kept."""
+    """Time questions one by one, and in a batch."""
     index = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     one_by_one = utils.one_by_one(
         lambda question, course: index.search(question, {"course": course}, BOOST)
     )
     batch = utils.minsearch_search(index, BOOST)
     row("minsearch: one by one / batch", 25, one_by_one, batch, questions)
-    similarities = list(utils.field_similarities(index, questions))
-    again = utils.minsearch_search(index, BOOST, kept=similarities)
-    row("minsearch: one by one / kept", 300, one_by_one, again, questions)
 
 
-def bench_metrics(what, rankings, qrels):
-    """Time five metrics, from Python's dicts and lists. qrels: a dict a query."""
-    ids = [str(place) for place in range(len(qrels))]
-    qrels = dict(zip(ids, qrels, strict=True))
+def bench_metrics(rankings, ids, qrels):
+    """Time five metrics, from Python's dicts and lists. ids: of the queries."""
     run = {
         id_: {document: -float(rank) for rank, document in enumerate(ranking)}
         for id_, ranking in zip(ids, rankings, strict=True)
     }
-    judged = [[*qrel.values()] for qrel in qrels.values()]
+    by_id = dict(zip(ids, qrels, strict=True))
+    judged = [[*qrel.values()] for qrel in qrels]
     counts = np.array([np.count_nonzero(query) for query in judged])
-    grades = utils.relevance(rankings, pd.Series([*qrels.values()]))
+    grades = utils.relevance(rankings, pd.Series(qrels))
 
     def theirs():
-        pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate(run)
+        pytrec_eval.RelevanceEvaluator(by_id, TREC_EVAL).evaluate(run)
 
     def ours():
         utils.hit_rate(grades), utils.mrr(grades), utils.ndcg(grades, judged)
         utils.recall(grades, counts), utils.average_precision(grades, counts)
 
-    row(f"five metrics, {what}: pytrec_eval / utils", 9, theirs, ours)
+    row("five metrics: pytrec_eval / utils", 9, theirs, ours)
 
 
 def bench_bm25(documents, questions):
@@ -139,14 +135,12 @@ def write_many(folder):
     shares = 1 / np.arange(1, 50_001)
     words = rng.choice(len(shares), (N_DOCUMENTS, 60), p=shares / shares.sum())
     texts = [" ".join(f"w{number}" for number in row) for row in words]
-    documents = pd.DataFrame({"id": range(N_DOCUMENTS), "title": "", "text": texts})
+    documents = pd.DataFrame({"id": range(N_DOCUMENTS), "text": texts})
     documents.to_json(folder / "documents.jsonl", orient="records", lines=True)
     ids = rng.choice(N_DOCUMENTS, (N_QUERIES, 100))
     asked = [" ".join(texts[id_].split()[:5]) for id_ in ids[:, 0]]
-    queries = pd.DataFrame({"query_id": range(N_QUERIES), "question": asked})
-    queries.to_csv(folder / "queries.csv", index=False)
-    qrels = [f"{query} 0 {id_} 1" for query, id_ in enumerate(ids[:, 0])]
-    (folder / "qrels.txt").write_text("\n".join(qrels))
+    judged = pd.DataFrame({"query": asked, "document": ids[:, 0], "grade": 1})
+    judged.rename_axis("query_id").to_csv(folder / "judged-queries.csv")
     (folder / "runs").mkdir()
     for name in ("first", "second"):
         lines = [
@@ -169,20 +163,16 @@ def bench_command():
             measured = subprocess.check_output(command, text=True)
             what = f"{N_DOCUMENTS:,} documents, {N_QUERIES:,} queries, {option}"
             print(f"{what}: {measured.strip()}, goal {goal}", flush=True)
-            shutil.rmtree(
-                f"{folder}/runs", ignore_errors=True
-            )  # else ours are left out
+            shutil.rmtree(f"{folder}/runs", True)  # else ours are left out
 
 
 def main():
     logging.getLogger("course").setLevel("ERROR")
     documents, questions = corpus.load_documents(), corpus.load_ground_truth()
     bench_minsearch(documents, questions)
-    typed = corpus.load_splits()[1]["judged"]
+    typed, qrels = corpus.load_judged_queries()
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
-    bench_metrics("typed queries", search(typed), typed["document"])
-    one_each = [{document: 1} for document in questions["document"]]
-    bench_metrics("generated questions", search(questions), one_each)
+    bench_metrics(search(typed), typed["query_id"], qrels)
     bench_bm25(documents, questions)
     bench_encoding(documents)
     if es := elastic.connect_elasticsearch():
