@@ -25,7 +25,6 @@ from course import corpus, elastic, embedding
 NOTEBOOKS = corpus.ROOT / "notebooks"
 BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
 METADATA = json.loads(Path(__file__).with_name("notebook.json").read_text())
-KEPT = {"tags", "slideshow"}  # of a cell's metadata
 TORCH = "SentenceTransformer("  # in the cell that loads a model
 IN_ONNX = """# sentence-transformers is not installed: onnxruntime runs the same model
 model = embedding.embedding_model()"""
@@ -33,10 +32,10 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def clean(notebook):
-    """What readers and tests need: tags, slides, a kernelspec, no widget views."""
+    """What readers and tests need: tags, a kernelspec, no widget views."""
     notebook.metadata = METADATA
     for cell in notebook.cells:
-        for key in cell.metadata.keys() - KEPT:
+        for key in cell.metadata.keys() - {"tags"}:
             del cell.metadata[key]
         if cell.cell_type == "code":  # the ids of widget views are random
             outputs = cell.outputs
@@ -72,24 +71,19 @@ def lessons():
     return sorted(paths, key=lambda path: path.stem != BOARD)
 
 
-def execute(notebook, folder):
-    """Run a notebook in a kernel of its own, in a folder; its error, if any."""
-    client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
-    client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
-    try:
-        client.execute(cwd=str(folder))
-    except (CellExecutionError, DeadKernelError) as error:
-        return error
-
-
 def execute_all(notebooks, results):
     """Execute notebooks, by their paths, into a folder; the errors by path.
 
-    The leaderboard is printed when a notebook has written it."""
+    Each has a kernel of its own, in the notebook's folder. The leaderboard is printed
+    when a notebook has written it."""
     errors, board = {}, results / "leaderboard.csv"
     for path, notebook in tqdm(notebooks.items(), desc="notebooks"):
         started = time.time()
-        if error := execute(notebook, path.parent):
+        client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
+        client.extra_arguments = ["--log-level=40"]  # else each warns of TCP
+        try:
+            client.execute(cwd=str(path.parent))
+        except (CellExecutionError, DeadKernelError) as error:
             errors[path] = error
         text = nbformat.writes(clean(notebook))
         text = text.replace("](../figures/", "](figures/")  # all are in one folder here
@@ -103,18 +97,18 @@ def run(paths, results, in_place):
     """Execute into a folder and, if asked to and all ran, in place; the errors by path.
 
     RuntimeError where a node is needed and none answers, and in place for other
-    data."""
-    notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
-    if in_place and is_own_data():
-        raise RuntimeError("--in-place is for the course's own data")
-    if is_own_data():
-        for notebook in notebooks.values():
-            notebook.cells = [cell for cell in notebook.cells if not is_ours(cell)]
-    if not find_spec("sentence_transformers"):
-        if in_place:
-            raise RuntimeError("--in-place needs sentence-transformers")
+    data or without sentence-transformers."""
+    is_own, has_torch = is_own_data(), find_spec("sentence_transformers")
+    if in_place and (is_own or not has_torch):
+        advice = "--in-place is for the course's own data, with sentence-transformers"
+        raise RuntimeError(advice)
+    if not has_torch:
         print("without torch: onnxruntime runs the model where 03 loads it")
-        for notebook in notebooks.values():
+    notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
+    for notebook in notebooks.values():
+        if is_own:
+            notebook.cells = [cell for cell in notebook.cells if not is_ours(cell)]
+        if not has_torch:
             without_torch(notebook)
     if in_place:  # a node's answers are recorded again, see course/elastic.py
         os.environ["REQUIRE_ELASTICSEARCH"] = "1"

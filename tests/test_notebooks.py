@@ -68,7 +68,7 @@ def test_a_clean_run_of_all_cells_left_no_error_or_warning(notebook):
 def test_cells_have_known_tags_and_only_volatile_ones_are_not_compared(notebook):
     assert notebook.metadata.keys() == {"kernelspec", "language_info"}
     for cell in notebook.cells:
-        assert cell.metadata.keys() <= {"tags", "slideshow"}
+        assert cell.metadata.keys() <= {"tags"}
         assert tags(cell) <= {*TAGS.split()}
         assert "nbval" not in cell.source.lower()
         if "nbval-ignore-output" in tags(cell):
