@@ -31,20 +31,15 @@ STATE = """() => {
 }"""
 
 
-def make_site(folder, *options, **settings):
-    """Run the script into a folder; options of sphinx, and variables."""
-    command = [corpus.ROOT / "scripts/site/make", Path(sys.executable).parent, folder]
-    clean = os.environ | {"CLASS": "", "NOTES": ""} | settings
-    made = subprocess.run(
-        [*command, *options], env=clean, capture_output=True, text=True
-    )
-    assert (made.returncode, made.stderr) == (0, "")  # a warning is an error
-    return folder
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    return make_site(tmp_path_factory.mktemp("site"))
+    """The folder of the site, made once, with nothing folded."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [corpus.ROOT / "scripts/site/make", Path(sys.executable).parent, folder]
+    clean = os.environ | {"CLASS": ""}
+    made = subprocess.run(command, env=clean, capture_output=True, text=True)
+    assert (made.returncode, made.stderr) == (0, "")  # a warning is an error
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
 """The site: sphinx over the committed notebooks, of which nothing is executed.
 
-CLASS hides results until asked for, NOTES shows the speaker's notes, and BROWSER=0
-says nothing of notebooks in a browser. A link to a file that is no page opens a
-copy of it."""
+CLASS hides results until asked for, and BROWSER=0 says nothing of notebooks in a
+browser. A link to a file that is no page opens a copy of it."""
 
 import os
 import re
@@ -49,8 +48,7 @@ html_context = {  # of templates
 def prepare(cell, language):
     """Make a cell ready for readers, in place."""
     if cell.cell_type == "markdown":
-        note = fold.RESULT.format("Notes", r"\1") if os.environ.get("NOTES") else ""
-        cell.source = fold.with_answers(fold.NOTE.sub(note, cell.source))
+        cell.source = fold.with_answers(fold.NOTE.sub("", cell.source))
         return
     tags, options = cell.metadata.setdefault("tags", []), {}
     if "imports" in tags:
