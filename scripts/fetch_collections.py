@@ -20,17 +20,6 @@ FILES = tomllib.loads(Path(__file__).with_name("collections.toml").read_text())
 SITE = "https://github.com"
 
 
-def check(path, file, site):
-    """Fetch a file, unless it is there; one of machine.ERRORS if it is not right.
-
-    site: where it is fetched from. Without one nothing is fetched."""
-    if site:
-        address = f"{site}/{file['repository']}/raw/{file['commit']}/{file['path']}"
-        pooch.retrieve(address, file["sha256"], path.name, path.parent)
-    elif pooch.file_hash(path) != file["sha256"]:
-        raise ValueError(f"{path}: its SHA-256 is another")
-
-
 def main(own=None, files=FILES, site=SITE):
     """Check the files, fetch what is missing, prepare; the number of missing files.
 
@@ -38,8 +27,13 @@ def main(own=None, files=FILES, site=SITE):
     folder = Path(own or corpus.CACHE / "collections")
     missing = []
     for name, file in files.items():
+        path, sha256 = folder / name, file["sha256"]
         try:
-            check(folder / name, file, None if own else site)
+            if not own:
+                place = f"{file['repository']}/raw/{file['commit']}/{file['path']}"
+                pooch.retrieve(f"{site}/{place}", sha256, path.name, path.parent)
+            elif pooch.file_hash(path) != sha256:
+                raise ValueError(f"{path}: its SHA-256 is another")
             print(f"{name}: right")
         except machine.ERRORS as error:
             print(f"{name}: missing: {error}")
