@@ -7,9 +7,9 @@ import re
 
 import machine
 import nbformat
-import pandas as pd
 
 from course import corpus
+from evaluate_retrieval.read import read_table
 
 DATA = corpus.ROOT / "data"
 COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")
@@ -18,11 +18,7 @@ COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")
 def count(match):
     """A line of a list, with the rows of the file that it names, by a column."""
     start, name, column = match.groups()
-    path = DATA / name
-    if path.suffix == ".csv":
-        table = pd.read_csv(path)
-    else:
-        table = pd.read_json(path, lines=path.suffix == ".jsonl")
+    table = read_table(DATA / name)
     if column == "kind":  # a row is a judgement
         table = table.drop_duplicates("query_id")
     parts = [f"{value} {n:,}" for value, n in table[column].value_counts().items()]

@@ -42,14 +42,16 @@ def sheets(page):
 
 
 def sections(notebook):
-    """Level, heading and cells of each section; a cell is cut in two at a heading."""
-    parts = [(1, notebook.cells[0].source.partition("\n")[0].strip("# "), [])]
+    """Level, heading and cells of each section; a cell is cut in two at a heading.
+
+    The first cell begins with the title, whose level is 1."""
+    parts = []
     for cell in notebook.cells:
         if cell.cell_type == "code":
             parts[-1][2].append(cell)
             continue
         for text in filter(str.strip, re.split(r"(?m)^(?=##+ )", cell.source)):
-            if heading := re.match("(##+) (.*)", text):
+            if heading := re.match("(#+) (.*)", text):
                 parts.append((len(heading[1]), heading[2], []))
             parts[-1][2].append(nbformat.v4.new_markdown_cell(text))
     return parts
