@@ -90,7 +90,7 @@ slides: .venv/installed         ## decks for 45 minutes in results/slides-45, wh
 notes: .venv/installed          ## a page of notes for each lesson, and the handout, to print: results/notes
 	@$(BIN)/python scripts/notes.py
 
-site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone, CLASS=1 folds the results)
+site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone)
 	@$(call locked,--group site)
 	@scripts/site/make $(BIN) "$(COURSE_RESULTS)/site"
 	@$(if $(filter 0,$(BROWSER)),,PYTHONPATH=scripts $(BIN)/python scripts/site/browser.py "$(COURSE_RESULTS)/site/browser" $(if $(OFFLINE),--offline))

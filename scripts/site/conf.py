@@ -1,7 +1,7 @@
 """The site: sphinx over the committed notebooks, of which nothing is executed.
 
-CLASS hides results until asked for, and BROWSER=0 says nothing of notebooks in a
-browser. A link to a file that is no page opens a copy of it."""
+BROWSER=0 says nothing of notebooks in a browser. A link to a file that is no page
+opens a copy of it."""
 
 import os
 import re
@@ -13,7 +13,6 @@ import nbformat
 
 # which notebooks run in a browser, and why the others do not
 LISTED = tomllib.loads(Path(__file__).with_name("browser.toml").read_text("utf-8"))
-SHOW = {"en": "Show the output", "es": "Mostrar la salida"}
 TREE = Path(__file__).with_name("toctree.md").read_text("utf-8")
 LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
@@ -45,21 +44,17 @@ html_context = {  # of templates
 }
 
 
-def prepare(cell, language):
+def prepare(cell):
     """Make a cell ready for readers, in place."""
     if cell.cell_type == "markdown":
         cell.source = fold.with_answers(fold.NOTE.sub("", cell.source))
         return
-    tags, options = cell.metadata.setdefault("tags", []), {}
-    if "imports" in tags:
-        tags.append("hide-input")
-    elif os.environ.get("CLASS"):
-        tags.append("hide-output")
-        options["code_prompt_show"] = SHOW[language]
+    if "imports" in cell.metadata.get("tags", []):
+        cell.metadata.tags.append("hide-input")
     for output in cell.outputs:
         if "image/png" in output.get("data", {}):  # a cell has one figure
-            options["image"] = {"alt": output.metadata["image/png"]["alt"]}
-    cell.metadata.mystnb = options
+            alt = output.metadata["image/png"]["alt"]
+            cell.metadata.mystnb = {"image": {"alt": alt}}
     if LIVE.search(cell.source):
         text = {"text/markdown": NOT_LIVE}
         cell.outputs.append(nbformat.v4.new_output("display_data", text))
@@ -70,9 +65,9 @@ def read(app, page, source):
         source[0] += TREE
     path = Path(app.env.doc2path(page))
     if path.suffix == ".ipynb":
-        notebook = fold.read(path, os.environ.get("CLASS"))
+        notebook = nbformat.read(path, as_version=4)
         for cell in notebook.cells:
-            prepare(cell, fold.language_of(path))
+            prepare(cell)
         source[0] = nbformat.writes(notebook)
 
 
