@@ -113,8 +113,8 @@ def _stackfaq(folder):
             queries.append((f"{need}-q{place:02}", paraphrase.text, need))
     documents = pd.DataFrame(documents, columns=[*DOCUMENT, "need"])
     queries = pd.DataFrame(queries, columns=[*QUERY, "need"])
-    grades = documents[["id", "need"]].rename(columns={"id": "document"})
-    return documents, queries, grades.assign(grade=1)
+    grades = {"document": documents["id"], "need": documents["need"], "grade": 1}
+    return documents, queries, pd.DataFrame(grades)
 
 
 def _liveqa(folder):
@@ -128,7 +128,7 @@ def _liveqa(folder):
     for question in ET.parse(path).iter("NLM-QUESTION"):
         need = question.get("qid").removeprefix("TQ")
         sent = question.find("Original-Question")
-        message = f"{sent.findtext('SUBJECT') or ''} {sent.findtext('MESSAGE') or ''}"
+        message = f"{sent.findtext('SUBJECT', '')} {sent.findtext('MESSAGE', '')}"
         rows.append((f"{need}-message", message, need, "message"))
         summary = question.findtext("NLM-Summary")
         rows.append((f"{need}-summary", summary, need, "summary"))

@@ -67,8 +67,8 @@ def lessons():
         print("01 to 04 are about the course's own documents: only 05 is run")
         return [NOTEBOOKS / f"{OWN}.ipynb"]
     print("in about a minute 03 has encoded 6,800 texts and made the leaderboard")
-    paths = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
-    return sorted(paths, key=lambda path: path.stem != BOARD)
+    paths = NOTEBOOKS.glob("[0-9]*.ipynb")
+    return sorted(paths, key=lambda path: (path.stem != BOARD, path))
 
 
 def execute_all(notebooks, results):
