@@ -45,34 +45,38 @@ def row(what, goal, slow, fast, *arguments):
 
 
 def bench_minsearch(documents, questions):
-    """Time questions one by one, and in a batch."""
+    """Time questions one by one, in a batch, and with similarities that are kept."""
     index = Index(elastic.TEXT_FIELDS, ["course"]).fit(documents)
     one_by_one = utils.one_by_one(
         lambda question, course: index.search(question, {"course": course}, BOOST)
     )
     batch = utils.minsearch_search(index, BOOST)
     row("minsearch: one by one / batch", 25, one_by_one, batch, questions)
+    similarities = list(utils.field_similarities(index, questions))
+    again = utils.minsearch_search(index, BOOST, kept=similarities)
+    row("minsearch: one by one / kept", 300, one_by_one, again, questions)
 
 
-def bench_metrics(rankings, ids, qrels):
-    """Time five metrics, from Python's dicts and lists. ids: of the queries."""
+def bench_metrics(what, rankings, qrels):
+    """Time five metrics, from Python's dicts and lists. qrels: a dict a query."""
+    ids = [str(place) for place in range(len(qrels))]
+    qrels = dict(zip(ids, qrels, strict=True))
     run = {
         id_: {document: -float(rank) for rank, document in enumerate(ranking)}
         for id_, ranking in zip(ids, rankings, strict=True)
     }
-    by_id = dict(zip(ids, qrels, strict=True))
-    judged = [[*qrel.values()] for qrel in qrels]
+    judged = [[*qrel.values()] for qrel in qrels.values()]
     counts = np.array([np.count_nonzero(query) for query in judged])
-    grades = utils.relevance(rankings, pd.Series(qrels))
+    grades = utils.relevance(rankings, pd.Series([*qrels.values()]))
 
     def theirs():
-        pytrec_eval.RelevanceEvaluator(by_id, TREC_EVAL).evaluate(run)
+        pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate(run)
 
     def ours():
         utils.hit_rate(grades), utils.mrr(grades), utils.ndcg(grades, judged)
         utils.recall(grades, counts), utils.average_precision(grades, counts)
 
-    row("five metrics: pytrec_eval / utils", 9, theirs, ours)
+    row(f"five metrics, {what}: pytrec_eval / utils", 9, theirs, ours)
 
 
 def bench_bm25(documents, questions):
@@ -135,12 +139,14 @@ def write_many(folder):
     shares = 1 / np.arange(1, 50_001)
     words = rng.choice(len(shares), (N_DOCUMENTS, 60), p=shares / shares.sum())
     texts = [" ".join(f"w{number}" for number in row) for row in words]
-    documents = pd.DataFrame({"id": range(N_DOCUMENTS), "text": texts})
+    documents = pd.DataFrame({"id": range(N_DOCUMENTS), "title": "", "text": texts})
     documents.to_json(folder / "documents.jsonl", orient="records", lines=True)
     ids = rng.choice(N_DOCUMENTS, (N_QUERIES, 100))
     asked = [" ".join(texts[id_].split()[:5]) for id_ in ids[:, 0]]
-    judged = pd.DataFrame({"query": asked, "document": ids[:, 0], "grade": 1})
-    judged.rename_axis("query_id").to_csv(folder / "judged-queries.csv")
+    queries = pd.DataFrame({"query_id": range(N_QUERIES), "question": asked})
+    queries.to_csv(folder / "queries.csv", index=False)
+    qrels = [f"{query} 0 {id_} 1" for query, id_ in enumerate(ids[:, 0])]
+    (folder / "qrels.txt").write_text("\n".join(qrels))
     (folder / "runs").mkdir()
     for name in ("first", "second"):
         lines = [
@@ -163,16 +169,20 @@ def bench_command():
             measured = subprocess.check_output(command, text=True)
             what = f"{N_DOCUMENTS:,} documents, {N_QUERIES:,} queries, {option}"
             print(f"{what}: {measured.strip()}, goal {goal}", flush=True)
-            shutil.rmtree(f"{folder}/runs", True)  # else ours are left out
+            shutil.rmtree(
+                f"{folder}/runs", ignore_errors=True
+            )  # else ours are left out
 
 
 def main():
     logging.getLogger("course").setLevel("ERROR")
     documents, questions = corpus.load_documents(), corpus.load_ground_truth()
     bench_minsearch(documents, questions)
-    typed, qrels = corpus.load_judged_queries()
+    typed = corpus.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
-    bench_metrics(search(typed), typed["query_id"], qrels)
+    bench_metrics("typed queries", search(typed), typed["document"])
+    one_each = [{document: 1} for document in questions["document"]]
+    bench_metrics("generated questions", search(questions), one_each)
     bench_bm25(documents, questions)
     bench_encoding(documents)
     if es := elastic.connect_elasticsearch():
