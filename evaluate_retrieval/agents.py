@@ -97,8 +97,11 @@ def compared(options, own_of):
         for name, search in own.items():
             found = zip(queries["query_id"], search.find(queries), strict=True)
             one = {id_: [{"ids": [*filter(None, ids)]}] for id_, ids in found if ids}
-            several = {id_: each for id_, each in search.calls.items() if each}
-            agents[name] = one | several
+            agents[name] = one | {
+                id_: answer.calls
+                for id_, answer in search.answers.items()
+                if answer.calls
+            }
     if not agents:
         advice = "write calls.jsonl, or name a search of your own"
         raise ValueError(f"{options.source}: no agent; {advice}")

@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     """What a query got in all tries: ids, best first, or an error.
 
     calls: of an agent that searches several times, see `course.calls`; then the ids
-    are those of all calls, in turns.
+    are those of all calls, in turns. Empty for one that returns one list.
 
     The error is an OSError where nothing came, a FormError where it was no ranking,
     and a SearchError if the search says so."""
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
     ids: list
     error: Exception | None
     milliseconds: float
-    calls: list | None = None
+    calls: list | tuple = ()
 
 
 # --- The loop ----------------------------------------------------------------
@@ -128,17 +128,16 @@ class Process:
 
     async def answer(self, message):
         """The `Answer` to a message, which is a dict."""
-        seconds, problem = 0, None
+        seconds = 0
         for _ in range(TRIES):
             started = time.perf_counter()
             try:
                 line, took = await self._ask(message)
                 took = 1000 * (seconds + took)
-                if isinstance(line, dict) and "calls" in line:
-                    several = serve.calls_of(line["calls"])
-                    ids = calls.joined([call["ids"] for call in several])
-                    return Answer(ids, None, took, several)
-                return Answer(serve.ids_of(line), None, took)
+                answer = serve.answer_of(line)
+                several = answer.get("calls", [])
+                ids = calls.joined([call["ids"] for call in several])
+                return Answer(answer.get("ids", ids), None, took, several)
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started

@@ -50,8 +50,7 @@ def main(target):
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    is_address = re.match("https?://", target)
-    for answer in answers_of(target, is_address, lines_of(queries)):
+    for answer in answers_of(target, lines_of(queries)):
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -69,10 +68,10 @@ def lines_of(queries):
         yield lines.get()
 
 
-def answers_of(target, is_address, lines):
+def answers_of(target, lines):
     """The names of the searches, and an answer to each line: dicts."""
     try:
-        searches = {} if is_address else searches_in(target)
+        searches = {} if re.match("https?://", target) else searches_in(target)
     except ValueError as error:
         yield {"error": str(error)}
         return
@@ -85,10 +84,7 @@ def answers_of(target, is_address, lines):
             results = search(query)
             if inspect.iscoroutine(results):
                 results = loop.run_until_complete(results)
-            if isinstance(results, Mapping) and "calls" in results:
-                answer = {"calls": calls_of(results["calls"])}
-            else:
-                answer = {"ids": ids_of(results)}
+            answer = answer_of(results)
         except FormError as error:
             answer = {"error": str(error), "is form": True}
         except Exception as error:
@@ -164,15 +160,22 @@ def ids_of(results):
     return ids
 
 
+def answer_of(results):
+    """What a search returned, as the protocol has it: a dict of ids or of calls."""
+    if isinstance(results, Mapping) and "calls" in results:
+        return {"calls": calls_of(results["calls"])}
+    return {"ids": ids_of(results)}
+
+
 def calls_of(calls):
     """Several calls for one query: dicts with ids, and with what CALL has of them.
 
-    FormError where one has no ids."""
-    found = []
-    for call in calls:
-        told = {name: call[name] for name in CALL if part(call, name) is not None}
-        found.append(told | {"ids": ids_of(call)})
-    return found
+    FormError where they are no list, or where one has no ids."""
+    told = []
+    for call in listed(calls):
+        parts = {name: call[name] for name in CALL if part(call, name) is not None}
+        told.append({**parts, "ids": ids_of(call)})
+    return told
 
 
 def listed(results):
@@ -205,16 +208,11 @@ def part(result, name):
 def id_of(result):
     """The id of a result: a text or a whole number, a pair of an id and a score, or
     what has an id, see IDS and INSIDE. FormError for anything else."""
-    if isinstance(result, str):
-        return result
-    if isinstance(result, Integral) and not isinstance(result, bool):
-        return str(int(result))
+    for value in [result, *(part(result, name) for name in IDS)]:
+        if isinstance(value, (str, Integral)) and not isinstance(value, bool):
+            return str(value)
     if isinstance(result, Sequence) and len(result) == 2 and are_scores(result[1:]):
         return id_of(result[0])
-    for name in IDS:
-        id_ = part(result, name)
-        if isinstance(id_, (str, Integral)) and not isinstance(id_, bool):
-            return str(id_)
     for name in INSIDE:
         inner = part(result, name)
         if inner is not None and not isinstance(inner, (str, Number)):  # no id: a text

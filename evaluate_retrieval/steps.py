@@ -102,7 +102,7 @@ def that_work(own, tables, needed=(), fewest=1):
         if problem := yours.failures_of(name, search):
             first = next(iter(search.errors.values()))
             log.warning("%s; the first: %s", problem, first)
-            if len(search.errors) > MOST_FAILED * len(search.milliseconds):
+            if len(search.errors) > MOST_FAILED * len(search.answers):
                 problem += ", so nothing is said of it"
                 del able[name]
             failed[name] = f"{problem}."

@@ -7,7 +7,6 @@ import time
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,46 +31,124 @@ log = logging.getLogger(__name__)
 class Searching:
     """How your own searches are run.
 
-    file: a Python file with SEARCHES, or a .toml file with a command or an address
-    for each name. commands: the same, a dict of name: text. python: the program that
-    runs a Python file; None for ours. timeout: seconds that a try of a query may
-    take. jobs: so many processes of each program share the queries."""
+    file: the whole path of a Python file with SEARCHES, or of a .toml file with a
+    command or an address for each name. commands: the same, a dict of name: text.
+    python: the program that runs a Python file; None for ours. timeout: seconds that
+    a try of a query may take. jobs: so many processes of each program share the
+    queries."""
 
-    file: Path | str | None = None
+    file: Path | None = None
     commands: dict = field(default_factory=dict)
     python: str | None = None
     timeout: float = 30.0
     jobs: int = 1
 
 
-@dataclass(frozen=True)
 class Search:
-    """A search of your own: a function of queries and k to ids, (n_queries, k).
+    """A search of your own, or a run: queries and k to an array of ids, (n_queries, k).
 
-    find: a function of queries to a list of ids for each, None where a run has
-    no ranking. "" in a list is a place without a document. origin: "own" or
-    "run". The rest grows as queries are asked. milliseconds, errors: dicts by
-    query_id, of all queries and of those that failed. counts: of "queries",
-    "repeated" and "foreign" ids. calls: a dict by query_id, of an agent that
-    searches several times, see `course.calls`. ask: asks queries, and looks at no
-    id; it raises a ValueError where the first answer is no ranking."""
+    name: in messages. documents_of: a dict of the id of each document, and of each
+    chunk: the document's id. program: a function of messages to answers, see
+    `_answers`; None for a run. answers: a dict of query_id: `process.Answer`.
+    placed: a dict of query_id: ids, see `place`. counts: of "queries", "repeated
+    ids" and "foreign ids". All three grow as queries are asked."""
 
-    find: Callable
-    origin: str
-    counts: Counter
-    milliseconds: dict = field(default_factory=dict)
-    errors: dict = field(default_factory=dict)
-    calls: dict = field(default_factory=dict)
-    ask: Callable = list
+    origin = "own"
+
+    def __init__(self, name, documents_of, program=None):
+        self.name, self.documents_of, self.program = name, documents_of, program
+        self.answers, self.placed, self.counts = {}, {}, Counter()
 
     def __call__(self, queries, k=100):
         return utils.pad([ids or [] for ids in self.find(queries)], k)
 
+    def find(self, queries):
+        """The ids of each query, a list; None where a run has no ranking.
+
+        "" in a list is a place without a document."""
+        self.ask(queries)
+        ids = {id_: answer.ids for id_, answer in self.answers.items()}
+        self.place({id_: ids[id_] for id_ in ids if id_ not in self.placed})
+        return [self.placed.get(id_) for id_ in trec.query_ids(queries)]
+
     def n_ranked(self, queries):
         """How many of the queries have a ranking: all, but where a run lacks some."""
-        if self.origin == "own":
-            return len(queries)
         return sum(ids is not None for ids in self.find(queries))
+
+    def ask(self, queries):
+        """Ask a program what it was not asked yet, and look at no id.
+
+        A query that fails is asked again; if it fails again, it finds nothing.
+        ValueError where the first answer is no ranking. TimeoutError where
+        process.IN_A_ROW queries have no answer."""
+        if self.program is None:
+            return
+        messages = _messages_of(queries, self.name)
+        new = {id_: messages[id_] for id_ in messages if id_ not in self.answers}
+        answers = self.program(new) if new else {}
+        for id_, answer in answers.items():
+            if not self.answers and isinstance(answer.error, serve.FormError):
+                raise ValueError(f"{self.name}: {answer.error}")
+            self.answers[id_] = answer
+        if len(answers) < len(new):
+            *_, last = self.errors.values()
+            raise TimeoutError(
+                f"{self.name}: given up: {process.IN_A_ROW} queries in a row had no "
+                f"answer, {len(self.errors):,} of {len(self.answers):,} failed; the "
+                f"last: {last}. --timeout gives a query more time"
+            )
+
+    @property
+    def errors(self):
+        """The error of each query that failed, in words: a dict by query_id."""
+        return {
+            id_: f"{without_secrets(str(answer.error)):.300}"
+            for id_, answer in self.answers.items()
+            if answer.error
+        }
+
+    @property
+    def milliseconds(self):
+        """The time of each query that was asked, failed or not: a Series."""
+        times = {id_: answer.milliseconds for id_, answer in self.answers.items()}
+        return pd.Series(times, dtype=float)
+
+    def place(self, rankings):
+        """Keep rankings with "" for an id that stands before, or is of no document.
+
+        So the ids below keep their ranks. But a chunk is its document, and a later
+        chunk of the same has no place. rankings: a dict of query_id: ids. Warnings
+        and counts tell how many there are. ValueError if more than FOREIGN are of
+        no document."""
+        foreign, repeated = [], Counter()
+        for query, ids in rankings.items():
+            foreign += [(query, id_) for id_ in ids if id_ not in self.documents_of]
+            repeated[query] = len(ids) - len({*ids})
+            self.placed[query], seen = [], set()
+            for id_ in ids:
+                document = self.documents_of.get(id_, "")
+                if document not in seen:
+                    self.placed[query].append(document)
+                    seen |= {document} - {""}
+                elif id_ == document:
+                    self.placed[query].append("")
+        if n_repeated := repeated.total():
+            problem = f"repeated ids of {len(+repeated):,} queries count once, in place"
+            warnings.warn(f"{self.name}: {n_repeated:,} {problem}", stacklevel=4)
+        if foreign:
+            query, id_ = foreign[0]
+            n_ids = sum(map(len, rankings.values()))
+            sentence = (
+                f"{self.name}: {len(foreign):,} of {n_ids:,} ids are of no document; "
+                f"the first is {id_!r}, query {query!r}; a document has "
+                f"{next(iter(self.documents_of), '')!r}"
+            )
+            if len(foreign) > FOREIGN * n_ids:
+                raise ValueError(f"{sentence}. It searches in another corpus")
+            warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
+        self.counts["queries"] += len(rankings)
+        self.counts["repeated ids"] += n_repeated
+        self.counts["foreign ids"] += len(foreign)
 
 
 @contextmanager
@@ -92,8 +169,8 @@ def own_searches(folder, queries, searching):
         for name, processes in _programs(searching, loop):
             if f"own: {name}" in own:
                 raise ValueError(f"two searches are called {name!r}")
-            ask = partial(_answers, name, processes, loop)
-            own[f"own: {name}"] = _of_program(name, ask, documents_of)
+            program = partial(_answers, name, processes, loop)
+            own[f"own: {name}"] = Search(name, documents_of, program)
         yield own | runs
 
 
@@ -117,7 +194,7 @@ def failures_of(name, search):
     """How many queries of a search failed, in words; "" if none did."""
     if not search.errors:
         return ""
-    n, n_queries = len(search.errors), len(search.milliseconds)
+    n, n_queries = len(search.errors), len(search.answers)
     return f"“{name}” failed for {n:,} of {n_queries:,} queries"
 
 
@@ -136,7 +213,7 @@ def milliseconds(searches):
     Queries that failed count, too. It is NaN for a run, which other tools
     made."""
     times = {
-        name: pd.Series(search.milliseconds, dtype=float).mean()
+        name: search.milliseconds.mean()
         for name, search in searches.items()
         if isinstance(search, Search)
     }
@@ -155,8 +232,8 @@ def how_it_went(searches):
     for name, search in searches.items():
         if search.counts["queries"]:
             rows[name] = dict(search.counts)
-        if search.milliseconds:  # of a file, and asked
-            times, errors = [*search.milliseconds.values()], search.errors
+        if search.answers:  # of a program, and asked
+            times, errors = search.milliseconds, search.errors
             rows[name] |= {
                 "failed": len(errors),
                 "share failed": len(errors) / len(times),
@@ -177,7 +254,7 @@ def _programs(searching, loop):
         loop.processes_of, n=searching.jobs, timeout=searching.timeout
     )
     commands = [(name, text, None) for name, text in searching.commands.items()]
-    path = searching.file and Path(searching.file).absolute()
+    path = searching.file
     if path and path.suffix == ".toml":
         commands += [(name, text, path.parent) for name, text in _commands_in(path)]
     elif path:
@@ -201,7 +278,7 @@ def _commands_in(path):
     ValueError where it is none, or has something else."""
     try:
         commands = tomllib.loads(corpus.read_text(path))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: cannot be read: {error}") from error
     for name, text in commands.items():
         if not isinstance(text, str) or not text.strip():
@@ -212,109 +289,31 @@ def _commands_in(path):
     return commands.items()
 
 
-def _answers(name, processes, loop, queries):
-    """The answers to queries, a dict of query_id: `process.Answer`.
-
-    queries: a dict of query_id: query. The log tells how it goes."""
+def _answers(name, processes, loop, messages):
+    """The answers to messages, see `process.answers_of`. The log tells how it goes."""
     started = shown = time.monotonic()
 
     def tell(n):
         nonlocal shown
         now = time.monotonic()
-        if n < len(queries) and now - shown >= LINES_EVERY:
-            shown, seconds = now, (now - started) / n * (len(queries) - n)
+        if n < len(messages) and now - shown >= LINES_EVERY:
+            shown, seconds = now, (now - started) / n * (len(messages) - n)
             line = "%s: %d of %d queries asked, about %.0f s left"
-            log.info(line, name, n, len(queries), seconds)
+            log.info(line, name, n, len(messages), seconds)
 
-    messages = {id_: {**queries[id_], serve.SEARCH: name} for id_ in queries}
     return loop.run(process.answers_of(processes, messages, tell))
 
 
-def _of_program(name, ask, documents_of):
-    """The `Search` of a program. documents_of: see `_in_place`.
+def _messages_of(queries, name):
+    """What a search of this name gets of each query: a dict of query_id: dict of texts.
 
-    ask: see `_answers`. Each query is asked once, and its answer is kept. A query
-    that fails is asked again; if it fails again, it finds nothing. ValueError where
-    the first answer is no ranking. TimeoutError where process.IN_A_ROW queries have
-    no answer."""
-    kept, placed, took, errors, counts, calls = {}, {}, {}, {}, Counter(), {}
-
-    def ask_new(queries):
-        messages = _messages_of(queries)
-        new = {id_: query for id_, query in messages.items() if id_ not in kept}
-        answers = ask(new) if new else {}
-        for id_, answer in answers.items():
-            if not took and isinstance(answer.error, serve.FormError):
-                raise ValueError(f"{name}: {answer.error}")
-            took[id_] = answer.milliseconds
-            if answer.error:
-                errors[id_] = f"{without_secrets(str(answer.error)):.300}"
-        if len(answers) < len(new):
-            raise TimeoutError(
-                f"{name}: given up: {process.IN_A_ROW} queries in a row had no answer, "
-                f"{len(errors):,} of {len(took):,} failed; the last: "
-                f"{[*errors.values()][-1]}. --timeout gives a query more time"
-            )
-        kept.update({id_: answer.ids for id_, answer in answers.items()})
-        calls.update({id_: answer.calls for id_, answer in answers.items()})
-        return [*messages]
-
-    def find(queries):
-        ids = ask_new(queries)
-        new = {id_: kept[id_] for id_ in ids if id_ not in placed}
-        placed.update(_in_place(name, new, documents_of, counts))
-        return [placed[id_] for id_ in ids]
-
-    return Search(find, "own", counts, took, errors, calls, ask_new)
-
-
-def _messages_of(queries):
-    """What a search gets of each query: a dict of query_id: dict of texts.
-
-    Its keys are query_id, question, course, and your own columns. An empty
-    cell is ""."""
+    Its keys are query_id, question, course, your own columns, and serve.SEARCH. An
+    empty cell is ""."""
     columns = ["question", "course", *sorted(corpus.own_columns(queries))]
-    rows = queries[columns].astype(object).fillna("").astype(str).to_dict("records")
     ids = trec.query_ids(queries)
-    pairs = zip(ids, rows, strict=True)
-    return {id_: {"query_id": id_, **row} for id_, row in pairs}
-
-
-def _in_place(name, rankings, documents_of, counts):
-    """Rankings with "" for an id that stands before, or is of no document.
-
-    So the ids below keep their ranks. But a chunk is its document, and a later
-    chunk of the same has no place. rankings: a dict of query: ids. documents_of:
-    a dict of the id of each document, and of each chunk: the document's id.
-    Warnings and counts tell how many there are. ValueError if more than FOREIGN
-    are of no document."""
-    placed, foreign, repeated = {}, [], Counter()
-    for query, ids in rankings.items():
-        foreign += [(query, id_) for id_ in ids if id_ not in documents_of]
-        repeated[query] = len(ids) - len({*ids})
-        placed[query], seen = [], set()
-        for id_ in ids:
-            document = documents_of.get(id_, "")
-            if document not in seen or id_ == document:
-                placed[query].append("" if document in seen else document)
-            seen |= {document} - {""}
-    if n_repeated := repeated.total():
-        problem = f"repeated ids of {len(+repeated):,} queries count once, in place"
-        warnings.warn(f"{name}: {n_repeated:,} {problem}", stacklevel=4)
-    if foreign:
-        query, id_ = foreign[0]
-        n_ids, example = sum(map(len, rankings.values())), next(iter(documents_of), "")
-        sentence = (
-            f"{name}: {len(foreign):,} of {n_ids:,} ids are of no document; the first "
-            f"is {id_!r}, query {query!r}; a document has {example!r}"
-        )
-        if len(foreign) > FOREIGN * n_ids:
-            raise ValueError(f"{sentence}. It searches in another corpus")
-        warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
-    counts["queries"] += len(rankings)
-    counts["repeated ids"] += n_repeated
-    counts["foreign ids"] += len(foreign)
-    return placed
+    texts = queries[columns].astype(object).fillna("").astype(str)
+    rows = texts.assign(query_id=ids, **{serve.SEARCH: name}).to_dict("records")
+    return dict(zip(ids, rows, strict=True))
 
 
 # --- Runs --------------------------------------------------------------------
@@ -328,16 +327,12 @@ def _of_run(name, rankings, queries, documents_of, query_ids):
     the queries that have a ranking, if some have none, and those of the run
     that are unknown. ValueError if no query has one, or if many ids are of no
     document."""
-    path, counts = f"runs/{name}", Counter()
-    placed = _in_place(path, rankings, documents_of, counts)
-
-    def find(table):
-        return [placed.get(id_) for id_ in trec.query_ids(table)]
-
-    run = Search(find, "run", counts)
+    path = f"runs/{name}"
+    run = Search(path, documents_of)
+    run.place(rankings)
     ids = {id_ for table in queries for id_ in trec.query_ids(table)}
-    counts["queries"] = len(ids & placed.keys())
-    if ids and not counts["queries"]:
+    run.counts["queries"] = len(ids & rankings.keys())
+    if ids and not run.counts["queries"]:
         theirs = f"{', '.join([*rankings][:3])}; a query has {min(ids)!r}"
         raise ValueError(f"{path}: ranks none of the queries; its query ids: {theirs}")
     lines = []

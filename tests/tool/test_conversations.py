@@ -55,7 +55,7 @@ def test_turns_are_drawn_with_their_conversation_and_get_what_was_asked_before(c
         "b1": "",
         "b2": "ask b1",
     }
-    sent = yours._messages_of(queries.reset_index())
+    sent = yours._messages_of(queries.reset_index(), "mine")
     assert sent["b2"].items() >= {"turn": "2", "history": "ask b1"}.items()
     assert any("5 judged queries are turns of 2 conv" in note for note in read.notes)
     slices = pairs.slices_of(queries)
