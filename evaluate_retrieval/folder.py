@@ -47,9 +47,9 @@ PLACES = ["*", "corpus/*", "queries/*", "qrels/*", "default/*", "runs/*"]
 KINDS = {  # of files, and patterns of their places in small letters; the first fits
     "generated": [GENERATED],
     "judged": [JUDGED],
-    "causes": [FAILURES],
     "more": [
         COLUMNS_FILE,
+        FAILURES,
         TEXTS,
         "calls.jsonl",
         "judgements-*.csv",
@@ -63,7 +63,6 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
     "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
 }
 OURS = {DOCUMENTS, LOG, GENERATED, JUDGED, FAILURES}  # in a folder of our own form
-FACTS = "answer-facts.csv"  # of lesson 04
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 PAIR = ["query_id", "document"]
 LOG_COLUMNS = ["query_id", "question", "course"]
@@ -83,9 +82,8 @@ class Folder:
     query_id, question, course, and columns of your own. judgements: a row for
     each grade: corpus.JUDGED_COLUMNS, grade (a number), and what else their
     file has, such as drawn. runs: a dict of the name of a file in runs/: dict
-    of query id: ids, best first. causes: the rows of failures.csv that have
-    "your cause". language: of the documents, in Snowball's name, or none.
-    notes: sentences on what was counted, left out or not used. chunks: a dict
+    of query id: ids, best first. language: of the documents, in Snowball's name,
+    or none. notes: sentences on what was counted, left out or not used. chunks: a dict
     of the id of each part of a document: the document's id; {} where rows are
     documents. measures: by kind of queries, see `measures`; a run sets them.
     Tables are empty where the folder has no such file."""
@@ -98,7 +96,6 @@ class Folder:
     log: pd.DataFrame
     judgements: pd.DataFrame
     runs: dict
-    causes: pd.DataFrame
     language: str
     notes: list
     chunks: dict = field(default_factory=dict)
@@ -172,8 +169,7 @@ def read(source, language=None, with_gone=False):
         if name in runs:
             raise ValueError(f"{path}: another run has this name; rename one")
         runs[name] = read_run(path, ids)
-    causes = written_causes(paths["causes"])
-    return _folder(source, language, tables, runs, causes, notes, with_gone)
+    return _folder(source, language, tables, runs, notes, with_gone)
 
 
 def _tables_of(paths, sets, names, encoding):
@@ -184,16 +180,15 @@ def _tables_of(paths, sets, names, encoding):
     columns, needed = DOCUMENT | names, [(name,) for name in {"text": "", **names}]
 
     def documents(path, table):
-        return with_defaults(with_our_columns(table, path, columns, needed))
+        return with_our_columns(table, path, columns, needed)
 
     readers = {"documents": documents, "queries": read_queries, "judged": read_graded}
     tables = {kind: {} for kind in ("generated", *readers)}
-    for path, parts in sets.items():
-        for kind in parts.keys() - {kind for kind in paths if paths[kind]}:
-            tables[kind][path] = readers[kind](path, parts[kind])
     for kind in ("documents", "queries"):
-        for path in paths[kind]:
-            tables[kind][path] = readers[kind](path, read_table(path, encoding))
+        sets |= {path: {kind: read_table(path, encoding)} for path in paths[kind]}
+    for path, parts in sets.items():
+        for kind, part in parts.items():
+            tables[kind][path] = readers[kind](path, part)
     for path in paths["generated"]:
         table = corpus.read_table(path, ["question", "document"])
         tables["generated"][path] = table.assign(**{"course": "all", **table})
@@ -204,7 +199,7 @@ def _tables_of(paths, sets, names, encoding):
     return tables
 
 
-def _folder(source, language, tables, runs, causes, notes, with_gone):
+def _folder(source, language, tables, runs, notes, with_gone):
     """The `Folder` of tables that were read, see `_tables_of`, with_gone as in `read`.
 
     notes: on what was read; more are added."""
@@ -233,8 +228,7 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
     ]
     judged = _graded(judged, chunks, log, notes)
     name = " and ".join(path.name for path in tables["judged"])
-    of_courses = {} if with_gone else courses
-    queries, qrels = corpus.judged_from(judged, of_courses, name, log)
+    queries, qrels = corpus.judged_from(judged, {}, name, log)  # all are checked
     queries = with_history(queries, name).assign(document=qrels)
     development, test, unanswered = corpus.splits_of(ground_truth, queries)
     notes += _count_sentences(log, judged, unanswered)
@@ -254,7 +248,6 @@ def _folder(source, language, tables, runs, causes, notes, with_gone):
         log=log,
         judgements=judged,
         runs=runs,
-        causes=causes,
         language=language_of(texts, notes, language),
         notes=notes,
         chunks=chunks,
@@ -267,15 +260,13 @@ def _with_queries(judged, queries, path, may_lack):
     queries: of the folder's file; what judgements lack is theirs. A query is
     named by its id, or by its text. may_lack: whether an id alone is a query.
     ValueError for the id of none."""
-    theirs = queries.drop_duplicates("query_id").set_index("query_id", drop=False)
+    theirs = queries.set_index("query_id", drop=False)
     by_name = dict(zip(theirs["query"].str.strip(), theirs.index, strict=True))
     ids = judged["query"].str.strip().map({**by_name, **theirs["query_id"]})
     ids = ids.astype(object).fillna(made_ids(judged.assign(course="all")))
     ids = judged["query_id"].mask(judged["query_id"] == "", ids)
     is_id = (judged["query"] == ids) & ids.isin(theirs.index)
-    query = judged["query"].mask(is_id, "")
-    filled = {"context": "", "need": "", **judged, "query_id": ids, "query": query}
-    judged = judged.assign(**filled)
+    judged = judged.assign(query_id=ids, query=judged["query"].mask(is_id, ""))
     for column in ("query", "course", "kind", "need"):
         values = judged[column].mask(judged[column] == "", ids.map(theirs[column]))
         judged[column] = values.fillna("")
@@ -486,19 +477,19 @@ def _count_sentences(log, judgements, unanswered):
     return [f"{max(len(log), len(judged)):,} queries, {grades}", *sentences]
 
 
-def written_causes(paths):
-    """The rows of failures.csv that have "your cause"; empty without the file.
+def written_causes(*folders):
+    """The rows of failures.csv in folders that have "your cause"; empty without one.
 
     A spreadsheet may have put semicolons or tabs between the columns."""
-    causes = pd.DataFrame(columns=["query_id", "search", "your cause"])
-    for path in paths:
+    causes = [pd.DataFrame(columns=["query_id", "search", "your cause"])]
+    for path in chain.from_iterable(folder.glob(FAILURES) for folder in folders):
         table = read_table(path).map(corpus.plain_cell)
         if "your cause" not in table:
             raise ValueError(f"{path}: no column 'your cause'")
         table = table[table["your cause"].str.strip() != ""]
         if len(table):
-            causes = utils.check_table(table, ["query_id", "search"], path)
-    return causes
+            causes.append(utils.check_table(table, ["query_id", "search"], path))
+    return pd.concat(causes)
 
 
 # --- Which files a folder has ------------------------------------------------
@@ -546,20 +537,20 @@ def _files_of(source, encoding):
         place = path.relative_to(top).as_posix().lower()
         fits = (kind for kind in KINDS if any(fnmatch(place, p) for p in KINDS[kind]))
         kind = next(fits, None)
-        if kind and (not is_ours or kind in ("more", "runs") or place in OURS):
+        if is_ours and kind not in ("more", "runs") and place not in OURS:
+            continue
+        if kind:
             paths[kind].append(path)
-        elif "/" not in place and place != FACTS and not is_ours:
+        elif "/" not in place and suffix_of(path) in READERS:
             tables.append(path)
-    tables = [path for path in tables if suffix_of(path) in READERS]
+    notes = [f"{path.name}: results of this command, not read" for path in results]
     for path in tables:
         with suppress(ValueError) if paths["documents"] else nullcontext():
-            sets[path] = parts_of(read_table(path, encoding))
-            for kind in ("documents", "judged"):  # judged-queries.csv has all
-                if paths[kind]:
-                    sets[path].pop(kind, None)
-    notes = [f"{path.name}: results of this command, not read" for path in results]
-    judged = (path.name for path, parts in sets.items() if "judged" in parts)
-    notes += [f"{name}: read as judgements, as its columns say" for name in judged]
+            parts = parts_of(read_table(path, encoding))
+            # a file that is called so has all of its kind
+            sets[path] = {kind: parts[kind] for kind in parts if not paths[kind]}
+            if "judged" in sets[path]:
+                notes.append(f"{path.name}: read as judgements, as its columns say")
     for split in SPLITS:
         qrels = [path for path in paths["qrels"] if re.match(rf"{split}\b", path.name)]
         if 0 < len(qrels) < len(paths["qrels"]):
@@ -575,8 +566,9 @@ def _files_of(source, encoding):
         if len(listed) > 1:
             names = ", ".join(path.name for path in listed)
             raise ValueError(f"{source}: several files of {kind}: {names}; keep one")
-    for path in paths["qrels"] * bool(paths["judged"]):
-        raise ValueError(f"{path}: {JUDGED} has judgements, too; keep one")
+    if paths["judged"] and paths["qrels"]:
+        both = f"{paths['qrels'][0]}: {JUDGED} has judgements, too"
+        raise ValueError(f"{both}; keep one")
     used = {*chain(*paths.values()), *filter(sets.get, sets), *pages}
     if unread := [str(path.relative_to(top)) for path in files if path not in used]:
         more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""

@@ -11,8 +11,10 @@ from filelock import FileLock
 
 from course import corpus, judging
 from evaluate_retrieval import labels, lists, manifest
-from evaluate_retrieval.folder import JUDGED, asked, queries_of, read_judged
+from evaluate_retrieval.folder import JUDGED, asked, queries_of
+from evaluate_retrieval.read import with_defaults
 from evaluate_retrieval.templates import plain
+from evaluate_retrieval.test_sets import read_judged
 
 LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
 log = logging.getLogger(__name__)
@@ -192,7 +194,7 @@ def add(path, *files, older=None):
     added = {}
     with FileLock(f"{path}.lock"):
         is_new = not path.exists()  # then nothing was added to it
-        table = older if is_new else read_judged(path)
+        table = older if is_new else with_defaults(read_judged(path))
         for file in files:
             mark, content = file.with_name(f".{file.name}.added"), file.read_bytes()
             before = b"" if is_new or not mark.exists() else mark.read_bytes()
@@ -211,7 +213,8 @@ def add(path, *files, older=None):
                 log.info(text, file.name, len(new), is_earlier.sum())
                 table, added[mark] = table[~is_earlier], content
         if added:
-            corpus.write_table(table, path, keep_former=True)
+            blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
+            corpus.write_table(table.drop(columns=blank), path, keep_former=True)
         for mark, content in added.items():
             mark.write_bytes(content)
     return len(table)

@@ -179,11 +179,8 @@ def _read_trec(path, encoding=None):
             f"{matches.index(None) + 1}"
         )
     rows = [(m[1], html.unescape(re.sub(TAG, " ", m[2]))) for m in matches]
-    return pd.DataFrame(rows, columns=["id", "text"]).map(_on_one_line)
-
-
-def _on_one_line(text):
-    return " ".join(text.split())
+    table = pd.DataFrame(rows, columns=["id", "text"])
+    return table.map(lambda cell: " ".join(cell.split()))
 
 
 def _read_lines(path, encoding=None):
@@ -330,15 +327,15 @@ def with_our_columns(table, path, names, needed, keep_other=False):
     what is in an object is a column, as in meta.title. Notes name what is
     joined, kept or not used. ValueError names file and columns."""
     notes = [*table.attrs.get("notes", [])]
-    table = utils.check_table(table, [], path).astype(object).fillna("")
-    table.columns = table.columns.map(str)
+    table = utils.check_table(table, [], path).rename(columns=str)
     if table.map(lambda cell: isinstance(cell, dict)).any(axis=None):
         records = pd.json_normalize(table.to_dict("records"), max_level=2)
-        table = records.set_axis(table.index).astype(object).fillna("")
+        table = records.set_axis(table.index)
+    table = table.astype(object).fillna("")
     sources = sources_in(table, names)
     if suffix_of(path) == ".tsv" and len(table.columns) == 2 and not sources:
-        table = pd.concat([pd.DataFrame([[*table]]), table.set_axis([0, 1], axis=1)])
-        table = table.set_axis(["id", "text"], axis=1)
+        first = pd.DataFrame([[*table]], columns=table.columns)
+        table = pd.concat([first, table]).set_axis(["id", "text"], axis=1)
         notes.append(f"{path.name}: no column has a name, so line 1 is a row, too")
         sources = sources_in(table, names)
     missing = [group for group in needed if sources.keys().isdisjoint(group)]
@@ -352,7 +349,7 @@ def with_our_columns(table, path, names, needed, keep_other=False):
     is_list = table.map(is_list_like).any()
     texts = table.map(_joined)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
-    own = filled.difference([""], sort=False) if keep_other else filled[:0]
+    own = filled if keep_other else filled[:0]
     for what, listed in {
         "whose lists are joined": [name for name in sources.values() if is_list[name]],
         "of your own": own.difference(corpus.OF_COURSE, sort=False),

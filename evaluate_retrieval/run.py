@@ -81,6 +81,7 @@ def evaluate_folder(options, run_id, last=None):
         evaluated = Evaluated(folder, lists.advice(folder), [page])
         report.advice_page(evaluated, run_id, page)
         return evaluated
+    written_causes(out, options.source)  # one that cannot be read stops here
     folder, candidates = _candidates(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
@@ -88,7 +89,7 @@ def evaluate_folder(options, run_id, last=None):
     pair = steps.pair_of(folder, candidates, results, verdict)
     kind = folder.decides
     measured = results.measured[kind]
-    causes = pd.concat([written_causes([*out.glob(FAILURES)]), folder.causes])
+    causes = written_causes(out, options.source)  # also what was written by now
     judge_next = lists.next_to_judge(folder, results, verdict)
     path = out / RESPONSES
     judge_next = lists.with_proposals(judge_next, folder.documents, path)
@@ -301,7 +302,7 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     candidates = replace(candidates, searches=two)
     results = steps.measure(folder, candidates, {kind: pair[0]})
     figures = pairs.summary(results.measured[kind], pair)
-    causes = written_causes([*options.out.glob(FAILURES)])
+    causes = written_causes(options.out)
     failed = pairs.failures(folder, kind, results.rankings[kind], causes)
     files = trec.file_names(pair)
     path = options.out / f"{'-against-'.join(files[name] for name in pair)}.html"

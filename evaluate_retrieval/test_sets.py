@@ -18,7 +18,6 @@ from evaluate_retrieval.read import (
     read_table,
     sources_in,
     suffix_of,
-    with_defaults,
     with_our_columns,
 )
 
@@ -167,9 +166,7 @@ def _listed(cell):
 def read_judged(path, encoding=None):
     """judged-queries.csv, see `read_graded`, with columns of your own."""
     table = read_table(path, encoding).map(corpus.plain_cell)
-    table = read_graded(path, table, keep_other=True)
-    blank = [name for name in ("context", "need") if (table[name] == "").all()]
-    return with_defaults(table.drop(columns=blank))
+    return read_graded(path, table, keep_other=True)
 
 
 def read_qrels(path, encoding=None):

@@ -124,7 +124,7 @@ def as_read(path):
         "grades": grades,
         "decide": [id_ for half in halves for id_ in half.get("query_id", [])],
         "runs": data.runs,
-        "causes": data.causes.to_numpy().tolist(),
+        "causes": folder.written_causes(path).to_numpy().tolist(),
         "chunks": data.chunks,
         "text": "\n".join([counts, *data.notes, *(str(w.message) for w in caught)]),
     }
@@ -213,6 +213,14 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
     "queries without a course": (
         TV | {"queries.csv": "id,query,product\n1,no,x\n", "qrels.txt": "1 0 2 1\n"},
         {"courses": {"all"}, "grades": {"1": {"2": 1}}, "text": "no search filters"},
+    ),
+    "a course that only the queries have": (
+        TV
+        | {
+            "queries.csv": "id,query,course\n1,no,tv\n",
+            "judged-queries.csv": "query_id,document,grade\n1,1,2\n",
+        },
+        {"courses": {"tv", "radio"}, "grades": {"1": {"1": 2}}},
     ),
     "queries drawn from a log": (
         TV | {"judged-queries.csv": HEADER + DRAWN},
