@@ -290,17 +290,16 @@ def linked(pairs):
     return labels
 
 
-def rows_of_documents(table, courses, name):
+def rows_of_documents(table, ids, name):
     """The rows of a table whose document is one of the corpus.
 
     Others are left out with a warning: documents are deleted in time.
     ValueError where they are more than half: then it is the table of another
-    corpus. courses: a dict of document id: course; without any, all rows
-    count."""
-    if not courses:
+    corpus. ids: of the documents, keys of a dict; without any, all rows count."""
+    if not ids:
         return table
-    unknown = ~table["document"].isin(courses)
-    problem = f"is the id of no document, such as {next(iter(courses))!r}"
+    unknown = ~table["document"].isin(ids)
+    problem = f"is the id of no document, such as {next(iter(ids))!r}"
     if unknown.mean() > 0.5:
         fail_if_any(table, unknown, "document", name, problem)
     first = "".join(table["document"][unknown][:1])

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
 from itertools import chain
@@ -98,7 +98,7 @@ class Folder:
     runs: dict
     language: str
     notes: list
-    chunks: dict = field(default_factory=dict)
+    chunks: dict
     measures: dict | None = None
 
     @property
@@ -337,19 +337,18 @@ def _of_documents(judged, path, documents, chunks, notes, with_gone):
             notes.append(f"{n} {problem}, such as {listed[0]!r:.100}")
     where = judged["document"].mask(is_context, judged["context"].map(places))
     judged = judged.assign(document=where).explode("document").dropna(subset="document")
-    ids = chunks | {document["id"]: document["id"] for document in documents}
-    composed = {normalize("NFC", id_): ids[id_] for id_ in ids}
+    own = {document["id"]: document["id"] for document in documents}
+    ids = chunks | own
+    ids = {normalize("NFC", id_): ids[id_] for id_ in ids} | ids
     judged["document"] = [
-        ids.get(id_) or composed.get(normalize("NFC", id_), id_)
+        ids.get(id_) or ids.get(normalize("NFC", id_), id_)
         for id_ in judged["document"]
     ]
-    courses = {document["id"]: document["course"] for document in documents}
-    if not with_gone:
-        try:
-            judged = corpus.rows_of_documents(judged, courses, path)
-        except ValueError as error:
-            advice = "if documents were edited or got other ids: evaluate-retrieval"
-            raise ValueError(f"{error}; {advice} labels") from error
+    try:
+        judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
+    except ValueError as error:
+        advice = "if documents were edited or got other ids: evaluate-retrieval labels"
+        raise ValueError(f"{error}; {advice}") from error
     return judged.set_axis([f"{path.name} (line {line})" for line in judged.index])
 
 
@@ -378,19 +377,18 @@ def _graded(judged, chunks, log, notes):
     as 0. Notes count these. ValueError where a pair has two grades."""
     columns = [*corpus.JUDGED_COLUMNS, "grade", "context"]
     graded = pd.concat([pd.DataFrame(columns=columns), *judged]).fillna("")
-    graded = _of_one_question(graded, log, notes)
+    graded = _of_one_question(graded, log, notes).drop(columns="context")
     grades = graded.pop("grade").astype(float)
-    graded = graded.drop(columns="context")
     graded["grade"] = corpus.whole_if_possible(grades.clip(lower=0))
     if chunks:
-        highest = graded.groupby(PAIR)["grade"].transform("max")
-        graded = graded.assign(grade=highest)
+        graded["grade"] = graded.groupby(PAIR)["grade"].transform("max")
     is_again = graded.duplicated([*PAIR, "grade", "kind", "query"])
     for n, problem in [
         (sum(grades < 0), "grades are below 0, and count as 0"),
         (sum(is_again), "rows grade a pair again"),
     ]:
-        notes += [f"{n:,} {problem}"] * bool(n)
+        if n:
+            notes.append(f"{n:,} {problem}")
     graded = graded[~is_again]
     several = graded[graded["kind"] != corpus.FROM_LOG]
     several = several[several.groupby(PAIR)["grade"].transform("nunique") > 1]

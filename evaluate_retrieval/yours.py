@@ -253,10 +253,9 @@ def _programs(searching, loop):
     processes_of = partial(
         loop.processes_of, n=searching.jobs, timeout=searching.timeout
     )
-    commands = [(name, text, None) for name, text in searching.commands.items()]
-    path = searching.file
+    sources, path = [(searching.commands, None)], searching.file
     if path and path.suffix == ".toml":
-        commands += [(name, text, path.parent) for name, text in _commands_in(path)]
+        sources.append((_commands_in(path), path.parent))
     elif path:
         words = [searching.python or sys.executable, SERVE, str(path)]
         processes = processes_of(words)
@@ -266,14 +265,15 @@ def _programs(searching, loop):
             raise ValueError(f"{path}: {error}") from error
         for name in hello["searches"]:
             yield name, processes
-    for name, text, folder in commands:
-        is_address = text.startswith(("http://", "https://"))
-        words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
-        yield name, processes_of(words, folder=folder)
+    for commands, folder in sources:
+        for name, text in commands.items():
+            is_address = text.startswith(("http://", "https://"))
+            words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
+            yield name, processes_of(words, folder=folder)
 
 
 def _commands_in(path):
-    """The name and the command or address of each search in a .toml file.
+    """The command or address of each search in a .toml file: a dict by name.
 
     ValueError where it is none, or has something else."""
     try:
@@ -286,7 +286,7 @@ def _commands_in(path):
             raise ValueError(f"{path}: {problem}")
     if not commands:
         raise ValueError(f'{path}: no search; write a line such as mine = "./search"')
-    return commands.items()
+    return commands
 
 
 def _answers(name, processes, loop, messages):
