@@ -132,11 +132,11 @@ def _read_csv(path, encoding=None):
 def _read_json(path, encoding=None):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
     text = decoded(path, encoding)
-    numbered = corpus.json_records(text, path, parse_float=str, parse_int=str)
-    records = [record for _, record in numbered]
-    for place, record in enumerate(records):
+    records = []
+    for _, record in corpus.json_records(text, path, parse_float=str, parse_int=str):
         if isinstance(record.get("_source"), dict):
-            records[place] = {"id": record.get("_id", ""), **record["_source"]}
+            record = {"id": record.get("_id", ""), **record["_source"]}
+        records.append(record)
     return pd.DataFrame(records, dtype=object)
 
 
@@ -306,10 +306,11 @@ def visible(paths):
 def read_table(path, encoding=None):
     """A file, or a folder of pages, as a DataFrame with the columns that it has.
 
-    encoding: see `decoded`. ValueError names the file and what is wrong."""
+    Their names are texts. encoding: see `decoded`. ValueError names the file and
+    what is wrong."""
     reader = read_folder if path.is_dir() else READERS.get(suffix_of(path), _read_lines)
     try:
-        return reader(path, encoding)
+        return reader(path, encoding).rename(columns=str)
     except Exception as error:  # of other people's code, of every kind
         if str(error).startswith(str(path)):
             raise
@@ -327,7 +328,7 @@ def with_our_columns(table, path, names, needed, keep_other=False):
     what is in an object is a column, as in meta.title. Notes name what is
     joined, kept or not used. ValueError names file and columns."""
     notes = [*table.attrs.get("notes", [])]
-    table = utils.check_table(table, [], path).rename(columns=str)
+    table = utils.check_table(table, [], path)
     if table.map(lambda cell: isinstance(cell, dict)).any(axis=None):
         records = pd.json_normalize(table.to_dict("records"), max_level=2)
         table = records.set_axis(table.index)
@@ -341,11 +342,12 @@ def with_our_columns(table, path, names, needed, keep_other=False):
     missing = [group for group in needed if sources.keys().isdisjoint(group)]
     if missing:
         lacking = ", and no ".join(" or ".join(map(names.get, row)) for row in missing)
-        there = ", ".join(map(str, table))
         advice = (
             'rename one, or, of documents, write text = "its name" into columns.toml'
         )
-        raise ValueError(f"{path}: no column {lacking}; found {there}; {advice}")
+        raise ValueError(
+            f"{path}: no column {lacking}; found {', '.join(table)}; {advice}"
+        )
     is_list = table.map(is_list_like).any()
     texts = table.map(_joined)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
@@ -366,7 +368,7 @@ def with_our_columns(table, path, names, needed, keep_other=False):
 
 def sources_in(table, names):
     """Which column of a table is which of ours, in any case: a dict of ours: theirs."""
-    theirs = {str(name).lower(): name for name in reversed([*table])}
+    theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}
     for column, options in names.items():
         for name in map(str.lower, [options, *options.split(" or ")]):

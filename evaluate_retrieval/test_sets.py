@@ -186,8 +186,8 @@ def read_qrels(path, encoding=None):
         elif line.strip():
             problem = f"line {number}: not a query, document and grade: {line!r:.100}"
             raise ValueError(f"{path}: {problem}")
-    index = pd.Index([*rows], name="line")
-    return read_graded(path, pd.DataFrame([*rows.values()], index, LINE, str))
+    table = pd.DataFrame.from_dict(rows, "index", str, LINE)
+    return read_graded(path, table.rename_axis("line"))
 
 
 # --- Runs --------------------------------------------------------------------
