@@ -159,12 +159,11 @@ def own_searches(folder, queries, searching):
     dict of name: dict of query id: ids. queries: a list of DataFrames, those that a
     run may rank. searching: see `Searching`. The processes end with the
     context. ValueError names the file or the search that cannot be used."""
-    ids = [document["id"] for document in folder.documents]
-    documents_of = dict(zip(ids, ids, strict=True)) | folder.chunks
+    documents_of = {document["id"]: document["id"] for document in folder.documents}
+    documents_of |= folder.chunks
     own, runs = {}, {}
-    for name, rankings in folder.runs.items():
-        query_ids = {*folder.log["query_id"], *folder.judgements["query_id"]}
-        runs[f"run: {name}"] = _of_run(name, rankings, queries, documents_of, query_ids)
+    for name in folder.runs:
+        runs[f"run: {name}"] = _of_run(name, folder, queries, documents_of)
     with process.Loop() as loop:
         for name, processes in _programs(searching, loop):
             if f"own: {name}" in own:
@@ -319,15 +318,14 @@ def _messages_of(queries, name):
 # --- Runs --------------------------------------------------------------------
 
 
-def _of_run(name, rankings, queries, documents_of, query_ids):
+def _of_run(name, folder, queries, documents_of):
     """The `Search` of a run, which looks its rankings up. queries: DataFrames.
 
     A query has in the run its query_id, or the id that `trec.query_ids` gives
-    it. query_ids: of all queries of the folder, judged or not. The log counts
-    the queries that have a ranking, if some have none, and those of the run
-    that are unknown. ValueError if no query has one, or if many ids are of no
-    document."""
-    path = f"runs/{name}"
+    it. The log counts the queries that have a ranking, if some have none, and
+    those of the run that are none of the folder's, judged or not. ValueError if
+    no query has one, or if many ids are of no document."""
+    path, rankings = f"runs/{name}", folder.runs[name]
     run = Search(path, documents_of)
     run.place(rankings)
     ids = {id_ for table in queries for id_ in trec.query_ids(table)}
@@ -342,7 +340,8 @@ def _of_run(name, rankings, queries, documents_of, query_ids):
                 "" if of_queries({name: run}, table) else ", less than half: left out"
             )
             lines.append(f"rankings for {n:,} of {len(table):,} queries only{outcome}")
-    if unknown := [id_ for id_ in rankings if id_ not in ids | query_ids]:
+    ids |= {*folder.log["query_id"], *folder.judgements["query_id"]}
+    if unknown := [id_ for id_ in rankings if id_ not in ids]:
         lines.append(f"{len(unknown):,} of its queries are not here: {unknown[0]!r}, …")
     for line in dict.fromkeys(lines):  # the same queries may choose and report
         log.warning("%s: %s", path, line)
