@@ -62,7 +62,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
     "qrels": ["qrels*", "default/*"],
     "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
 }
-OURS = {DOCUMENTS, LOG, GENERATED, JUDGED, FAILURES}  # in a folder of our own form
+OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 PAIR = ["query_id", "document"]
 LOG_COLUMNS = ["query_id", "question", "course"]
