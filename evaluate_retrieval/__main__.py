@@ -21,7 +21,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import traceback
 import warnings
 from pathlib import Path
@@ -98,6 +97,7 @@ def parser():
         epilog="\n".join(lines[2:]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    main_parser.set_defaults(model=None, searches=None)  # of labels
     commands = main_parser.add_subparsers(dest="command", required=True)
     for command, text in COMMANDS.items():
         texts = {"help": text, "description": text}
@@ -169,168 +169,43 @@ def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
     if arguments.command == "power":
         return _power(arguments)
-    if arguments.command == "labels":
-        return _labels(arguments)
-    from evaluate_retrieval import manifest, run
+    from evaluate_retrieval import agents, judge, labels, manifest, run
 
-    options = options_of(arguments)
-    if arguments.command == "judge":
-        return _judge(arguments, options)
-    with manifest.locked(options.out):
-        if arguments.command == "calls":
-            return _calls(arguments, options)
-        if arguments.command != "compare":
-            return _measure(arguments, options)
-        names = arguments.a, arguments.b
-        return run.compare_two(options, names, arguments.kind, arguments.margin)
-
-
-def places_of(arguments):
-    """The paths of the documents and of the folder of results, which is made.
-
-    FileNotFoundError for a folder of documents that is none; ValueError where
-    the results would lie among the documents, or in a folder that is not
-    ours."""
-    from evaluate_retrieval import folder, manifest
-
-    source = folder.located(arguments.folder)
-    out = Path(arguments.out).absolute()
-    if out.resolve() == Path(source).resolve():
-        raise ValueError(f"--out {out}: that is the folder of the documents")
-    manifest.check_ours(out)
-    out.mkdir(parents=True, exist_ok=True)
-    return source, out
+    check_places(arguments)
+    if arguments.command == "judge":  # several people may judge at once
+        return judge.judge_folder(arguments)
+    work = {
+        "evaluate": run.evaluate,
+        "compare": run.compare_two,
+        "gate": run.hold_against_baseline,
+        "calls": agents.compare,
+        "labels": labels.follow,
+    }
+    with manifest.locked(arguments.out):
+        return work[arguments.command](arguments)
 
 
-def options_of(arguments):
-    """`run.Options` of a command line, see `places_of`."""
+def check_places(arguments):
+    """Check the paths that the command line names, and make the folder of results.
+
+    The arguments get source, the path of the documents, and out, a path.
+    FileNotFoundError for what is not there; ValueError where the results would
+    lie among the documents, or in a folder that is not ours."""
     from course import embedding
-    from evaluate_retrieval import folder, run, yours
+    from evaluate_retrieval import folder, manifest
 
     if arguments.model:  # as the variable says it for everything else
         if not embedding.model_folder(arguments.model).is_dir():
             raise ValueError(f"--model {arguments.model}: no such folder")
         os.environ["EMBEDDING_MODEL"] = arguments.model
-    searches = arguments.searches and folder.located(arguments.searches)
-    source, out = places_of(arguments)
-    return run.Options(
-        source,
-        out,
-        yours.Searching(
-            searches,
-            dict(arguments.search),
-            arguments.python,
-            arguments.timeout,
-            arguments.jobs,
-        ),
-        only_own=arguments.only_own,
-        incumbent=arguments.incumbent,
-        language=arguments.language,
-        metric=arguments.metric,
-        k=arguments.k,
-        no_tuning=arguments.no_tuning,
-    )
-
-
-def _judge(arguments, options):
-    """Ask for the grades of pairs in the terminal: a dict."""
-    from evaluate_retrieval import judge, manifest, run, yours
-
-    if not Path(options.source).is_dir():
-        problem = "no folder; judgements go beside the documents"
-        raise ValueError(f"{options.source}: {problem}")
-    with manifest.locked(options.out):
-        documents = run.read_aloud(options)
-        judge.keep_judgements(documents)
-        with run.own_of(documents, options) as own:
-            only_own = yours.are_alone(False, own, options.only_own)
-            pairs = judge.pairs_to_judge(documents, own, options.out, only_own)
-        for problem in filter(None, map(yours.failures_of, own, own.values())):
-            log.warning(problem)
-        leaders = judge.leading(documents, options.out)
-    says = judge.ask_in_terminal(documents, pairs, arguments.name, leaders)
-    return {"says": says, "code": 0}
-
-
-def _calls(arguments, options):
-    """Compare agents that search several times: a dict."""
-    from evaluate_retrieval import agents, manifest, run
-
-    about = options.language or "detected", {}
-    with manifest.recorded_run(options.out, options.source, arguments.line, *about):
-        return agents.compared(options, run.own_of)
-
-
-def _measure(arguments, options):
-    """Evaluate, and hold the result against a baseline if there is one: a dict."""
-    from evaluate_retrieval import gate, manifest, run
-
-    is_gate = arguments.command == "gate"
-    baseline = gate.read_baseline(arguments.baseline) if is_gate else {}
-    if is_gate and arguments.baseline.resolve().parent == options.out.resolve():
-        raise ValueError(f"{arguments.baseline}: this run writes there; name a copy")
-    path, last = options.out / gate.BASELINE, {}
-    if manifest.has_written(options.out, gate.BASELINE, options.source):
-        with contextlib.suppress(ValueError):  # of a former version
-            last = gate.read_baseline(path)
-    with manifest.recorded_run(
-        options.out,
-        options.source,
-        arguments.line,
-        language=options.language or "detected",
-        models=run.models(),
-    ) as run_id:
-        evaluated = run.evaluate_folder(options, run_id, last)
-        if evaluated.verdict:
-            search = (is_gate and arguments.candidate) or options.incumbent
-            kept = run.kept_of(evaluated, search, baseline)
-            gate.write_baseline(path, kept, run_id)
-            evaluated.files.append(path)
-    if not is_gate:
-        return run.evaluated_as_json(evaluated)
-    if not evaluated.verdict:
-        raise ValueError(f"{options.source}: there are no queries that can decide")
-    outcomes = gate.outcomes_of(
-        baseline,
-        kept,
-        margin=arguments.margin,
-        anytime=arguments.anytime,
-        allow_deleted=arguments.allow_deleted,
-    )
-    for outcome in outcomes:
-        outcome.sentences.extend(evaluated.candidates.failed.values())
-    for line in gate.summary_lines(outcomes):
-        log.info(line)
-    if arguments.summary:
-        gate.write_summary(outcomes, arguments.summary)
-    return gate.outcomes_as_json(outcomes)
-
-
-def _labels(arguments):
-    """Say what became of each judgement: a dict. With --write, carry them over."""
-    from evaluate_retrieval import folder, labels, manifest
-
-    source, out = places_of(arguments)
-    data = old = folder.read(source, arguments.language, with_gone=True)
-    if arguments.old:
-        path = folder.located(arguments.old)
-        old = folder.read(path, arguments.language, with_gone=True)
-    if arguments.offsets:
-        table = labels.followed_cuts(old.judgements, data.documents)
-    else:
-        texts = labels.remembered(data)
-        if arguments.old:
-            texts = labels.texts_of(old.documents, old.judgements)
-        table = labels.followed(old.judgements, texts, data.documents)
-    counts = labels.counted(table)
-    log.info(counts.to_string())
-    with (
-        manifest.locked(out),
-        manifest.recorded_run(out, source, arguments.line, data.language, {}),
-    ):
-        files = labels.write(table, data, out, arguments.write, bool(arguments.old))
-    says = labels.sentence(counts, arguments.write)
-    return {"counts": counts.to_dict("index"), "says": says, "files": files, "code": 0}
+    if arguments.searches:
+        arguments.searches = folder.located(arguments.searches)
+    arguments.source = folder.located(arguments.folder)
+    arguments.out = out = Path(arguments.out).absolute()
+    if out.resolve() == arguments.source:
+        raise ValueError(f"--out {out}: that is the folder of the documents")
+    manifest.check_ours(out)
+    out.mkdir(parents=True, exist_ok=True)
 
 
 def _power(arguments):
@@ -404,9 +279,6 @@ def ended_by_sigterm():
     def interrupt(*_):
         raise Terminated
 
-    if threading.current_thread() is not threading.main_thread():
-        yield  # no other thread gets signals
-        return
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield

@@ -8,9 +8,9 @@ import logging
 import pandas as pd
 
 from course import calls, corpus, intervals
-from evaluate_retrieval import pairs, serve
-from evaluate_retrieval.folder import read
+from evaluate_retrieval import manifest, pairs, run, serve
 from evaluate_retrieval.read import decoded
+from evaluate_retrieval.screen import NOT_WORSE
 from evaluate_retrieval.templates import render
 
 FILES = ["calls.jsonl", "calls/*.jsonl"]  # an agent each
@@ -80,20 +80,30 @@ def calls_in(messages):
 # --- The work ----------------------------------------------------------------
 
 
-def compared(options, own_of):
+def compare(options):
     """Compare the agents of a folder, and write calls.csv and calls.html: a dict.
 
-    options: `run.Options`. own_of: `run.own_of`: searches of your own are agents,
-    too. The others are compared with the incumbent, or with the first. ValueError
-    without an agent, and for a folder without judgements."""
-    folder = read(options.source, options.language)
-    for note in folder.notes:
-        log.info(note)
-    if "judged" not in folder.test:
-        raise ValueError(f"{options.source}: no judged queries, so nothing to score")
-    queries = folder.test["judged"].reset_index(drop=True)
-    agents = agents_in(options.source) if options.source.is_dir() else {}
-    with own_of(folder, options) as own:
+    options: see `run`. Searches of your own are agents, too. The others are
+    compared with the incumbent, or with the first. ValueError without an agent,
+    and for a folder without judgements."""
+    with manifest.recorded_run(options, {}):
+        folder = run.read_aloud(options)
+        if "judged" not in folder.test:
+            problem = "no judged queries, so nothing to score"
+            raise ValueError(f"{options.source}: {problem}")
+        queries = folder.test["judged"].reset_index(drop=True)
+        agents = _agents_of(folder, options, queries)
+        base = options.incumbent or next(iter(agents))
+        if base not in agents:
+            there = ", ".join(agents)
+            raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
+        return _compared(folder, queries, agents, base, options.out)
+
+
+def _agents_of(folder, options, queries):
+    """All agents by name, each a dict of query id: calls. ValueError without any."""
+    agents = agents_in(folder.source) if folder.source.is_dir() else {}
+    with run.own_of(folder, options) as own:
         for name, search in own.items():
             found = zip(queries["query_id"], search.find(queries), strict=True)
             one = {id_: [{"ids": [*filter(None, ids)]}] for id_, ids in found if ids}
@@ -104,15 +114,16 @@ def compared(options, own_of):
             }
     if not agents:
         advice = "write calls.jsonl, or name a search of your own"
-        raise ValueError(f"{options.source}: no agent; {advice}")
-    base = options.incumbent or next(iter(agents))
-    if base not in agents:
-        there = ", ".join(agents)
-        raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
+        raise ValueError(f"{folder.source}: no agent; {advice}")
     texts = {each["id"]: corpus.heading_and_text(each) for each in folder.documents}
     sizes = {id_: len(text) / CHARACTERS for id_, text in texts.items()}
     for name, agent in agents.items():
         _check(name, agent, queries, folder, sizes)
+    return agents
+
+
+def _compared(folder, queries, agents, base, out):
+    """Score agents, and write what each finds: a dict. base: the name of one."""
     qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
     tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
     groups = intervals.groups_of(queries)
@@ -122,15 +133,20 @@ def compared(options, own_of):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
         log.info(rows.round(3).to_string())
     by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
-    files = [options.out / "calls.csv", options.out / "calls.html"]
+    files = [out / "calls.csv", out / "calls.html"]
     corpus.write_table(by_query, files[0])
     page = page_of(folder, queries, agents, tables, base, board, rows)
     files[1].write_text(page, "utf-8")
     shown = board.round(6).rename_axis("agent").reset_index()
-    result = {"board": shown.to_dict("records"), "incumbent": base, "files": files}
     rows = rows.round(6).rename_axis(["agent", "measure"]).reset_index()
-    says = f"Read {files[1]}: what each call of two agents found."
-    return result | {"differences": rows.to_dict("records"), "says": says, "code": 0}
+    return {
+        "board": shown.to_dict("records"),
+        "incumbent": base,
+        "files": files,
+        "differences": rows.to_dict("records"),
+        "says": f"Read {files[1]}: what each call of two agents found.",
+        "code": NOT_WORSE,
+    }
 
 
 def _check(name, agent, queries, folder, sizes):
@@ -194,23 +210,11 @@ def page_of(folder, queries, agents, tables, base, board, rows):
     It shows the questions where one found most more than the other."""
     names = [base, *[name for name in board.index if name != base][:1]]
     gain = tables[names[-1]]["found"] - tables[base]["found"]
-    order = gain.abs().sort_values(ascending=False, kind="stable")
-    by_id = queries.set_index("query_id")
+    order = gain.abs().sort_values(ascending=False, kind="stable").index[:MOST]
+    largest = queries.set_index("query_id", drop=False).loc[order]
     questions = [
-        {
-            "id": id_,
-            "question": by_id.loc[id_, "question"],
-            "relevant": by_id.loc[id_, "document"],
-            "gain": gain[id_],
-            "calls": {name: agents[name].get(id_, []) for name in names},
-            "after": {
-                name: calls.found_after(
-                    agents[name].get(id_, []), by_id.loc[id_, "document"]
-                )
-                for name in names
-            },
-        }
-        for id_ in order.index[:MOST]
+        (question, [agents[name].get(question.query_id, []) for name in names])
+        for question in largest.itertuples()
     ]
     return render(
         "agents.html.j2",
@@ -218,7 +222,7 @@ def page_of(folder, queries, agents, tables, base, board, rows):
         board=board,
         rows=rows,
         slices=pairs.by_slice(gain.to_numpy(), queries),
-        base=base,
         questions=questions,
+        found_after=calls.found_after,
         titles=corpus.headings(folder.documents),
     )

@@ -10,14 +10,35 @@ import pandas as pd
 from filelock import FileLock
 
 from course import corpus, judging
-from evaluate_retrieval import labels, lists, manifest
+from evaluate_retrieval import labels, lists, manifest, run, yours
 from evaluate_retrieval.folder import JUDGED, asked, queries_of
 from evaluate_retrieval.read import with_defaults
+from evaluate_retrieval.screen import NOT_WORSE
 from evaluate_retrieval.templates import plain
 from evaluate_retrieval.test_sets import read_judged
 
 LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
 log = logging.getLogger(__name__)
+
+
+def judge_folder(options):
+    """Ask for the grades of pairs in the terminal: a dict. options: see `run`.
+
+    ValueError where the documents are a file."""
+    if not options.source.is_dir():
+        problem = "no folder; judgements go beside the documents"
+        raise ValueError(f"{options.source}: {problem}")
+    with manifest.locked(options.out):
+        folder = run.read_aloud(options)
+        keep_judgements(folder)
+        with run.own_of(folder, options) as own:
+            only_own = yours.are_alone(False, own, options.only_own)
+            pairs = pairs_to_judge(folder, own, options.out, only_own)
+        for problem in filter(None, map(yours.failures_of, own, own.values())):
+            log.warning(problem)
+        leaders = leading(folder, options.out)
+    says = ask_in_terminal(folder, pairs, options.name, leaders)
+    return {"says": says, "code": NOT_WORSE}
 
 
 def pairs_to_judge(folder, own, results, only_own=False):

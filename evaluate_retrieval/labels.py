@@ -6,6 +6,7 @@ meaning: numbers, negations and commands do, see MARK. The twelve highest bits a
 of its consonants: a word that was misspelt has the same ones, as a rule."""
 
 import base64
+import logging
 import re
 import zlib
 from collections import Counter
@@ -17,7 +18,9 @@ import pandas as pd
 from scipy import sparse
 
 from course import corpus, scoring, trec, utils
-from evaluate_retrieval.folder import JUDGED, PAIR, TEXTS
+from evaluate_retrieval import manifest
+from evaluate_retrieval.folder import JUDGED, PAIR, TEXTS, read
+from evaluate_retrieval.screen import NOT_WORSE
 
 NEGATIONS = {
     "english": "not no never none nor neither without cannot unless except only",
@@ -44,6 +47,34 @@ OUTCOMES = ["same", "moved", "edited", "split", "merged", "ambiguous", "gone"]
 OFFSETS = r"(.+?)[_-](\d+)-(\d+)(?:-\d+-\d+)?"
 SAFE, EDITED = ("same", "moved"), ("edited", "split", "merged")
 UNKNOWN = "unknown"  # nobody has kept what was judged
+log = logging.getLogger(__name__)
+
+
+def follow(options):
+    """Say what became of each judgement: a dict. options: see `run`.
+
+    With options.write what is safe is carried over."""
+    data = old = read(options.source, options.language, with_gone=True)
+    if options.old:
+        old = read(options.old, options.language, with_gone=True)
+    if options.offsets:
+        table = followed_cuts(old.judgements, data.documents)
+    else:
+        texts = remembered(data)
+        if options.old:
+            texts = texts_of(old.documents, old.judgements)
+        table = followed(old.judgements, texts, data.documents)
+    counts = counted(table)
+    log.info(counts.to_string())
+    with manifest.recorded_run(options, {}):
+        files = write(table, data, options.out, options.write, bool(options.old))
+    says = sentence(counts, options.write)
+    return {
+        "counts": counts.to_dict("index"),
+        "says": says,
+        "files": files,
+        "code": NOT_WORSE,
+    }
 
 
 # --- What was judged ---------------------------------------------------------

@@ -55,14 +55,15 @@ def locked(results):
 
 
 @contextmanager
-def recorded_run(results, source, command, language, models):
+def recorded_run(options, models):
     """Write the manifest of what is done inside: gives the id of the run.
 
-    Call it under the lock. source: a folder or a file. command: the
-    words of the command line. language and models: as the manifest is to say.
-    In the end it has the state, done or failed, and what was written, with
+    Call it under the lock. options: with out, a folder, source, a folder or a
+    file, and line, the words of the command line. models: as the manifest is to
+    say. In the end it has the state, done or failed, and what was written, with
     hashes. Warnings of the log say which inputs have changed, as a search's own
     cache does, and if the last run in the folder was killed."""
+    results, source = options.out, options.source
     last = _read(results)
     if last.get("state") == "running":
         log.warning(
@@ -76,12 +77,11 @@ def recorded_run(results, source, command, language, models):
         "id": f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "state": "running",
-        "command": [*map(without_secrets, command)],
+        "command": [*map(without_secrets, options.line)],
         "data": without_secrets(str(source)),
         "inputs": inputs,
         "versions": {"python": platform.python_version(), **versions},
         "models": models,
-        "language": language,
     }
     # by the clock of the disk, which also dates what is written from here on
     start = _write_manifest(results, content)

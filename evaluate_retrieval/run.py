@@ -1,9 +1,12 @@
-"""A run of the command on a folder: evaluate all searches, or compare two."""
+"""A run of the command on a folder: evaluate all searches, or compare two.
+
+options: those of the command line, see `__main__.parser`, by their names. source
+is the path of the documents, and out that of the folder of results."""
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import pandas as pd
 
@@ -14,6 +17,7 @@ from evaluate_retrieval import (
     gate,
     labels,
     lists,
+    manifest,
     pairs,
     report,
     steps,
@@ -21,30 +25,11 @@ from evaluate_retrieval import (
 )
 from evaluate_retrieval.folder import FAILURES, read, written_causes
 from evaluate_retrieval.measures import measures_of
+from evaluate_retrieval.screen import UNDECIDED
 from evaluate_retrieval.templates import line_of
 
 RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a run is asked for.
-
-    source: a folder or file with the documents. out: the folder of results.
-    searching: how your own searches are run. only_own: none of ours.
-    incumbent: the name of the search that runs today. language: of the stems;
-    None detects it. metric, k: see `measures_of`. no_tuning: nothing is tuned."""
-
-    source: Path
-    out: Path
-    searching: yours.Searching = field(default_factory=yours.Searching)
-    only_own: bool = False
-    incumbent: str | None = None
-    language: str | None = None
-    metric: str | None = None
-    k: int | None = None
-    no_tuning: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +54,52 @@ class Evaluated:
     changes: list = field(default_factory=list)
 
 
-def evaluate_folder(options, run_id, last=None):
+def evaluate(options):
+    """Evaluate a folder, decide, and write the files: a dict for --json."""
+    evaluated, _ = _recorded(options, options.incumbent, {})
+    verdict, results = evaluated.verdict, evaluated.results
+    result = {"says": evaluated.says, "files": evaluated.files}
+    if verdict is None:
+        return {**result, "code": UNDECIDED}
+    kind = evaluated.folder.decides
+    table = verdict.table.round(6).rename_axis("search").reset_index()
+    return {
+        "verdict": verdict.verdict,
+        "search": verdict.name,
+        "incumbent": verdict.incumbent,
+        "decides": kind,
+        "metric": str(evaluated.folder.measures[kind]),
+        "candidates": table.to_dict("records"),
+        "chosen": results.chosen,
+        "leaderboard": {
+            name: board.round(6).reset_index().to_dict("records")
+            for name, board in results.boards.items()
+        },
+        "pair": evaluated.pair,
+        "changes": evaluated.changes,
+        **result,
+        "code": decision.code(verdict),
+    }
+
+
+def _recorded(options, name, baseline):
+    """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
+
+    name, baseline: see `searches_to_keep`. Nothing is kept without queries."""
+    path, last, kept = options.out / gate.BASELINE, {}, {}
+    if manifest.has_written(options.out, gate.BASELINE, options.source):
+        with suppress(ValueError):  # of a former version
+            last = gate.read_baseline(path)
+    with manifest.recorded_run(options, models()) as run_id:
+        evaluated = _evaluated(options, run_id, last)
+        if evaluated.verdict:
+            kept = kept_of(evaluated, searches_to_keep(evaluated, name, baseline))
+            gate.write_baseline(path, kept, run_id)
+            evaluated.files.append(path)
+    return evaluated, kept
+
+
+def _evaluated(options, run_id, last):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
     last: what the last run kept, a dict of kind: `gate.Kept`.
@@ -105,15 +135,12 @@ def evaluate_folder(options, run_id, last=None):
         pairs.failures(folder, kind, results.rankings[kind], causes),
         judge_next,
     )
-    ranked = {
-        kind: kept
-        for kind, kept in (last or {}).items()
+    ranked_again = {
+        kind: kept.search
+        for kind, kept in last.items()
         if kept.search in results.rankings.get(kind, ())
     }
-    if ranked:
-        evaluated.changes.extend(
-            gate.since_last(ranked, kept_of(evaluated, None, ranked))
-        )
+    evaluated.changes.extend(gate.since_last(last, kept_of(evaluated, ranked_again)))
     for sentence in evaluated.changes:
         log.info(sentence)
     board, queries = results.boards[kind], folder.test[kind]
@@ -149,7 +176,14 @@ def read_aloud(options):
 def own_of(folder, options):
     """Your own searches, while the context lasts, see `yours.own_searches`."""
     queries = [*folder.development.values(), *folder.test.values()]
-    return yours.own_searches(folder, queries, options.searching)
+    searching = yours.Searching(
+        options.searches,
+        dict(options.search),
+        options.python,
+        options.timeout,
+        options.jobs,
+    )
+    return yours.own_searches(folder, queries, searching)
 
 
 def _candidates(folder, options, names=(), kind=None):
@@ -208,59 +242,62 @@ def _write_results(evaluated, out):
     evaluated.files.extend(out / name for name in ("leaderboard.csv", *tables))
 
 
-def evaluated_as_json(evaluated):
-    """What came out, for --json: a dict."""
-    verdict, results = evaluated.verdict, evaluated.results
-    result = {"says": evaluated.says, "files": evaluated.files}
-    if verdict is None:
-        return {**result, "code": gate.UNDECIDED}
-    kind = evaluated.folder.decides
-    table = verdict.table.round(6).rename_axis("search").reset_index()
-    return {
-        "verdict": verdict.verdict,
-        "search": verdict.name,
-        "incumbent": verdict.incumbent,
-        "decides": kind,
-        "metric": str(evaluated.folder.measures[kind]),
-        "candidates": table.to_dict("records"),
-        "chosen": results.chosen,
-        "leaderboard": {
-            name: board.round(6).reset_index().to_dict("records")
-            for name, board in results.boards.items()
-        },
-        "pair": evaluated.pair,
-        "changes": evaluated.changes,
-        **result,
-        "code": decision.code(verdict),
-    }
-
-
 # --- The gate ----------------------------------------------------------------
 
 
-def kept_of(evaluated, name, baseline):
-    """What a baseline keeps of each kind of query: a dict of `gate.Kept`.
+def hold_against_baseline(options):
+    """Evaluate a folder, and hold a search against that of an earlier run: a dict."""
+    baseline = gate.read_baseline(options.baseline)
+    if options.baseline.resolve().parent == options.out.resolve():
+        raise ValueError(f"{options.baseline}: this run writes there; name a copy")
+    name = options.candidate or options.incumbent
+    evaluated, kept = _recorded(options, name, baseline)
+    if not kept:
+        raise ValueError(f"{options.source}: there are no queries that can decide")
+    choices = options.margin, options.anytime, options.allow_deleted
+    outcomes = gate.outcomes_of(baseline, kept, *choices)
+    for outcome in outcomes:
+        outcome.sentences.extend(evaluated.candidates.failed.values())
+    for line in gate.summary_lines(outcomes):
+        log.info(line)
+    if options.summary:
+        gate.write_summary(outcomes, options.summary)
+    return gate.outcomes_as_json(outcomes)
 
-    name: of the search, or None. Then it is that of the baseline, a dict of the
-    same form, as far as it was ranked; else the chosen one of each kind.
-    ValueError for a name that no search has."""
-    results, failed, kept = evaluated.results, evaluated.candidates.failed, {}
-    for kind, queries in evaluated.folder.test.items():
-        rankings, search = results.rankings[kind], results.chosen[kind]
+
+def searches_to_keep(evaluated, name, baseline):
+    """The search of each kind of query that a baseline keeps: a dict of names.
+
+    name: of the search, or None. Then it is that of the baseline, a dict of kind:
+    `gate.Kept`, as far as it was ranked; else the chosen one. ValueError for a name
+    that no search has, and for a search of the baseline that failed."""
+    names, failed = dict(evaluated.results.chosen), evaluated.candidates.failed
+    for kind, rankings in evaluated.results.rankings.items():
         before = baseline[kind].search if kind in baseline else None
         if name:
-            search = decision.named(name, rankings)
+            names[kind] = decision.named(name, rankings)
         elif before in rankings:
-            search = before
+            names[kind] = before
         elif before in failed:
             raise ValueError(failed[before])
+    return names
+
+
+def kept_of(evaluated, searches):
+    """What a baseline keeps of a search of each kind of query: dict of `gate.Kept`.
+
+    searches: a dict of kind: name."""
+    kept = {}
+    for kind, search in searches.items():
+        queries = evaluated.folder.test[kind]
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
             query_id=ids,
             need=intervals.groups_of(queries),
             weight=intervals.weights_of(queries),
         )
-        ranked = [[*trec.without_end(row)] for row in rankings[search]]
+        rankings = evaluated.results.rankings[kind][search]
+        ranked = [[*trec.without_end(row)] for row in rankings]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = gate.Kept(
             search,
@@ -276,17 +313,17 @@ def kept_of(evaluated, name, baseline):
 # --- Two searches ------------------------------------------------------------
 
 
-def compare_two(options, names, kind=None, margin=decision.MARGIN):
+def compare_two(options):
     """Measure two searches, and write their page into the folder of results: a dict.
 
-    names: with or without "own: ". kind: of the queries, else that which
-    decides. The dict has pair, kind, the figures of `pairs.summary`, says,
-    files and code: 0 if the first is shown to be no worse than the margin, 1
+    options: a and b, names with or without "own: "; kind, of the queries, else
+    that which decides. The dict has pair, kind, the figures of `pairs.summary`,
+    says, files and code: 0 if the first is shown to be no worse than the margin, 1
     if it is worse by more, 2 if neither is shown, or there are fewer than
     experiments.FEW queries. ValueError for a search or queries that are not
     there."""
-    folder = read_aloud(options)
-    kind = kind or folder.decides
+    folder, names = read_aloud(options), (options.a, options.b)
+    kind = options.kind or folder.decides
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
@@ -308,9 +345,9 @@ def compare_two(options, names, kind=None, margin=decision.MARGIN):
     path = options.out / f"{'-against-'.join(files[name] for name in pair)}.html"
     report.pair_page(folder, results, pair, failed, figures, path)
     says = [pairs.sentence(figures, pair), *candidates.failed.values()]
-    code, _ = pairs.exit_code(figures, margin)
+    code, _ = pairs.exit_code(figures, options.margin)
     if figures["queries"] < experiments.FEW:
-        code = gate.UNDECIDED
+        code = UNDECIDED
         says.append(f"Fewer than {experiments.FEW} queries decide nothing.")
     result = {"says": " ".join(says), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

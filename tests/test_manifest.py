@@ -2,6 +2,7 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,8 +21,9 @@ def folder(tmp_path):
     return source
 
 
-def recorded(results, source, command=()):
-    return manifest.recorded_run(results, source, command, "german", {"vectors": "a"})
+def recorded(results, source, line=()):
+    options = SimpleNamespace(out=results, source=source, line=line)
+    return manifest.recorded_run(options, {"vectors": "a"})
 
 
 def content(results):
@@ -37,7 +39,7 @@ def test_it_says_what_went_in_and_what_came_out(folder):
     ended = content(results)
     assert ended["inputs"].keys() == {"faq.csv", "index.db"}
     assert ended["outputs"] == {"new.csv": corpus.file_hash(results / "new.csv")}
-    assert (ended["state"], ended["language"]) == ("done", "german")
+    assert (ended["state"], ended["models"]) == ("done", {"vectors": "a"})
     assert "secret" not in str(ended)
     assert manifest.has_written(results, "new.csv", folder)
     assert not manifest.has_written(results, "old.csv", folder)

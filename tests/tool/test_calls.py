@@ -1,6 +1,7 @@
 """Test agents that search several times: scores, files of calls, and the command."""
 
 import json
+import re
 from itertools import chain
 
 import pytest
@@ -50,6 +51,7 @@ def folder(tmp_path):
     (source / "queries.csv").write_text("id,text\nq1,one\nq2,two\nq3,three\n")
     pairs = {"q1": "ab", "q2": "cd", "q3": "ef"}
     lines = [f"{query} 0 {id_} 1\n" for query in pairs for id_ in pairs[query]]
+    lines.append("q1 0 c 0\n")  # which is not relevant
     (source / "qrels.txt").write_text("".join(lines))
     return source
 
@@ -130,6 +132,8 @@ def test_the_command_compares_agents_and_shows_their_calls(folder, tmp_path, cap
     page = (tmp_path / "out" / "calls.html").read_text("utf-8")
     assert "● text of f" in page
     assert "○" in page
+    shares = {"0.00", "0.50", "1.00"}  # of the two relevant ones, after each call
+    assert {*re.findall(r"<small>(\d\.\d\d)</small>", page)} <= shares
 
 
 def test_a_search_with_several_lists_is_one_ranking_elsewhere():
