@@ -163,11 +163,10 @@ def gains_over(name, values):
 
 
 def undecided(table):
-    """The rows of searches from which the chosen one cannot be told apart.
+    """The names of searches that the chosen one is not shown to be better than.
 
-    table: the chosen search minus each other, with the columns low and p. Weak
-    evidence decides nothing."""
-    return table[(table["p"] >= WEAK) | (table["low"] <= 0)]
+    table: what each other one gains over it, with a column order, see `orders`."""
+    return table.index[table["order"] != "worse"]
 
 
 def gains_table(values, measured, incumbent):
@@ -242,6 +241,8 @@ def _against(incumbent, measured):
     if measured.condensed is not None:
         without = gains_table(measured.condensed, measured, incumbent)
         without = without.loc[table.index]
+    same = [*map(str.__eq__, orders(table), orders(without))]
+    table["order"] = np.where(same, orders(table), "")
     better = table.index[table["ships"] & without["ships"]]
     most = np.maximum(table["high"], without["high"])
     turned = table["ships"] != without["ships"]
@@ -328,10 +329,15 @@ def _cheaper(name, measured, milliseconds):
 def order_of(row):
     """What a difference says of the first of two searches: better, worse, or "".
 
-    row: see `intervals.difference`. Weak evidence says nothing."""
-    if row["p"] >= WEAK or row["low"] <= 0 <= row["high"]:
-        return ""
-    return "better" if row["low"] > 0 else "worse"
+    row: see `intervals.difference`. Weak evidence says nothing, nor does NaN."""
+    if row["p"] < WEAK and not row["low"] <= 0 <= row["high"]:
+        return "better" if row["low"] > 0 else "worse"
+    return ""
+
+
+def orders(table):
+    """`order_of` each row of a DataFrame, a list."""
+    return [order_of(row) for _, row in table.iterrows()]
 
 
 def if_worse(measured, pair):

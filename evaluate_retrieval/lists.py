@@ -21,8 +21,7 @@ def next_to_judge(folder, results, verdict, n=100):
     kind = folder.decides
     if kind != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    leaders = [results.chosen[kind]]
-    leaders += decision.undecided(results.differences[kind]).index.tolist()
+    leaders = [results.chosen[kind], *decision.undecided(results.gains[kind])]
     if verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
     rankings = {name: results.rankings[kind][name] for name in leaders}

@@ -62,11 +62,12 @@ def page(evaluated, run_id, path):
     folder, results = evaluated.folder, evaluated.results
     candidates, kind, sections = evaluated.candidates, folder.decides, []
     best, measured = evaluated.pair[0], results.measured[kind]
+    bases, gains = dict(results.chosen), dict(results.gains)
+    if len(evaluated.verdict.table):  # an incumbent has rivals
+        bases[kind], gains[kind] = evaluated.verdict.incumbent, evaluated.verdict.table
     for name, board in reversed([*results.boards.items()]):
         sections.append(_of_board(board, folder.test[name], folder.measures[name]))
-        sections += _of_differences(
-            results.differences[name], results.chosen[name], name
-        )
+        sections += _of_gains(gains[name], bases[name], name)
     sections.append(_of_failures(evaluated.failures, best, measured.measure.k))
     if len(evaluated.judge_next):
         text = (
@@ -81,9 +82,9 @@ def page(evaluated, run_id, path):
     sections += of_folder(folder, candidates.models.values(), run_id)
     top = {"evaluated": evaluated, "measured": measured}
     if evaluated.figures:
-        pair, differences = evaluated.pair, results.differences[kind]
+        pair = evaluated.pair
         top |= {
-            "gains": gains_of(evaluated.verdict, measured, differences),
+            "gains": with_counts(gains[kind], bases[kind], measured),
             "first": pairs.first_relevant(measured, pair),
             "pair": pair,
             "of_pair": pairs.sentence(evaluated.figures, pair),
@@ -91,25 +92,14 @@ def page(evaluated, run_id, path):
     _write(path, "report.html.j2", sections=sections, top=top)
 
 
-def gains_of(verdict, measured, differences):
-    """What each search gains over the incumbent, for a picture: a DataFrame.
+def with_counts(table, base, measured):
+    """What each search gains over the base, for a picture: a DataFrame, the best first.
 
-    Where there is none it is over the chosen search, of which differences has
-    what it gains over each. Columns: difference, low, high, p; order, what they
-    say of the search with unjudged results and without, see
-    `decision.order_of`; wins and losses: so many queries."""
-    base, table = verdict.incumbent or verdict.name, verdict.table
-    if not verdict.incumbent:  # the other way round
-        table = differences.mul([-1, -1, -1, 1])
-        table = table.rename(columns={"low": "high", "high": "low"})
-    order = table.agg(decision.order_of, axis=1)
-    if verdict.incumbent and measured.condensed is not None:
-        without = decision.gains_table(measured.condensed, measured, base)
-        same = order == without.agg(decision.order_of, axis=1).reindex(order.index)
-        order = order.where(same, "")
+    table: of `decision.Decision`, or `steps.gains_over_chosen`. It gets wins and
+    losses: so many queries."""
     gains = decision.gains_over(base, measured.values).round(9)
-    counts = {"wins": (gains > 0).sum(), "losses": (gains < 0).sum()}
-    return table.assign(order=order, **counts).sort_values("difference")[::-1]
+    table = table.assign(wins=(gains > 0).sum(), losses=(gains < 0).sum())
+    return table.sort_values("difference")[::-1]
 
 
 def advice_page(evaluated, run_id, path):
@@ -173,22 +163,25 @@ def board_text(board, queries, measure, most=10):
     return f"{shown['title']}, {first}. {shown['text']}\n{rows}"
 
 
-def _of_differences(table, best, kind):
-    """The sections on what is decided and what is not, in a list."""
-    close = decision.undecided(table)
-    clear = table.drop(close.index)[["difference", "low", "high", "p"]]
-    parts = [
-        ("Decided", clear, "it is significantly better than these."),
-        ("Undecided", close, "we cannot tell it from these. Below 0 it is behind."),
-    ]
+def _of_gains(table, base, kind):
+    """The sections on what is decided and what is not, in a list; see `with_counts`."""
+    table = table.sort_values("difference", ascending=False)
+    is_open, columns = table["order"] == "", ["difference", "low", "high", "p"]
+    parts = {
+        "Decided": (~is_open, "These are significantly better, or below 0 worse."),
+        "Undecided": (
+            is_open,
+            "These cannot be told from it, or unjudged results could turn it.",
+        ),
+    }
     return [
         section(
             f"{title}, {kind} queries",
-            f"{best} minus each: {text} p is corrected by Holm.",
-            rows,
+            f"Each minus “{base}”. {text} p is corrected by Holm.",
+            table.loc[rows, columns],
         )
-        for title, rows, text in parts
-        if len(rows)
+        for title, (rows, text) in parts.items()
+        if rows.any()
     ]
 
 
@@ -273,8 +266,6 @@ def pair_page(folder, results, pair, failed, figures, path):
     won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
     slices = pairs.by_slice(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
-    shown = slices.fillna({"p": 1})  # what is only counted cannot be told apart
-    orders = [decision.order_of(row) for _, row in shown.iterrows()]
     _write(
         path,
         "pair.html.j2",
@@ -284,7 +275,7 @@ def pair_page(folder, results, pair, failed, figures, path):
         measured=measured,
         first=pairs.first_relevant(measured, pair),
         gains=gain.sort_values(ascending=False).to_list(),
-        slices=slices.assign(order=orders),
+        slices=slices.assign(order=decision.orders(slices)),
         of_slices=_of_slices(slices, pair, measure),
         causes=section("", "", pairs.counted(failed, [*pair]).T),
         meanings=pairs.CAUSES,

@@ -46,14 +46,14 @@ class Results:
     """What was measured, dicts of the kind of queries.
 
     chosen: the name of a search. boards: leaderboards. rankings: by search,
-    ids. measured: `decision.Measured`. differences: the chosen search minus
-    each other, see `differences_from_chosen`."""
+    ids. measured: `decision.Measured`. gains: of each other search over the
+    chosen one, see `gains_over_chosen`."""
 
     chosen: dict
     boards: dict
     rankings: dict
     measured: dict
-    differences: dict
+    gains: dict
 
 
 def candidates(folder, own, only_own=False, no_tuning=False):
@@ -215,7 +215,7 @@ def measure(folder, candidates, chosen):
             chosen=board.index == chosen[kind],
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )
-    gains = differences_from_chosen(measured, chosen)
+    gains = gains_over_chosen(measured, chosen)
     return Results(chosen, boards, rankings, measured, gains)
 
 
@@ -238,18 +238,22 @@ def _milliseconds_to_encode(candidates, test):
     )
 
 
-def differences_from_chosen(measured, chosen):
-    """The chosen search minus each other: a dict of kind: DataFrame.
+def gains_over_chosen(measured, chosen):
+    """What each other search gains over the chosen one: a dict of kind: DataFrame.
 
-    measured: see `Results`. Columns: see `intervals.difference`. The p values
-    of all kinds are one family for Holm."""
+    measured: see `Results`. Columns: see `intervals.difference`, and order, see
+    `decision.order_of`; the lowest first. The p values of all kinds are one family
+    for Holm."""
     tables = {}
     for kind, name in chosen.items():
-        gains = -decision.gains_over(name, measured[kind].values)
-        sample = measured[kind].groups, measured[kind].weights
-        table = intervals.differences(gains, *sample)
-        tables[kind] = table.sort_values("difference", ascending=False)
-    return experiments.as_one_family(tables)
+        gains = decision.gains_over(name, measured[kind].values)
+        table = intervals.differences(gains, *measured[kind].sample)
+        tables[kind] = table.sort_values("difference")
+    family = experiments.as_one_family(tables)
+    return {
+        kind: table.assign(order=decision.orders(table))
+        for kind, table in family.items()
+    }
 
 
 def verdict_on(folder, candidates, results, incumbent=None):
@@ -265,7 +269,7 @@ def verdict_on(folder, candidates, results, incumbent=None):
         results.measured[kind],
         incumbent=decision.incumbent_of(incumbent, own, names),
         best=results.chosen[kind],
-        close=decision.undecided(results.differences[kind]).index,
+        close=decision.undecided(results.gains[kind]),
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
     )
     sentences = [verdict.says, *candidates.failed.values()]

@@ -164,8 +164,13 @@ def test_where_nothing_runs_the_best_is_taken_and_what_cannot_be_told_is_said():
 
 
 def test_weak_evidence_and_an_interval_over_zero_decide_nothing():
-    table = pd.DataFrame({"p": [0.2, 0.2, 0.01, 0.01], "low": [-1, 1, -1, 1]})
-    assert decision.undecided(table).index.tolist() == [0, 1, 2]
+    table = pd.DataFrame({"p": [0.2, 0.2, 0.01, 0.01, 0.01, np.nan]})
+    table = table.assign(
+        low=[-1, -2, -1, -2, 1, np.nan], high=[1, -1, 1, -1, 2, np.nan]
+    )
+    assert decision.orders(table) == ["", "", "", "worse", "better", ""]
+    table["order"] = decision.orders(table)
+    assert decision.undecided(table).tolist() == [0, 1, 2, 4, 5]
 
 
 def test_the_codes_of_a_decision():

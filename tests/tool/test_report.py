@@ -51,7 +51,7 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says):
     top = {
         "evaluated": SimpleNamespace(verdict=verdict, says="", changes="", figures=1),
         "measured": measured,
-        "gains": report.gains_of(verdict, measured, None),
+        "gains": report.with_counts(verdict.table, "old", measured),
         "first": first,
         "pair": pair,
         "of_pair": "",
@@ -66,17 +66,16 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says):
 
 def test_unjudged_results_turn_a_search_grey():
     """New has an unjudged one first: without it, it is as good."""
-    verdict = decision.decide(measured := measured_of(new=0, old=N), "old")
-    assert report.gains_of(verdict, measured, None).loc["new", "order"] == "worse"
-    measured = measured_of([{"a": 1, "c": 0}], new=0, old=N)
-    assert report.gains_of(verdict, measured, None).loc["new", "order"] == ""
+    verdict = decision.decide(measured_of(new=0, old=N), "old")
+    assert verdict.table.loc["new", "order"] == "worse"
+    verdict = decision.decide(measured_of([{"a": 1, "c": 0}], new=0, old=N), "old")
+    assert verdict.table.loc["new", "order"] == ""
 
 
 def test_without_an_incumbent_searches_are_held_against_the_chosen_one():
     measured = measured_of(new=48, old=24)
-    [differences] = steps.differences_from_chosen({0: measured}, {0: "new"}).values()
-    verdict = decision.decide(measured, best="new")
-    row = report.gains_of(verdict, measured, differences).loc["old"]
+    [gains] = steps.gains_over_chosen({0: measured}, {0: "new"}).values()
+    row = report.with_counts(gains, "new", measured).loc["old"]
     assert (row["order"], row["wins"], row["losses"]) == ("worse", 0, 24)
     assert row["low"] < row["difference"] < row["high"] < 0
 
@@ -91,15 +90,16 @@ def test_each_query_has_a_bar_and_its_figures_are_told():
 
 
 def test_decided_and_undecided_differences_have_a_section_each():
+    """A search that is coloured in the picture is decided, and a grey one is not."""
     table = pd.DataFrame(
-        {"low": [0.01, -0.01, 0.001, -0.01], "p": [0.001, 0.2, 0.04, 0.02]},
-        index=["behind", "close", "weak", "wide"],
-    ).assign(difference=0.1, high=0.2)
-    decided, undecided = report._of_differences(table, "best", "generated")
-    assert decided["names"] == ["behind"]
-    assert undecided["names"] == ["close", "weak", "wide"]
-    assert decided["rows"] == [["0.100", "0.010", "0.200", "0.001"]]
-    assert len(report._of_differences(table[1:], "best", "generated")) == 1
+        {"difference": [-0.1, 0.0, 0.2], "order": ["worse", "", "better"]},
+        index=["behind", "close", "ahead"],
+    ).assign(low=0.1, high=0.3, p=0.001)
+    decided, undecided = report._of_gains(table, "base", "generated")
+    assert decided["names"] == ["ahead", "behind"]
+    assert undecided["names"] == ["close"]
+    assert decided["rows"][0] == ["0.200", "0.100", "0.300", "0.001"]
+    assert len(report._of_gains(table[1:2], "base", "generated")) == 1
 
 
 def test_judgements_that_name_relevant_documents_only_are_called_listed():

@@ -113,9 +113,9 @@ def test_the_differences_of_both_kinds_are_one_family():
     }
     measured["judged"].values["bad"] = 0.0
     chosen = {"generated": "close", "judged": "good"}
-    tables = steps.differences_from_chosen(measured, chosen)
-    assert tables["generated"]["difference"].round(3).to_dict() == {"good": -0.05}
-    assert tables["judged"].index.tolist() == ["bad", "close"]  # the largest first
+    tables = steps.gains_over_chosen(measured, chosen)
+    assert tables["generated"]["difference"].round(3).to_dict() == {"good": 0.05}
+    assert tables["judged"].index.tolist() == ["bad", "close"]  # the lowest first
     raw = {}
     for kind, name in [("generated", "good"), ("judged", "close"), ("judged", "bad")]:
         gain = measured[kind].gain(chosen[kind], name)
@@ -143,7 +143,7 @@ def test_what_is_judged_next_is_what_the_leaders_show():
     searches = {"old": search_of(ranked(FIRST))}
     searches["new"] = search_of(ranked(["c", "", "a", *[""] * 97]))
     results = steps.measure(folder, steps.Candidates(searches), {"judged": "old"})
-    results.differences["judged"]["p"] = 1.0  # they cannot be told apart
+    results.gains["judged"]["order"] = ""  # they cannot be told apart
     verdict = decision.Decision("undecided", "old", pd.DataFrame())
     pairs = lists.next_to_judge(folder, results, verdict)
     assert set(pairs["document"]) == {"c"}
