@@ -98,13 +98,11 @@ def read_baseline(path):
             raise ValueError(content["version"])
         return {
             kind: Kept(
-                kept["search"],
-                pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
-                kept["rankings"],
-                kept["qrels"],
-                # once it was ours: nDCG@10, MRR@5
-                measures_of(*kept.get("measure", ()))[kind],
-                kept.get("texts", {}),
+                **kept
+                | {
+                    "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                    "measure": measures_of(*kept["measure"])[kind],
+                }
             )
             for kind, kept in content["kinds"].items()
         }
