@@ -177,7 +177,8 @@ def gains_table(values, measured, incumbent):
     more than LARGE; and at_most, an exact bound on it (Clopper and Pearson).
     ships: the gain is significant at LEVEL, and would be above 0 if as many
     queries as that bound lost all they can. Without the latter 1 % of queries,
-    which a sample seldom has, could lose all that the others gain."""
+    which a sample seldom has, could lose all that the others gain. order: see
+    `order_of`."""
     gains = gains_over(incumbent, values)
     table = intervals.differences(gains, *measured.sample)
     table["p"] = intervals.holm(table["p"])
@@ -188,6 +189,7 @@ def gains_table(values, measured, incumbent):
     after_losses = table["difference"] - (table["at_most"] - table["lost"])
     significant = (table["p"] < LEVEL) & (table["low"] > 0)
     table["ships"] = significant & (after_losses > 0)
+    table["order"] = orders(table)
     return table.sort_values("difference", ascending=False)
 
 
@@ -241,8 +243,7 @@ def _against(incumbent, measured):
     if measured.condensed is not None:
         without = gains_table(measured.condensed, measured, incumbent)
         without = without.loc[table.index]
-    same = [*map(str.__eq__, orders(table), orders(without))]
-    table["order"] = np.where(same, orders(table), "")
+    table["order"] = table["order"].where(table["order"] == without["order"], "")
     better = table.index[table["ships"] & without["ships"]]
     most = np.maximum(table["high"], without["high"])
     turned = table["ships"] != without["ships"]

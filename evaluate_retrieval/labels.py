@@ -307,33 +307,40 @@ def followed(judgements, texts, documents):
     judgements of a query come to one document with different grades."""
     new = {document["id"]: words_of(document) for document in documents}
     table = judgements.reset_index(drop=True).merge(texts, "left", PAIR)
-    judged = table[["document", "words"]].dropna().drop_duplicates()
+    table["is_relevant"] = table["grade"] > 0
+    keys = ["document", "words", "is_relevant"]
+    judged = table[keys].dropna().drop_duplicates(ignore_index=True)
     old = [*map(unpacked, judged["words"])]
-    results = matched([*judged["document"]], old, new)
-    usual, columns = usual_words(new), {True: "if_relevant", False: "if_not"}
-    for is_relevant, column in columns.items():
-        options = is_relevant, usual
-        results[column] = [
-            row.outcome in SAFE
-            or (
-                row.outcome in EDITED
-                and all(is_safe(new[id_], words, *options) for id_ in row.becomes)
-            )
-            for row, words in zip(results.itertuples(), old, strict=True)
-        ]
-    results = judged.join(results.set_axis(judged.index))
-    table = table.merge(results, "left", ["document", "words"])
-    unkept = table["outcome"].isna()
-    table.loc[unkept, "outcome"] = UNKNOWN
-    table.loc[unkept, "becomes"] = table["document"][unkept].map(
-        lambda id_: [id_] if id_ in new else []
+    judged, usual = (
+        judged.join(matched([*judged["document"]], old, new)),
+        usual_words(new),
     )
-    safe = table["if_relevant"].where(table["grade"] > 0, table["if_not"])
-    table["is_safe"] = safe.where(~unkept, table["becomes"].str.len() > 0).astype(bool)
-    carried = table[table["is_safe"]].explode("becomes")
-    n_grades = carried.groupby(["query_id", "becomes"])["grade"].transform("nunique")
-    table.loc[carried.index[n_grades > 1], "is_safe"] = False
-    return table.drop(columns=["words", *columns.values()])
+    judged["is_safe"] = [
+        row.outcome in SAFE
+        or (
+            row.outcome in EDITED
+            and all(
+                is_safe(new[id_], words, row.is_relevant, usual) for id_ in row.becomes
+            )
+        )
+        for row, words in zip(judged.itertuples(), old, strict=True)
+    ]
+    table = table.merge(judged, "left", keys).drop(columns=["words", "is_relevant"])
+    is_kept = table["outcome"].notna()
+    as_it_is = table["document"].map(lambda id_: [id_] if id_ in new else [])
+    table["outcome"] = table["outcome"].where(is_kept, UNKNOWN)
+    table["becomes"] = table["becomes"].where(is_kept, as_it_is)
+    table["is_safe"] = table["is_safe"].where(is_kept, as_it_is.str.len() > 0)
+    return _without_conflicts(table)
+
+
+def _without_conflicts(table):
+    """The table of `followed`: two grades of a query for one document are not safe."""
+    table["is_safe"] = table["is_safe"].astype(bool)
+    safe = table[table["is_safe"]].explode("becomes")
+    n_grades = safe.groupby(["query_id", "becomes"])["grade"].transform("nunique")
+    table.loc[safe.index[n_grades > 1], "is_safe"] = False
+    return table
 
 
 def followed_cuts(judgements, documents):
@@ -342,41 +349,39 @@ def followed_cuts(judgements, documents):
     By the offsets in their ids, see OFFSETS: a share is that of the old chunk which
     the new ones have. A relevant chunk is safe where one new chunk has all of it, and
     one that is not relevant in chunks that are part of it."""
-    chunks, of_document = {}, {}
+    chunks, rows = {}, []
     for document in documents:
-        name, *span = _span_of(document["id"])
-        chunks[name, *span] = document["id"]
-        of_document.setdefault(name, []).append(span)
-    rows = []
+        name, span = _span_of(document["id"])
+        chunks.setdefault(name, {})[document["id"]] = span
     for id_, grade in judgements[["document", "grade"]].itertuples(index=False):
-        name, first, last = _span_of(id_)
-        if new := chunks.get((name, first, last)):
-            rows.append(("same" if new == id_ else "moved", 1.0, [new], True))
-            continue
-        overlaps = {
-            chunks[name, start, end]: (min(end, last) - max(start, first), start, end)
-            for start, end in of_document.get(name, ())
-            if start < last and first < end
+        name, old = _span_of(id_)
+        spans = chunks.get(name, {})
+        shared = {
+            new: len(range(max(old.start, span.start), min(old.stop, span.stop)))
+            for new, span in spans.items()
         }
-        becomes = sorted(overlaps, key=lambda new: -overlaps[new][0])
-        whole = [new for new in becomes if overlaps[new][0] == last - first]
-        if grade > 0:
-            becomes, is_safe = whole or becomes, bool(whole)
+        becomes = sorted(filter(shared.get, shared), key=shared.get, reverse=True)
+        same = [new for new in becomes if spans[new] == old]
+        whole = [new for new in becomes if shared[new] == len(old)]
+        if same:
+            outcome, becomes = "same" if id_ in same else "moved", same[:1]
+        elif whole:
+            outcome, becomes = "merged", whole if grade > 0 else becomes
         else:
-            parts = (end - start == n for n, start, end in overlaps.values())
-            is_safe = bool(becomes) and all(parts)
-        outcome = "merged" if whole else "split" if becomes else "gone"
-        share = sum(n for n, _, _ in overlaps.values()) / max(1, last - first)
-        rows.append((outcome, share, becomes, is_safe))
+            outcome = "split" if becomes else "gone"
+        are_parts = all(shared[new] == len(spans[new]) for new in becomes)
+        is_safe = whole if grade > 0 else becomes and are_parts
+        share = sum(shared[new] for new in becomes) / max(1, len(old))
+        rows.append((outcome, share, becomes, bool(is_safe)))
     columns = ["outcome", "share", "becomes", "is_safe"]
     table = pd.DataFrame(rows, judgements.index, columns)
-    return judgements.join(table).reset_index(drop=True)
+    return _without_conflicts(judgements.join(table).reset_index(drop=True))
 
 
 def _span_of(id_):
-    """The document of a chunk, and where the chunk begins and ends in it."""
+    """The document of a chunk, and the range of the chunk in it."""
     if match := re.fullmatch(OFFSETS, id_):
-        return match[1], int(match[2]), int(match[3])
+        return match[1], range(int(match[2]), int(match[3]))
     raise ValueError(f"{id_!r} does not end in offsets, as in d1_0-1374")
 
 
@@ -404,13 +409,9 @@ def counted(table):
 
     Columns: judgements; carried, of these; to_judge, by a person."""
     is_queued = ~table["is_safe"] & (table["becomes"].str.len() > 0)
-    rows = {
-        "judgements": table["outcome"],
-        "carried": table["outcome"][table["is_safe"]],
-        "to_judge": table["outcome"][is_queued],
-    }
-    counts = pd.DataFrame({name: rows[name].value_counts() for name in rows})
-    return counts.reindex([*OUTCOMES, UNKNOWN]).dropna(how="all").fillna(0).astype(int)
+    table = table.assign(judgements=1, carried=table["is_safe"], to_judge=is_queued)
+    counts = table.groupby("outcome")[["judgements", "carried", "to_judge"]].sum()
+    return counts.reindex([*OUTCOMES, UNKNOWN]).dropna().astype(int)
 
 
 def sentence(counts, is_written):
@@ -433,7 +434,7 @@ def write(table, folder, out, carry=False, is_other=False):
     with what is carried over, and what has to be judged, for `judge`. is_other: table
     is of another folder's judgements; then those of this one count first. But of a
     pair that both have, and whose text this one has not kept, table decides."""
-    becomes = table["becomes"].map(lambda ids: " ".join(map(trec.quoted, ids or ())))
+    becomes = table["becomes"].map(lambda ids: " ".join(map(trec.quoted, ids)))
     files = {"labels.csv": table.assign(becomes=becomes)}
     if carry:
         judged = carried(table)

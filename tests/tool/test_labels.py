@@ -159,6 +159,13 @@ def test_offsets_in_ids_say_which_new_chunks_have_an_old_one():
     assert table["share"].tolist() == pytest.approx([1, 1, 1, 0])
     table = labels.followed_cuts(judged({"d_200-400": 0}), chunks)
     assert not table["is_safe"].item()  # a new chunk has other text, too
+    table = labels.followed_cuts(
+        judged({"d_0-40": 2, "d_40-80": 1}), chunks
+    )  # two grades for one chunk
+    assert (table["outcome"].tolist(), table["is_safe"].any()) == (
+        ["merged"] * 2,
+        False,
+    )
     with pytest.raises(ValueError, match="'d1'"):
         labels.followed_cuts(judged({"d1": 2}), chunks)
 
