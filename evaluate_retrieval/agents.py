@@ -138,12 +138,11 @@ def _compared(folder, queries, agents, base, out):
     page = page_of(folder, queries, agents, tables, base, board, rows)
     files[1].write_text(page, "utf-8")
     shown = board.round(6).rename_axis("agent").reset_index()
-    rows = rows.round(6).rename_axis(["agent", "measure"]).reset_index()
     return {
         "board": shown.to_dict("records"),
         "incumbent": base,
         "files": files,
-        "differences": rows.to_dict("records"),
+        "differences": rows.round(6).reset_index().to_dict("records"),
         "says": f"Read {files[1]}: what each call of two agents found.",
         "code": NOT_WORSE,
     }
@@ -196,11 +195,9 @@ def differences_of(tables, base, groups):
         for by in BY
         if name != base
     }
-    rows = intervals.differences(
-        {str(key): gain for key, gain in gains.items()}, groups
-    )
-    index = pd.MultiIndex.from_tuples(gains) if gains else rows.index
-    rows = rows.assign(p=intervals.holm(rows["p"])).set_axis(index)
+    index = pd.MultiIndex.from_tuples([*gains], names=["agent", "measure"])
+    rows = intervals.differences(gains, groups).set_axis(index)
+    rows["p"] = intervals.holm(rows["p"])
     return rows.assign(**rows[["low", "high"]].clip(-1, 1))
 
 

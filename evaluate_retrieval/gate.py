@@ -232,19 +232,19 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": before}.items()
     }
-    measured = decision.measured_of(queries, rankings, measure)
-    figures = pairs.summary(measured, ("now", "before"), anytime)
-    figures["how"] = "paired, at any time" if anytime else "paired"
-    code, reason = pairs.exit_code(figures, margin)
-    lost = {query for query, id_ in withdrawn if before.qrels[query][id_]}
-    is_whole = ~queries.index.isin(lost)
-    whole = {name: ranked[is_whole] for name, ranked in rankings.items()}
     options = measure, margin, anytime
-    if code == WORSE and not (
-        is_whole.all() or _is_worse(queries[is_whole], whole, *options)
-    ):
-        code = UNDECIDED
-        shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
+    measured, figures, code, reason = _held(queries, rankings, *options)
+    figures["how"] = "paired, at any time" if anytime else "paired"
+    lost = {query for query, id_ in withdrawn if before.qrels[query][id_]}
+    if code == WORSE and lost:
+        is_whole = ~queries.index.isin(lost)
+        others = {name: ranked[is_whole] for name, ranked in rankings.items()}
+        if (
+            queries["need"][is_whole].nunique() < 2
+            or _held(queries[is_whole], others, *options)[2] != WORSE
+        ):
+            code = UNDECIDED
+            shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
     n_gone = len(answerable.difference(query_ids))
     are_gone = n_gone > MOST_GONE * len(answerable)
     if are_gone and not allow_deleted:
@@ -269,15 +269,13 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     return Outcome(measure.kind, code, searches, figures, sentences, largest)
 
 
-def _is_worse(queries, rankings, measure, margin, anytime):
-    """Whether the new search is shown to be worse on queries; never on one need.
+def _held(queries, rankings, measure, margin, anytime):
+    """The search of now against that of before: `Measured`, figures, code, and why.
 
-    rankings: a dict with now and before."""
-    if queries["need"].nunique() < 2:
-        return False
+    rankings: a dict with now and before. figures: see `pairs.summary`."""
     measured = decision.measured_of(queries, rankings, measure)
     figures = pairs.summary(measured, ("now", "before"), anytime)
-    return pairs.exit_code(figures, margin)[0] == WORSE
+    return measured, figures, *pairs.exit_code(figures, margin)
 
 
 def _answerable(qrels):

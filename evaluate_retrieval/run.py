@@ -185,8 +185,8 @@ def _candidates(folder, options, names=(), kind=None):
     report."""
     with own_of(folder, options) as own:
         are_own = [own.keys() & decision.full_names(name) for name in names]
-        only_own = options.only_own or (bool(names) and all(are_own))
-        only_own = only_own or not folder.has_texts
+        none_of_ours = names and all(are_own)
+        only_own = options.only_own or none_of_ours or not folder.has_texts
         are_many = len(folder.documents) > built_in.LARGE
         only_own = yours.are_alone(are_many, own, only_own)
         ours = [] if only_own else built_in.names(embedding.fetched_models())

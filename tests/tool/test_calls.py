@@ -136,6 +136,14 @@ def test_the_command_compares_agents_and_shows_their_calls(folder, tmp_path, cap
     assert {*re.findall(r"<small>(\d\.\d\d)</small>", page)} <= shares
 
 
+def test_one_agent_alone_is_compared_with_none(folder, tmp_path, capsys):
+    (folder / "calls.jsonl").write_text(lines_of({"query_id": "q1", "ids": ["a"]}))
+    code = __main__.main(
+        ["calls", str(folder), "--out", str(tmp_path / "out"), "--json"]
+    )
+    assert (code, json.loads(capsys.readouterr().out)["differences"]) == (0, [])
+
+
 def test_a_search_with_several_lists_is_one_ranking_elsewhere():
     assert serve.calls_of([{"ids": [7], "tokens": 3, "more": 1}]) == [
         {"tokens": 3, "ids": ["7"]}
