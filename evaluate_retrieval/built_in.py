@@ -92,13 +92,15 @@ def about_chunks(documents):
     )
 
 
-def chunks_of(document, size=CHUNK):
-    """Copies of the document, each with a part of its text: `size` words."""
+def chunks_of(document):
+    """Copies of the document, each with a part of its text: CHUNK words."""
     words = document["text"].split()
-    if len(words) <= size:
+    if len(words) <= CHUNK:
         return [document]
-    starts = range(0, len(words), size)
-    return [{**document, "text": " ".join(words[s : s + size])} for s in starts]
+    return [
+        {**document, "text": " ".join(words[start : start + CHUNK])}
+        for start in range(0, len(words), CHUNK)
+    ]
 
 
 def embedded(documents):
@@ -134,9 +136,9 @@ def embedded(documents):
     return vectors
 
 
-def chunk_scores(documents, size=CHUNK):
+def chunk_scores(documents):
     """The score function of documents that score as their best chunk."""
-    chunks = [chunks_of(document, size) for document in documents]
+    chunks = [*map(chunks_of, documents)]
     rows = np.repeat(np.arange(len(documents)), [*map(len, chunks)])
     parts = [*itertools.chain(*chunks)]
     values = embedding.embed(map(corpus.heading_and_text, parts))

@@ -148,16 +148,16 @@ def remember(folder, again=()):
     judged = pd.concat([folder.judgements[PAIR], now])
     if not (folder.source.is_dir() and folder.has_texts and len(judged)):
         return []
-    before, texts = remembered(folder), texts_of(folder.documents, judged)
+    before = remembered(folder)
+    before = before[~before.set_index(PAIR).index.isin([*again])]
+    texts = texts_of(folder.documents, judged)
     texts = texts.merge(before, "left", PAIR, suffixes=("", "_before"))
     is_new = texts["words_before"].isna()
-    is_new |= texts.set_index(PAIR).index.isin([*again])
     sentences = []
     if n := sum(is_new):
         table = pd.concat([before, texts[is_new][before.columns]])
         try:
-            table = _packed_once(table.drop_duplicates(PAIR, keep="last"))
-            corpus.write_table(table, folder.source / TEXTS)
+            corpus.write_table(_packed_once(table), folder.source / TEXTS)
             sentences = [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
         except OSError as error:  # a folder may be for reading only
             sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
