@@ -37,25 +37,22 @@ def read_calls(path):
     A line is a call (query_id, ids, and perhaps call, a number, asked, tokens and
     milliseconds), or has all messages of a query, see `calls_in`. ValueError names
     file and line."""
-    lines = corpus.json_records(decoded(path), path)
-    agent, places = {}, {}
-    for number, record in lines:
+    rows = []
+    for number, record in corpus.json_records(decoded(path), path):
         try:
             query_id = str(record["query_id"])
             if "messages" in record:
                 new = calls_in(record["messages"])
             else:
                 new = serve.calls_of([record])
-            place = float(record.get("call", len(agent.get(query_id, []))))
+            place = float(record.get("call", number))
         except (KeyError, TypeError, ValueError) as error:
             problem = f"a line needs query_id, and ids or messages: {error}"
             raise ValueError(f"{path}: line {number}: {problem}") from error
-        agent.setdefault(query_id, []).extend(new)
-        places.setdefault(query_id, []).extend([place] * len(new))
-    for query_id, found in agent.items():
-        order = pd.Series(places[query_id]).sort_values(kind="stable").index
-        agent[query_id] = [found[row] for row in order]
-    return agent
+        rows += [(query_id, place, call) for call in new]
+    table = pd.DataFrame(rows, columns=["query_id", "place", "call"])
+    table = table.sort_values("place", kind="stable")
+    return table.groupby("query_id")["call"].agg(list).to_dict()
 
 
 def calls_in(messages):
