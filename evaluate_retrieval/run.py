@@ -118,7 +118,6 @@ def _evaluated(options, run_id, last):
     pair = steps.pair_of(folder, candidates, results, verdict)
     kind = folder.decides
     measured = results.measured[kind]
-    causes = written_causes(out, options.source)  # also what was written by now
     judge_next = lists.next_to_judge(folder, results, verdict)
     evaluated = Evaluated(
         folder,
@@ -129,7 +128,7 @@ def _evaluated(options, run_id, last):
         verdict,
         pair,
         pairs.summary(measured, pair) if pair[0] != pair[1] else None,
-        pairs.failures(folder, kind, results.rankings[kind], causes),
+        _failures(folder, kind, results, out),
         judge_next,
     )
     ranked_again = {
@@ -145,6 +144,14 @@ def _evaluated(options, run_id, last):
     _write_results(evaluated, out)
     report.page(evaluated, run_id, page)
     return evaluated
+
+
+def _failures(folder, kind, results, out):
+    """See `pairs.failures`, with the causes that a person wrote.
+
+    Those beside the documents count before those in out, of an earlier run."""
+    causes = written_causes(out, folder.source)
+    return pairs.failures(folder, kind, results.rankings[kind], causes)
 
 
 def read_aloud(options):
@@ -326,10 +333,8 @@ def compare_two(options):
     candidates = replace(candidates, searches=two)
     results = steps.measure(folder, candidates, {kind: pair[0]})
     figures = pairs.summary(results.measured[kind], pair)
-    causes = written_causes(options.out)
-    failed = pairs.failures(folder, kind, results.rankings[kind], causes)
-    files = trec.file_names(pair)
-    path = options.out / f"{'-against-'.join(files[name] for name in pair)}.html"
+    failed = _failures(folder, kind, results, options.out)
+    path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     report.pair_page(folder, results, pair, failed, figures, path)
     says = [pairs.sentence(figures, pair), *candidates.failed.values()]
     code, _ = pairs.exit_code(figures, options.margin)
