@@ -6,10 +6,11 @@ is the path of the documents, and out that of the folder of results."""
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 
 import pandas as pd
 
-from course import corpus, embedding, experiments, intervals, trec, utils
+from course import corpus, embedding, experiments, intervals, llm, trec, utils
 from evaluate_retrieval import (
     built_in,
     decision,
@@ -27,6 +28,7 @@ from evaluate_retrieval.measures import measures_of
 from evaluate_retrieval.screen import UNDECIDED
 from evaluate_retrieval.templates import line_of
 
+RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
 
 
@@ -88,8 +90,7 @@ def _recorded(options, name, baseline):
     if manifest.has_written(options.out, gate.BASELINE, options.source):
         with suppress(ValueError):  # of a former version
             last = gate.read_baseline(path)
-    models = {"vectors": embedding.vector_settings()["model"] or embedding.NAME}
-    with manifest.recorded_run(options, models) as run_id:
+    with manifest.recorded_run(options, models()) as run_id:
         evaluated = _evaluated(options, run_id, last)
         if evaluated.verdict:
             kept = kept_of(evaluated, searches_to_keep(evaluated, name, baseline))
@@ -119,6 +120,8 @@ def _evaluated(options, run_id, last):
     kind = folder.decides
     measured = results.measured[kind]
     judge_next = lists.next_to_judge(folder, results, verdict)
+    path = out / RESPONSES
+    judge_next = lists.with_proposals(judge_next, folder.documents, path)
     evaluated = Evaluated(
         folder,
         verdict.says,
@@ -152,6 +155,13 @@ def _failures(folder, kind, results, out):
     Those beside the documents count before those in out, of an earlier run."""
     causes = written_causes(out, folder.source)
     return pairs.failures(folder, kind, results.rankings[kind], causes)
+
+
+def models():
+    """The models that a run may ask, for its manifest: a dict of names."""
+    language_model = llm.model() if llm.is_live() else None
+    vectors = embedding.vector_settings()["model"] or embedding.NAME
+    return {"vectors": vectors, "language model": language_model}
 
 
 def read_aloud(options):
@@ -208,6 +218,9 @@ def _candidates(folder, options, names=(), kind=None):
         if kind:
             tables = [folder.test[kind]]
         own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
+    if llm.is_live() and not find_spec("openai"):
+        advice = 'pip install "retrieval-evaluation-course[course]"'
+        raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
     candidates = steps.candidates(folder, own, only_own, options.no_tuning)
     return folder, replace(candidates, failed=failed)
 
