@@ -133,7 +133,7 @@ def _of_failures(failed, best, k):
 def _of_board(board, queries, measure):
     """The section with the leaderboard of one kind of query."""
     by, k, kind = measure.by, measure.k, measure.kind
-    columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query"]
+    columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query", "refused"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
     table = table.dropna(axis="columns", how="all")
@@ -150,12 +150,18 @@ def _of_board(board, queries, measure):
             " Judged results only: the same, without unjudged results. "
             f"Share judged: of the first {k} results."
         )
+    if "refused" in table:
+        text += (
+            " Refused: of the queries without an answer, the share whose best score is "
+            "low, where one in twenty of the others may have so low a score."
+        )
     return section(f"Leaderboard, {kind} queries", text, table)
 
 
 def board_text(board, queries, measure, most=10):
     """The first searches of a leaderboard, and what it shows, for a terminal."""
-    shown = _of_board(board.assign(condensed=None), queries, measure)
+    few_columns = board.assign(condensed=None, refused=None)
+    shown = _of_board(few_columns, queries, measure)
     table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
     with pd.option_context("display.unicode.east_asian_width", True):
         rows = table.head(most).to_string()

@@ -213,6 +213,9 @@ def measure(folder, candidates, chosen):
             metric=str(measure),
             split="cross-fitted" if folder.development[kind] is queries else "test",
             chosen=board.index == chosen[kind],
+            refused=refused_shares(
+                candidates, queries, folder.unanswered if kind == folder.decides else ()
+            ),
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )
     gains = gains_over_chosen(measured, chosen)
@@ -254,6 +257,21 @@ def gains_over_chosen(measured, chosen):
         kind: table.assign(order=decision.orders(table))
         for kind, table in family.items()
     }
+
+
+def refused_shares(candidates, queries, unanswered):
+    """Share of the queries without an answer that each search could refuse: a Series.
+
+    Each refuses one in twenty of the queries with an answer. It is empty where
+    there are no queries of one of the two, and has the searches that have
+    scores."""
+    shares = {}
+    for name, search in candidates.searches.items() if len(unanswered) else ():
+        if search.origin == "built in":
+            answerable = experiments.best_scores(search.scores, queries)
+            hopeless = experiments.best_scores(search.scores, unanswered)
+            shares[name] = experiments.refused(answerable, hopeless)
+    return pd.Series(shares, name="refused", dtype=float)
 
 
 def verdict_on(folder, candidates, results, incumbent=None):

@@ -106,7 +106,7 @@ def test_judgements_that_name_relevant_documents_only_are_called_listed():
     """An interval of few queries ends where the metric ends."""
     graded = pd.DataFrame({"document": [{"a": 1, "b": 0}, {"c": 2}]})
     values = {"ndcg": 0.9, "low": 0.756, "high": 1.044, "condensed": 0.8}
-    values |= {"judged_at_k": 0.7, "ms_per_query": 1234.56}
+    values |= {"judged_at_k": 0.7, "ms_per_query": 1234.56, "refused": None}
     board = pd.DataFrame(values, ["x"])
     section = report._of_board(board, graded, Measure())
     rows = ["0.900", "0.756", "1.000", "0.800", "0.700", "1,234.6"]

@@ -53,6 +53,7 @@ def folder_of(*kinds, halves=()):
         documents=DOCUMENTS,
         development=development,
         test=test,
+        unanswered=pd.DataFrame(),
         log=pd.DataFrame(),
         decides=kinds[-1] if kinds else None,
         language="english",
@@ -132,6 +133,24 @@ def test_halves_are_joined_unless_they_are_the_collections_own(splits, n):
     halves = [{"judged": queries_of().assign(split=name)} for name in splits]
     folder = make_dataclass("Halves", ["development", "test"])(*halves)
     assert len(steps.undivided(folder).test["judged"]) == n
+
+
+def test_shares_refused_are_of_queries_without_an_answer():
+    def scorer(best):
+        def scores(queries):
+            return [(np.arange(len(queries)), [0], best(queries)[:, None])]
+
+        return built_in.BuiltIn(scores, None)
+
+    searches = {
+        "none": scorer(lambda queries: np.ones(len(queries))),
+        "all": scorer(lambda queries: (queries["course"] == "tv").to_numpy(float)),
+        "own: x": search_of([], "own"),
+    }
+    candidates, queries = steps.Candidates(searches), queries_of()
+    hopeless = queries.assign(course="else")[:7]
+    shares = steps.refused_shares(candidates, queries, hopeless)
+    assert shares.to_dict() == {"all": 1, "none": 0}
 
 
 # --- Lists -------------------------------------------------------------------
