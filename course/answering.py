@@ -187,14 +187,6 @@ def digit_scores(prompts, path, by=llm.RECORDED):
     return np.array([*map(llm.p_of, _all_of(responses, path))])
 
 
-def draws(groups, n_draws=10_000):
-    """How often each draw has each group, (n_draws, n_groups), and each row's group."""
-    group, _ = pd.factorize(np.asarray(groups))
-    n = group.max() + 1
-    times = np.random.default_rng(1).multinomial(n, np.full(n, 1 / n), size=n_draws)
-    return times, group
-
-
 def _all_of(responses, path):
     """The responses; RuntimeError counts those that are missing."""
     if None in responses:

@@ -109,6 +109,15 @@ def confidence_interval(values, groups, n_resamples=10_000, weights=None, lowest
     return tuple(map(float, result.confidence_interval))
 
 
+def draws(n_groups, n_draws=2_000, seed=1):
+    """How often each draw has each of some groups: (1 + n_draws, n_groups).
+
+    The first one has each group once; the others are random."""
+    shares = np.full(n_groups, 1 / n_groups)
+    times = np.random.default_rng(seed).multinomial(n_groups, shares, n_draws)
+    return np.vstack([np.ones(n_groups), times])
+
+
 def confidence_sequence(values, groups, weights=None, error=0.05, lowest=-1):
     """Interval (low, high) of the mean, which holds at every look at once.
 

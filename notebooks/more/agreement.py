@@ -1,4 +1,4 @@
-"""What grades by a model are worth beside people's, for notebook 15.
+"""What judgements by a model are worth beside people's, for notebooks 15 and 16.
 
 How well they agree (AUC, kappa), and a figure by a model's grades that labels
 correct. All intervals draw whole groups."""
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-DRAWS = 2_000  # of groups, for an interval
+from course import intervals
 
 
 def aucs(scores, true, groups, over=None):
@@ -20,15 +20,24 @@ def aucs(scores, true, groups, over=None):
     AUC, so each group needs some. over: a column; then it is this column's AUC
     minus that of each other, in the same draws: difference, low, high."""
     times, number = _times_drawn(groups)
-    times, true = times[:, number], np.asarray(true)
+    drawn = drawn_aucs(scores, np.asarray(true), times[:, number])
+    return _with_interval(drawn, groups, over, "AUC")
+
+
+def drawn_aucs(scores, true, times):
+    """The AUC of each column of scores in each draw: a DataFrame, (n_draws, n_columns).
+
+    times: how often each draw has each row, (n_draws, n_rows). true: an array of
+    booleans, a row each. A draw counts the pairs of a true row and another in which
+    the true one has the higher score."""
     yes, no = times[:, true], times[:, ~true]
+    n_pairs = yes.sum(axis=1) * no.sum(axis=1)
     drawn = {}
     for name, values in scores.items():
         values = values.to_numpy()
-        wins = (np.sign(values[true][:, None] - values[~true]) + 1) / 2
-        pairs = yes.sum(axis=1) * no.sum(axis=1)
-        drawn[name] = ((yes @ wins) * no).sum(axis=1) / pairs
-    return _with_interval(drawn, groups, over, "AUC")
+        wins = (np.sign(np.subtract.outer(values[true], values[~true])) + 1) / 2
+        drawn[name] = ((yes @ wins) * no).sum(axis=1) / n_pairs
+    return pd.DataFrame(drawn)
 
 
 def kappas(verdicts, true, groups, over=None):
@@ -44,28 +53,34 @@ def kappas(verdicts, true, groups, over=None):
         yes, truly, same = (times @ np.bincount(number, part) / size for part in parts)
         chance = yes * truly + (1 - yes) * (1 - truly)
         drawn[name] = (same - chance) / (1 - chance)
-    return _with_interval(drawn, groups, over, "difference")
+    return _with_interval(pd.DataFrame(drawn), groups, over, "difference")
 
 
 def _times_drawn(groups):
-    """How often each draw has each group, (draws, groups), and a row's group.
-
-    The first draw has each group once."""
+    """How often each draw has each group, and the number of each row's group."""
     names, number = np.unique(groups, return_inverse=True)
-    n = len(names)
-    times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), DRAWS)
-    return np.vstack([np.ones(n, dtype=int), times]), number
+    return intervals.draws(len(names), seed=0), number
 
 
 def _with_interval(drawn, groups, over, title):
-    """The first draw, and its 95 % interval by Student's t from the others."""
-    drawn = pd.DataFrame(drawn)
+    """`interval_of` the draws, or of the column `over` minus each other."""
     if over:
         compared = drawn.drop(columns=over)
         drawn, title = -compared.sub(drawn[over], axis=0), "difference"
-    half = stats.t.ppf(0.975, len(set(groups)) - 1) * drawn[1:].std(ddof=0)
-    value = drawn.iloc[0]
-    return pd.DataFrame({title: value, "low": value - half, "high": value + half})
+    return interval_of(drawn, groups, title, few=np.inf)
+
+
+def interval_of(drawn, groups, title, few=100):
+    """The first draw of each column, and its 95 % interval from those after it.
+
+    A DataFrame with the columns title, low and high. The interval is the middle of
+    the draws, and below `few` groups Student's t with their spread."""
+    value, draws, n = drawn.iloc[0], drawn[1:], len(set(groups))
+    low, high = draws.quantile(0.025), draws.quantile(0.975)
+    if n < few:
+        half = stats.t.ppf(0.975, n - 1) * draws.std()
+        low, high = value - half, value + half
+    return pd.DataFrame({title: value, "low": low, "high": high})
 
 
 def prediction_powered(weights, model, labels, groups):
@@ -77,49 +92,29 @@ def prediction_powered(weights, model, labels, groups):
     pairs (Angelopoulos et al. 2023). So the labels have to be a random draw of
     the pairs, or of the queries.
 
-    Returns a dict: corrected, with low and high, a 95 % interval that draws
-    whole groups; and model, the figure without the correction. The interval is
-    Student's t by the jackknife where fewer than 100 groups have a label, else
-    the bootstrap. ValueError without labels in two groups."""
-    table = pd.DataFrame({"weight": weights, "model": model, "label": labels})
-    labelled = table["weight"].where(table["label"].notna(), 0.0)
+    Returns a dict: corrected, with low and high, a 95 % interval by Student's t
+    and the jackknife of whole groups, of which two need a label; and model, the
+    figure without the correction."""
     parts = pd.DataFrame(
         {
-            "by_model": table["weight"] * table["model"],
-            "error": labelled * (table["label"].fillna(0) - table["model"]),
-            "labelled": labelled,
-            "weight": table["weight"],
+            "by_model": weights * model,
+            "error": (weights * (labels - model)).fillna(0),
+            "labelled": weights * labels.notna(),
+            "weight": weights,
         }
     )
-    sums = parts.groupby(np.asarray(groups)).sum().to_numpy()
-    n_labelled = (sums[:, 2] > 0).sum()
-    if n_labelled < 2:
-        raise ValueError(f"labels in {n_labelled} groups; 2 are needed")
-    whole = sums.sum(axis=0, keepdims=True)
-    low, high = _interval_of_corrected(sums, whole, n_labelled)
+    sums = parts.groupby(groups).sum().to_numpy()
+    whole, n = sums.sum(axis=0), len(sums)
+    corrected = _corrected(whole, n)
+    without = _corrected(whole - sums, n - 1)  # one group after the other
+    degrees = np.count_nonzero(sums[:, 2]) - 1
+    half = stats.t.ppf(0.975, degrees) * np.sqrt((n - 1) * without.var())
     return {
-        "corrected": _corrected(whole, len(sums)).item(),
-        "low": low,
-        "high": high,
-        "model": whole[0, 0] / len(sums),
+        "corrected": corrected,
+        "low": corrected - half,
+        "high": corrected + half,
+        "model": whole[0] / n,
     }
-
-
-def _interval_of_corrected(sums, whole, n_labelled, n_resamples=10_000, seed=1):
-    """The 95 % interval of a corrected figure: see `prediction_powered`.
-
-    sums: of each group, see `_corrected`. whole: of all."""
-    n_groups = len(sums)
-    if n_labelled < 100:
-        without = _corrected(whole - sums, n_groups - 1)  # one group after the other
-        away = without - without.mean()
-        error = np.sqrt((n_groups - 1) / n_groups * (away**2).sum())
-        half = stats.t.ppf(0.975, n_labelled - 1) * error
-        corrected = _corrected(whole, n_groups).item()
-        return corrected - half, corrected + half
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_resamples)
-    return tuple(np.quantile(_corrected(drawn @ sums, n_groups), [0.025, 0.975]))
 
 
 def _corrected(sums, n_groups):

@@ -9,9 +9,11 @@ import json
 import re
 import string
 
+import agreement
 import numpy as np
 import pandas as pd
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 from course import answering, corpus, embedding, intervals
 
@@ -58,7 +60,6 @@ question: {question}
 
 answer: {answer}"""
 NO_GRADE = "-"
-N_DRAWS = 2_000  # for an interval
 DRAWN = 50  # questions whose answers our model judged
 
 
@@ -235,7 +236,7 @@ def rhos(scores, truth, groups):
     groups: what is drawn, a label a row. The 95 % interval is from 2,000 draws
     of whole groups, each ranked anew: their middle, and below 100 groups
     Student's t with their spread."""
-    return _interval_of(_drawn_rhos(scores, truth, groups), groups, "value")
+    return agreement.interval_of(_drawn_rhos(scores, truth, groups), groups, "value")
 
 
 def rho_gains(scores, truth, groups, pairs):
@@ -252,7 +253,7 @@ def rho_gains(scores, truth, groups, pairs):
         name = f"{judge} minus {baseline}"
         swapped[name] = products[judge] - products[baseline]
         gains[name] = drawn[judge] - drawn[baseline]
-    table = _interval_of(pd.DataFrame(gains), groups, "difference")
+    table = agreement.interval_of(pd.DataFrame(gains), groups, "difference")
     p = pd.Series(intervals.permutation_p_values(swapped, groups))
     return table.assign(p=intervals.holm(p))
 
@@ -265,23 +266,14 @@ def rank_slopes(scores, truth, groups):
     with_truth = _drawn_rhos(scores, truth, groups).to_numpy()
     between = [_drawn_rhos(scores, scores[name], groups) for name in scores]
     slopes = np.linalg.solve(np.stack(between, axis=1), with_truth[..., None])[..., 0]
-    return _interval_of(pd.DataFrame(slopes, columns=[*scores]), groups, "slope")
-
-
-def _interval_of(drawn, groups, title):
-    """The first draw of each column, and its 95 % interval from those after it."""
-    value, draws, n = drawn.iloc[0], drawn[1:], len(set(groups))
-    low, high = draws.quantile(0.025), draws.quantile(0.975)
-    if n < 100:
-        half = stats.t.ppf(0.975, n - 1) * draws.std()
-        low, high = value - half, value + half
-    return pd.DataFrame({title: value, "low": low, "high": high})
+    slopes = pd.DataFrame(slopes, columns=[*scores])
+    return agreement.interval_of(slopes, groups, "slope")
 
 
 def _drawn_rhos(scores, truth, groups):
     """ρ of each column in each draw of groups. The first draw has each group once."""
-    drawn, group = answering.draws(groups, N_DRAWS)
-    weights = np.vstack([np.ones(len(group)), drawn[:, group]])
+    group, names = pd.factorize(groups)
+    weights = intervals.draws(len(names))[:, group]
     of_truth = _standardised(truth, weights) * weights
     n = weights.sum(axis=1)
     return pd.DataFrame(
@@ -302,3 +294,45 @@ def _standardised(values, weights):
     n = weights.sum(axis=1, keepdims=True)
     ranks -= (ranks * weights).sum(axis=1, keepdims=True) / n
     return ranks / np.sqrt((ranks**2 * weights).sum(axis=1, keepdims=True) / n)
+
+
+# --- How well judges tell our own right answers from others -------------------
+
+
+def drawn_aucs(scores, right, groups):
+    """The AUC of each judge in 10,000 draws of whole groups: a column for each judge.
+
+    scores: a DataFrame, a row for each answer and a column for each judge.
+    right: whether the answer is right, an array of booleans. See
+    `agreement.drawn_aucs`."""
+    group, names = pd.factorize(groups)
+    times = intervals.draws(len(names), 10_000)[1:, group]
+    return agreement.drawn_aucs(scores, right, times)
+
+
+def chosen_verdicts(scores, right, groups):
+    """Each judge's yes or no, by a threshold chosen on other groups: booleans.
+
+    Each half of the groups uses the threshold with the best κ on the other
+    half. Arguments as for `drawn_aucs`; a column for each judge."""
+    half = pd.factorize(groups)[0] % 2
+    cuts = np.linspace(0.02, 0.98, 49)
+    yes = pd.DataFrame(False, scores.index, scores.columns)
+    for name, score in scores.items():
+        for number in range(2):
+            given, is_right = score[half != number], right[half != number]
+            kappas = [cohen_kappa_score(is_right, given >= cut) for cut in cuts]
+            ours = half == number
+            yes.loc[ours, name] = score[ours] >= cuts[np.argmax(kappas)]
+    return yes
+
+
+def corrected(score, label, places, read):
+    """Values whose mean is the estimate, one an answer: scores corrected by labels.
+
+    score, label: Series, one an answer. places: the answers that need a judge.
+    read: those of them that were read. Each counts for len(places) / len(read)
+    answers."""
+    values = score.copy()
+    values[read] += (label - score)[read] * len(places) / len(read)
+    return values
