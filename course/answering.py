@@ -84,8 +84,9 @@ def answers_to(prompts, path, by=llm.RECORDED):
     """The answer to each prompt, a list of texts. It asks as `llm.respond` does.
 
     RuntimeError counts the prompts that have none."""
-    responses = llm.respond(prompts, "answer", path, answer_call(), workers=2, by=by)
-    return [response["answer"] for response in _all_of(responses, path)]
+    call = answer_call()
+    responses = llm.respond_to_all(prompts, "answer", path, call, workers=2, by=by)
+    return [response["answer"] for response in responses]
 
 
 def with_answers(rows, folder=None, live=True, of="answer"):
@@ -183,18 +184,8 @@ def digit_scores(prompts, path, by=llm.RECORDED):
     It asks as `llm.respond` does. RuntimeError counts the prompts without
     one."""
     call = llm.judge_call(among="01", timeout=600)
-    responses = llm.respond(prompts, "digit", path, call, by=by)
-    return np.array([*map(llm.p_of, _all_of(responses, path))])
-
-
-def _all_of(responses, path):
-    """The responses; RuntimeError counts those that are missing."""
-    if None in responses:
-        raise RuntimeError(
-            f"{responses.count(None)} of {len(responses)} prompts have no answer in "
-            f"{path}: set COURSE_LLM=live"
-        )
-    return responses
+    responses = llm.respond_to_all(prompts, "digit", path, call, by=by)
+    return np.array([*map(llm.p_of, responses)])
 
 
 def refuses(answer):

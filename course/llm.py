@@ -256,6 +256,17 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     return recorded_responses(prompts, schema, path, by)
 
 
+def respond_to_all(prompts, schema, path, call, **options):
+    """`respond`; RuntimeError counts the prompts that have no response."""
+    responses = respond(prompts, schema, path, call, **options)
+    if None in responses:
+        raise RuntimeError(
+            f"{responses.count(None)} of {len(responses)} prompts have no answer in "
+            f"{path}: set COURSE_LLM=live"
+        )
+    return responses
+
+
 def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
     """For each prompt an object of the Pydantic model `schema`, or None.
 

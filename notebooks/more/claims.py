@@ -88,6 +88,20 @@ def collection(name):
     return documents, queries.reset_index(drop=True)
 
 
+def load(folder, course):
+    """The documents and the queries of a part of a prepared collection.
+
+    They are dicts, and a DataFrame; document: a dict of id: grade, also of
+    documents that are not there: nobody can find them. FileNotFoundError where
+    `make collections` has not prepared the folder."""
+    documents = corpus.load_documents(folder)
+    path = folder / "judged-queries.csv"
+    table = corpus.read_table(path)
+    queries, qrels = corpus.judged_from(table[table["course"] == course], {}, path)
+    documents = [each for each in documents if each["course"] == course]
+    return documents, queries.assign(document=qrels)
+
+
 def searches_to_test(documents, es=None, models=()):
     """The searches of the claims, by name; each takes a k.
 

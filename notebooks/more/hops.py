@@ -8,12 +8,13 @@ import json
 import string
 from collections import Counter
 
+import claims
 import pandas as pd
 
 import utils
-from course import corpus, llm, scoring
+from course import answering, corpus, llm, scoring
 
-PREPARED = corpus.CACHE / "prepared" / "hops"  # where `make collections` writes them
+PREPARED = claims.PREPARED / "hops"
 RECORD = "recorded-hops.json"
 AGENTS = ["one search", "one search, 15", "small model", "sub-questions"]
 MARKS = {*string.punctuation}
@@ -23,7 +24,6 @@ N_CALLS = 3  # of the loop, at most
 N_ASKED = 100  # questions of MuSiQue that the small model was asked
 LONGEST = 24  # tokens of an answer
 LONGEST_PASSAGE = 150  # words
-MODEL = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 NEXT = """{passages}
 
 The passages above were found for this question: {question}
@@ -48,18 +48,14 @@ Answer:"""
 
 
 def load(course, folder=PREPARED):
-    """The documents and the questions of musique or hotpot: dicts, and a DataFrame.
+    """The documents and the questions of musique or hotpot: see `claims.load`.
 
-    `make collections` has prepared them, else FileNotFoundError. document: the
-    supporting passages, a dict of id: grade. subquestions, answers: lists."""
-    documents = corpus.load_documents(folder)
-    documents = [each for each in documents if each["course"] == course]
-    table = corpus.read_table(folder / "judged-queries.csv")
-    queries, qrels = corpus.judged_from(table[table["course"] == course], {}, "hops")
+    document: the supporting passages. subquestions, answers: lists."""
+    documents, queries = claims.load(folder, course)
     lists = {
         name: queries[name].map(str.splitlines) for name in ("subquestions", "answers")
     }
-    return documents, queries.assign(document=qrels, **lists)
+    return documents, queries.assign(**lists)
 
 
 def drawn(questions):
@@ -79,35 +75,26 @@ def searcher(documents):
     return find
 
 
-# --- Agents: each returns the calls for a question ----------------------------
-
-
-def one_search(question, find, k=K):
-    """The question is searched once."""
-    return [{"asked": question["question"], "ids": find(question["question"], k)}]
-
-
-def by_subquestions(question, find, k=K):
-    """Each sub-question is searched, with the right answers of the ones before."""
-    return [{"asked": text, "ids": find(text, k)} for text in question["subquestions"]]
+# --- A small model: it searches, and it answers ---------------------------------
 
 
 def loop(question, find, records, path):
-    """A small model reads what was found, and writes the next query.
+    """The calls of a small model: it reads what was found, and writes the next query.
 
-    The first query is the question. It ends after N_CALLS, or with a query that was
-    there before. It asks as `llm.respond` does. records: a dict of id: document."""
+    A call has asked and ids. The first query is the question. It ends after N_CALLS,
+    or with a query that was there before. It asks as `llm.respond` does. records: a
+    dict of id: document."""
     form = {"type": "json_schema", "json_schema": {"name": "next", "schema": FORM}}
     call = llm.call_for(
         lambda completion: json.loads(llm.text_of(completion)),
         {"response_format": form},
         timeout=600,
     )
-    calls = one_search(question, find)
+    calls = [{"asked": question["question"], "ids": find(question["question"])}]
     while len(calls) < N_CALLS:
         asked = [each["asked"] for each in calls]
         prompt = NEXT.format(
-            passages=as_text(ids_shown(calls), records),
+            passages=as_text([call["ids"] for call in calls], records),
             question=question["question"],
             asked="; ".join(asked),
         )
@@ -118,32 +105,29 @@ def loop(question, find, records, path):
     return calls
 
 
-def answer(question, calls, records, path):
-    """What the small model answers from the passages of some calls, a text."""
+def answer(question, lists, records, path):
+    """What the small model answers from the passages of some lists of ids, a text."""
     call = llm.call_for(
         lambda completion: {"text": llm.text_of(completion, may_be_cut=True)},
         {"max_tokens": LONGEST},
         timeout=600,
     )
-    passages = as_text(ids_shown(calls), records) or "There are no passages."
+    passages = as_text(lists, records) or "There are no passages."
     prompt = ANSWER.format(passages=passages, question=question["question"])
     return _reply(prompt, "answer", path, call)["text"].strip()
 
 
 def _reply(prompt, schema, path, call):
-    [reply] = llm.respond([prompt], schema, path, call, workers=1, by=MODEL)
-    if reply is None:
-        raise RuntimeError(f"{path} lacks a reply of {MODEL}; set COURSE_LLM=live")
+    options = {"workers": 1, "by": answering.ANSWERED_BY}
+    [reply] = llm.respond_to_all([prompt], schema, path, call, **options)
     return reply
 
 
-def ids_shown(calls):
-    """The ids of all calls, in the order in which they were shown, each once."""
-    return [*dict.fromkeys(id_ for call in calls for id_ in call["ids"])]
+def as_text(lists, records):
+    """Passages as a prompt has them, each once, in the order of some lists of ids.
 
-
-def as_text(ids, records):
-    """Passages as a prompt has them: title, and at most LONGEST_PASSAGE words."""
+    A title, and at most LONGEST_PASSAGE words."""
+    ids = dict.fromkeys(id_ for ids in lists for id_ in ids)
     return "\n\n".join(
         f"{records[id_]['question']}: "
         + " ".join(records[id_]["text"].split()[:LONGEST_PASSAGE])
@@ -190,22 +174,21 @@ def record(course, path):
     """What agents were shown for the questions of a collection: a dict for JSON.
 
     path: of the small model's replies. No texts are in it. Tokens are characters
-    divided by four."""
+    divided by four. lists: of one search, of each sub-question (with the right
+    answers of the ones before in it), and of the small model."""
     documents, questions = load(course)
     find, records = searcher(documents), {each["id"]: each for each in documents}
     asked = drawn(questions)["query_id"].to_list() if course == "musique" else []
     rows, shown = {}, set()
     for row in questions.to_dict("records"):
-        agents = {"one": one_search(row, find, MORE)}
-        agents["parts"] = by_subquestions(row, find, 2 * K)
-        answers = {}
+        parts = [find(text, 2 * K) for text in row["subquestions"]]
+        lists, answers = {"one": [find(row["question"], MORE)], "parts": parts}, {}
         if row["query_id"] in asked:
-            agents["loop"] = loop(row, find, records, path)
-            for name, calls in answered(agents).items():
-                text = answer(row, calls, records, path)
-                right = row["answers"]
+            calls = loop(row, find, records, path)
+            lists["loop"] = [call["ids"] for call in calls]
+            for name, ids in {"no passage": [], **lists_of_agents(lists)}.items():
+                text, right = answer(row, ids, records, path), row["answers"]
                 answers[name] = [exact_match(text, right), round(f1(text, right), 4)]
-        lists = {name: [call["ids"] for call in agents[name]] for name in agents}
         shown.update(id_ for ids in lists.values() for each in ids for id_ in each)
         rows[row["query_id"]] = {
             "kind": row["kind"],
@@ -218,17 +201,13 @@ def record(course, path):
     return {"questions": rows, "sizes": sizes}
 
 
-def answered(agents):
-    """The calls whose passages the small model answers from, by name: a dict."""
-    parts = [call | {"ids": call["ids"][:K]} for call in agents["parts"]]
-    first, *_ = agents["one"]
-    one = [first | {"ids": first["ids"][:K]}]
+def lists_of_agents(lists):
+    """The ids that each of AGENTS was shown, by call, as `record` has the lists."""
     return {
-        "no passage": [],
-        "one search": one,
-        "one search, 15": [first],
-        "small model": agents["loop"],
-        "sub-questions": parts,
+        "one search": [lists["one"][0][:K]],
+        "one search, 15": lists["one"],
+        "small model": lists.get("loop", []),
+        "sub-questions": [ids[:K] for ids in lists["parts"]],
     }
 
 
@@ -243,26 +222,19 @@ def recorded(course):
     path = corpus.ROOT / "data" / RECORD
     kept = json.loads(path.read_text("utf-8"))[course]
     rows, sizes = kept["questions"], kept["sizes"]
-    questions = pd.DataFrame.from_dict(rows, orient="index")
     agents, answers = {name: {} for name in AGENTS}, {}
     for id_, row in rows.items():
-        lists = row["lists"]
-        cut = {
-            "one search": [lists["one"][0][:K]],
-            "one search, 15": lists["one"],
-            "sub-questions": [ids[:K] for ids in lists["parts"]],
-            "small model": lists.get("loop", []),
-        }
-        for name, each in cut.items():
-            if each:
+        for name, lists in lists_of_agents(row["lists"]).items():
+            if lists:
                 agents[name][id_] = [
-                    {"ids": ids, "tokens": sum(map(sizes.get, ids))} for ids in each
+                    {"ids": ids, "tokens": sum(map(sizes.get, ids))} for ids in lists
                 ]
         if row["answers"]:
             answers[id_] = {
-                (measure, name): values[place]
+                (measure, name): value
                 for name, values in row["answers"].items()
-                for place, measure in enumerate(["exact match", "F1"])
+                for measure, value in zip(["exact match", "F1"], values, strict=True)
             }
+    questions = pd.DataFrame.from_dict(rows, orient="index")
     answers = pd.DataFrame.from_dict(answers, orient="index")
     return questions[["kind", "relevant", "lists"]], agents, sizes, answers

@@ -6,13 +6,14 @@ a history: what the same user asked before, a line each."""
 
 import json
 
+import claims
 import pandas as pd
 
 import utils
-from course import corpus, embedding, intervals, llm, scoring
+from course import answering, corpus, embedding, experiments, intervals, llm, scoring
 
 DOMAINS = {"clapnq": "Wikipedia", "fiqa": "money"}
-PREPARED = corpus.CACHE / "prepared" / "turns"  # where `make collections` writes them
+PREPARED = claims.PREPARED / "turns"
 RECORD = "recorded-turns.json"
 SEARCHES = "BM25", "vectors", "sum"
 RETRIEVERS = {"bm25": "their BM25", "bge": "their BGE", "elser": "their ELSER"}
@@ -24,7 +25,6 @@ TWO = ["last turn", "model's rewrite"]
 FOUND_WORDS = [f"found words, {n}" for n in N_WORDS]
 FORMS = [*THREE, "model's rewrite", "first and last", *FOUND_WORDS]
 RULES = ["first and last", *(f"falling, {w}" for w in WEIGHTS), *FOUND_WORDS]
-REWRITTEN_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 REWRITES = "rewrites.jsonl"  # in data/ of who asks: they repeat other people's texts
 LONGEST = 80  # tokens of a rewritten question
 REWRITE = """A user talks with an assistant. Rewrite the user's last question, so that
@@ -44,16 +44,9 @@ Rewritten:"""
 
 
 def load(domain, folder=PREPARED):
-    """The documents of a domain, and its turns: a list of dicts, and a DataFrame.
-
-    `make collections` has prepared them, else FileNotFoundError. document: a dict
-    of id: grade, also of documents that the pool lacks: nobody can find them."""
-    documents = corpus.load_documents(folder)
-    documents = [each for each in documents if each["course"] == domain]
-    table = corpus.read_table(folder / "judged-queries.csv")
-    table = table[table["course"] == domain]
-    queries, qrels = corpus.judged_from(table, {}, "turns")
-    return documents, queries.assign(document=qrels, turn=queries["turn"].astype(int))
+    """The documents of a domain, and its turns: see `claims.load`."""
+    documents, queries = claims.load(folder, domain)
+    return documents, queries.assign(turn=queries["turn"].astype(int))
 
 
 def rewritten(queries, path):
@@ -68,10 +61,8 @@ def rewritten(queries, path):
         timeout=600,
     )
     prompts = [REWRITE.format(**pair) for pair in pairs]
-    replies = llm.respond(prompts, "rewrite", path, call, workers=2, by=REWRITTEN_BY)
-    if None in replies:
-        n = replies.count(None)
-        raise RuntimeError(f"{n} of {len(replies)} turns have no rewrite in {path}")
+    options = {"workers": 2, "by": answering.ANSWERED_BY}
+    replies = llm.respond_to_all(prompts, "rewrite", path, call, **options)
     texts = queries["question"].copy()
     texts[is_later] = [reply["text"] for reply in replies]
     return texts
@@ -119,17 +110,14 @@ def falling(scores, weight):
 
     def total(queries):
         latest_first = queries["asked"].map(lambda asked: asked[::-1])
-        sums = None
-        for age in range(latest_first.str.len().max()):
-            texts = latest_first.str[age]
-            times = weight**age * texts.notna().to_numpy()
-            blocks = [*scores(queries.assign(question=texts.fillna("")))]
-            blocks = [(r, c, times[r, None] * block) for r, c, block in blocks]
-            if sums:
-                pairs = zip(sums, blocks, strict=True)
-                blocks = [(r, c, a + b) for (_, _, a), (r, c, b) in pairs]
-            sums = blocks
-        return sums
+        ages = range(latest_first.str.len().max())
+        texts = [latest_first.str[age] for age in ages]
+        times = [weight**age * texts[age].notna().to_numpy() for age in ages]
+        by_age = [scores(queries.assign(question=text.fillna(""))) for text in texts]
+        for blocks in zip(*by_age, strict=True):
+            rows, columns, _ = blocks[0]
+            weighted = [times[age][rows, None] * blocks[age][2] for age in ages]
+            yield rows, columns, sum(weighted)
 
     return total
 
@@ -199,13 +187,11 @@ def values_of_retrievers(domain, queries, folder):
     for retriever, name in RETRIEVERS.items():
         by_any = [set() for _ in queries.index]
         for file, form in SENT.items():
-            path = folder / f"{retriever}_{domain}_{file}.jsonl"
-            lines = map(json.loads, path.read_text("utf-8").splitlines())
-            found = {
-                line["task_id"]: [hit["document_id"] for hit in line["contexts"]]
-                for line in lines
-            }
-            rankings = [found[id_] for id_ in queries["query_id"]]
+            rows = corpus.read_json(folder / f"{retriever}_{domain}_{file}.jsonl")
+            hits = {row["task_id"]: row["contexts"] for row in rows}
+            rankings = [
+                [hit["document_id"] for hit in hits[id_]] for id_ in queries["query_id"]
+            ]
             table[name, form] = values_of(queries, rankings)
             by_any = [a.union(ids) for a, ids in zip(by_any, rankings, strict=True)]
         pairs = zip(relevant, by_any, strict=True)
@@ -252,7 +238,7 @@ def differences(tables, pairs, searches=SEARCHES):
     row for each pair and search, as of `intervals.differences`, which draws whole
     conversations. p is corrected for all rows of all domains (Holm). smallest:
     the difference that so many conversations show four times in five."""
-    found = {}
+    by_domain = {}
     for domain, table in tables.items():
         groups = table.index.get_level_values("conversation")
         gains = {
@@ -260,13 +246,11 @@ def differences(tables, pairs, searches=SEARCHES):
             for label, (first, second) in pairs.items()
             for search in searches
         }
-        found[domain] = intervals.differences(gains, groups)
-        found[domain]["smallest"] = [
+        by_domain[domain] = intervals.differences(gains, groups)
+        by_domain[domain]["smallest"] = [
             intervals.smallest_difference(gain, groups) for gain in gains.values()
         ]
-    rows = pd.concat(found)
-    rows["p"] = intervals.holm(rows["p"])
-    return {domain: rows.loc[domain] for domain in tables}
+    return experiments.as_one_family(by_domain)
 
 
 def lost_after_the_first(table, search, form):
@@ -297,11 +281,6 @@ def on_the_mean(tables, search, first, second):
     """What a form gains over another on the mean of the domains: a dict.
 
     As of `intervals.mean_of_these`: it speaks of these domains only."""
-    means, errors, sizes = [], [], []
-    for table in tables.values():
-        gain = table[search, first] - table[search, second]
-        groups = table.index.get_level_values("conversation")
-        means.append(gain.mean())
-        errors.append(intervals.standard_error(gain, groups))
-        sizes.append(groups.nunique())
-    return intervals.mean_of_these(means, errors, sizes)
+    of_search = [table[search].droplevel("turn") for table in tables.values()]
+    gains = [table[first] - table[second] for table in of_search]
+    return intervals.mean_of_these(*claims.parts(gains))
