@@ -19,8 +19,6 @@ from filelock import FileLock
 from course import corpus
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
-DECISIONS = {"k": "keep (k)", "m": "mend (m)", "d": "drop (d)"}
-KEYS = {"grade": GRADES, "decision": DECISIONS}
 TOO_SOON = 0.3  # seconds; a key that comes sooner is held down, and not meant
 PAGE_HTML = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{status}</div>
 <div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{query}</b></div>
@@ -87,38 +85,34 @@ def read_judgements(path, columns):
 class Judging:
     """Items to judge, one at a time, and the file of what is judged.
 
-    items: a DataFrame, a row for each item. path: the file, which may exist;
-    then it goes on with the first item that has no row in it. column: grade or
-    decision. note: what was cut off in the file, or "". It knows no
-    widgets."""
+    items: a DataFrame, a row for each item, with query and document. path: the
+    file, which may exist; then it goes on with the first item that has no row in
+    it. note: what was cut off in the file, or "". It knows no widgets."""
 
-    def __init__(self, items, path, column="grade"):
+    def __init__(self, items, path):
         self.path = Path(path)
-        self.keys = KEYS[column]
+        self.keys = GRADES
         self.fields = list(items.columns)
-        self.columns = [*self.fields, column]
-        if column == "decision":
-            self.columns.append("mended")
+        self.columns = [*self.fields, "grade"]
         texts = items.map(_one_line)
         self.items = list(dict.fromkeys(texts.itertuples(index=False, name=None)))
         rows, self.note = read_judgements(self.path, self.columns)
-        self.done = {}  # item: its latest judgement, the latest last
+        self.done = {}  # item: its latest grade, the latest last
         for row in rows.itertuples(index=False, name=None):
-            item, judgement = row[: len(self.fields)], row[len(self.fields)]
+            item, grade = row[:-1], row[-1]
             if item in self.items:
                 self.done.pop(item, None)
-                self.done[item] = judgement
+                self.done[item] = grade
         self.at = self._next()
 
     def _next(self):
         return next((item for item in self.items if item not in self.done), None)
 
-    def store(self, judgement, typed=""):
-        """Write a judgement of the item at hand, and go on to the next."""
-        row = [*self.at, judgement, typed]
-        _append_row(self.path, self.columns, row[: len(self.columns)])
+    def store(self, grade):
+        """Write the grade of the item at hand, and go on to the next."""
+        _append_row(self.path, self.columns, [*self.at, grade])
         self.done.pop(self.at, None)
-        self.done[self.at] = judgement
+        self.done[self.at] = grade
         self.at = self._next()
 
     def back(self):
@@ -133,14 +127,14 @@ class Judging:
         return f"{self.path.name}: {len(self.done)} of {len(self.items)} judged"
 
 
-def judge(judging, key, typed=""):
+def judge(judging, key):
     """Store what a key means for the item at hand; u goes back one.
 
     Other keys do nothing."""
     if key == "u":
         judging.back()
     elif key in judging.keys and judging.at:
-        judging.store(judging.keys[key].split()[0], typed)
+        judging.store(judging.keys[key].split()[0])
 
 
 # --- The panel ---------------------------------------------------------------
@@ -161,17 +155,11 @@ def _markdown():
     return mistune.create_markdown(hard_wrap=True, renderer=renderer)
 
 
-def _item(judging):
-    """The item at hand as a dict; its query may be a generated question."""
-    item = dict(zip(judging.fields, judging.at, strict=True))
-    return {"query": item.get("question")} | item
-
-
 def item_html(judging, records):
     """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
     if not judging.at:
         return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
-    item = _item(judging)
+    item = dict(zip(judging.fields, judging.at, strict=True))
     status = str(judging)
     if judging.at in judging.done:
         status += f"; here: {judging.done[judging.at]}"
@@ -185,9 +173,8 @@ def item_html(judging, records):
 
 
 def _show(view):
-    """Show the item at hand, hide the box for a mended question, wait for a key."""
+    """Show the item at hand, and wait for a key."""
     view.page.value = item_html(view.judging, view.records)
-    view.typed.layout.display = "none"
     view.key.focus()
 
 
@@ -201,18 +188,12 @@ def _take(view, key):
         _press(view, key)
 
 
-def _press(view, key, typed=""):
+def _press(view, key):
     """Do what a key says.
 
-    The page says when a judgement cannot be stored, and asks again."""
-    asks_for_text = key == "m" and key in view.judging.keys and not typed
-    if asks_for_text and view.judging.at:
-        view.typed.value = _item(view.judging)["query"]
-        view.typed.layout.display = None
-        view.typed.focus()
-        return
+    The page says when a grade cannot be stored, and asks again."""
     try:
-        judge(view.judging, key, typed.strip())
+        judge(view.judging, key)
         _show(view)
     except OSError as error:
         problem = html.escape(str(error))
@@ -220,33 +201,25 @@ def _press(view, key, typed=""):
 
 
 def panel(judging, documents):
-    """The widgets of a Judging: a page, a box for keys, a box for text, and buttons."""
+    """The widgets of a Judging: a page, a box for keys, and buttons."""
     import ipywidgets as widgets
 
-    wide = {"width": "auto"}
     view = widgets.VBox()
     view.judging = judging
     view.taken = 0
     view.records = {document["id"]: document for document in documents}
     view.page = widgets.HTML()
-    view.typed = widgets.Text(continuous_update=False, layout=wide)
     view.key = widgets.Text(placeholder="keys go here", layout={"width": "9em"})
     view.buttons = {}
     for key, label in {**judging.keys, "u": "back (u)"}.items():
-        view.buttons[key] = widgets.Button(description=label, layout=wide)
+        view.buttons[key] = widgets.Button(description=label, layout={"width": "auto"})
         view.buttons[key].on_click(lambda _, key=key: _press(view, key))
-
-    def typed_text(change):
-        if change.new != _item(judging)["query"]:
-            _press(view, "m", change.new)
-
     view.key.observe(lambda change: _take(view, change.new.lower()), "value")
-    view.typed.observe(typed_text, "value")
     row = widgets.HBox([view.key, *view.buttons.values()])
     row.layout.flex_flow = "row wrap"
     where = html.escape(f"{judging.path.absolute()} {judging.note}")
     where = widgets.HTML(f"<small>Judgements go to {where}</small>")
-    view.children = [view.page, view.typed, row, where]
+    view.children = [view.page, row, where]
     _show(view)
     return view
 

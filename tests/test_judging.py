@@ -84,20 +84,19 @@ def test_what_was_drawn_at_random_stays_so_where_it_is_judged_again(tmp_path):
 
 
 def test_the_panel_says_what_is_not_stored_and_fetches_no_picture(tmp_path):
-    items = PAIRS[["document"]][:2].assign(question="<b>")
+    items = PAIRS[["document"]][:2].assign(query="<b>")
     documents = [document | {"text": "![a](x.png)"} for document in DOCUMENTS]
     path = tmp_path / "gone" / "a.csv"
-    view = judging.panel(Judging(items, path, "decision"), documents)
+    view = judging.panel(Judging(items, path), documents)
     assert "<b>&lt;b&gt;</b>" in view.page.value
     assert "<img" not in view.page.value
-    view.buttons["k"].click()
+    view.buttons["2"].click()
     assert view.page.value.startswith("<b>Not stored")
     path.parent.mkdir()
-    for _ in "kk":  # the second comes too soon
-        view.key.value = "k"
-    view.buttons["m"].click()
-    view.typed.value = " better "
-    assert path.read_text().splitlines()[1:] == ["d0,<b>,keep,", "d1,<b>,mend,better"]
+    for _ in "22":  # the second comes too soon
+        view.key.value = "2"
+    view.buttons["0"].click()
+    assert path.read_text().splitlines()[1:] == ["d0,<b>,2", "d1,<b>,0"]
 
 
 # --- judged-queries.csv, which several people add to -----------------------------
