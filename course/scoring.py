@@ -1,6 +1,4 @@
-"""Score functions: BM25, vectors, sums of both, and ten searches made of them.
-
-The modules graders and asking take ten searches from here."""
+"""Score functions: BM25, vectors, sums of both, and ten searches made of them."""
 
 from functools import lru_cache
 
@@ -54,10 +52,15 @@ def _one_field_scores(documents, **options):
     return utils.minsearch_scores(index)
 
 
+def text_and_vectors(documents):
+    """Two score functions: BM25 with stems, and vectors of title and text."""
+    vectors = embedding.embed(map(corpus.heading_and_text, documents))
+    return [bm25_scores(documents), vector_scores(vectors, documents)]
+
+
 def ten_scores(documents):
     """A dict of name: score function. Five by text, one by vectors, four by both."""
-    vectors = embedding.embed(map(corpus.heading_and_text, documents))
-    parts = [bm25_scores(documents), vector_scores(vectors, documents)]
+    parts = text_and_vectors(documents)
     return {
         "one field": _one_field_scores(documents),
         "logarithm": _one_field_scores(documents, sublinear_tf=True),
@@ -69,14 +72,6 @@ def ten_scores(documents):
         "sum, 0.5": weighted_sum(parts, [0.5, 0.5]),
         "RRF, 60": rrf_scores(parts, 60),
         "RRF, 1": rrf_scores(parts, 1),
-    }
-
-
-def ten_searches(documents):
-    """A dict of name: search function, which returns ten ids."""
-    return {
-        name: utils.search_by_scores(scores, documents, k=10)
-        for name, scores in ten_scores(documents).items()
     }
 
 

@@ -62,17 +62,17 @@ def edited(text, rule, rng, texts):
     return text, text
 
 
-def aged(documents, seed=1, renumbered=0.5):
+def aged(documents, seed=1):
     """The records before and after, and what became of each: two lists and a dict.
 
-    renumbered: the share that gets another id. The dict has for each id a rule, and a
-    list of ids that it became. A rule that changed nothing is "as it was"."""
+    Half of the records get another id. The dict has for each id a rule, and a list of
+    ids that it became. A rule that changed nothing is "as it was"."""
     rng, texts = np.random.default_rng(seed), [each["text"] for each in documents]
     rules = rng.choice([*RULES], len(documents), p=[*RULES.values()])
     before, after, truth = [], [], {}
 
     def keep(document, text):
-        is_new = rng.random() < renumbered or document["id"] in ids
+        is_new = rng.random() < 0.5 or document["id"] in ids
         id_ = f"{document['id']}-{len(after)}" if is_new else document["id"]
         ids.add(id_)
         after.append({**document, "id": id_, "text": text})

@@ -10,9 +10,9 @@ OURS, MPNET = "all-MiniLM-L6-v2", "all-mpnet-base-v2"
 BGE, USE = "bge-small-en-v1.5", "use-multilingual"
 
 
-def few(halves, n=200):
-    """The halves with at most n generated questions: a reranker is slow."""
-    generated = halves["generated"].sample(n, random_state=1, ignore_index=True)
+def few(halves):
+    """The halves with 200 generated questions: a reranker is slow."""
+    generated = halves["generated"].sample(200, random_state=1, ignore_index=True)
     return halves | {"generated": generated}
 
 

@@ -170,13 +170,13 @@ def sentences_of(text):
     return [part.strip() for part in parts if part and re.search(r"[A-Za-z]", part)]
 
 
-def drawn_answers(answers, n=DRAWN, seed=1):
-    """The models' answers to n questions, drawn with a seed among those with passages.
+def drawn_answers(answers):
+    """The models' answers to DRAWN questions, drawn with a seed, that have passages.
 
     They come in the order in which they were drawn: more of them begin
     alike."""
     answers = answers[(answers["passages"] > 0) & (answers["system"] != "person")]
-    drawn = answers["question"].drop_duplicates().sample(frac=1, random_state=seed)[:n]
+    drawn = answers["question"].drop_duplicates().sample(frac=1, random_state=1)[:DRAWN]
     return pd.concat([answers[answers["question"] == question] for question in drawn])
 
 

@@ -11,8 +11,7 @@ import pandas as pd
 
 from course import corpus, experiments
 
-GRADED_PAIR = ["query", "document"]
-TEN = [  # `scoring.ten_searches`
+TEN = [  # `scoring.ten_scores`
     "one field",
     "logarithm",
     "BM25",
@@ -25,13 +24,13 @@ TEN = [  # `scoring.ten_searches`
     "RRF, 1",
 ]
 RECORD, OLD_RECORD = "recorded-dl19.csv", "recorded-grades.csv"
+LABELS, DRAWS = 100, 200  # of `with_labels`
 
 
 def recorded_grades(name=RECORD):
     """A table as data/ has it: RECORD or OLD_RECORD."""
-    return pd.read_csv(
-        corpus.ROOT / "data" / name, dtype=dict.fromkeys(GRADED_PAIR, str)
-    )
+    texts = {"query": str, "document": str}
+    return pd.read_csv(corpus.ROOT / "data" / name, dtype=texts)
 
 
 def ndcg_by(who, table):
@@ -50,42 +49,44 @@ def ndcg_by(who, table):
     return gains.div(ideal.where(ideal > 0, 1), axis=0)
 
 
-def order(boards, who, draws=2_000):
+def order(boards, who):
     """How far a grader orders the searches as people do: tau, low and high, a dict.
 
     boards: dict of grader: `ndcg_by`, with "people". The range is the middle
     95 % of the draws of queries."""
     pair = [boards["people"], boards[who]]
     means = [board.mean().to_numpy()[None] for board in pair]
-    drawn = experiments.drawn_boards(pair, np.random.default_rng(1), draws)
-    ends = experiments.middle(experiments.tau(*drawn))
-    return {"tau": experiments.tau(*means)[0], "low": ends["low"], "high": ends["high"]}
+    drawn = experiments.drawn_boards(pair, np.random.default_rng(1))
+    middle = experiments.middle(experiments.tau(*drawn))
+    [exact] = experiments.tau(*means)
+    return {"tau": exact, "low": middle["low"], "high": middle["high"]}
 
 
-def with_labels(verdicts, labels, groups, n=100, draws=200):
-    """What n labels tell of a share of yes, with a grader's verdicts and without.
+def with_labels(verdicts, labels, groups):
+    """What LABELS labels tell of a share of yes, with a grader's verdicts and without.
 
     verdicts, labels: 1 or 0 of each pair, by the grader and by people. groups:
-    one a pair; the figure is the mean over groups of their shares. Each draw
-    takes groups anew, and n of their pairs at random, which have labels. A
-    DataFrame, a row for each way: the mean absolute error, and of the 95 %
-    intervals of `agreement.prediction_powered` the mean width and the share
-    that covers the truth, which is by the labels of all pairs."""
+    one a pair; the figure is the mean over groups of their shares. Each of DRAWS
+    takes groups anew, and labels of their pairs at random. A DataFrame, a row for
+    each way: the mean absolute error, and of the 95 % intervals of
+    `agreement.prediction_powered` the mean width and the share that covers the
+    truth, which is by the labels of all pairs."""
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
-    places = list(table.groupby(np.asarray(groups)).indices.values())
-    truth = np.mean([table["label"].to_numpy()[place].mean() for place in places])
+    by_group = table.groupby(np.asarray(groups))
+    truth, places = by_group["label"].mean().mean(), [*by_group.indices.values()]
     rows = []
-    for seed in range(draws):
+    for seed in range(DRAWS):
         rng = np.random.default_rng(seed)
         drawn = [places[i] for i in rng.integers(len(places), size=len(places))]
         sizes = [len(place) for place in drawn]
         group = np.repeat(range(len(drawn)), sizes)
-        weights = 1 / np.repeat(sizes, sizes)
         sample = table.iloc[np.concatenate(drawn)].reset_index(drop=True)
-        labelled = sample["label"].where(rng.permutation(len(sample)) < n)
+        labelled = sample["label"].where(rng.permutation(len(sample)) < LABELS)
         models = {"labels alone": 0 * sample["verdict"], "corrected": sample["verdict"]}
         for way, model in models.items():
-            estimate = agreement.prediction_powered(weights, model, labelled, group)
+            estimate = agreement.prediction_powered(
+                1 / np.repeat(sizes, sizes), model, labelled, group
+            )
             low, high = estimate["low"], estimate["high"]
             row = {"way": way, "error": abs(estimate["corrected"] - truth)}
             covers = float(low <= truth <= high)

@@ -11,7 +11,7 @@ from course import corpus, embedding, intervals, scoring
 def four_searches(documents):
     """The searches of notebook 07, {name: function of queries}, of 100 results each."""
     copied = Index(["question", "text", "section"], ["course"]).fit(documents)
-    bm25 = scoring.bm25_scores(documents, k1=1.6, b=0.25, heading=3)
+    bm25 = scoring.bm25_scores(documents, **scoring.OUR_SETTING)
     vectors = embedding.embed(map(corpus.whole_text, documents))
     vectors = scoring.vector_scores(vectors, documents)
     parts = [scoring.bm25_scores(documents), vectors]
@@ -19,7 +19,7 @@ def four_searches(documents):
     def by(scores, **options):
         return utils.search_by_scores(scores, documents, k=100, **options)
 
-    boost = {"question": 3, "section": 0.5}
+    boost = scoring.COPIED_BOOSTS["copied boost"]
     return {
         "copied title boost": utils.minsearch_search(copied, boost, k=100),
         "BM25 with stems, tuned": by(bm25, above=0),
@@ -28,12 +28,12 @@ def four_searches(documents):
     }
 
 
-def facts_shown(rows, folder=None):
+def facts_shown(rows, folder):
     """The share of a query's facts that the shown records state: a Series (coverage).
 
     rows: of `load_contexts`. NaN where answer-coverage.csv has no facts of a
     query."""
-    stating = pd.read_csv(corpus.data_folder(folder) / "answer-coverage.csv")
+    stating = pd.read_csv(folder / "answer-coverage.csv")
     stating = stating["records"].str.split().groupby(stating["query_id"]).agg(list)
     shares = []
     for query, shown in zip(rows["query_id"], rows["records"], strict=True):
@@ -55,8 +55,8 @@ def ratio(part, whole, groups):
     return {"ratio": ratios[0], "low": low, "high": high}
 
 
-def cases(stages, questions, answers, n=3, seed=1):
-    """n queries of each stage, drawn with a seed: question and answer, by stage.
+def cases(stages, questions, answers):
+    """Three queries of each stage, drawn with a seed: question and answer, by stage.
 
     stages: by `answering.stages_of`. questions, answers: of the same queries;
     both are cut."""
@@ -64,6 +64,6 @@ def cases(stages, questions, answers, n=3, seed=1):
     table = pd.DataFrame({"stage": stages.reset_index(drop=True)})
     for name, (shown, length) in texts.items():
         table[name] = [" ".join(text.split())[:length] for text in shown]
-    table = table.sample(frac=1, random_state=seed)
-    table = table.groupby("stage", observed=True).head(n).sort_values("stage")
+    table = table.sample(frac=1, random_state=1)
+    table = table.groupby("stage", observed=True).head(3).sort_values("stage")
     return table.set_index("stage")

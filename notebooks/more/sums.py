@@ -39,9 +39,10 @@ def features(documents, queries):
     document: in the queries, a dict of id: grade."""
     questions = queries["question"]
     texts = asking.texts_by_id(documents)
-    ten = scoring.ten_searches(documents)
-    by_text = utils.run_search(queries, ten["BM25, stems"], 10)
-    by_vectors = utils.run_search(queries, ten["vectors"], 10)
+    by_text, by_vectors = [
+        utils.search_by_scores(scores, documents, k=10)(queries)
+        for scores in scoring.text_and_vectors(documents)
+    ]
     first = [texts.get(ids[0], "") for ids in by_text]
     pairs = zip(by_text, by_vectors, strict=True)
     shared = []
@@ -96,18 +97,18 @@ def by_rule(values, features, rule, feature):
     return np.where(is_below, values[:, low], values[:, high])
 
 
-def left_out(values, features, names=claims.NAMES):
+def left_out(values, features):
     """Choose on all collections but one, and report on that one.
 
-    values, features: a DataFrame for each collection. Returns a dict of
+    values, features: a DataFrame for each of `claims.NAMES`. Returns a dict of
     collection: DataFrame with a column "fixed" and one for each feature's
     rule, a row for each query, with the needs as index."""
     arrays = {
         name: (values[name][SUMS].to_numpy(), features[name][FEATURES].to_numpy())
-        for name in names
+        for name in claims.NAMES
     }
     tables = {}
-    for name in names:
+    for name in arrays:
         seen = arrays.copy()
         of_queries, of_features = seen.pop(name)
         columns = {"fixed": of_queries[:, best_fixed(seen)]}

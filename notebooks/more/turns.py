@@ -10,7 +10,7 @@ import claims
 import pandas as pd
 
 import utils
-from course import answering, corpus, embedding, experiments, intervals, llm, scoring
+from course import answering, corpus, experiments, intervals, llm, scoring
 
 DOMAINS = {"clapnq": "Wikipedia", "fiqa": "money"}
 PREPARED = claims.PREPARED / "turns"
@@ -85,13 +85,6 @@ def with_forms(queries):
 # --- Scores ------------------------------------------------------------------
 
 
-def parts_of(documents):
-    """The score functions of BM25 with stems, and of vectors: a list."""
-    vectors = embedding.embed(map(corpus.heading_and_text, documents))
-    by_vectors = scoring.vector_scores(vectors, documents)
-    return [scoring.bm25_scores(documents), by_vectors]
-
-
 def three(parts):
     """BM25, vectors and their sum, of two score functions: a dict."""
     both = scoring.weighted_sum(parts, [0.2, 0.8])
@@ -161,7 +154,7 @@ def values(documents, queries):
     """nDCG@10 of each turn by search and form: a DataFrame with two levels of columns.
 
     queries: see `with_forms`."""
-    parts, rare, table = parts_of(documents), rare_words(documents), {}
+    parts, rare, table = scoring.text_and_vectors(documents), rare_words(documents), {}
     plain = three(parts)
     falls = {w: three([falling(part, w) for part in parts]) for w in WEIGHTS}
     for name in SEARCHES:
