@@ -38,27 +38,16 @@ BM25 = [
 # --- Settings, and the choice ------------------------------------------------
 
 
-def compare(searches, ground_truth, k=5, by="mrr"):
-    """`evaluate` for each search of a dict of name: search function, best first."""
-    if not searches:
-        raise ValueError("nothing to compare: no search or setting is given")
-    rows = {name: utils.evaluate(ground_truth, searches[name], k) for name in searches}
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    return table.sort_values([by, "hit_rate"], ascending=False, kind="stable")
-
-
 def tune_boosts(index, boosts, development, k=5, by="mrr"):
-    """`compare` for boosts of a minsearch Index, with a column setting, best first.
+    """`utils.evaluate` for boosts of a minsearch Index: a row for each, best first.
 
-    Similarities are computed only once."""
-    kept = list(utils.field_similarities(index, development))
-    searches = {
-        number: utils.minsearch_search(index, boost, k, kept)
-        for number, boost in enumerate(boosts)
-    }
-    table = compare(searches, development, k, by)
-    table.insert(0, "setting", [boosts[number] for number in table.index])
-    return table.reset_index(drop=True)
+    The column setting has the boosts. Similarities are computed only once."""
+    kept, rows = list(utils.field_similarities(index, development)), []
+    for boost in boosts:
+        search = utils.minsearch_search(index, boost, k, kept)
+        rows.append({"setting": boost} | utils.evaluate(development, search, k))
+    table = pd.DataFrame(rows)
+    return table.sort_values(by, ascending=False, kind="stable", ignore_index=True)
 
 
 def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
@@ -295,13 +284,13 @@ def tau(boards, other_boards):
     return (order * other_order).mean(axis=1)
 
 
-def drawn_boards(tables, rng, times=2_000):
-    """Boards (times, n_searches) of each table, by rows drawn with replacement.
+def drawn_boards(tables, rng):
+    """Boards (2,000, n_searches) of each table, by rows drawn with replacement.
 
     tables: DataFrames with the same rows, a column for each search. All use
     the same draws. Rows with NaN are left out of a table's means."""
     n = len(tables[0])
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=times)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=2_000)
     boards = []
     for table in tables:
         complete = table.notna().all(axis=1).to_numpy()

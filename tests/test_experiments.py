@@ -71,9 +71,7 @@ def test_where_all_queries_are_in_one_fold_the_first_setting_is_taken(
     assert rankings[:, 1].tolist() == ["wrong"] * 60
 
 
-def test_nothing_to_compare_is_an_error():
-    with pytest.raises(ValueError, match=r"no search .*is given"):
-        experiments.compare({}, THREE)
+def test_no_setting_to_tune_is_an_error():
     with pytest.raises(ValueError, match="no setting is given"):
         experiments.cross_fit(fixed, [], THREE, THREE)
 
@@ -91,18 +89,12 @@ def test_two_estimates_are_the_raw_and_the_condensed_list():
     assert short["judged_at_k"].item() == 1 / 2
 
 
-def test_the_hit_rate_decides_between_searches_with_the_same_mrr():
-    searches = {"one": fixed("ax", "x", "x"), "two": fixed("xa", "xb", "x")}
-    assert experiments.compare(searches, THREE, k=2).index.tolist() == ["two", "one"]
-
-
 def test_what_counts_and_what_is_kept_unless_asked_for():
     """Other people's files and figures are made with these."""
     assert experiments.K == {"generated": 5, "judged": 10}
     assert experiments.DEPTH == {"generated": 10, "judged": 100}
     sixth = fixed("vwxyza", "b", "c")
-    compared = experiments.compare({"sixth": sixth}, THREE)
-    assert compared["hit_rate"].tolist() == [pytest.approx(2 / 3)]
+    assert utils.evaluate(THREE, sixth)["hit_rate"] == pytest.approx(2 / 3)
 
 
 def test_differences_of_pairs_are_corrected_over_all_kinds():
@@ -131,8 +123,9 @@ def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
     rankings, _ = experiments.timed_rankings(searches, THREE, k=3)
     board = board_of(rankings, THREE, k=2)
     assert board.index.tolist() == ["good", "poor", "none"]
-    compared = experiments.compare(searches, THREE, k=2)
-    pd.testing.assert_frame_equal(board[[*compared]], compared, check_names=False)
+    for name, row in board.iterrows():
+        metrics = utils.evaluate(THREE, searches[name], k=2)
+        assert row[[*metrics]].to_dict() == pytest.approx(metrics)
 
 
 def test_a_leaderboard_of_judged_queries_is_sorted_by_what_is_asked_for():
