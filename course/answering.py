@@ -47,21 +47,29 @@ def prompt_of(question, course, records):
     return "\n\n".join(parts)
 
 
-def load_contexts(folder=None):
+def load_contexts(folder):
     """What a model was shown, from answer-contexts.csv: a DataFrame, a row an answer.
 
     Columns: query_id, search, records (their ids), question, course, need,
     prompt."""
-    folder = corpus.data_folder(folder)
-    records = {d["id"]: d for d in corpus.load_documents(folder)}
+    documents = {d["id"]: d for d in corpus.load_documents(folder)}
+
+    def records_of(row):
+        return [documents[id_] for id_ in row.records.split()]
+
+    return with_prompts(folder, "answer-contexts.csv", records_of)
+
+
+def with_prompts(folder, name, records_of):
+    """A file of what a model was shown, with columns of its query, and the prompt.
+
+    records_of: a function of a row, which returns the records that were shown."""
     queries, _ = corpus.load_judged_queries(folder)
     queries = queries[["query_id", "question", "course", "need"]]
-    table = pd.read_csv(folder / "answer-contexts.csv", keep_default_na=False)
+    table = pd.read_csv(folder / name, dtype=str, keep_default_na=False)
     table = table.merge(queries, how="left", validate="many_to_one")
-    prompts = []
-    for row in table.itertuples():
-        shown = [records[id_] for id_ in row.records.split()]
-        prompts.append(prompt_of(row.question, row.course, shown))
+    rows = table.itertuples()
+    prompts = [prompt_of(row.question, row.course, records_of(row)) for row in rows]
     return table.assign(prompt=prompts)
 
 
@@ -89,14 +97,14 @@ def answers_to(prompts, path, by=llm.RECORDED):
     return [response["answer"] for response in responses]
 
 
-def with_answers(rows, folder=None, live=True, of="answer"):
+def with_answers(rows, folder, live=True, of="answer"):
     """Rows of `load_contexts` with what the model said: columns answer and refuses.
 
     It asks as `llm.respond` does, live or as recorded in the folder. live:
     False for the recorded answers in any case; KeyError for a prompt without
     one. of: "answer", or "page-answer" for the rows of
     `pages.load_answers`."""
-    path = corpus.data_folder(folder) / f"recorded-{of}s.jsonl"
+    path = folder / f"recorded-{of}s.jsonl"
     if live:
         answers = answers_to(rows["prompt"].tolist(), path, by=ANSWERED_BY)
     else:
@@ -110,7 +118,7 @@ def keys_of(prompts):
     return [llm.request_key(ANSWERED_BY, prompt, "answer") for prompt in prompts]
 
 
-def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer"):
+def read_facts(rows, needed, folder, reading="first", live=True, of="answer"):
     """Which facts each answer states: a Series of texts, a character for each fact.
 
     1 stated, x the contrary stated, 0 neither; NaN where a query needs no
@@ -119,7 +127,6 @@ def read_facts(rows, needed, folder=None, reading="first", live=True, of="answer
     for an answer without it. Answers of a live model have none: a model says 1
     or 0 (`fact_scores`). live: False where the rows have recorded answers in
     any case. of: as in `with_answers`."""
-    folder = corpus.data_folder(folder)
     needing = rows[rows["query_id"].isin(needed.index)]
     facts = needing["query_id"].map(needed)
     if live and llm.is_live():

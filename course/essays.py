@@ -67,7 +67,8 @@ def digits(prompts, call=None):
 
     call: what asks a live model, else `llm.judge_call`."""
     path = DATA / "recorded-verdicts.jsonl"
-    return llm.respond(prompts, "digit", path, call or llm.judge_call(), by=QWEN)
+    call = call or llm.judge_call()
+    return llm.respond_to_all(prompts, "digit", path, call, by=QWEN)
 
 
 def judged(prompt, pairs):

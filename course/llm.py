@@ -357,8 +357,6 @@ def call_for(read, request, **options):
 
 def digit_probabilities(response):
     """P of each digit, (10,): of the likeliest tokens."""
-    if response is None:
-        raise RuntimeError("no answer is recorded for this prompt: set COURSE_LLM=live")
     p = np.zeros(10)
     for token, logprob in response["logprobs"].items():
         if _is_digit(token):

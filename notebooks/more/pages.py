@@ -331,13 +331,9 @@ def load_answers(folder, tokens, ways):
 
     tokens, ways: of the pages of `build`. Columns: query_id, way, chunks
     (numbers), question, course, need and prompt."""
-    queries, _ = corpus.load_judged_queries(folder)
-    table = pd.read_csv(folder / "page-answers.csv", dtype=str, keep_default_na=False)
-    columns = ["query_id", "question", "course", "need"]
-    table = table.merge(queries[columns], how="left", validate="many_to_one")
-    prompts = []
-    for row in table.itertuples():
+
+    def records_of(row):
         chunks = shown(map(int, row.chunks.split()), ways[row.way], ANSWER_BUDGET)
-        records = [{"question": "", "text": text} for text in texts_of(chunks, tokens)]
-        prompts.append(answering.prompt_of(row.question, row.course, records))
-    return table.assign(prompt=prompts)
+        return [{"question": "", "text": text} for text in texts_of(chunks, tokens)]
+
+    return answering.with_prompts(folder, "page-answers.csv", records_of)
