@@ -75,17 +75,7 @@ def with_prompts(folder, name, records_of):
 
 def answer_call():
     """A function for `llm.respond` that asks for an answer; None if not live."""
-
-    def read(completion):
-        usage = completion.usage  # None from a server that counts no tokens
-        tokens = [usage.prompt_tokens, usage.completion_tokens] if usage else [None] * 2
-        return {
-            "answer": llm.text_of(completion, may_be_cut=True).strip(),
-            "finish": completion.choices[0].finish_reason,
-            "tokens": tokens,
-        }
-
-    return llm.call_for(read, {"max_tokens": LONGEST}, timeout=600)
+    return llm.text_call(LONGEST, "answer")
 
 
 def answers_to(prompts, path, by=llm.RECORDED):

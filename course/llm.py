@@ -352,6 +352,17 @@ def call_for(read, request, **options):
     return call
 
 
+def text_call(max_tokens, name="text"):
+    """A function for `respond` that asks for a text; None unless calls are live.
+
+    The response is {name: text}. max_tokens: where a longer one is cut off."""
+    return call_for(
+        lambda completion: {name: text_of(completion, may_be_cut=True).strip()},
+        {"max_tokens": max_tokens},
+        timeout=600,
+    )
+
+
 # --- A judge that answers with a digit: notebook 04 shows it, 15 measures it
 
 

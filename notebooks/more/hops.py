@@ -107,14 +107,9 @@ def loop(question, find, records, path):
 
 def answer(question, lists, records, path):
     """What the small model answers from the passages of some lists of ids, a text."""
-    call = llm.call_for(
-        lambda completion: {"text": llm.text_of(completion, may_be_cut=True)},
-        {"max_tokens": LONGEST},
-        timeout=600,
-    )
     passages = as_text(lists, records) or "There are no passages."
     prompt = ANSWER.format(passages=passages, question=question["question"])
-    return _reply(prompt, "answer", path, call)["text"].strip()
+    return _reply(prompt, "answer", path, llm.text_call(LONGEST))["text"].strip()
 
 
 def _reply(prompt, schema, path, call):

@@ -55,13 +55,9 @@ def rewritten(queries, path):
     A first turn stays as it is. It asks as `llm.respond` does."""
     is_later = queries["history"] != ""
     pairs = queries.loc[is_later, ["history", "question"]].to_dict("records")
-    call = llm.call_for(
-        lambda completion: {"text": llm.text_of(completion, may_be_cut=True).strip()},
-        {"max_tokens": LONGEST},
-        timeout=600,
-    )
     prompts = [REWRITE.format(**pair) for pair in pairs]
     options = {"workers": 2, "by": answering.ANSWERED_BY}
+    call = llm.text_call(LONGEST)
     replies = llm.respond_to_all(prompts, "rewrite", path, call, **options)
     texts = queries["question"].copy()
     texts[is_later] = [reply["text"] for reply in replies]
