@@ -11,6 +11,7 @@ and extra (how many tokens the prefix has)."""
 
 import itertools
 import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -107,17 +108,13 @@ def numbers_of(ranges):
 def relevant_tokens(queries, spans):
     """The numbers of the tokens that answer each query: a list of arrays.
 
-    They are those of the records with its best grade. spans: see `to_tokens`.
-    ValueError for a query whose records have no span."""
-    ranges = spans[["first", "last"]].to_numpy()
-    range_of = dict(zip(spans["record"], ranges, strict=True))
+    They are those of the records with its best grade. spans: see `to_tokens`."""
+    ranges = spans.set_index("record")[["first", "last"]]
     relevant = []
-    for query, qrel in zip(queries["question"], queries["document"], strict=True):
+    for qrel in queries["document"]:
         best = max(qrel.values())
-        ranges = [range_of[id_] for id_, grade in qrel.items() if grade == best > 0]
-        if not ranges:
-            raise ValueError(f"query {query!r}: no record that answers it is on a page")
-        relevant.append(numbers_of(ranges))
+        ids = [id_ for id_, grade in qrel.items() if grade == best]
+        relevant.append(numbers_of(ranges.loc[ids].to_numpy()))
     return relevant
 
 
@@ -232,18 +229,16 @@ def vectors_of(cut, tokens):
 
     Where the model cannot read a chunk with its prefix at once, it is the mean
     of the vectors of equal parts, each with the prefix."""
-    n_parts = np.ceil((cut["last"] - cut["first"]) / (READ - cut["extra"])).astype(int)
-    chunk = np.repeat(np.arange(len(cut)), n_parts)
-    parts = cut.iloc[chunk].copy()
-    edges = [
-        np.linspace(row.first, row.last, n + 1).astype(int)
-        for row, n in zip(cut.itertuples(), n_parts, strict=True)
-    ]
-    parts["first"] = np.concatenate([places[:-1] for places in edges])
-    parts["last"] = np.concatenate([places[1:] for places in edges])
-    vectors = embedding.embed(texts_of(parts, tokens))
+    rows, chunks = [], []
+    for chunk, row in enumerate(cut.itertuples(index=False)):
+        n_parts = math.ceil((row.last - row.first) / (READ - row.extra))
+        edges = np.linspace(row.first, row.last, n_parts + 1).astype(int)
+        for first, last in itertools.pairwise(edges):
+            rows.append(row._replace(first=first, last=last))
+            chunks.append(chunk)
+    vectors = embedding.embed(texts_of(pd.DataFrame(rows), tokens))
     sums = np.zeros((len(cut), vectors.shape[1]), dtype=np.float32)
-    np.add.at(sums, chunk, vectors)
+    np.add.at(sums, chunks, vectors)
     return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
 
@@ -261,7 +256,7 @@ def rankings_of(cut, tokens, queries, weight=0.8):
             "section": "",
             "text": text,
         }
-        for number, page, text in zip(range(len(cut)), cut["page"], texts, strict=True)
+        for number, (page, text) in enumerate(zip(cut["page"], texts, strict=True))
     ]
     scores = scoring.bm25_scores(documents)
     if weight:

@@ -29,17 +29,13 @@ def judge_as(session, grades, upto=None):
 def side_by_side(first, second):
     """The grades of two files, in the columns pass_1 and pass_2.
 
-    A grade is NaN where only the other one has judged the pair. `drawn` is ""
-    where the two files name another draw."""
+    A grade is NaN where only the other one has judged the pair."""
     passes = {"pass_1": judging.last_grades(first)}
     passes["pass_2"] = judging.last_grades(second)
-    grades = {name: table["grade"] for name, table in passes.items()}
-    table = pd.concat(grades, axis=1).sort_index()
-    drawn = pd.DataFrame({name: passes[name]["drawn"] for name in passes}, table.index)
-    drawn = drawn.bfill(axis=1).ffill(axis=1)
-    agreed = drawn["pass_1"] == drawn["pass_2"]
-    table.insert(0, "drawn", drawn["pass_1"].where(agreed, ""))
-    return table.reset_index()
+    columns = {name: table["grade"] for name, table in passes.items()}
+    drawn = passes["pass_1"]["drawn"].combine_first(passes["pass_2"]["drawn"])
+    table = pd.concat({"drawn": drawn} | columns, axis=1)
+    return table.sort_index().reset_index()
 
 
 def merge(table, adjudicated):
