@@ -119,7 +119,6 @@ WHOLE = {
         "Noonan syndrome What",
     ),
     "liveqa, summaries": (1_935, 78, 1_706, 473, "What is (are) Po", "What is the rel"),
-    "liveqa, kept texts": (446, 39, 254, 156, "What are the symptoms of Ne", "Noonan"),
     "dl19": (10_818, 43, 9_260, 7_300, "Man and environment", "who is robert gray"),
 }
 

@@ -23,16 +23,14 @@ ERAS = {
 NAMES = [name for names in ERAS.values() for name in names]
 # named by the cards of all-MiniLM-L6-v2, mpnet and bge: Stack Exchange and MS MARCO
 MARKED = ["stackfaq", "dl19"]
-# Collections in another version, recorded beside: with titles, with summaries for
-# messages, and without the texts that have left MedQuAD
-VERSIONS = ["stackfaq, titles", "liveqa, summaries", "liveqa, kept texts"]
+# Collections in another version, recorded beside: with titles, and with summaries for
+# messages
+VERSIONS = ["stackfaq, titles", "liveqa, summaries"]
 LARGER_MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
 # Judged from a pool, with grades of 0; the others list what is relevant
 POOLED = "ours", "liveqa", "dl19"
 PREPARED = corpus.CACHE / "prepared"  # where `make collections` writes them
 RECORD = "recorded-collections.json"
-# ids of LiveQA-Med whose texts have left MedQuAD since, for their copyright
-WITHDRAWN = ("ADAM_", "MPlusDrugs_", "MPlusHerbsSuppls_")
 MORE = {  # claims, beside the four of the notebook
     "minsearch: title × 1 beats × 3": ("fields", "fields, title × 3"),
     "best_fields, stems: title × 1 beats × 3": (
@@ -74,12 +72,6 @@ def collection(name):
     queries, qrels = corpus.load_judged_queries(PREPARED / name)
     if name == "stackfaq" and version != "titles":
         documents = [document | {"question": ""} for document in documents]
-    if version == "kept texts":
-        documents = [row for row in documents if not row["id"].startswith(WITHDRAWN)]
-        qrels = [
-            {id_: qrel[id_] for id_ in qrel if not id_.startswith(WITHDRAWN)}
-            for qrel in qrels
-        ]
     queries = queries.assign(document=qrels)
     queries = queries[[any(qrel.values()) for qrel in qrels]]
     if name == "liveqa":
