@@ -46,11 +46,8 @@ def fact_lists(io, cot, answers):
     for name, (prompt, schema) in prompts.items():
         large[f"large, {name}"] = recorded_facts(prompt, answers, schema)
         texts = [prompt.format(answer=answer) for answer in answers]
-        facts = llm.recorded_responses(texts, schema, FACTS_FILE, QWEN)
-        if llm.is_live():
-            live = llm.ask(texts, _schema(schema), FACTS_FILE)
-            facts = [listed.model_dump() for listed in live]
-        small[f"small, {name}"] = facts
+        lists = llm.ask(texts, _schema(schema), FACTS_FILE, by=QWEN)
+        small[f"small, {name}"] = [listed.model_dump() for listed in lists]
     return large | small
 
 

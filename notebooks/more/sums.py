@@ -6,8 +6,6 @@ with stems. agreement: the share of BM25's first ten that vectors have among
 theirs. Values and collections: see `claims`. scripts/record.py records the
 features."""
 
-from itertools import product
-
 import asking
 import claims
 import numpy as np
@@ -78,15 +76,17 @@ def best_rule(arrays, feature):
     quantiles = [np.quantile(f[:, column], PARTS) for _, f in arrays.values()]
     highest, rule = -1.0, None
     for cut in np.unique(np.mean(quantiles, axis=0)):
-        below, above = [], []
+        parts = []
         for values, features in arrays.values():
-            is_below = (features[:, column] <= cut)[:, None]
-            below.append((values * is_below).mean(axis=0))
-            above.append((values * ~is_below).mean(axis=0))
-        below, above = np.mean(below, axis=0), np.mean(above, axis=0)
-        for low, high in product(range(len(SUMS)), repeat=2):
-            if (mean := below[low] + above[high]) > highest + 1e-12:
-                highest, rule = mean, (float(cut), low, high)
+            is_below = features[:, [column]] <= cut
+            parts.append(
+                [np.mean(values * side, axis=0) for side in (is_below, ~is_below)]
+            )
+        below, above = np.mean(parts, axis=0)
+        means = np.round(below[:, None] + above, 12)  # of a sum below, and one above
+        if means.max() > highest:
+            highest = means.max()
+            rule = float(cut), *np.unravel_index(means.argmax(), means.shape)
     return rule
 
 
