@@ -134,7 +134,10 @@ def as_one_family(tables):
     if not tables:
         return {}
     corrected = intervals.holm(pd.concat(tables)["p"])
-    return {label: table.assign(p=corrected[label]) for label, table in tables.items()}
+    return {
+        label: table.assign(p=[corrected[label, name] for name in table.index])
+        for label, table in tables.items()
+    }
 
 
 def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
