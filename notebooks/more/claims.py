@@ -192,21 +192,18 @@ def tested(claims, values):
     collections like these, and one for all single collections together."""
     rows, units = [], {}
     for name, claim in claims.items():
-        for collection_name in [name for name in values if name not in VERSIONS]:
-            of_queries = gain(values, collection_name, claim)
-            row = {"claim": name, "collection": collection_name}
-            row["n"] = of_queries.index.nunique()
+        for where in [where for where in values if where not in VERSIONS]:
+            of_queries = gain(values, where, claim)
+            row = {"claim": name, "collection": where, "n": of_queries.index.nunique()}
             row |= intervals.difference(of_queries, of_queries.index)
             if not of_queries.any():
                 row["p"] = np.nan
             rows.append(row)
         for era, names in ERAS.items():
-            rows.append({"claim": name, "collection": era, "n": 0, "p": np.nan})
-            if gains := gains_there(values, claim, names):
-                means, errors, sizes = parts(gains)
-                rows[-1] |= intervals.mean_of_these(means, errors, sizes)
-                rows[-1]["n"] = sum(sizes)
-                rows[-1]["p_q"] = intervals.random_effects(means, errors)["p_q"]
+            means, errors, sizes = parts(gains_there(values, claim, names))
+            row = {"claim": name, "collection": era, "n": sum(sizes)}
+            row |= intervals.mean_of_these(means, errors, sizes)
+            rows.append(row | {"p_q": intervals.random_effects(means, errors)["p_q"]})
         means, errors, _ = parts(gains_there(values, claim))
         unit = intervals.random_effects(means, errors)
         above = sum(mean > 0 for mean in means)

@@ -5,7 +5,6 @@ questions of conversations, each answered by GPT-4o, by Llama 3.1 405B and by a
 person, and graded by two or three people. The texts belong to others, so
 recorded-answers-graded.csv has figures only. scripts/record.py makes it."""
 
-import json
 import re
 import string
 
@@ -95,7 +94,7 @@ def read_answers(path):
     (the user's turns so far, a line each), answer, reference (the person's
     answer) and shown (a list of passages). KeyError for a file of another
     form."""
-    content = json.loads(path.read_text(encoding="utf-8"))
+    [content] = corpus.read_json(path)
     passages = {
         passage["document_id"]: f"{passage.get('title', '')} {passage['text']}".strip()
         for passage in content["documents"]
