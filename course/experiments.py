@@ -177,6 +177,21 @@ def by_label(gain, queries):
     return table.loc["kind"].sort_values("difference")
 
 
+def by_share(gain, queries, is_first, shares, name):
+    """The mean gain if a group of the queries had another share: a DataFrame.
+
+    A row for each share, as of `by_slice`. gain: of each query. is_first: whether a
+    query is of the group, booleans. name: of the group, for the rows."""
+    rows = []
+    for share in shares:
+        of_first, of_others = share / is_first.mean(), (1 - share) / (~is_first).mean()
+        weights = np.where(is_first, of_first, of_others)
+        rows.append(
+            by_label(weights * gain, queries.assign(kind=f"{share:.0%} {name}"))
+        )
+    return pd.concat(rows)
+
+
 # --- Leaderboards ------------------------------------------------------------
 
 

@@ -201,18 +201,21 @@ def forest(tables, title, xlabel, grey=True, band=None):
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
-    offset = 0.13 * shared * (1 - len(tables))
+    offset = 0.2 * shared * (1 - len(tables))
     for (colour, mark), (name, table) in zip(
         looks([f"{name} {xlabel}" for name in tables]), tables.items(), strict=True
     ):
         y = labels.get_indexer(table.index) + offset
-        offset += 0.26 * shared
+        offset += 0.4 * shared
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
         sure = table.get("p", ~sure) < 0.05
         colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
+        for value, height, drawn in zip(table["difference"], y, colours, strict=True):
+            at_the_right = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
+            axis.annotate(f"{value:+.3f}", color=drawn, va="center", **at_the_right)
         for label, *row in table[["difference", "low", "high"]].itertuples():
             interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
             texts.append(f"{name} {label}: {interval}".strip())
@@ -475,6 +478,25 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
         axis.text(x, y, shown.iloc[y, x], ha="center", va="center", color=colour)
     texts = [f"{name} {', '.join(row)}" for name, row in shown.iterrows()]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
+
+
+def places(rankings, titles, grades, title):
+    """At which place each ranking has a document: a heat map, a row for each document.
+
+    Rows are what a ranking has among its first three, and what is relevant (✓), in
+    the order of the second ranking. rankings: a dict of name: ids, best first.
+    titles: a dict of id: title. grades: a dict of id: grade."""
+    ranks = {
+        name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
+    }
+    table = pd.DataFrame(ranks).sort_values([*rankings][1])
+    relevant = np.array([grades.get(id_, 0) > 0 for id_ in table.index])
+    names = [
+        f"{'✓ ' * is_right}{titles[id_]}"
+        for id_, is_right in zip(table.index, relevant, strict=True)
+    ]
+    shown = table.set_axis(names)[relevant | (table < 4).any(axis=1).to_numpy()]
+    heat_map(shown, title, "{:.0f}", low=10, high=1)
 
 
 def misses(intervals, truth, title, xlabel):

@@ -66,7 +66,8 @@ predicted = ["same", "same", "same", "same"]
 
 # %% 1 check
 right = solution["nearest"]
-asked_for = [*title_of.values()][:9] + typed["question"].sample(30).tolist()
+asked_for = [each["question"] for each in documents[:9]]
+asked_for += typed["question"].sample(30).tolist()
 inputs = [[text] for text in asked_for]
 exercises.compare(nearest, right, inputs, "The highest cosine of the *titles*")
 print(f"Nearest to 'my dag is red': {nearest('my dag is red')}")
