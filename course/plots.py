@@ -189,6 +189,8 @@ def slopes(boards, first, second, title):
 def forest(tables, title, xlabel, grey=True, band=None):
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
+    The difference is also a number at the right.
+
     tables: dict of name: DataFrame with the columns difference, low and high.
     Its index is the labels: the same in each, or each has rows of its own.
     grey: whether a difference that is not significant is drawn in grey: by the
@@ -214,8 +216,10 @@ def forest(tables, title, xlabel, grey=True, band=None):
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
         for value, height, drawn in zip(table["difference"], y, colours, strict=True):
-            at_the_right = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
-            axis.annotate(f"{value:+.3f}", color=drawn, va="center", **at_the_right)
+            ink = "0.35" if drawn == GREY else drawn  # text needs more contrast
+            place = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
+            number = f"{value:+.3f}".replace("-", "−")
+            axis.annotate(number, color=ink, va="center", **place)
         for label, *row in table[["difference", "low", "high"]].itertuples():
             interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
             texts.append(f"{name} {label}: {interval}".strip())
