@@ -62,6 +62,7 @@ DRAWN = {
     "histogram": [[1, 2, 3], "T", "x"],
     "heat_map": [BOARD, "T"],
     "misses": [ENDS, 0.5, "T", "x"],
+    "places": [{"one": ["x", "y"], "two": ["y", "x"]}, {"x": "X", "y": "Y"}, {}, "T"],
 }
 NO_FIGURES = {"use_style", "looks", "show", "folded", "play"}
 
