@@ -494,12 +494,9 @@ def places(rankings, titles, grades, title):
         name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
     }
     table = pd.DataFrame(ranks).sort_values([*rankings][1])
-    relevant = np.array([grades.get(id_, 0) > 0 for id_ in table.index])
-    names = [
-        f"{'✓ ' * is_right}{titles[id_]}"
-        for id_, is_right in zip(table.index, relevant, strict=True)
-    ]
-    shown = table.set_axis(names)[relevant | (table < 4).any(axis=1).to_numpy()]
+    relevant = {id_ for id_ in table.index if grades.get(id_)}
+    shown = table[(table < 4).any(axis=1) | table.index.isin(relevant)]
+    shown.index = ["✓ " * (id_ in relevant) + titles[id_] for id_ in shown.index]
     heat_map(shown, title, "{:.0f}", low=10, high=1)
 
 
