@@ -203,22 +203,24 @@ def forest(tables, title, xlabel, grey=True, band=None):
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
-    offset = 0.2 * shared * (1 - len(tables))
+    step = 0.8 * shared / len(tables)
+    offset = step * (1 - len(tables)) / 2
     for (colour, mark), (name, table) in zip(
         looks([f"{name} {xlabel}" for name in tables]), tables.items(), strict=True
     ):
         y = labels.get_indexer(table.index) + offset
-        offset += 0.4 * shared
+        offset += step
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
         sure = table.get("p", ~sure) < 0.05
         colours = np.where(sure | (not grey), colour, GREY)
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
+        has_room = len(rows) <= 30
         for value, height, drawn in zip(table["difference"], y, colours, strict=True):
             ink = "0.35" if drawn == GREY else drawn  # text needs more contrast
             place = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
-            number = f"{value:+.3f}".replace("-", "−")
+            number = f"{value:+.3f}".replace("-", "−") if has_room else ""
             axis.annotate(number, color=ink, va="center", **place)
         for label, *row in table[["difference", "low", "high"]].itertuples():
             interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
