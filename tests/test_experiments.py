@@ -13,12 +13,6 @@ from course import experiments, intervals, pooling
 THREE = ask("one", "two", "three", document=["a", "b", "c"])
 
 
-def board_of(rankings, queries, k, by="mrr"):
-    """The leaderboard of rankings."""
-    scores = experiments.scores_of(rankings, queries, k, by)
-    return experiments.leaderboard(scores, queries, by)
-
-
 @pytest.fixture
 def cross_fit():
     """`cross_fit` of two searches: one finds nothing, one all of fold 0."""
@@ -89,12 +83,9 @@ def test_two_estimates_are_the_raw_and_the_condensed_list():
     assert short["judged_at_k"].item() == 1 / 2
 
 
-def test_what_counts_and_what_is_kept_unless_asked_for():
-    """Other people's files and figures are made with these."""
-    assert experiments.K == {"generated": 5, "judged": 10}
+def test_rankings_are_kept_so_deep():
+    """Other people's files are made with these."""
     assert experiments.DEPTH == {"generated": 10, "judged": 100}
-    sixth = fixed("vwxyza", "b", "c")
-    assert utils.evaluate(THREE, sixth)["hit_rate"] == pytest.approx(2 / 3)
 
 
 def test_differences_of_pairs_are_corrected_over_all_kinds():
@@ -114,38 +105,13 @@ def test_times_are_milliseconds_of_one_query(monkeypatch):
     assert times.to_dict() == pytest.approx({"one": 200})
 
 
-def test_a_leaderboard_of_generated_questions_has_the_best_search_first():
-    searches = {
-        "poor": fixed("xay", "xby", "xyc"),
-        "good": fixed("axy", "bxy", "xcy"),
-        "none": fixed("xba", "xab", "xyz"),
-    }
-    rankings, _ = experiments.timed_rankings(searches, THREE, k=3)
-    board = board_of(rankings, THREE, k=2)
-    assert board.index.tolist() == ["good", "poor", "none"]
-    for name, row in board.iterrows():
-        metrics = utils.evaluate(THREE, searches[name], k=2)
-        assert row[[*metrics]].to_dict() == pytest.approx(metrics)
-
-
-def test_a_leaderboard_of_judged_queries_is_sorted_by_what_is_asked_for():
-    queries = ask("one", "two", document=[{"a": 3, "b": 1, "n": 0}] * 2)
-    rankings = {"mrr": [["b", "x", "a"]] * 2, "ndcg": [["n", "a", "x"]] * 2}
-    board = board_of(rankings, queries, k=2, by="ndcg")
-    assert board.index.tolist() == ["ndcg", "mrr"]
-    assert board["judged_at_k"].tolist() == [1, 0.5]
-
-
-@pytest.mark.parametrize("judged", [False, True])
-def test_a_leaderboard_resamples_documents_or_needs(judged):
+def test_a_leaderboard_resamples_documents():
     """Five questions about one document are one observation and not five."""
     documents = np.repeat([f"d{n}" for n in range(120)], 5)
-    queries = ask(*documents, document=documents)
-    if judged:
-        grades = [{id_: 1} for id_ in documents]
-        queries = queries.assign(need=documents, document=grades)
-    hits = np.repeat(np.random.default_rng(1).random(120) < 0.6, 5).astype(int)
+    hits = np.repeat(np.random.default_rng(1).random(120) < 0.6, 5)
     rankings = {"mine": np.where(hits, documents, "x")[:, None]}
-    board = board_of(rankings, queries, k=1)
+    queries = ask(*documents, document=documents)
+    scores = experiments.scores_of(rankings, queries, k=1)
+    board = experiments.leaderboard(scores, queries)
     interval = intervals.confidence_interval(hits, documents)
     assert board.loc["mine", ["low", "high"]].tolist() == pytest.approx(interval)
