@@ -1,7 +1,7 @@
-"""notebooks/more/pages.py: pages with spans, ways of cutting, what each cut brings.
+"""notebooks/more/pages.py: the recall of spans.
 
-Notebook 12 holds the rest: recall on all queries is that of the record, the prompts
-are those of the recorded answers, and each way of cutting has its number of chunks."""
+Notebook 12 holds the rest: each way of cutting has its number of chunks, the spans of
+records are what is found, and the prompts are those of the recorded answers."""
 
 import re
 
@@ -12,34 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course import corpus
 
-
-def words(*texts, title=""):
+def words(*texts):
     """Tokens of pages with these texts: their words."""
     rows = []
     for page, text in enumerate(texts):
         rows += [(page, *match.span()) for match in re.finditer(r"\S+", text)]
-    return pages.Tokens(
-        [{"text": text, "title": title} for text in texts], *np.transpose(rows)
-    )
+    return pages.Tokens([{"text": text} for text in texts], *np.transpose(rows))
 
 
 def ranges(cut):
     return cut[["first", "last"]].to_numpy().tolist()
-
-
-def test_each_record_is_a_span_of_a_page_of_its_section():
-    documents = corpus.load_documents()[::9]
-    long_pages, spans = pages.build(documents)
-    by_id = {document["id"]: document for document in documents}
-    assert sorted(spans["record"]) == sorted(by_id)
-    for number, record, start, end in spans.itertuples(index=False):
-        page, document = long_pages[number], by_id[record]
-        expected = f"## {document['question']}\n\n{document['text']}"
-        assert page["text"][start:end] == expected
-        assert document["section"] in page["title"]
-        assert page["course"] == document["course"]
 
 
 TEXT = "one  two\nthree 4 five"
@@ -83,14 +66,3 @@ def test_recall_of_spans_is_that_of_a_slow_set_of_characters(
         ranking = np.array(ranking, dtype=int)
         recall = pages.recalled([ranking], cut, [numbers], [budget])
         assert recall == pytest.approx(len(relevant & {*shown}) / len(relevant))
-
-
-def test_an_overlap_repeats_the_end_of_the_chunk_before_and_is_no_chunk_alone():
-    cut = pages.fixed(words("x " * 24, "x"), 10, 3)
-    assert ranges(cut) == [[0, 10], [7, 17], [14, 24], [24, 25]]
-
-
-def test_sentences_and_lines_are_merged_up_to_a_size_on_a_page():
-    cut = pages.sentences(words("One two. Three\nFour five", "Six"))
-    assert ranges(cut) == [[0, 2], [2, 3], [3, 5], [5, 6]]
-    assert ranges(pages.merged(cut, 3)) == [[0, 3], [3, 5], [5, 6]]

@@ -34,15 +34,10 @@ def test_runs_and_judgements_are_read_as_they_were(tmp_path, qrels):
     rankings = [[*qrel, "", "", ""][:4] for qrel in qrels.values()]
     path = written(tmp_path, queries, np.array(rankings, dtype=object))
     assert trec.read_run(path) == {query_id: [*qrels[query_id]] for query_id in qrels}
-    judged = test_sets.read_qrels(tmp_path / "qrels-judged.trec")
-    rows = judged[["query_id", "document", "grade"]].to_numpy().tolist()
-    assert [
-        [unquote(query_id), unquote(id_), grade] for query_id, id_, grade in rows
-    ] == [
-        [query_id, id_, str(grade)]
-        for query_id, qrel in qrels.items()
-        for id_, grade in qrel.items()
-    ]
+    read = {query_id: {} for query_id in qrels}
+    for row in test_sets.read_qrels(tmp_path / "qrels-judged.trec").itertuples():
+        read[unquote(row.query_id)][unquote(row.document)] = int(row.grade)
+    assert read == qrels
 
 
 def test_fractional_grades_are_multiplied_alike(tmp_path):
@@ -58,11 +53,10 @@ def test_a_run_has_each_id_once_and_keeps_the_ranks_after_an_empty_place(tmp_pat
     rows = [["a", "b", "a", "c"], ["b", "", "", ""], [""] * 4]
     path = written(tmp_path, QUESTIONS, np.array(rows, dtype=object))
     why, how, _ = trec.query_ids(QUESTIONS)
-    columns = ["query", "Q0", "id", "rank", "score", "tag"]
-    run = pd.read_csv(path, sep=" ", names=columns)
-    assert run["query"].tolist() == [why, why, why, why, how]
-    assert run["id"].tolist() == ["a", "b", "no-document-3", "c", "b"]
-    assert run["rank"].tolist() == [1, 2, 3, 4, 1]
+    fields = path.read_text().split()
+    assert fields[::6] == [why] * 4 + [how]
+    assert fields[2::6] == ["a", "b", "no-document-3", "c", "b"]
+    assert fields[3::6] == [*"12341"]
 
 
 def test_ids_of_generated_questions_stay_when_others_come_or_go():

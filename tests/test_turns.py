@@ -1,6 +1,5 @@
 """Test what notebook 17 sends for a turn, and its recorded values."""
 
-import numpy as np
 import pandas as pd
 import pytest
 import turns
@@ -51,18 +50,6 @@ def test_words_of_what_was_found_are_the_rarest_of_the_first_document_before():
     [[found]] = first(TURNS.iloc[[1]])
     words = " ".join(rare[found][:3])
     assert [*sent["found words, 3"]][::2] == ["lamp? ", f"and paper? {words}"]
-
-
-def test_a_rule_is_chosen_on_the_other_domain():
-    columns = pd.MultiIndex.from_product([turns.SEARCHES, ["last turn", *turns.RULES]])
-    index = pd.MultiIndex.from_tuples([(0, 2), (1, 2)], names=["conversation", "turn"])
-    tables = {}
-    for domain, best in {"one": "falling, 0.1", "two": "first and last"}.items():
-        tables[domain] = pd.DataFrame(0.5, index, columns)
-        tables[domain].loc[:, (slice(None), best)] = 0.9
-    chosen, rules = turns.with_chosen_rule(tables)
-    assert {*rules.loc["one"]} == {"first and last"}
-    assert np.all(chosen["one"].xs("best rule", axis=1, level=1) == 0.5)
 
 
 @pytest.mark.skipif(not folder("turns"), reason="no collections here")
