@@ -6,28 +6,14 @@ from chat_server import answer, live
 
 from course import answering, llm
 
-TEN = [f"r{n}" for n in range(10)]
-SHOWN, BELOW, ELSEWHERE = {"r4": 2, "r9": 1}, {"r5": 2, "r0": 1}, {"elsewhere": 1}
-NOTHING = {"r0": 0}
-STAGES = [  # a query's grades, what became of its answer, and the stage
-    (SHOWN, None, "shown"),
-    (BELOW, None, "below the first 5"),
-    (ELSEWHERE, None, "not among 10"),
-    (NOTHING, None, "no record answers it"),
-    (SHOWN, "wrong", "stated wrongly"),
-    (SHOWN, "nothing", "shown, not used"),
-    (BELOW, "right", "right"),  # by another record, or by what the model knows
-    (BELOW, "wrong", "below the first 5"),
-    ({}, "nothing", "refused, rightly"),
-    (NOTHING, "wrong", "answered, though no record does"),
-]
 
-
-def test_an_answer_is_lost_at_one_stage():
-    grades, became, stages = zip(*STAGES, strict=True)
+def test_without_a_model_a_stage_says_where_the_best_record_is():
+    """Notebook 07 has the stages of answers."""
+    grades = [{"r4": 2, "r9": 1}, {"r5": 2, "r0": 1}, {"elsewhere": 1}, {"r0": 0}]
+    ranking = [f"r{n}" for n in range(10)]
     queries = pd.DataFrame({"document": grades})
-    table = answering.stages_of(queries, [TEN] * len(STAGES), 5, became)
-    assert table.tolist() == [*stages]
+    stages = ["shown", "below the first 5", "not among 10", "no record answers it"]
+    assert answering.stages_of(queries, [ranking] * 4).tolist() == stages
 
 
 def test_recorded_answers_are_read_and_missing_ones_counted(tmp_path):
