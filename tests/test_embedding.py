@@ -54,13 +54,17 @@ def encoded(cache, monkeypatch):
     return texts
 
 
-def test_vectors_are_those_of_sentence_transformers_of_length_one_and_in_order(cache):
-    vectors = embedding.embed(texts := [*MANY[:20], *ODD_TEXTS])
-    assert (vectors.shape, vectors.dtype) == ((27, 384), np.float32)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(27), abs=1e-5)
+def test_vectors_are_those_of_sentence_transformers_and_in_order(cache):
+    """500 texts of ours: two languages, others, empty and too long ones."""
+    documents = corpus.load_documents()[::3] + corpus.load_documents("data/es")[::2]
+    texts = [corpus.heading_and_text(document) for document in documents][:470]
+    texts += [*ODD_TEXTS, "Wie melde ich mich an?", "締め切りはいつですか"]
+    texts += ["x" * n for n in range(1, 500 - len(texts) + 1)]
     readable = [text.encode(errors="replace").decode() for text in texts]
     by_torch = embedding.embedding_model(embedding.bundled_model())
-    expected = by_torch.encode(readable)
+    expected = by_torch.encode(readable, normalize_embeddings=True)
+    vectors = embedding.embed(texts)
+    assert (vectors.shape, vectors.dtype) == ((500, 384), np.float32)
     assert vectors == pytest.approx(expected, abs=1e-5)
 
 
@@ -230,18 +234,6 @@ def in_onnx():
         return onnx_model.OnnxModel(onnx_model.fetched(FOLDER))
     except RuntimeError as error:
         pytest.skip(f"the weights cannot be fetched: {error}")
-
-
-def test_onnx_gives_the_vectors_of_sentence_transformers(in_onnx):
-    """500 texts of ours: two languages, others, empty and too long ones."""
-    documents = corpus.load_documents()[::3] + corpus.load_documents("data/es")[::2]
-    texts = [corpus.heading_and_text(document) for document in documents][:470]
-    texts += [*ODD_TEXTS[:-1], "Wie melde ich mich an?", "締め切りはいつですか"]
-    texts += ["x" * n for n in range(1, 500 - len(texts) + 1)]
-    by_torch = embedding.embedding_model(embedding.bundled_model())
-    expected = by_torch.encode(texts, normalize_embeddings=True)
-    assert len(texts) == 500
-    assert in_onnx.encode(texts) == pytest.approx(expected, abs=1e-5)
 
 
 def test_without_sentence_transformers_the_vectors_are_by_onnx(
