@@ -12,17 +12,9 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 
-def raw(body, status=200, **headers):
-    """Return a reply with this text for its JSON.
-
-    retry_after=1 becomes the header Retry-After: 1."""
-    headers = {"Content_Type": "application/json", **headers}
-    return SimpleNamespace(body=body.encode(), status=status, headers=headers)
-
-
-def error(status, **headers):
-    """A reply of another status."""
-    return raw('{"error": {"message": "scripted"}}', status, **headers)
+def raw(body, status=200):
+    """Return a reply with this text for its JSON."""
+    return SimpleNamespace(body=body.encode(), status=status)
 
 
 def answer(*contents, refusal=None, finish_reason="stop", top_logprobs=None):
@@ -68,8 +60,8 @@ def chat_server(script):
             state.requests.append(sent)
             reply = script(body) if callable(script) else script
             self.send_response(reply.status)
-            for name, value in reply.headers.items():
-                self.send_header(name.replace("_", "-"), value)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Retry-After-Ms", "5")  # the client asks again so soon
             self.end_headers()
             self.wfile.write(reply.body)
 

@@ -12,7 +12,7 @@ from threading import Event
 from unittest.mock import patch
 
 import pytest
-from chat_server import answer, chat_server, error, prompt_of, raw
+from chat_server import answer, chat_server, prompt_of, raw
 from openai import OpenAIError
 from pydantic import BaseModel
 
@@ -35,7 +35,7 @@ UNUSABLE = [
     (answer(""), "the reply is empty"),
     (answer(), "the reply holds no answer"),
     (raw('{"choi'), "the reply is not readable"),
-    (error(429, retry_after_ms=5), "RateLimitError"),
+    (raw('{"error": {}}', 429), "RateLimitError"),
 ]
 OLD = b'{"key": "a", "model": "m", "response": "the answer"}'  # without a checksum
 DAMAGE = [b"", b"[]", b'{"key": "k"}', b"garbage", b'{"key": "k{"key": "l"}']
