@@ -7,7 +7,7 @@ import logging
 
 import pandas as pd
 
-from course import calls, corpus, intervals
+from course import calls, corpus, experiments, intervals
 from evaluate_retrieval import manifest, pairs, run, serve
 from evaluate_retrieval.read import decoded
 from evaluate_retrieval.screen import NOT_WORSE
@@ -123,8 +123,7 @@ def _compared(folder, queries, agents, base, out):
     """Score agents, and write what each finds: a dict. base: the name of one."""
     qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
     tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
-    groups = intervals.groups_of(queries)
-    board, rows = board_of(tables, groups), differences_of(tables, base, groups)
+    board, rows = board_of(tables, queries), differences_of(tables, base, queries)
     log.info(board.round(3).to_string(na_rep=""))
     if len(rows):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
@@ -172,20 +171,25 @@ def _check(name, agent, queries, folder, sizes):
         raise ValueError(f"{name}: calls for none of the {len(queries):,} queries")
 
 
-def board_of(tables, groups):
+def board_of(tables, queries):
     """The means of `calls.table` of each agent: a DataFrame with COLUMNS.
 
-    low, high: 95 % interval of all found."""
+    low, high: 95 % interval of all found. A query counts as its weight says."""
+    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
     rows = {}
     for name, table in tables.items():
-        low, high = intervals.confidence_interval(table["all found"], groups)
-        rows[name] = {**table.mean(), "low": low, "high": high}
+        low, high = intervals.confidence_interval(
+            table["all found"], groups, weights=weights
+        )
+        means = experiments.weighted_means(table, weights)
+        rows[name] = {**means, "low": low, "high": high}
     board = pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
     return board.sort_values("all found", ascending=False, kind="stable")
 
 
-def differences_of(tables, base, groups):
+def differences_of(tables, base, queries):
     """Each agent minus the base, by BY: a DataFrame; p is corrected for all rows."""
+    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
     gains = {
         (name, by): table[by] - tables[base][by]
         for name, table in tables.items()
@@ -193,7 +197,7 @@ def differences_of(tables, base, groups):
         if name != base
     }
     index = pd.MultiIndex.from_tuples([*gains], names=["agent", "measure"])
-    rows = intervals.differences(gains, groups).set_axis(index)
+    rows = intervals.differences(gains, groups, weights).set_axis(index)
     rows["p"] = intervals.holm(rows["p"])
     return rows.assign(**rows[["low", "high"]].clip(-1, 1))
 

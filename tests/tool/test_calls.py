@@ -136,6 +136,19 @@ def test_the_command_compares_agents_and_shows_their_calls(folder, tmp_path, cap
     assert {*re.findall(r"<small>(\d\.\d\d)</small>", page)} <= shares
 
 
+def test_a_query_counts_as_its_weight_says(folder, tmp_path, capsys):
+    queries = "id,text,weight\nq1,one,2\nq2,two,0.5\nq3,three,0.5\n"
+    (folder / "queries.csv").write_text(queries)
+    for name, query, ids in [("first", "q1", "ab"), ("second", "q2", "cd")]:
+        call = {"query_id": query, "ids": [*ids]}
+        (folder / "calls" / f"{name}.jsonl").write_text(lines_of(call))
+    __main__.main(["calls", str(folder), "--out", str(tmp_path / "out"), "--json"])
+    result = json.loads(capsys.readouterr().out)
+    found = {row["agent"]: row["all found"] for row in result["board"]}
+    assert found == pytest.approx({"first": 2 / 3, "second": 1 / 6}, abs=1e-6)
+    assert result["differences"][0]["difference"] == pytest.approx(-0.5)
+
+
 def test_one_agent_alone_is_compared_with_none(folder, tmp_path, capsys):
     (folder / "calls.jsonl").write_text(lines_of({"query_id": "q1", "ids": ["a"]}))
     code = __main__.main(
