@@ -63,6 +63,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
     "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
 }
 OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
+LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 PAIR = ["query_id", "document"]
 LOG_COLUMNS = ["query_id", "question", "course"]
@@ -543,6 +544,8 @@ def _files_of(source, encoding):
             tables.append(path)
     notes = [f"{path.name}: results of this command, not read" for path in results]
     for path in tables:
+        if paths["documents"] and path.stat().st_size > LARGEST_SET:
+            continue
         with suppress(ValueError) if paths["documents"] else nullcontext():
             parts = parts_of(read_table(path, encoding))
             # a file that is called so has all of its kind

@@ -206,3 +206,16 @@ def test_half_a_surrogate_pair_in_json_is_a_question_mark(tmp_path):
     (tmp_path / "documents.jsonl").write_text("\n".join(lines))
     texts = [document["text"] for document in folder.read(tmp_path).documents]
     assert texts == ["half ?", "whole"]
+
+
+def test_a_large_table_beside_documents_is_named_and_not_looked_into(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "documents.csv").write_text("id,text\na,one\nb,two\n")
+    rows = "query,document,grade\nwho?,a,1\nwhy?,b,1\n"
+    (tmp_path / "log.csv").write_text(rows)
+    assert len(folder.read(tmp_path).judgements) == 2
+    monkeypatch.setattr(folder, "LARGEST_SET", 10)
+    large = folder.read(tmp_path)
+    assert large.judgements.empty
+    assert f"{tmp_path.name}: not read: log.csv" in large.notes
