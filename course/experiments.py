@@ -186,9 +186,8 @@ def by_share(gain, queries, is_first, shares, name):
     for share in shares:
         of_first, of_others = share / is_first.mean(), (1 - share) / (~is_first).mean()
         weights = np.where(is_first, of_first, of_others)
-        rows.append(
-            by_label(weights * gain, queries.assign(kind=f"{share:.0%} {name}"))
-        )
+        named = queries.assign(kind=f"{share:.0%} {name}")
+        rows.append(by_label(weights * gain, named))
     return pd.concat(rows)
 
 
@@ -223,8 +222,8 @@ def weighted_means(scores, weights):
     return (scores.fillna(0) * counted).sum() / counted.sum()
 
 
-def leaderboard(scores, queries, by="mrr"):
-    """A row for each search of `scores_of`, best first.
+def leaderboard(scores, queries, by="mrr", columns=BOARD_COLUMNS):
+    """A row for each search of `scores_of`, best first: the means of columns.
 
     low, high: 95 % interval of `by`. Queries count as their weights say, see
     `intervals.weights_of`."""
@@ -233,7 +232,7 @@ def leaderboard(scores, queries, by="mrr"):
     for name, table in scores.items():
         low, high = intervals.confidence_interval(table[by], groups, weights=weights)
         rows[name] = {**weighted_means(table, weights), "low": low, "high": high}
-    board = pd.DataFrame.from_dict(rows, orient="index", columns=BOARD_COLUMNS)
+    board = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     board = board.sort_values(by, ascending=False, kind="stable")
     return board.rename_axis("search")
 

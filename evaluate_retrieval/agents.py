@@ -123,7 +123,9 @@ def _compared(folder, queries, agents, base, out):
     """Score agents, and write what each finds: a dict. base: the name of one."""
     qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
     tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
-    board, rows = board_of(tables, queries), differences_of(tables, base, queries)
+    board = experiments.leaderboard(tables, queries, "all found", COLUMNS)
+    board = board.rename_axis(None)
+    rows = differences_of(tables, base, queries)
     log.info(board.round(3).to_string(na_rep=""))
     if len(rows):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
@@ -169,22 +171,6 @@ def _check(name, agent, queries, folder, sizes):
             log.warning(f"{name}: {n:,} {problem}")
     if len(lacking) == len(queries):
         raise ValueError(f"{name}: calls for none of the {len(queries):,} queries")
-
-
-def board_of(tables, queries):
-    """The means of `calls.table` of each agent: a DataFrame with COLUMNS.
-
-    low, high: 95 % interval of all found. A query counts as its weight says."""
-    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
-    rows = {}
-    for name, table in tables.items():
-        low, high = intervals.confidence_interval(
-            table["all found"], groups, weights=weights
-        )
-        means = experiments.weighted_means(table, weights)
-        rows[name] = {**means, "low": low, "high": high}
-    board = pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
-    return board.sort_values("all found", ascending=False, kind="stable")
 
 
 def differences_of(tables, base, queries):
