@@ -309,23 +309,24 @@ def followed(judgements, texts, documents):
     table = judgements.reset_index(drop=True).merge(texts, "left", PAIR)
     table["is_relevant"] = table["grade"] > 0
     keys = ["document", "words", "is_relevant"]
-    judged = table[keys].dropna().drop_duplicates(ignore_index=True)
-    old = [*map(unpacked, judged["words"])]
-    judged, usual = (
-        judged.join(matched([*judged["document"]], old, new)),
-        usual_words(new),
-    )
+    judged = table[keys].dropna().drop_duplicates()
+    matches = judged[keys[:2]].drop_duplicates(ignore_index=True)
+    matches["old"] = [*map(unpacked, matches["words"])]
+    matches = matches.join(matched([*matches["document"]], [*matches["old"]], new))
+    judged, usual = judged.merge(matches), usual_words(new)
     judged["is_safe"] = [
         row.outcome in SAFE
         or (
             row.outcome in EDITED
             and all(
-                is_safe(new[id_], words, row.is_relevant, usual) for id_ in row.becomes
+                is_safe(new[id_], row.old, row.is_relevant, usual)
+                for id_ in row.becomes
             )
         )
-        for row, words in zip(judged.itertuples(), old, strict=True)
+        for row in judged.itertuples()
     ]
-    table = table.merge(judged, "left", keys).drop(columns=["words", "is_relevant"])
+    table = table.merge(judged, "left", keys)
+    table = table.drop(columns=["words", "old", "is_relevant"])
     is_kept = table["outcome"].notna()
     as_it_is = table["document"].map(lambda id_: [id_] if id_ in new else [])
     table["outcome"] = table["outcome"].where(is_kept, UNKNOWN)
