@@ -189,7 +189,7 @@ def slopes(boards, first, second, title):
 def forest(tables, title, xlabel, grey=True, band=None):
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
-    The difference is also a number at the right.
+    The difference is also a number at the right, of up to 30 marks.
 
     tables: dict of name: DataFrame with the columns difference, low and high.
     Its index is the labels: the same in each, or each has rows of its own.
@@ -199,7 +199,7 @@ def forest(tables, title, xlabel, grey=True, band=None):
     """
     tables = {name: table.rename(COLLECTIONS) for name, table in tables.items()}
     rows = pd.concat(tables.values()).index
-    labels, shared = rows.unique(), rows.has_duplicates
+    labels, shared, has_room = rows.unique(), rows.has_duplicates, len(rows) <= 30
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
@@ -216,12 +216,12 @@ def forest(tables, title, xlabel, grey=True, band=None):
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
-        has_room = len(rows) <= 30
         for value, height, drawn in zip(table["difference"], y, colours, strict=True):
             ink = "0.35" if drawn == GREY else drawn  # text needs more contrast
             place = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
-            number = f"{value:+.3f}".replace("-", "−") if has_room else ""
-            axis.annotate(number, color=ink, va="center", **place)
+            if has_room:
+                number = f"{value:+.3f}".replace("-", "−")
+                axis.annotate(number, color=ink, va="center", **place)
         for label, *row in table[["difference", "low", "high"]].itertuples():
             interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
             texts.append(f"{name} {label}: {interval}".strip())
