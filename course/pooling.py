@@ -1,22 +1,11 @@
-"""What to judge: queries of a log, and a pool of results. And what nobody judged: two
-estimates without it, and a model's grades.
+"""What to judge: queries of a log, and a pool of results.
 
 A column `drawn` says why a pair was judged: "pool" or "next"."""
-
-import warnings
 
 import numpy as np
 import pandas as pd
 
-from course import corpus, llm, utils
-
-PROMPT = """Somebody types a query into a search engine. Say whether the document is relevant.
-Answer with one digit alone: 1 if it is, 0 if it is not.
-
-document: {document}
-
-query: {query}"""  # noqa: E501
-
+from course import corpus, utils
 
 # --- Queries of a log, and a pool of their results -----------------------------------
 
@@ -73,28 +62,6 @@ def pool(queries, searches, k=10, seed=1):
 
 
 # --- What nobody judged --------------------------------------------------------------
-
-
-def graded(pairs, documents, path):
-    """P(relevant) of each pair by a language model, an array; NaN where none is known.
-
-    It asks as `llm.respond` does: live, or as recorded beside path. A warning
-    counts those for which the model named no digit; over 5 % of all they are a
-    RuntimeError."""
-    texts = {d["id"]: corpus.heading_and_text(d) for d in documents}
-    prompts = []
-    for id_, query in zip(pairs["document"], pairs["query"], strict=True):
-        prompts.append(PROMPT.format(document=texts[id_], query=query))
-    call = llm.judge_call(among="01", timeout=600)
-    try:
-        responses = llm.respond(prompts, "digit", path, call)
-    except RuntimeError as error:
-        responses = llm.recorded_responses(prompts, "digit", path)
-        if responses.count(None) > 0.05 * len(responses):
-            raise
-        count = f"{responses.count(None)} of {len(responses)} pairs"
-        warnings.warn(f"{count} have no grade: {error}", stacklevel=2)
-    return np.array([llm.p_of(r) if r else np.nan for r in responses])
 
 
 def condensed(rankings, documents):

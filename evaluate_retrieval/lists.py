@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from course import corpus, llm, pooling
+from course import corpus, pooling
 from evaluate_retrieval import built_in, decision
 
 log = logging.getLogger(__name__)
@@ -52,18 +52,6 @@ def judge_next(rankings, queries, k=10):
     pairs = queries.iloc[[number for _, number, _ in rows]]
     pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
-
-
-def with_proposals(pairs, documents, path):
-    """Pairs to judge with what a model proposes, if one is asked: two more columns.
-
-    model_says_relevant: its probability, from 0 to 1. model: its name. They
-    are a model's, and nobody's judgements: `judge` does not show them, and no
-    figure counts them. path: of the responses, which are kept."""
-    if not llm.is_live() or pairs.empty:
-        return pairs
-    says = pooling.graded(pairs, documents, path)
-    return pairs.assign(model_says_relevant=says.round(3), model=llm.model())
 
 
 def to_pool(folder, own, only_own=False, n_each=20):

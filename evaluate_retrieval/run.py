@@ -6,11 +6,10 @@ is the path of the documents, and out that of the folder of results."""
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 
 import pandas as pd
 
-from course import corpus, embedding, experiments, intervals, llm, trec, utils
+from course import corpus, embedding, experiments, intervals, trec, utils
 from evaluate_retrieval import (
     built_in,
     decision,
@@ -28,7 +27,6 @@ from evaluate_retrieval.measures import measures_of
 from evaluate_retrieval.screen import UNDECIDED
 from evaluate_retrieval.templates import line_of
 
-RESPONSES = "recorded-grades.jsonl"  # of a model that proposes grades
 log = logging.getLogger(__name__)
 
 
@@ -120,8 +118,6 @@ def _evaluated(options, run_id, last):
     kind = folder.decides
     measured = results.measured[kind]
     judge_next = lists.next_to_judge(folder, results, verdict)
-    path = out / RESPONSES
-    judge_next = lists.with_proposals(judge_next, folder.documents, path)
     evaluated = Evaluated(
         folder,
         verdict.says,
@@ -159,9 +155,7 @@ def _failures(folder, kind, results, out):
 
 def models():
     """The models that a run may ask, for its manifest: a dict of names."""
-    language_model = llm.model() if llm.is_live() else None
-    vectors = embedding.vector_settings()["model"] or embedding.NAME
-    return {"vectors": vectors, "language model": language_model}
+    return {"vectors": embedding.vector_settings()["model"] or embedding.NAME}
 
 
 def read_aloud(options):
@@ -218,9 +212,6 @@ def _candidates(folder, options, names=(), kind=None):
         if kind:
             tables = [folder.test[kind]]
         own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
-    if llm.is_live() and not find_spec("openai"):
-        advice = 'pip install "retrieval-evaluation-course[course]"'
-        raise ValueError(f"COURSE_LLM=live: openai is not installed ({advice})")
     candidates = steps.candidates(folder, own, only_own, options.no_tuning)
     return folder, replace(candidates, failed=failed)
 
