@@ -1,7 +1,9 @@
-"""A wheel has utils.py inside course/: at the top it would meet a utils.py of yours.
+"""A wheel has the library alone, with utils.py inside it.
 
-Everything else is in pyproject.toml. `pip install -e .` leaves the file where it is,
-at the root, and notebooks import it from there."""
+At the top of what is installed, utils.py would meet a file of yours of this name, and
+so would the package course, which notebooks need. Everything else is in
+pyproject.toml. `pip install -e .` leaves all of it where it is, and notebooks import
+utils and course from there."""
 
 import shutil
 
@@ -9,15 +11,17 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-class BuildWithUtils(build_py):
+class BuildLibrary(build_py):
     def run(self):
         """Build afresh: what an older version left in build/ would come along."""
         shutil.rmtree(self.build_lib, ignore_errors=True)
+        if not self.editable_mode:
+            self.packages.remove("course")
         super().run()
 
     def find_modules(self):
-        """Modules without a package: (package, module, file), built into course/."""
-        return [("course", *names) for _, *names in super().find_modules()]
+        """Modules without a package, built into it: (package, module, file)."""
+        return [("evaluate_retrieval", *names) for _, *names in super().find_modules()]
 
 
-setup(cmdclass={"build_py": BuildWithUtils})
+setup(cmdclass={"build_py": BuildLibrary})

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from course import corpus, intervals, llm, utils
+from course import llm, our_data
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import intervals
 
 LONGEST = 160  # tokens of an answer
 ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers
@@ -52,7 +54,7 @@ def load_contexts(folder):
 
     Columns: query_id, search, records (their ids), question, course, need,
     prompt."""
-    documents = {d["id"]: d for d in corpus.load_documents(folder)}
+    documents = {d["id"]: d for d in our_data.load_documents(folder)}
 
     def records_of(row):
         return [documents[id_] for id_ in row.records.split()]
@@ -64,7 +66,7 @@ def with_prompts(folder, name, records_of):
     """A file of what a model was shown, with columns of its query, and the prompt.
 
     records_of: a function of a row, which returns the records that were shown."""
-    queries, _ = corpus.load_judged_queries(folder)
+    queries, _ = our_data.load_judged_queries(folder)
     queries = queries[["query_id", "question", "course", "need"]]
     table = pd.read_csv(folder / name, dtype=str, keep_default_na=False)
     table = table.merge(queries, how="left", validate="many_to_one")

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from course import corpus, scoring, utils
+from course import our_data
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import files, language, places
 
 LOGGER = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
-RECORD = corpus.ROOT / "data" / "elasticsearch-record.npz"
+RECORD = our_data.FOLDER / "elasticsearch-record.npz"
 TEXT_FIELDS = ["question", "text", "section"]
 A_DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
@@ -42,7 +44,7 @@ def node_settings():
 
 def owner():
     """Eight hex digits of this checkout, user and machine, for names of indexes."""
-    return corpus.text_hash(f"{corpus.ROOT} {getpass.getuser()} {platform.node()}")[:8]
+    return files.text_hash(f"{places.ROOT} {getpass.getuser()} {platform.node()}")[:8]
 
 
 def find_node():
@@ -331,7 +333,7 @@ def _scores_by_id(es, index, query, queries, size):
     The hits come with their ids only: this is 5 times as fast as with all
     fields."""
     only = {"size": size, "stored_fields": "_none_", "docvalue_fields": ["id"]}
-    pairs = queries[["question", "course"]].map(corpus.encodable).to_numpy()
+    pairs = queries[["question", "course"]].map(files.encodable).to_numpy()
     bodies = [query(*pair) | only for pair in pairs]
     rows = elasticsearch_hits(es, index, bodies)
     return [{hit["fields"]["id"][0]: hit["_score"] for hit in hits} for hits in rows]
@@ -378,7 +380,7 @@ def knn_query(field, vectors, **options):
 def title_searches(es, documents):
     """Searches by Elasticsearch with a title × 1 and × 3, by name; ten ids each."""
     of_stems = [
-        document | {field: scoring.stems_of(document[field]) for field in TEXT_FIELDS}
+        document | {field: language.stems_of(document[field]) for field in TEXT_FIELDS}
         for document in documents
     ]
     plain = index_fields(es, "transfer", documents, TEXT_FIELDS)
@@ -405,4 +407,4 @@ def index_fields(es, name, documents, fields, analyzer="standard"):
 
 def _of_stems(query):
     """A query that asks for the stems of a question."""
-    return lambda question, course: query(scoring.stems_of(question), course)
+    return lambda question, course: query(language.stems_of(question), course)

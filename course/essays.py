@@ -8,9 +8,9 @@ import json
 import numpy as np
 import pandas as pd
 
-from course import corpus, llm
+from course import llm, our_data
 
-DATA = corpus.ROOT / "data"
+DATA = our_data.FOLDER
 FACTS_FILE = DATA / "recorded-facts.jsonl"
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 

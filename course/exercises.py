@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
-SOLUTIONS = corpus.ROOT / "notebooks" / "solutions"
+SOLUTIONS = places.ROOT / "notebooks" / "solutions"
 MESSAGE = "for {given} it gives {mine}, and {right} is right"
 BOX = (
     '<div role="status" style="border-left: 6px solid {}; padding: 8px 14px; '

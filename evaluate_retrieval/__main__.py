@@ -25,7 +25,11 @@ import traceback
 import warnings
 from pathlib import Path
 
-from evaluate_retrieval import screen  # the rest where it is used: --help is quick
+from evaluate_retrieval.words.constants import ERROR, MARGIN, METRICS, TERMINATED
+from evaluate_retrieval.words.text import (
+    printable,
+    without_secrets,  # the rest where it is used: --help is quick
+)
 
 COMMANDS = {
     "evaluate": "run all searches, decide, and write the report",
@@ -110,7 +114,7 @@ def parser():
         if command not in ("power", "labels"):
             _add_searching(add)
         if command in ("compare", "gate"):
-            add("--margin", type=margin, default=screen.MARGIN, help="of the metric")
+            add("--margin", type=margin, default=MARGIN, help="of the metric")
     add = commands.choices["compare"].add_argument
     add("a")
     add("b")
@@ -141,7 +145,7 @@ def _add_searching(add):
     text = "the search that runs today"
     add("--incumbent", type=filled, metavar="NAME", help=text)
     add("--timeout", type=seconds, metavar="S", default=30.0, help="for a query")
-    add("--metric", choices=[*screen.METRICS], help="which decides")
+    add("--metric", choices=[*METRICS], help="which decides")
     add("--k", type=int, metavar="N", help="so many results count")
     add("--no-tuning", action="store_true", help="no settings are tuned")
     add("--model", type=filled, metavar="FOLDER", help="of the vectors, in ONNX")
@@ -169,7 +173,7 @@ def carry_out(arguments):
     """Do what the command line asks for: a dict of the result, with its code."""
     if arguments.command == "power":
         return _power(arguments)
-    from evaluate_retrieval import agents, judge, labels, manifest, run
+    from evaluate_retrieval.commands import calls, judge, labels, manifest, run
 
     check_places(arguments)
     if arguments.command == "judge":  # several people may judge at once
@@ -178,7 +182,7 @@ def carry_out(arguments):
         "evaluate": run.evaluate,
         "compare": run.compare_two,
         "gate": run.hold_against_baseline,
-        "calls": agents.compare,
+        "calls": calls.compare,
         "labels": labels.follow,
     }
     with manifest.locked(arguments.out):
@@ -191,8 +195,9 @@ def check_places(arguments):
     The arguments get source, the path of the documents, and out, a path.
     FileNotFoundError for what is not there; ValueError where the results would
     lie among the documents, or in a folder that is not ours."""
-    from course import embedding
-    from evaluate_retrieval import folder, manifest
+    from evaluate_retrieval.commands import manifest
+    from evaluate_retrieval.reading import folder
+    from evaluate_retrieval.searching import embedding
 
     if arguments.model:  # as the variable says it for everything else
         if not embedding.model_folder(arguments.model).is_dir():
@@ -210,8 +215,8 @@ def check_places(arguments):
 
 def _power(arguments):
     """How many queries are needed, and what those of a folder can show: a dict."""
-    from course import intervals
-    from evaluate_retrieval import decision, folder
+    from evaluate_retrieval.measuring import decision, intervals
+    from evaluate_retrieval.reading import folder
 
     table = decision.power()
     log.info("So many needs ship a search that gains this, four times in five:")
@@ -246,7 +251,7 @@ def logs_shown(as_json):
     stream = sys.stderr if as_json else sys.stdout
 
     def show(record):
-        print(screen.printable(record.getMessage()), file=stream, flush=True)
+        print(printable(record.getMessage()), file=stream, flush=True)
 
     handler = logging.Handler()
     handler.emit = show
@@ -265,7 +270,7 @@ def logs_shown(as_json):
 
 def _show_warning(message, *_, **__):
     """Show a warning without the line of our code that it comes from."""
-    print(f"warning: {screen.printable(str(message))}", file=sys.stderr)
+    print(f"warning: {printable(str(message))}", file=sys.stderr)
 
 
 class Terminated(KeyboardInterrupt):
@@ -301,19 +306,19 @@ def main(words=None):
         if as_json:
             print(json_of(result), flush=True)
         elif "error" not in result:
-            print(screen.printable(result["says"]))
+            print(printable(result["says"]))
             for path in result.get("files", ()):
                 print(nearby(path))
             sys.stdout.flush()
         return result["code"]
     except BrokenPipeError:  # who read the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return screen.ERROR
+        return ERROR
 
 
 def result_of(words):
     """What the command finds, or the error: a dict with its code."""
-    arguments, code = None, screen.ERROR
+    arguments, code = None, ERROR
     try:
         arguments = parser().parse_args(words)
         arguments.line = ["evaluate-retrieval", *words]
@@ -322,21 +327,21 @@ def result_of(words):
         raise
     except KeyboardInterrupt as error:
         if isinstance(error, Terminated):
-            code = screen.TERMINATED
+            code = TERMINATED
         problem = "interrupted; what was judged or embedded is kept"
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         problem = str(error)
     except Exception as error:  # 1 would say that a search is worse
-        print(screen.printable(traceback.format_exc()), file=sys.stderr)
+        print(printable(traceback.format_exc()), file=sys.stderr)
         problem = f"{type(error).__name__}: {error}"
-    problem = screen.without_secrets(problem)
-    print(f"error: {screen.printable(problem)}", file=sys.stderr)
+    problem = without_secrets(problem)
+    print(f"error: {printable(problem)}", file=sys.stderr)
     if words[:1] == ["gate"]:
         summary = getattr(arguments, "summary", None) or os.environ.get(SUMMARY)
         if summary:
-            from evaluate_retrieval import gate
+            from evaluate_retrieval.measuring import baseline
 
-            gate.write_summary(problem, summary)
+            baseline.write_summary(problem, summary)
     return {"error": problem, "code": code}
 
 

@@ -15,12 +15,15 @@ from unittest import mock
 
 import pandas as pd
 
-from course import corpus, embedding, plots
-from evaluate_retrieval import __main__, screen
-from evaluate_retrieval.folder import DOCUMENTS, JUDGED
-from evaluate_retrieval.screen import METRICS
+from course import our_data, plots
+from evaluate_retrieval import __main__
+from evaluate_retrieval.reading.files import read_csv, write_table
+from evaluate_retrieval.reading.folder import DOCUMENTS, JUDGED
+from evaluate_retrieval.searching import embedding
+from evaluate_retrieval.words.constants import METRICS
+from evaluate_retrieval.words.text import printable
 
-OURS = corpus.ROOT / "data"
+OURS = our_data.FOLDER
 OPTIONS = {  # of the command, by settings of the environment
     "COURSE_SEARCHES": "--searches",
     "COURSE_INCUMBENT": "--incumbent",
@@ -32,7 +35,7 @@ SHOWN = ["low", "high", "judged_at_k"]  # of a leaderboard, beside its metric
 
 def desk():
     """The folder in which lines are run: example/ in the results."""
-    folder = corpus.results_folder() / "example"
+    folder = our_data.results_folder() / "example"
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -45,22 +48,22 @@ def example(course="llm-engineering"):
     shutil.rmtree(desk())
     folder = desk() / "faq"
     folder.mkdir()
-    documents = corpus.load_documents(OURS)
+    documents = our_data.load_documents(OURS)
     documents = [document for document in documents if document["course"] == course]
     text = json.dumps(documents, indent=1, ensure_ascii=False)
     (folder / DOCUMENTS).write_text(text, encoding="utf-8")
-    judged = corpus.read_table(OURS / JUDGED)
+    judged = read_csv(OURS / JUDGED)
     judged = judged[judged["course"] == course]
     for is_zero, rows in judged.groupby(judged["grade"] == "0"):
         missing = rows.sample(frac=0.05 if is_zero else 0.2, random_state=1)
         judged = judged.drop(missing.index)
-    corpus.write_table(judged, folder / JUDGED)
+    write_table(judged, folder / JUDGED)
     return folder
 
 
 def click(panel):
     """Click our recorded grades in a panel of `judging`, until nothing is left."""
-    judged = corpus.read_table(OURS / JUDGED)
+    judged = read_csv(OURS / JUDGED)
     grades = judged.set_index(["query_id", "document"])["grade"]
     session = panel.judging
     while session.at:
@@ -96,8 +99,8 @@ def yours(line):
     OPTIONS."""
     if is_example():
         return line
-    results = str(corpus.results_folder())
-    words = ["evaluate-retrieval", str(corpus.data_folder()), "--out", results]
+    results = str(our_data.results_folder())
+    words = ["evaluate-retrieval", str(our_data.data_folder()), "--out", results]
     for name, option in OPTIONS.items():
         if text := os.environ.get(name, "").strip():
             words += [option, text]
@@ -131,7 +134,7 @@ def run(line, since="", lines=None):
     print("".join(f"{text}\n" for text in cut), end="")
     if "error" in result:
         raise RuntimeError(result["error"])
-    print(screen.printable(result["says"]), *files, sep="\n")
+    print(printable(result["says"]), *files, sep="\n")
     print(f"[exit code {result['code']}]")
     return result
 

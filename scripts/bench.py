@@ -17,7 +17,9 @@ import pytrec_eval
 from minsearch import Index
 
 import utils
-from course import corpus, elastic, embedding, onnx_model, scoring
+from course import elastic, our_data
+from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.searching import embedding, onnx_model, scoring
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
 BOOST = {"question": 3.0, "section": 0.5}
@@ -83,9 +85,9 @@ def bench_bm25(documents, questions):
     """Time bm25s, asked once a course, and our search. Both know the words."""
     index = bm25s.BM25(k1=1.2, b=0.75)
     index.index(
-        scoring.words_of(map(corpus.whole_text, documents)), show_progress=False
+        language.words_of(map(corpus.whole_text, documents)), show_progress=False
     )
-    words = np.array(scoring.words_of(questions["question"]), dtype=object)
+    words = np.array(language.words_of(questions["question"]), dtype=object)
     courses = np.array([document["course"] for document in documents])
 
     def by_course(questions):
@@ -176,9 +178,9 @@ def bench_command():
 
 def main():
     logging.getLogger("course").setLevel("ERROR")
-    documents, questions = corpus.load_documents(), corpus.load_ground_truth()
+    documents, questions = our_data.load_documents(), our_data.load_ground_truth()
     bench_minsearch(documents, questions)
-    typed = corpus.load_splits()[1]["judged"]
+    typed = our_data.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)
     bench_metrics("typed queries", search(typed), typed["document"])
     one_each = [{document: 1} for document in questions["document"]]

@@ -8,10 +8,11 @@ import re
 import machine
 import nbformat
 
-from course import corpus
-from evaluate_retrieval.read import read_table
+from course import our_data
+from evaluate_retrieval.reading import places
+from evaluate_retrieval.reading.tables import read_table
 
-DATA = corpus.ROOT / "data"
+DATA = our_data.FOLDER
 COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")
 
 
@@ -44,7 +45,7 @@ def with_minutes(text):
     """README's tables of notebooks with the minutes in their last column."""
 
     def row(match):
-        reading, exercises = minutes(corpus.ROOT / match[2])
+        reading, exercises = minutes(places.ROOT / match[2])
         return f"{match[1]}{reading} + {exercises} |"
 
     pattern = r"(?m)^(\| \[\d\d [^]]*\]\(([^)]*)\) \|.*\| )[^|]*\|$"
@@ -53,7 +54,7 @@ def with_minutes(text):
 
 def texts():
     """The texts that the two files should have, by path."""
-    course, data = corpus.ROOT / "README.md", DATA / "README.md"
+    course, data = places.ROOT / "README.md", DATA / "README.md"
     return {
         course: with_minutes(course.read_text(encoding="utf-8")),
         data: COUNTED.sub(count, data.read_text(encoding="utf-8")),

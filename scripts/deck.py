@@ -12,9 +12,9 @@ import fold
 import machine
 import nbformat
 
-from course import corpus
+from evaluate_retrieval.reading.places import ROOT
 
-NOTEBOOKS = corpus.ROOT / "notebooks"
+NOTEBOOKS = ROOT / "notebooks"
 WHOLE = "es/02-evaluacion-de-texto.ipynb"  # has no table: for 90 minutes only
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*\.ipynb)#[^)]*\)")
 # from how many minutes on a section is shown that no table names; others from 45

@@ -14,7 +14,7 @@ import machine
 import pooch
 import prepare_collections
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
 FILES = tomllib.loads(Path(__file__).with_name("collections.toml").read_text())
 SITE = "https://github.com"
@@ -24,7 +24,7 @@ def main(own=None, files=FILES, site=SITE):
     """Check the files, fetch what is missing, prepare; the number of missing files.
 
     own: a folder that has the files, else they are fetched."""
-    folder = Path(own or corpus.CACHE / "collections")
+    folder = Path(own or places.CACHE / "collections")
     missing = []
     for name, file in files.items():
         path, sha256 = folder / name, file["sha256"]

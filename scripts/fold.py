@@ -11,7 +11,8 @@ import time
 import machine
 import nbformat
 
-from course import corpus, exercises
+from course import exercises, our_data
+from evaluate_retrieval.reading import places
 
 RESULT = '<details class="result"><summary>{}</summary>\n\n{}\n\n</details>'
 SUMMARIES = {"en": "What came out?", "es": "¿Qué salió?"}
@@ -84,7 +85,7 @@ def read(path, is_folded=True):
 def copy(folder):
     """Copy all notebooks into a new folder, folded and without outputs."""
     ignored = shutil.ignore_patterns(".ipynb_checkpoints")
-    shutil.copytree(corpus.ROOT / "notebooks", folder, ignore=ignored)
+    shutil.copytree(places.ROOT / "notebooks", folder, ignore=ignored)
     for path in folder.rglob("*.ipynb"):
         notebook = read(path)
         for cell in notebook.cells:
@@ -95,6 +96,6 @@ def copy(folder):
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    folder = corpus.results_folder() / "class" / time.strftime("%Y%m%d-%H%M%S")
+    folder = our_data.results_folder() / "class" / time.strftime("%Y%m%d-%H%M%S")
     copy(folder)
     print(folder)

@@ -8,10 +8,11 @@ import fold
 import machine
 import mistune
 
-from course import corpus
+from course import our_data
+from evaluate_retrieval.reading import places
 
-HANDOUT = corpus.ROOT / "docs" / "handout.md"
-LESSONS = sorted((corpus.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+HANDOUT = places.ROOT / "docs" / "handout.md"
+LESSONS = sorted((places.ROOT / "notebooks").glob("[0-9]*.ipynb"))
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <base href="{base}">
@@ -49,4 +50,4 @@ def write(folder):
 
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
-    print(*write(corpus.results_folder() / "notes"), sep="\n")
+    print(*write(our_data.results_folder() / "notes"), sep="\n")

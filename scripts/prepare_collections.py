@@ -13,10 +13,10 @@ import zipfile
 import pandas as pd
 from bs4 import BeautifulSoup
 
-from course import corpus
-from evaluate_retrieval.read import read_table
+from evaluate_retrieval.reading import corpus, places
+from evaluate_retrieval.reading.tables import read_table
 
-PREPARED = corpus.CACHE / "prepared"
+PREPARED = places.CACHE / "prepared"
 DOCUMENT, QUERY = ["id", "question", "text"], ["query_id", "query"]
 GRADE = ["query_id", "document", "grade"]
 TREC_QRELS = ["query_id", "run", "document", "grade"]

@@ -14,7 +14,8 @@ from pathlib import Path
 import machine
 import pandas as pd
 
-from course import answering, corpus, elastic, llm
+from course import answering, elastic, llm, our_data
+from evaluate_retrieval.reading import places
 
 sys.path.append(str(machine.ROOT / "notebooks" / "more"))
 import claims
@@ -24,8 +25,8 @@ import pages
 import sums
 import turns
 
-DATA = corpus.ROOT / "data"
-COLLECTIONS = Path(os.environ.get("COLLECTIONS") or corpus.CACHE / "collections")
+DATA = our_data.FOLDER
+COLLECTIONS = Path(os.environ.get("COLLECTIONS") or places.CACHE / "collections")
 
 
 def ask(rows, name):
@@ -42,7 +43,7 @@ def answers():
 
 def page_answers():
     """The answers that data/page-answers.csv lists."""
-    tokens = pages.tokens_of(pages.build(corpus.load_documents(DATA))[0])
+    tokens = pages.tokens_of(pages.build(our_data.load_documents(DATA))[0])
     rows = pages.load_answers(DATA, tokens, pages.ways_of(tokens))
     ask(rows, "recorded-page-answers.jsonl")
 
@@ -60,7 +61,10 @@ def collections():
     if not es:
         raise RuntimeError("a part of the searches needs a node")
     read = {name: claims.collection(name) for name in claims.NAMES + claims.VERSIONS}
-    read["ours"] = corpus.load_documents(DATA), corpus.load_splits(DATA)[1]["judged"]
+    read["ours"] = (
+        our_data.load_documents(DATA),
+        our_data.load_splits(DATA)[1]["judged"],
+    )
     tables = {}
     for name, (documents, queries) in read.items():
         models = () if name in claims.VERSIONS else claims.LARGER_MODELS

@@ -20,9 +20,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
-from course import corpus, elastic, embedding
+from course import elastic, our_data
+from evaluate_retrieval.reading import places
+from evaluate_retrieval.searching import embedding
 
-NOTEBOOKS = corpus.ROOT / "notebooks"
+NOTEBOOKS = places.ROOT / "notebooks"
 BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
 METADATA = json.loads(Path(__file__).with_name("notebook.json").read_text())
 TORCH = "SentenceTransformer("  # in the cell that loads a model
@@ -57,7 +59,7 @@ def is_ours(cell):
 
 def is_own_data():
     """Whether the settings name documents or searches that are not the course's."""
-    is_own = corpus.data_folder() != corpus.ROOT / "data"
+    is_own = our_data.data_folder() != our_data.FOLDER
     return is_own or bool(os.environ.get("COURSE_SEARCHES"))
 
 
@@ -133,9 +135,9 @@ def main():
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()
     paths = [path.resolve() for path in arguments.notebooks or lessons()]
-    os.environ["PWD"] = os.getcwd()  # kernels start elsewhere, see corpus.locate
+    os.environ["PWD"] = os.getcwd()  # kernels start elsewhere, see places.locate
     os.environ["COURSE_RUN"] = uuid.uuid4().hex
-    results = corpus.results_folder()
+    results = our_data.results_folder()
     try:
         with FileLock(results / "notebooks.lock", timeout=0):  # one run at a time
             errors = run(paths, results, arguments.in_place)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 import utils
-from course import corpus
+from course import our_data
 
 
 def ask(*questions, **columns):
@@ -19,6 +19,6 @@ def fixed(*rankings):
 def write_part(folder, documents):
     """Write some of our records, and the typed queries that they answer."""
     documents.to_json(folder / "documents-with-ids.json", orient="records")
-    judged = pd.read_csv(corpus.ROOT / "data" / "judged-queries.csv", dtype=str)
+    judged = pd.read_csv(our_data.FOLDER / "judged-queries.csv", dtype=str)
     judged = judged[judged["document"].isin(documents["id"])]
     judged.to_csv(folder / "judged-queries.csv", index=False)

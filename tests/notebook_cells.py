@@ -2,8 +2,8 @@
 
 What only one notebook uses stands in that notebook, and is tested there."""
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
-NOTEBOOKS = sorted((corpus.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+NOTEBOOKS = sorted((places.ROOT / "notebooks").glob("[0-9]*.ipynb"))
 for name in ("more", "es"):
-    NOTEBOOKS += sorted((corpus.ROOT / "notebooks" / name).glob("[0-9]*.ipynb"))
+    NOTEBOOKS += sorted((places.ROOT / "notebooks" / name).glob("[0-9]*.ipynb"))

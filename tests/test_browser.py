@@ -16,15 +16,16 @@ import nbformat
 import numpy as np
 import pytest
 
-from course import corpus, embedding
+from evaluate_retrieval.reading import places
+from evaluate_retrieval.searching import embedding
 
-sys.path.insert(0, str(corpus.ROOT / "scripts/site"))
+sys.path.insert(0, str(places.ROOT / "scripts/site"))
 import browser as script
 
-RULES = importlib.util.spec_from_file_location("rules", corpus.ROOT / "conftest.py")
+RULES = importlib.util.spec_from_file_location("rules", places.ROOT / "conftest.py")
 rules = importlib.util.module_from_spec(RULES)
 RULES.loader.exec_module(rules)
-LESSON = corpus.ROOT / "notebooks/02-text-evaluation.ipynb"
+LESSON = places.ROOT / "notebooks/02-text-evaluation.ipynb"
 WIDGET = "window.jupyterapp.shell.currentWidget"
 CELLS = f"{WIDGET}.content.model.toJSON()"
 READY = f"window.jupyterapp && {WIDGET} && {WIDGET}.content.model"
@@ -32,7 +33,8 @@ RUN = """window.ran = false;
 window.jupyterapp.commands.execute("notebook:run-all-cells")
   .then(() => { window.ran = true; }); 0"""
 OWN_TEXT = "meine DAG ist rot, ¿por qué?"
-MAKE_VECTOR = f"""from course import embedding, in_browser
+MAKE_VECTOR = f"""from course import in_browser
+from evaluate_retrieval.searching import embedding
 await in_browser.make_vector({OWN_TEXT!r})
 print(embedding.embed([{OWN_TEXT!r}])[0].tolist())"""
 ASK = """async ([kernel, code]) => {
@@ -132,7 +134,7 @@ def test_each_link_leads_to_a_page_of_the_site(edition):
     assert len(links) > 30
     for link in links:
         page = link.removeprefix("#page=").removeprefix(script.APP).split("#")[0]
-        source = corpus.ROOT / page
+        source = places.ROOT / page
         assert (
             source.with_suffix(".ipynb").is_file()
             or source.with_suffix(".md").is_file()
@@ -149,7 +151,7 @@ def test_other_notebooks_run_without_what_a_browser_lacks(edition, wheel, tmp_pa
     clean = {name: os.environ[name] for name in os.environ if name not in names}
     clean["COURSE_RESULTS"] = str(tmp_path)
     clean["ELASTICSEARCH_URL"] = "http://127.0.0.1:9"  # where no node answers
-    program = corpus.ROOT / "tests/as_in_browser.py"
+    program = places.ROOT / "tests/as_in_browser.py"
     lock = edition / "pyodide/pyodide-lock.json"
     command = [sys.executable, program, wheel, lock, *paths]
     run = {"cwd": tmp_path, "env": clean, "capture_output": True}

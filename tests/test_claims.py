@@ -16,7 +16,8 @@ import nbformat
 import pytest
 from notebook_cells import NOTEBOOKS
 
-from course import corpus, exercises
+from course import exercises
+from evaluate_retrieval.reading.places import ROOT
 
 NUMBER = r"-?\d+(?:[.,]\d+)*"
 DECIMAL = re.compile(r"(?<![\w.,-])-?\d+\.\d+(?!\w|\.\d|,\d)")  # a full stop may follow
@@ -114,7 +115,7 @@ def read(path):
 
 PAGES = {path.stem: path for path in NOTEBOOKS}
 CLAIMS, OTHERS = [], []
-for path in sorted((corpus.ROOT / "tests" / "claims").glob("*.toml")):
+for path in sorted((ROOT / "tests" / "claims").glob("*.toml")):
     assert path.stem in {"README", *PAGES}
     listed = tomllib.loads(path.read_text("utf-8"))
     CLAIMS += [claim | {"page": path.stem} for claim in listed.get("claim", [])]
@@ -139,7 +140,7 @@ WORDS = {  # how a sentence says a verdict
 def sentences_of(page):
     """The sentences that people quote of a page: of a notebook its closing box."""
     if page == "README":
-        text = (corpus.ROOT / "README.md").read_text("utf-8")
+        text = (ROOT / "README.md").read_text("utf-8")
         text = re.sub(r"(?s)```.*?```|<picture>.*?</picture>", "", text)
         start, _, after = text.partition("## Two commands")
         findings = after.partition("## What we found")[2]

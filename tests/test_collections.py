@@ -17,7 +17,10 @@ import sums
 from their_collections import COLLECTIONS, prepared
 
 import utils
-from course import corpus, scoring
+from course import our_data
+from evaluate_retrieval.reading import corpus, places
+from evaluate_retrieval.reading.files import file_hash
+from evaluate_retrieval.searching import scoring
 
 CONTENT = b"".join(b"line %d of a collection\n" % n for n in range(500))
 SHA = hashlib.sha256(CONTENT).hexdigest()
@@ -42,7 +45,7 @@ def site(tmp_path, monkeypatch):
         def log_message(self, *args):
             pass
 
-    monkeypatch.setattr(corpus, "CACHE", tmp_path)
+    monkeypatch.setattr(places, "CACHE", tmp_path)
     monkeypatch.setattr(prepare_collections, "PREPARED", tmp_path / "prepared")
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
         site.content, site.announced, site.asked = CONTENT, len(CONTENT), []
@@ -90,13 +93,13 @@ def test_a_folder_of_ones_own_is_prepared_where_it_is_whole_and_nothing_is_fetch
     folder.mkdir(parents=True)
     for name, content in VASWANI.items():
         (folder / name).write_text(content)
-        files[f"vaswani/{name}"] = {"sha256": corpus.file_hash(folder / name)}
+        files[f"vaswani/{name}"] = {"sha256": file_hash(folder / name)}
     assert fetch_collections.main(tmp_path / "own", files, site.address) == 1
     assert "cacm/b.txt: missing" in capsys.readouterr().out
     [ready] = (tmp_path / "prepared").iterdir()
     assert ready.name == "vaswani"
-    assert corpus.load_documents(ready)[0]["text"] == "a lamp"
-    queries, qrels = corpus.load_judged_queries(ready)
+    assert our_data.load_documents(ready)[0]["text"] == "a lamp"
+    queries, qrels = our_data.load_judged_queries(ready)
     assert (queries["question"].tolist(), qrels) == (["LIGHT"], [{"1": 1}])
     assert not site.asked
 

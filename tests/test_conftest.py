@@ -6,7 +6,7 @@ import sys
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
 DRAWS = """import pandas as pd
 from course import plots
@@ -17,7 +17,7 @@ ALT = "T. x: a 0.500, b 0.250."
 def nbval(*words):
     """What pytest prints from the root."""
     command = [sys.executable, "-m", "pytest", "--nbval", "-q", *words]
-    return subprocess.run(command, cwd=corpus.ROOT, capture_output=True, text=True)
+    return subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
 
 
 def test_the_alt_text_of_a_figure_is_compared_with_a_tolerance(tmp_path):

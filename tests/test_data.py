@@ -9,9 +9,10 @@ import data_card
 import pandas as pd
 import pytest
 
-from course import corpus, essays, llm
+from course import essays, llm, our_data
+from evaluate_retrieval.reading import corpus
 
-DATA = corpus.ROOT / "data"
+DATA = our_data.FOLDER
 ROWS = {  # how many, and the columns that tell them apart, where no notebook counts
     "answer-coverage.csv": (304, "query_id fact"),
     "es/queries-on-english-records.csv": (486, "query_id"),
@@ -29,7 +30,7 @@ def read(name):
 def judged(folder):
     """Judged queries, and grades of their documents. Ids that no record has warn."""
     with warnings.catch_warnings(action="error"):
-        return corpus.load_judged_queries(folder)
+        return our_data.load_judged_queries(folder)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -42,10 +43,10 @@ def test_a_table_has_all_its_rows_and_each_once(name):
 
 @pytest.mark.parametrize("folder", [DATA, DATA / "es"], ids=lambda path: path.name)
 def test_records_have_the_ids_of_the_recipe_and_queries_their_course(folder):
-    documents = corpus.load_documents(folder)
+    documents = our_data.load_documents(folder)
     ids = [document["id"] for document in documents]
     assert corpus.unique_ids(documents) == ids
-    assert {*corpus.load_ground_truth(folder)["document"]} == {*ids}
+    assert {*our_data.load_ground_truth(folder)["document"]} == {*ids}
     assert not judged(folder)[0].empty
     for document in documents:
         assert list(document) == corpus.FIELDS
@@ -59,7 +60,7 @@ def test_records_have_the_ids_of_the_recipe_and_queries_their_course(folder):
 
 def test_ids_in_a_table_are_those_of_another():
     """In these tables no notebook would miss one."""
-    documents = {document["id"] for document in corpus.load_documents(DATA)}
+    documents = {document["id"] for document in our_data.load_documents(DATA)}
     questions = {*read("ground-truth-data.csv")["question"]}
     assert {*read("gate.csv")["document"]} <= documents
     assert {*read("es/questions-on-english-records.csv")["english"]} <= questions

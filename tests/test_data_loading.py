@@ -1,4 +1,4 @@
-"""course/corpus.py: how files are read, ids, needs, and which queries choose.
+"""reading.corpus, our_data: how files are read, ids, needs, which queries choose.
 
 Errors name file, row, line and column. Warnings have a count."""
 
@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utils
-from course import corpus
+from course import our_data
+from evaluate_retrieval.reading import corpus, files, splits
 
 ROWS = [
     ["Yes, until week four.", "General", "Can I join late?", "a", "d1"],
@@ -25,9 +26,9 @@ QUESTIONS = "question,course,document\n"
 JUDGED = "query_id,query,course,kind,document,grade\n"
 GOOD = f"{JUDGED}q1,Why?,a,typo,d1,2\nq2,How?,b,short,d3,0\nq1,Why?,a,typo,d2,1\n"
 FILES = {
-    "documents": ("documents-with-ids.json", corpus.load_documents),
-    "questions": ("ground-truth-data.csv", corpus.load_ground_truth),
-    "judged": ("judged-queries.csv", corpus.load_judged_queries),
+    "documents": ("documents-with-ids.json", our_data.load_documents),
+    "questions": ("ground-truth-data.csv", our_data.load_ground_truth),
+    "judged": ("judged-queries.csv", our_data.load_judged_queries),
 }
 
 
@@ -47,19 +48,19 @@ def test_files_are_in_the_named_folder_with_or_without_a_mark(tmp_path, monkeypa
     for place in (str(own), own.name):  # in the shell's folder, too
         monkeypatch.setenv("COURSE_DATA", place)
         with warnings.catch_warnings(action="error"):
-            assert corpus.load_documents() == DOCUMENTS
-            assert corpus.load_ground_truth()["document"].tolist() == ["d3"]
-    assert len(corpus.load_documents(corpus.ROOT / "data")) > 3  # an argument is first
+            assert our_data.load_documents() == DOCUMENTS
+            assert our_data.load_ground_truth()["document"].tolist() == ["d3"]
+    assert len(our_data.load_documents(our_data.FOLDER)) > 3  # an argument is first
     monkeypatch.chdir(tmp_path)  # as a kernel, which starts beside its notebook
     monkeypatch.setenv("PWD", str(tmp_path / "shell"))
     monkeypatch.setenv("COURSE_RESULTS", "mine")
-    assert corpus.results_folder() == tmp_path / "shell" / "mine"
+    assert our_data.results_folder() == tmp_path / "shell" / "mine"
 
 
 def test_a_missing_file_is_named_but_nobody_has_to_judge(tmp_path):
     with pytest.raises(FileNotFoundError, match="documents-with"):
-        corpus.load_documents(tmp_path)
-    assert [len(part) for part in corpus.load_judged_queries(tmp_path)] == [0, 0]
+        our_data.load_documents(tmp_path)
+    assert [len(part) for part in our_data.load_judged_queries(tmp_path)] == [0, 0]
 
 
 DOUBTFUL = {  # of which file, its content, and how many are read
@@ -115,9 +116,9 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     lines = 'document,note,question,course\nNA,007,"Why,\r\nand ""how""?",1e5\n'
     write(tmp_path, questions=lines)
     (tmp_path / "documents-with-ids.json").unlink()  # there is nothing to check by
-    [row] = corpus.load_ground_truth(tmp_path).to_numpy().tolist()
+    [row] = our_data.load_ground_truth(tmp_path).to_numpy().tolist()
     assert row == ["NA", "007", 'Why,\r\nand "how"?', "1e5"]
-    queries, qrels = corpus.load_judged_queries(write(tmp_path))
+    queries, qrels = our_data.load_judged_queries(write(tmp_path))
     # no record answers the second: it is a need of its own
     assert queries.to_numpy().tolist() == [
         ["q1", "Why?", "a", "typo", "d1", ""],
@@ -130,13 +131,13 @@ def test_rows_of_deleted_documents_are_counted_and_left_out(tmp_path):
     questions = f"{QUESTIONS}A,a,d1\nB,a,d7\nC,a,d2\nD,b,d8\n"  # half of them
     write(tmp_path, questions=questions, judged=f"{GOOD}q2,How?,b,short,d8,2\n")
     with pytest.warns(UserWarning, match=r"data\.csv: 2 rows name a document"):
-        assert corpus.load_ground_truth(tmp_path)["question"].tolist() == ["A", "C"]
+        assert our_data.load_ground_truth(tmp_path)["question"].tolist() == ["A", "C"]
     with pytest.warns(UserWarning, match=r"queries\.csv: 1 rows name a document"):
-        assert corpus.load_judged_queries(tmp_path)[1][1] == {"d3": 0}
+        assert our_data.load_judged_queries(tmp_path)[1][1] == {"d3": 0}
     header = QUESTIONS.replace("document", "document,also")
     write(tmp_path, questions=f"{header}Why?,a,d1,d2 gone\nFee?,b,d3,\n")
     with pytest.warns(UserWarning, match="1 ids in the column also"):
-        truth = corpus.load_ground_truth(tmp_path)
+        truth = our_data.load_ground_truth(tmp_path)
     assert utils.right_answers(truth) == [{"d1", "d2"}, "d3"]
 
 
@@ -159,18 +160,18 @@ def many_judged(n=300):
 
 def folds_by_id(qrels):
     """The fold of each judged query, a Series."""
-    return corpus.divide(judged_by(**qrels))[0].set_index("query_id")["fold"]
+    return splits.divide(judged_by(**qrels))[0].set_index("query_id")["fold"]
 
 
 def test_what_is_added_or_removed_moves_no_other_query():
     # for all time
-    assert corpus.folds_of([*"abcde"], 2).tolist() == [1, 0, 0, 1, 1]
-    truth = corpus.load_ground_truth()
+    assert splits.folds_of([*"abcde"], 2).tolist() == [1, 0, 0, 1, 1]
+    truth = our_data.load_ground_truth()
     fewer = truth.sample(frac=0.9, random_state=1)
-    first, second = corpus.split_by_document(fewer)
+    first, second = splits.split_by_document(fewer)
     assert len(first) + len(second) == len(fewer)
     assert not {*first["need"]} & {*second["need"]}
-    first_of_all, second_of_all = corpus.split_by_document(truth)
+    first_of_all, second_of_all = splits.split_by_document(truth)
     assert {*first["document"]} <= {*first_of_all["document"]}
     assert {*second["document"]} <= {*second_of_all["document"]}
     before = folds_by_id(many_judged())
@@ -190,14 +191,14 @@ def test_documents_that_answer_the_same_questions_stay_together():
 
 def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_kept():
     judged = judged_by(**many_judged())
-    development, test = corpus.divide(judged)
+    development, test = splits.divide(judged)
     assert development is test
-    development, test = corpus.divide(judged_by(**many_judged(corpus.MANY)))
+    development, test = splits.divide(judged_by(**many_judged(splits.MANY)))
     assert not {*development["need"]} & {*test["need"]}
-    assert 0.4 < len(test) / corpus.MANY < 0.6
-    assert len(development) + len(test) == corpus.MANY  # each query is in one half
+    assert 0.4 < len(test) / splits.MANY < 0.6
+    assert len(development) + len(test) == splits.MANY  # each query is in one half
     own = judged.assign(split=["test", "dev", "train"] * 100)
-    development, test = corpus.divide(own)
+    development, test = splits.divide(own)
     assert (len(development), {*development["split"]}) == (200, {"dev", "train"})
     assert (len(test), {*test["split"]}) == (100, {"test"})
 
@@ -205,12 +206,12 @@ def test_few_judged_queries_are_cross_fitted_many_are_halved_and_own_splits_are_
 def test_answered_and_unanswered_queries_are_not_swapped(tmp_path):
     rows = ["q0,A,a,k,d1,1", "q1,B,a,k,d2,1", "q2,C,a,k,d1,0", "q2,C,a,k,d2,0"]
     write(tmp_path, judged=JUDGED + "\n".join(rows))
-    _, test, unanswered = corpus.load_splits(tmp_path)
+    _, test, unanswered = our_data.load_splits(tmp_path)
     assert unanswered["query_id"].tolist() == ["q2"]
     assert test["judged"]["query_id"].tolist() == ["q0", "q1"]
     write(tmp_path, judged=JUDGED + "\n".join([rows[0], *rows[2:]]))
     with pytest.warns(UserWarning, match=r"^1 judged .* one need"):
-        assert "judged" not in corpus.load_splits(tmp_path)[1]
+        assert "judged" not in our_data.load_splits(tmp_path)[1]
 
 
 # --- Ids and cells -----------------------------------------------------------
@@ -233,4 +234,4 @@ def test_unique_ids_tell_all_but_copies_apart_in_any_order(data, endings, start)
 def test_a_text_that_a_spreadsheet_would_compute_is_written_as_text():
     texts = ["=1+1", "-v flag", "＝1", "'=1", "a;=1", "-0.5", "a = b; c"]
     cells = ["'=1+1", "'-v flag", "'＝1", "''=1", "a;'=1", "-0.5", "a = b; c"]
-    assert [*map(corpus.text_cell, texts)] == cells
+    assert [*map(files.text_cell, texts)] == cells

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 
 import utils
-from course import corpus, elastic
+from course import elastic, our_data
+from evaluate_retrieval.reading import places
 
 pytestmark = pytest.mark.elasticsearch
 FIELDS = ["question", "text", "section"]
@@ -22,9 +23,9 @@ TYPES = dict.fromkeys(FIELDS, "text") | dict.fromkeys(("course", "id"), "keyword
 TYPES["date"] = "date"
 MAPPINGS = {"properties": {field: {"type": type_} for field, type_ in TYPES.items()}}
 BODY = elastic.match_query(FIELDS)
-DOCUMENTS = corpus.load_documents()
+DOCUMENTS = our_data.load_documents()
 QUESTION = DOCUMENTS[0]["question"]
-GROUND_TRUTH = corpus.load_ground_truth().sample(30, random_state=1)
+GROUND_TRUTH = our_data.load_ground_truth().sample(30, random_state=1)
 ODD = ["([{<\"' AND OR NOT", "\\ / * ? ~ ^ : + - && || !", "🎉", "\x00\n\t", "\ud800"]
 ODD += ['"}}\n{"index": "x"}']
 es = pytest.fixture(scope="session")(elastic.connect_elasticsearch)
@@ -95,10 +96,10 @@ RECORDED = ["02-text", "03-vector", "more/10-a-ladder", "more/11-better"]
 @pytest.mark.parametrize("name", RECORDED)
 def test_without_a_node_the_cells_have_the_committed_outputs(name):
     """Where none is, nbval itself replays: so this is for machines that have one."""
-    [path] = (corpus.ROOT / "notebooks").glob(f"{name}*.ipynb")
-    words = f"-m pytest -q --nbval -p no:cacheprovider {path.relative_to(corpus.ROOT)}"
+    [path] = (places.ROOT / "notebooks").glob(f"{name}*.ipynb")
+    words = f"-m pytest -q --nbval -p no:cacheprovider {path.relative_to(places.ROOT)}"
     without = {"ELASTICSEARCH_URL": "http://127.0.0.1:9", "REQUIRE_ELASTICSEARCH": ""}
-    options = {"cwd": corpus.ROOT, "env": os.environ | without, "text": True}
+    options = {"cwd": places.ROOT, "env": os.environ | without, "text": True}
     ran = subprocess.run(
         [sys.executable, *words.split()], capture_output=True, **options
     )

@@ -18,7 +18,9 @@ import numpy as np
 import pooch
 import pytest
 
-from course import corpus, embedding, onnx_model
+from course import our_data
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.searching import embedding, onnx_model
 
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
 FOLDER = embedding.MODELS / onnx_model.NAME
@@ -56,7 +58,7 @@ def encoded(cache, monkeypatch):
 
 def test_vectors_are_those_of_sentence_transformers_and_in_order(cache):
     """500 texts of ours: two languages, others, empty and too long ones."""
-    documents = corpus.load_documents()[::3] + corpus.load_documents("data/es")[::2]
+    documents = our_data.load_documents()[::3] + our_data.load_documents("data/es")[::2]
     texts = [corpus.heading_and_text(document) for document in documents][:470]
     texts += [*ODD_TEXTS, "Wie melde ich mich an?", "締め切りはいつですか"]
     texts += ["x" * n for n in range(1, 500 - len(texts) + 1)]

@@ -8,7 +8,8 @@ import sys
 import hops
 
 import utils
-from course import calls, corpus
+from evaluate_retrieval.measuring import calls
+from evaluate_retrieval.reading import places
 
 
 def test_every_public_function_has_an_example_that_holds():
@@ -43,6 +44,10 @@ assert not heavy & {*sys.modules}, heavy & {*sys.modules}
 
 
 def test_importing_changes_no_setting_and_loads_no_model_package():
-    modules = [f"course.{path.stem}" for path in corpus.ROOT.glob("course/[a-z]*.py")]
+    paths = [*places.ROOT.glob("course/[a-z]*.py")]
+    paths += places.ROOT.glob("evaluate_retrieval/*/[a-z]*.py")
+    modules = [
+        ".".join(path.relative_to(places.ROOT).with_suffix("").parts) for path in paths
+    ]
     command = [sys.executable, "-W", "ignore", "-c", IMPORTS, "utils", *modules]
-    subprocess.run(command, check=True, cwd=corpus.ROOT)
+    subprocess.run(command, check=True, cwd=places.ROOT)

@@ -8,7 +8,7 @@ import pytest
 from handmade import ask, fixed
 
 import utils
-from course import experiments, intervals, pooling
+from evaluate_retrieval.measuring import comparing, intervals, metric, tuning
 
 THREE = ask("one", "two", "three", document=["a", "b", "c"])
 
@@ -24,7 +24,7 @@ def cross_fit():
 
         return search
 
-    return lambda *tables, **more: experiments.cross_fit(
+    return lambda *tables, **more: tuning.cross_fit(
         build, ["wrong", "right"], *tables, k=2, **more
     )
 
@@ -67,41 +67,41 @@ def test_where_all_queries_are_in_one_fold_the_first_setting_is_taken(
 
 def test_no_setting_to_tune_is_an_error():
     with pytest.raises(ValueError, match="no setting is given"):
-        experiments.cross_fit(fixed, [], THREE, THREE)
+        tuning.cross_fit(fixed, [], THREE, THREE)
 
 
 def test_two_estimates_are_the_raw_and_the_condensed_list():
     """b and c answer the query, and x and y were never judged."""
     queries = ask("q", document=[{"b": 2, "c": 1, "n": 0}])
-    both = pooling.two_estimates(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
+    both = metric.two_estimates(queries, [["x", "b", "y", "n", "c"]], k=3).loc[0]
     raw = utils.score(queries, [["x", "b", "y"]])["ndcg"].item()
     # refilled from below
     refilled = utils.score(queries, [["b", "n", "c"]])["ndcg"].item()
     columns = ["ndcg", "condensed", "judged_at_k"]
     assert both[columns].tolist() == pytest.approx([raw, refilled, 1 / 3])
-    short = pooling.two_estimates(queries, [["b", "x", ""]], k=3)
+    short = metric.two_estimates(queries, [["b", "x", ""]], k=3)
     assert short["judged_at_k"].item() == 1 / 2
 
 
 def test_rankings_are_kept_so_deep():
     """Other people's files are made with these."""
-    assert experiments.DEPTH == {"generated": 10, "judged": 100}
+    assert metric.DEPTH == {"generated": 10, "judged": 100}
 
 
 def test_differences_of_pairs_are_corrected_over_all_kinds():
     values = pd.DataFrame({"a": [1, 0.5, 1], "b": [0.5, 0, 0.5]})
     kinds = dict.fromkeys(["generated", "judged"], THREE)
     pairs = {"": ("a", "b")}
-    tables = experiments.pair_differences(dict.fromkeys(kinds, values), pairs, kinds)
-    assert [*tables] == [*experiments.LABELS.values()]
+    tables = comparing.pair_differences(dict.fromkeys(kinds, values), pairs, kinds)
+    assert [*tables] == [*metric.LABELS.values()]
     for table in tables.values():  # alone p is 2 / 8
         assert table[["difference", "p"]].to_numpy().tolist() == [[0.5, 0.5]]
 
 
 def test_times_are_milliseconds_of_one_query(monkeypatch):
     clock = SimpleNamespace(perf_counter=iter([1, 1.6]).__next__)
-    monkeypatch.setattr(experiments, "time", clock)
-    _, times = experiments.timed_rankings({"one": fixed("a", "b", "c")}, THREE, k=1)
+    monkeypatch.setattr(metric, "time", clock)
+    _, times = metric.timed_rankings({"one": fixed("a", "b", "c")}, THREE, k=1)
     assert times.to_dict() == pytest.approx({"one": 200})
 
 
@@ -111,7 +111,7 @@ def test_a_leaderboard_resamples_documents():
     hits = np.repeat(np.random.default_rng(1).random(120) < 0.6, 5)
     rankings = {"mine": np.where(hits, documents, "x")[:, None]}
     queries = ask(*documents, document=documents)
-    scores = experiments.scores_of(rankings, queries, k=1)
-    board = experiments.leaderboard(scores, queries)
+    scores = metric.scores_of(rankings, queries, k=1)
+    board = comparing.leaderboard(scores, queries)
     interval = intervals.confidence_interval(hits, documents)
     assert board.loc["mine", ["low", "high"]].tolist() == pytest.approx(interval)

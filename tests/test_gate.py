@@ -9,8 +9,22 @@ import pytest
 from bs4 import BeautifulSoup
 from mistune import create_markdown
 
-from evaluate_retrieval import gate, pairs
-from evaluate_retrieval.measures import Measure, measures_of
+from evaluate_retrieval.measuring import pairs
+from evaluate_retrieval.measuring.baseline import (
+    BASELINE,
+    WORDS,
+    Kept,
+    Outcome,
+    markdown,
+    outcomes_as_json,
+    outcomes_of,
+    read_baseline,
+    summary_lines,
+    worst_code,
+    write_baseline,
+    write_summary,
+)
+from evaluate_retrieval.measuring.metric import Measure, measures_of
 
 N = 60
 IDS = [f"d{number}" for number in range(N)]
@@ -34,7 +48,7 @@ def kept(qrels, ranks, needs=None, first="other0", queries=IDS, measure=OURS):
     others = {id_: 0 for ids in rankings.values() for id_ in ids if "other" in id_}
     judged = {query: others | qrels[query] for query in queries}
     table = table.assign(need=needs or list(queries))
-    return gate.Kept("own: mine", table, rankings, judged, measure)
+    return Kept("own: mine", table, rankings, judged, measure)
 
 
 def generated(*row):
@@ -124,18 +138,18 @@ ALL += [("generated", *row) for row in OF_GENERATED]
 
 @pytest.mark.parametrize(("kind", "before", "now", "options", "code", "phrase"), ALL)
 def test_what_the_gate_says(kind, before, now, options, code, phrase):
-    outcomes = gate.outcomes_of({kind: before}, {kind: now}, **options)
-    text = "\n".join(gate.summary_lines(outcomes))
-    assert gate.outcomes_as_json(outcomes)["code"] == code
+    outcomes = outcomes_of({kind: before}, {kind: now}, **options)
+    text = "\n".join(summary_lines(outcomes))
+    assert outcomes_as_json(outcomes)["code"] == code
     names = "'own: mine' against 'own: mine'"
-    assert text.startswith(f"{kind}: {gate.WORDS[code]}: {names}\n")
+    assert text.startswith(f"{kind}: {WORDS[code]}: {names}\n")
     assert phrase in text
-    assert f"## Search: {gate.WORDS[code].capitalize()}" in gate.markdown(outcomes)
+    assert f"## Search: {WORDS[code].capitalize()}" in markdown(outcomes)
 
 
 def test_an_error_counts_before_a_loss_and_a_loss_before_doubt():
-    outcomes = [gate.Outcome("judged", code, ("a", "a")) for code in (0, 2, 1, 3)]
-    assert [gate.worst_code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
+    outcomes = [Outcome("judged", code, ("a", "a")) for code in (0, 2, 1, 3)]
+    assert [worst_code(outcomes[:n]) for n in (1, 2, 3, 4)] == [0, 2, 1, 3]
 
 
 @pytest.mark.parametrize("anytime", [False, True])
@@ -143,7 +157,7 @@ def test_a_query_counts_once_or_as_its_weight_says(anytime):
     worse = kept(JUDGED, [3] * 30 + [1] * 30, ["big"] * 31 + IDS[31:])
     for weights, difference in [(np.ones(N), -0.25), ([3] * 30 + [1] * 30, -0.375)]:
         now = replace(worse, queries=worse.queries.assign(weight=weights))
-        [outcome] = gate.outcomes_of({"judged": GOOD}, {"judged": now}, anytime=anytime)
+        [outcome] = outcomes_of({"judged": GOOD}, {"judged": now}, anytime=anytime)
         assert outcome.figures["difference"] == pytest.approx(difference)
         assert outcome.figures["low"] < difference < outcome.figures["high"]
 
@@ -153,8 +167,8 @@ def test_it_names_the_queries_that_lost_and_their_first_ids():
     ranks[59] = 1  # which gains most
     before, now = kept(JUDGED, [1] * 48 + [3] * 12), kept(JUDGED, ranks)
     now.queries.loc[0, "question"] = "why\nnot?"
-    [outcome] = gate.outcomes_of({"judged": before}, {"judged": now})
-    text = "\n".join(gate.summary_lines([outcome]))
+    [outcome] = outcomes_of({"judged": before}, {"judged": now})
+    text = "\n".join(summary_lines([outcome]))
     lost = [row["query_id"] for row in outcome.largest["losses"]]
     gains = [row["gain"] for row in outcome.largest["gains"]]
     assert lost == ["d1", "d0", "d2"]
@@ -169,12 +183,12 @@ def test_a_kind_of_query_that_one_run_lacks():
         {"judged": GOOD, "generated": generated(GENERATED, 1)},
         {"judged": GOOD},
     )
-    outcomes = gate.outcomes_of(pair, judged)
-    text = "\n".join(gate.summary_lines(outcomes))
-    assert gate.worst_code(outcomes) == ERROR
+    outcomes = outcomes_of(pair, judged)
+    text = "\n".join(summary_lines(outcomes))
+    assert worst_code(outcomes) == ERROR
     assert "The baseline has generated queries, and this run has none." in text
-    assert "Search: Error" in gate.markdown(outcomes)
-    [outcome] = gate.outcomes_of(judged, pair)
+    assert "Search: Error" in markdown(outcomes)
+    [outcome] = outcomes_of(judged, pair)
     sentence = "The baseline has no generated queries: they are not compared."
     assert (outcome.code, outcome.sentences[-1]) == (NOT_WORSE, sentence)
 
@@ -188,17 +202,17 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     deep = {id_: [f"x{place}" for place in range(100)] for id_ in IDS}
     judged = replace(kept(qrels, 1, TENS), rankings=deep)
     kinds = {"judged": judged, "generated": generated(GENERATED, 2)}
-    path = gate.write_baseline(tmp_path / gate.BASELINE, kinds, "run 1")
+    path = write_baseline(tmp_path / BASELINE, kinds, "run 1")
     content = path.read_bytes()
     assert content[4:8] == bytes(4)  # where gzip writes the time
     backwards = {kind: kinds[kind] for kind in reversed(kinds)}
-    assert gate.write_baseline(path, backwards, "run 1").read_bytes() == content
-    baseline = gate.read_baseline(path)
+    assert write_baseline(path, backwards, "run 1").read_bytes() == content
+    baseline = read_baseline(path)
     again = baseline["judged"]
     assert (again.search, again.qrels) == (judged.search, judged.qrels)
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert again.rankings == deep
-    assert gate.worst_code(gate.outcomes_of(baseline, kinds)) == NOT_WORSE
+    assert worst_code(outcomes_of(baseline, kinds)) == NOT_WORSE
 
 
 SPOILT = {  # what becomes of the text in the file
@@ -213,8 +227,8 @@ SPOILT = {  # what becomes of the text in the file
 
 
 def test_a_damaged_or_foreign_baseline_is_one_sentence(tmp_path):
-    path = tmp_path / gate.BASELINE
-    gate.write_baseline(path, {"judged": GOOD}, "run 1")
+    path = tmp_path / BASELINE
+    write_baseline(path, {"judged": GOOD}, "run 1")
     content = path.read_bytes()
     text = gzip.decompress(content).decode()
     damaged = content[:60] + bytes([content[60] ^ 255]) + content[61:]
@@ -224,7 +238,7 @@ def test_a_damaged_or_foreign_baseline_is_one_sentence(tmp_path):
     for problem, content in contents.items():
         path.write_bytes(content)
         with pytest.raises(ValueError, match="To make one: ") as caught:
-            gate.read_baseline(path)
+            read_baseline(path)
         message = str(caught.value)
         assert message.startswith(f"{path}: it is damaged, of another "), problem
 
@@ -240,10 +254,10 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
     now = replace(kept(JUDGED, 3), search=HOSTILE)
     now.queries["question"] = HOSTILE
     now.rankings["d0"][0] = HOSTILE
-    [outcome] = gate.outcomes_of({"judged": GOOD}, {"judged": now})
-    assert "\x1b" not in "".join(gate.summary_lines([outcome]))
+    [outcome] = outcomes_of({"judged": GOOD}, {"judged": now})
+    assert "\x1b" not in "".join(summary_lines([outcome]))
     render = create_markdown(escape=False, plugins=["table", "strikethrough", "url"])
-    page = BeautifulSoup(render(gate.markdown([outcome])), "html.parser")
+    page = BeautifulSoup(render(markdown([outcome])), "html.parser")
     verdict, losses = page.find_all("table")
     row = verdict.find_all("tr")[1].find_all("td")
     plain = HOSTILE.replace("\n", " ").replace("\x1b", "")
@@ -260,8 +274,8 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
 def test_the_summary_is_added_to_a_file(tmp_path):
     path = tmp_path / "job.md"
     path.write_text("before\n")
-    gate.write_summary(gate.outcomes_of({"judged": GOOD}, {"judged": GOOD}), path)
-    gate.write_summary("no <b>", path)
+    write_summary(outcomes_of({"judged": GOOD}, {"judged": GOOD}), path)
+    write_summary("no <b>", path)
     text = path.read_text()
     assert text.startswith("before\n## Search: Not worse\n")
     assert text.endswith("\n**The gate: error.** no &#60;b&#62;\n")

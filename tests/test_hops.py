@@ -4,7 +4,8 @@ import hops
 import pytest
 from their_collections import folder, prepared
 
-from course import corpus, llm
+from course import llm
+from evaluate_retrieval.reading import corpus
 
 DOCUMENTS = [
     {"id": id_, "question": title, "text": text, "section": "", "course": "all"}

@@ -6,26 +6,35 @@ from graphlib import TopologicalSorter
 
 import pytest
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
+LIBRARY = "evaluate_retrieval"
+# from the ground up: a wing imports those before it, and itself
+WINGS = ["words", "reading", "searching", "measuring", "judging", "commands"]
+WINGS = [f"{LIBRARY}/{wing}" for wing in WINGS]
 BELOW = {  # of each room: what it may import, beside what is in it
     "utils": set(),
-    "course": {"utils"},
-    "evaluate_retrieval": {"course", "utils"},
-    "notebooks/more": {"evaluate_retrieval", "course", "utils"},
-    "notebooks": {"evaluate_retrieval", "course", "utils"},
+    **{wing: {"utils", *WINGS[:n]} for n, wing in enumerate(WINGS)},
+    LIBRARY: {"utils", *WINGS},
+    "course": {"utils", LIBRARY, *WINGS},
+    "notebooks/more": {"utils", LIBRARY, *WINGS, "course"},
+    "notebooks": {"utils", LIBRARY, *WINGS, "course"},
 }
 # who may read the environment: settings that docs/settings.md names, once each
-READERS = {"__main__", "corpus", "elastic", "embedding", "llm", "terminal"}
+READERS = {"__main__", "places", "our_data", "elastic", "embedding", "llm", "terminal"}
 VAGUE = {"found", "said", "some", "about", "known", "asked", "other", "others"}
 VAGUE |= {"both", "wanted", "one", "ones", "left", "rest", "thing", "things"}
-# of each module, by room and name: its syntax tree
+# of each module, by room and name: its syntax tree. Folders in a room are rooms
+PATHS = {
+    "utils": [places.ROOT / "utils.py"],
+    **{room: [*(places.ROOT / room).glob("*.py")] for room in BELOW if room != "utils"},
+}
 MODULES = {
     (room, path.stem): ast.parse(path.read_text("utf-8"))
-    for room in BELOW
-    for path in corpus.ROOT.glob("utils.py" if room == "utils" else f"{room}/*.py")
+    for room, paths in PATHS.items()
+    for path in paths
 }
-ROOM_OF = {name: room for room, name in MODULES}
+ROOM_OF = {name: room for room, name in MODULES if room.startswith("notebooks")}
 
 
 def names_in(node):
@@ -37,19 +46,34 @@ def names_in(node):
     return []
 
 
+def module_of(name):
+    """The module of ours that an imported name is, or is in: room and name, or None."""
+    parts = name.split(".")
+    if name == "utils" or name.startswith(f"{LIBRARY}.utils"):  # see its __init__.py
+        return "utils", "utils"
+    for n in range(len(parts), 0, -1):
+        room = "/".join(parts[: n - 1])
+        if (room, parts[n - 1]) in MODULES:
+            return room, parts[n - 1]
+        if ("/".join(parts[:n]), "__init__") in MODULES:
+            return "/".join(parts[:n]), "__init__"
+    return (ROOM_OF[parts[0]], parts[0]) if parts[0] in ROOM_OF else None
+
+
 def imports_of(tree):
     """The modules of ours that a module imports: pairs of room and name."""
-    pairs = set()
-    for node in ast.walk(tree):
-        for name in names_in(node):
-            top, *names = name.split(".")
-            if name.startswith("course.utils"):  # see course/__init__.py
-                pairs.add(("utils", "utils"))
-            elif top in ("course", "evaluate_retrieval"):
-                pairs.add((top, names[0] if names else "__init__"))
-            elif ROOM_OF.get(top) in ("utils", "notebooks/more", "notebooks"):
-                pairs.add((ROOM_OF[top], top))
-    return pairs
+    names = [name for node in ast.walk(tree) for name in names_in(node)]
+    return {module_of(name) for name in names} - {None}
+
+
+def test_every_module_of_the_library_and_of_the_course_is_in_a_room():
+    there = {
+        path
+        for room in (LIBRARY, "course", "notebooks")
+        for path in (places.ROOT / room).rglob("*.py")
+    }
+    outside = there - {path for paths in PATHS.values() for path in paths}
+    assert not [path for path in outside if path.parent.name != "solutions"]
 
 
 @pytest.mark.parametrize(("room", "name"), MODULES)
@@ -64,7 +88,7 @@ def test_there_is_no_circle():
 
 
 def test_each_module_has_its_line_in_the_page_of_the_house():
-    page = (corpus.ROOT / "docs" / "house.md").read_text("utf-8")
+    page = (places.ROOT / "docs" / "house.md").read_text("utf-8")
     names = {name for _, name in MODULES} - {"__init__"}
     assert not [name for name in names if f"`{name}`" not in page]
 
@@ -73,9 +97,9 @@ def test_each_module_has_its_line_in_the_page_of_the_house():
 def test_who_reads_the_environment_who_prints_and_whose_utils(room, name):
     code = ast.unparse(MODULES[room, name])
     assert not re.search(r"\.environ\b|\.getenv\b", code) or name in READERS
-    if room == "evaluate_retrieval" and name not in ("__main__", "serve"):
+    if room.startswith(LIBRARY) and name not in ("__main__", "serve"):
         assert not re.search(r"(?<![.\w])print\((?!.*file=)", code)
-    if room in ("course", "evaluate_retrieval"):  # it would be the user's
+    if room == "course" or room.startswith(LIBRARY):  # it would be the user's
         assert not re.search(r"(?m)^\s*(import utils|from utils)\b", code)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from course import intervals
+from evaluate_retrieval.measuring import intervals
 
 # two needs in a hundred lose all, and a gain that varies a little
 SPREADS = {

@@ -17,9 +17,10 @@ from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course import corpus, judging
-from course.judging import Judging, judge
-from evaluate_retrieval.judge import add, scale_of
+from evaluate_retrieval.commands.judge import add, scale_of
+from evaluate_retrieval.judging import grading
+from evaluate_retrieval.judging.grading import Judging, judge
+from evaluate_retrieval.reading import corpus, files
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -62,7 +63,7 @@ def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
     all_judged = folder / "judged-queries.csv"
     add(all_judged, path, older=pairs[:0])
     lines = [re.sub(r"[\r\n]+", " ", text) for text in texts]
-    for table in judging.last_grades(path).reset_index(), corpus.read_table(all_judged):
+    for table in grading.last_grades(path).reset_index(), files.read_csv(all_judged):
         assert table["query"].tolist() == lines
         assert table["grade"].tolist() == [*keys]
 
@@ -79,7 +80,7 @@ def test_u_goes_back_and_the_later_row_counts(tmp_path):
 def test_what_was_drawn_at_random_stays_so_where_it_is_judged_again(tmp_path):
     judged(tmp_path / "a", "0", PAIRS[:1].assign(drawn="random"))
     judged(tmp_path / "a", "2", PAIRS[:1].assign(drawn="pool"))
-    last = judging.last_grades(tmp_path / "a")
+    last = grading.last_grades(tmp_path / "a")
     assert last[["drawn", "grade"]].to_numpy().tolist() == [["random", "2"]]
 
 
@@ -87,7 +88,7 @@ def test_the_panel_says_what_is_not_stored_and_fetches_no_picture(tmp_path):
     items = PAIRS[["document"]][:2].assign(query="<b>")
     documents = [document | {"text": "![a](x.png)"} for document in DOCUMENTS]
     path = tmp_path / "gone" / "a.csv"
-    view = judging.panel(Judging(items, path), documents)
+    view = grading.panel(Judging(items, path), documents)
     assert "<b>&lt;b&gt;</b>" in view.page.value
     assert "<img" not in view.page.value
     view.buttons["2"].click()
@@ -119,7 +120,7 @@ def judge_and_add(path, prefix, n):
 
 
 def documents_in(path):
-    return set(corpus.read_table(path, [*corpus.JUDGED_COLUMNS, "grade"])["document"])
+    return set(files.read_csv(path, [*corpus.JUDGED_COLUMNS, "grade"])["document"])
 
 
 def test_people_who_judge_at_once_keep_all_grades(tmp_path):
@@ -192,12 +193,12 @@ def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(tmp_pa
     ann, ben = tmp_path / "judgements-ann.csv", tmp_path / "judgements-ben.csv"
     for file, keys in ((ann, "2"), (ben, "0"), (ann, "1")):
         add(path, judged(file, keys).path)
-    grades = corpus.read_table(path).set_index("document")["grade"].to_dict()
+    grades = files.read_csv(path).set_index("document")["grade"].to_dict()
     assert grades == {"a": "2", "d0": "0", "d1": "1"}
-    assert judging.last_grades(ann)["grade"].tolist() == ["2", "1"]
+    assert grading.last_grades(ann)["grade"].tolist() == ["2", "1"]
     ann.unlink()  # and begun again
     add(path, judged(ann, "00").path)
-    assert corpus.read_table(path)["grade"].tolist()[-2:] == ["0", "0"]
+    assert files.read_csv(path)["grade"].tolist()[-2:] == ["0", "0"]
 
 
 # --- In a terminal -----------------------------------------------------------------

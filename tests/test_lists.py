@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from course import corpus
-from evaluate_retrieval import lists
+from evaluate_retrieval.judging import next_pairs
+from evaluate_retrieval.reading import corpus
 
 RANKINGS = {"one": [["a", "b", "x"], ["c", "d", ""]], "two": [["a", "x"], ["d", "c"]]}
 
@@ -16,13 +16,16 @@ def queries_of(*documents):
 
 def test_what_the_leaders_show_at_the_same_rank_need_not_be_judged():
     unjudged = queries_of({}, {})
-    pairs = lists.judge_next(RANKINGS, unjudged, k=2)
+    pairs = next_pairs.judge_next(RANKINGS, unjudged, k=2)
     assert pairs["document"].tolist() == ["b", "x", "c", "d"]  # a is first in both
     assert list(pairs) == corpus.TO_JUDGE
     assert set(pairs["drawn"]) == {"next"}
     judged = queries_of({"a": 2, "b": 0}, {"c": 1})
-    assert lists.judge_next(RANKINGS, judged, k=2)["document"].tolist() == ["x", "d"]
+    assert next_pairs.judge_next(RANKINGS, judged, k=2)["document"].tolist() == [
+        "x",
+        "d",
+    ]
     twice = {"one": [["b", "a", "b"]], "two": [["b", "c", "a"]]}  # at its first rank
-    pairs = lists.judge_next(twice, unjudged[:1])
+    pairs = next_pairs.judge_next(twice, unjudged[:1])
     assert pairs["document"].tolist() == ["c", "a"]
-    assert lists.judge_next({"one": RANKINGS["one"]}, unjudged).empty
+    assert next_pairs.judge_next({"one": RANKINGS["one"]}, unjudged).empty

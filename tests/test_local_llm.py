@@ -15,7 +15,8 @@ import models
 import pytest
 from pydantic import BaseModel, Field
 
-from course import corpus, llm
+from course import llm
+from evaluate_retrieval.reading import places
 
 SMOL = "smollm2-135m-instruct-q4_1"
 
@@ -38,7 +39,7 @@ def server(tmp_path_factory):
 
     The environment leads to it, as `serve` says, and switches live calls on."""
     folder = tmp_path_factory.mktemp("copy") / "scripts"
-    shutil.copytree(corpus.ROOT / "scripts", folder)
+    shutil.copytree(places.ROOT / "scripts", folder)
     with patch.dict(os.environ, LOCAL_LLM_PORT=str(machine.free_port())):
         served = script(folder, "serve", SMOL)
         if served.returncode:

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from course import corpus
-from evaluate_retrieval import manifest
+from evaluate_retrieval.commands import manifest
+from evaluate_retrieval.reading import files
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_it_says_what_went_in_and_what_came_out(folder):
         (results / "new.csv").write_text("b")
     ended = content(results)
     assert ended["inputs"].keys() == {"faq.csv", "index.db"}
-    assert ended["outputs"] == {"new.csv": corpus.file_hash(results / "new.csv")}
+    assert ended["outputs"] == {"new.csv": files.file_hash(results / "new.csv")}
     assert (ended["state"], ended["models"]) == ("done", {"vectors": "a"})
     assert "secret" not in str(ended)
     assert manifest.has_written(results, "new.csv", folder)

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 SOURCE = """
 import pandas as pd
 from course import plots
-from course.judging import *
+from evaluate_retrieval.judging.grading import *
 def bars(weight):
     plots.bars(pd.Series({"a": weight}), f"weight {weight}", "share")
 plots.play(bars, weight=(0, 1, 0.5, 0.5))

@@ -13,7 +13,8 @@ from IPython import display
 from matplotlib.text import Text
 from notebook_cells import NOTEBOOKS
 
-from course import corpus, plots
+from course import plots
+from evaluate_retrieval.reading.places import ROOT
 
 # pixels that a figure has on the site, in a window of 390 and in one of 1280
 PHONE, PAGE = 358, 720
@@ -116,7 +117,7 @@ def test_the_two_kinds_of_queries_keep_their_colours_and_nothing_else_has_them()
 def test_pictures_are_legible_on_a_phone_and_on_a_page():
     """Each is so narrow that its letters keep 10 pixels there, and 12 here."""
     sizes = []  # letters and width of each picture
-    for path in (corpus.ROOT / "notebooks" / "figures").glob("*.svg"):
+    for path in (ROOT / "notebooks" / "figures").glob("*.svg"):
         text = path.read_text("utf-8")
         letters = map(float, re.findall(r'font-size="([\d.]+)', text))
         sizes.append(

@@ -8,14 +8,14 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
-PYPROJECT = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
+PYPROJECT = tomllib.loads((places.ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 def lines_of(name):
     """The lines of a file that are no comments; a lock's go on after a backslash."""
-    text = (corpus.ROOT / name).read_text("utf-8").replace("\\\n", "")
+    text = (places.ROOT / name).read_text("utf-8").replace("\\\n", "")
     lines = [line.split("#")[0].strip() for line in text.splitlines()]
     return [line for line in lines if line]
 
@@ -55,7 +55,7 @@ def test_make_takes_pip_where_uv_fails_and_checks_hashes_with_both(fails, tmp_pa
         script = f'echo "{name} $@"; case "{name} $@" in *"{fails}"*) exit 1; esac'
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
-    command = ["make", "-s", "-C", corpus.ROOT, "--old-file=.venv/installed"]
+    command = ["make", "-s", "-C", places.ROOT, "--old-file=.venv/installed"]
     command += [f"BIN={tmp_path}", "models"]
     out = subprocess.check_output(command, text=True).splitlines()
     by_pip = "pip install -c requirements.lock --group models" in out

@@ -10,7 +10,7 @@ import run as script
 from filelock import FileLock
 from handmade import write_part
 
-from course import corpus
+from course import our_data
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def run(tmp_path, monkeypatch):
 @pytest.fixture
 def notebooks(tmp_path):
     """The paths of a notebook that writes a leaderboard and of one that fails."""
-    board = """from course import corpus
-path = corpus.results_folder() / "leaderboard.csv"
+    board = """from course import our_data
+path = our_data.results_folder() / "leaderboard.csv"
 path.write_text("search,mrr\\nour search,1\\n");"""
     paths = [tmp_path / "good.ipynb", tmp_path / "broken.ipynb"]
     for path, source in zip(paths, [board, "1 / 0"], strict=True):
@@ -75,7 +75,7 @@ def test_in_place_needs_a_node_our_data_and_that_all_notebooks_ran(
 
 
 def test_your_own_data_run_05_alone_without_our_figures(run, tmp_path, monkeypatch):
-    write_part(tmp_path, pd.DataFrame(corpus.load_documents())[:50])
+    write_part(tmp_path, pd.DataFrame(our_data.load_documents())[:50])
     monkeypatch.setenv("COURSE_DATA", str(tmp_path))
     assert run() is False
     results = tmp_path / "results"
@@ -90,7 +90,7 @@ def test_without_torch_onnxruntime_runs_the_model(run, tmp_path, monkeypatch, ca
     source = """from sentence_transformers import SentenceTransformer
 model = SentenceTransformer("no folder")"""
     cells = [
-        nbformat.v4.new_code_cell("from course import embedding"),
+        nbformat.v4.new_code_cell("from evaluate_retrieval.searching import embedding"),
         nbformat.v4.new_code_cell(source),
         nbformat.v4.new_code_cell('print(model.encode("a text").shape)'),
     ]

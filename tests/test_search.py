@@ -17,13 +17,15 @@ from minsearch import Index
 from sklearn.metrics.pairwise import cosine_similarity
 
 import utils
-from course import corpus, scoring
+from course import our_data
+from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.searching import scoring
 
 CELLS = st.sampled_from([-np.inf, -1.0, 0.0, 0.25, 0.5, 1e-300, 7.0])
 SCORES = arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 12)), elements=CELLS)
 BOOST = {"question": 3.0, "section": 0.5}
-DOCUMENTS = corpus.load_documents()
-QUERIES = corpus.load_ground_truth()[::24]  # of all courses
+DOCUMENTS = our_data.load_documents()
+QUERIES = our_data.load_ground_truth()[::24]  # of all courses
 
 
 def fit(documents):
@@ -230,7 +232,7 @@ def test_bm25_stems_in_the_language_asked_for_and_stays_within_the_course():
     }.items(),
 )
 def test_words_are_pairs_of_characters_where_no_blanks_part_them(text, words):
-    assert scoring.words_of([text]) == [words.split()]
+    assert language.words_of([text]) == [words.split()]
 
 
 def test_no_document_without_words_is_found():

@@ -12,7 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from notebook_cells import NOTEBOOKS
 
-from course import corpus, exercises
+from course import exercises
+from evaluate_retrieval.reading.places import ROOT
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SIX = ["index", "README", "notebooks/02-text-evaluation", "notebooks/GLOSSARY"]
@@ -34,7 +35,7 @@ STATE = """() => {
 def site(tmp_path_factory):
     """The folder of the site, made once."""
     folder = tmp_path_factory.mktemp("site")
-    command = [corpus.ROOT / "scripts/site/make", Path(sys.executable).parent, folder]
+    command = [ROOT / "scripts/site/make", Path(sys.executable).parent, folder]
     made = subprocess.run(command, capture_output=True, text=True)
     assert (made.returncode, made.stderr) == (0, "")  # a warning is an error
     return folder
@@ -54,7 +55,7 @@ def notebooks(site, pages):
         (
             path,
             nbformat.read(path, as_version=4),
-            pages[site / path.relative_to(corpus.ROOT).with_suffix(".html")],
+            pages[site / path.relative_to(ROOT).with_suffix(".html")],
         )
         for path in NOTEBOOKS
     ]
@@ -112,7 +113,7 @@ def test_a_page_has_solutions_to_open_no_notes_and_a_way_to_run_it(notebooks):
         assert not any(note in text for note in fold.NOTE.findall(source))
         is_live = any(word in source for word in ("plots.play(", "(panel("))
         assert ("In a running notebook" in text) == is_live
-        first, way = page.select_one("article p"), path.relative_to(corpus.ROOT)
+        first, way = page.select_one("article p"), path.relative_to(ROOT)
         up = "../" * (len(way.parts) - 1)
         link = f"{up}browser/notebooks/index.html?path={way.as_posix()}"
         is_run = first.a is not None and first.a["href"] == link

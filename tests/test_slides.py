@@ -9,9 +9,9 @@ import deck
 import nbformat
 import pytest
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
-PAGE = (corpus.ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+PAGE = (places.ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
 # What is wrong on which slide. Pixels of the text of pictures: 12 points at 100 an
 # inch, 22 in a diagram. A picture that was made narrower has to leave no third empty.
 STATE = r"""() => {
@@ -68,7 +68,7 @@ def test_slides_are_read_from_afar_and_say_what_to_do(minutes, tmp_path, browser
     page, asked = browser.new_page(viewport={"width": 1280, "height": 720}), []
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: asked.append(str(error)))
-    script = corpus.ROOT / "scripts" / "slides" / "make"
+    script = places.ROOT / "scripts" / "slides" / "make"
     command = [script, Path(sys.executable).parent, tmp_path, str(minutes)]
     subprocess.run(command, check=True, capture_output=True)
     sheets = deck.sheets(PAGE)

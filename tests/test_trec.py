@@ -1,4 +1,4 @@
-"""course/trec.py: what we write is what TREC's tools, and we, read."""
+"""reading.trec: what we write is what TREC's tools, and we, read."""
 
 from urllib.parse import unquote
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from course import trec
-from evaluate_retrieval import test_sets
+from evaluate_retrieval.reading import judgements, trec
 
 QUESTIONS = pd.DataFrame({"question": ["Why?", "How?", "Why?"], "course": "all"})
 QUESTIONS["document"] = ["a", "b", "a"]
@@ -35,7 +34,7 @@ def test_runs_and_judgements_are_read_as_they_were(tmp_path, qrels):
     path = written(tmp_path, queries, np.array(rankings, dtype=object))
     assert trec.read_run(path) == {query_id: [*qrels[query_id]] for query_id in qrels}
     read = {query_id: {} for query_id in qrels}
-    for row in test_sets.read_qrels(tmp_path / "qrels-judged.trec").itertuples():
+    for row in judgements.read_qrels(tmp_path / "qrels-judged.trec").itertuples():
         read[unquote(row.query_id)][unquote(row.document)] = int(row.grade)
     assert read == qrels
 

@@ -6,7 +6,7 @@ import turns
 from their_collections import folder, prepared
 
 import utils
-from course import scoring
+from evaluate_retrieval.searching import scoring
 
 DOCUMENTS = [
     {"id": id_, "question": "", "text": text, "section": "", "course": "all"}

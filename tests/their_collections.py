@@ -12,12 +12,12 @@ from pathlib import Path
 
 import prepare_collections
 
-from course import corpus
+from evaluate_retrieval.reading import places
 
 FOLDERS = [
     os.environ.get("COLLECTIONS", ""),
-    corpus.ROOT.parent / "shared" / "collections",
-    corpus.CACHE / "collections",
+    places.ROOT.parent / "shared" / "collections",
+    places.CACHE / "collections",
 ]
 COLLECTIONS = next((Path(f) for f in FOLDERS if f and Path(f).is_dir()), None)
 

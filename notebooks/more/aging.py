@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from evaluate_retrieval import labels
+from evaluate_retrieval.judging import labels
 
 RULES = {  # how often each is applied; where it cannot be, the record stays
     "as it was": 0.3,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from course import intervals
+from evaluate_retrieval.measuring import intervals
 
 
 def aucs(scores, true, groups, over=None):

@@ -7,7 +7,9 @@ import json
 import pandas as pd
 
 import utils
-from course import corpus, llm, scoring
+from course import llm, our_data
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.searching import scoring
 
 OLD_COLLECTIONS = ["med", "cisi", "cacm", "vaswani"]
 RECORD = "recorded-places.csv"
@@ -32,7 +34,7 @@ METRICS = {"generated": ("mrr", 5, "document"), "judged": ("ndcg", 10, "need")}
 
 def asked_by(writer, prompt, documents):
     """What a writer is recorded to have asked: a row for each question."""
-    responses = llm.load_responses(corpus.ROOT / "data" / "recorded-questions.jsonl")
+    responses = llm.load_responses(our_data.FOLDER / "recorded-questions.jsonl")
     rows = []
     for document in documents:
         key = llm.request_key(writer, prompt.format(**document), "Questions")
@@ -47,11 +49,11 @@ def ours(documents):
     MRR@5 of generated questions, a row for each document; nDCG@10 of judged
     queries, a row for each need. Five searches by text are run, and nine are
     recorded."""
-    data = corpus.ROOT / "data"
+    data = our_data.FOLDER
     recorded_values = json.loads((data / "recorded-searches.json").read_text("utf-8"))
     scores = scoring.tf_idf_scores(documents)
     scores["BM25, stems"] = scoring.bm25_scores(documents)
-    _, test, _ = corpus.load_splits(data)
+    _, test, _ = our_data.load_splits(data)
     tables = {}
     for kind, (metric, k, group) in METRICS.items():
         queries = test[kind]
@@ -69,7 +71,7 @@ def recorded_places():
     Columns: document, kind (one of KINDS), shared (how many of its content
     words are the document's), collection, and for each of ten searches the
     rank of the document, 1 to 10, or 0."""
-    return pd.read_csv(corpus.ROOT / "data" / RECORD, dtype={"document": str})
+    return pd.read_csv(our_data.FOLDER / RECORD, dtype={"document": str})
 
 
 def texts_by_id(documents):

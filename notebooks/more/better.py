@@ -4,7 +4,7 @@ data/README.md says how data/recorded-searches.json was made."""
 
 import pandas as pd
 
-from course import corpus
+from course import our_data
 
 OURS, MPNET = "all-MiniLM-L6-v2", "all-mpnet-base-v2"
 BGE, USE = "bge-small-en-v1.5", "use-multilingual"
@@ -18,8 +18,8 @@ def few(halves):
 
 def in_spanish(test):
     """Typed and generated queries on the English records, by language and kind."""
-    folder = corpus.ROOT / "data" / "es"
-    needs = corpus.load_ground_truth(corpus.ROOT / "data").groupby("document")["need"]
+    folder = our_data.FOLDER / "es"
+    needs = our_data.load_ground_truth(our_data.FOLDER).groupby("document")["need"]
     generated = pd.read_csv(folder / "questions-on-english-records.csv")
     generated["need"] = generated["document"].map(needs.first())
     typed = pd.read_csv(folder / "queries-on-english-records.csv")

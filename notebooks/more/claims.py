@@ -14,7 +14,10 @@ from minsearch import Index
 from scipy import stats
 
 import utils
-from course import corpus, elastic, embedding, intervals, pooling, scoring
+from course import elastic, our_data
+from evaluate_retrieval.measuring import intervals, metric
+from evaluate_retrieval.reading import corpus, files, places
+from evaluate_retrieval.searching import embedding, scoring
 
 ERAS = {
     "1960s to 80s": ["med", "cisi", "cacm", "vaswani"],
@@ -29,7 +32,7 @@ VERSIONS = ["stackfaq, titles", "liveqa, summaries"]
 LARGER_MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
 # Judged from a pool, with grades of 0; the others list what is relevant
 POOLED = "ours", "liveqa", "dl19"
-PREPARED = corpus.CACHE / "prepared"  # where `make collections` writes them
+PREPARED = places.CACHE / "prepared"  # where `make collections` writes them
 RECORD = "recorded-collections.json"
 MORE = {  # claims, beside the four of the notebook
     "minsearch: title × 1 beats × 3": ("fields", "fields, title × 3"),
@@ -68,8 +71,8 @@ def collection(name):
     titles, which the queries paraphrase, and LiveQA-Med's questions as they
     were sent, unless the version says otherwise."""
     name, _, version = name.partition(", ")
-    documents = corpus.load_documents(PREPARED / name)
-    queries, qrels = corpus.load_judged_queries(PREPARED / name)
+    documents = our_data.load_documents(PREPARED / name)
+    queries, qrels = our_data.load_judged_queries(PREPARED / name)
     if name == "stackfaq" and version != "titles":
         documents = [document | {"question": ""} for document in documents]
     queries = queries.assign(document=qrels)
@@ -86,9 +89,9 @@ def load(folder, course):
     They are dicts, and a DataFrame; document: a dict of id: grade, also of
     documents that are not there: nobody can find them. FileNotFoundError where
     `make collections` has not prepared the folder."""
-    documents = corpus.load_documents(folder)
+    documents = our_data.load_documents(folder)
     path = folder / "judged-queries.csv"
-    table = corpus.read_table(path)
+    table = files.read_csv(path)
     queries, qrels = corpus.judged_from(table[table["course"] == course], {}, path)
     documents = [each for each in documents if each["course"] == course]
     return documents, queries.assign(document=qrels)
@@ -124,12 +127,12 @@ def values_on(name, searches, queries):
     """nDCG@10 of each query of a collection by each search: a dict of DataFrames.
 
     Under the collection's name it is as it is. Where the collection is POOLED,
-    the two other columns of `pooling.two_estimates` are there, too. The index
+    the two other columns of `metric.two_estimates` are there, too. The index
     is what an interval draws: labelled needs, or the queries themselves."""
     estimates = {}
     for search_name, search in searches.items():
         rankings = utils.run_search(queries, partial(search, k=100), 100)
-        estimates[search_name] = pooling.two_estimates(queries, rankings)
+        estimates[search_name] = metric.two_estimates(queries, rankings)
     labelled = name.startswith(("ours", "stackfaq", "liveqa"))
     needs = intervals.groups_of(queries) if labelled else queries["query_id"]
     table = pd.concat(estimates, axis=1).swaplevel(axis=1).round(6)
@@ -140,7 +143,7 @@ def values_on(name, searches, queries):
 
 def recorded_values(name):
     """A recorded table of `values_on`, by its name."""
-    tables = json.loads((corpus.ROOT / "data" / RECORD).read_text("utf-8"))
+    tables = json.loads((our_data.FOLDER / RECORD).read_text("utf-8"))
     return pd.DataFrame(tables[name]).set_index("need")
 
 

@@ -14,7 +14,10 @@ import pandas as pd
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from course import answering, corpus, embedding, intervals
+from course import answering
+from evaluate_retrieval.measuring import intervals
+from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.searching import embedding
 
 FILE = "mtrag/reference_subset_with_human_evaluations.json"  # of `make collections`
 RECORD_FILE = "recorded-answers-graded.csv"
@@ -94,7 +97,7 @@ def read_answers(path):
     (the user's turns so far, a line each), answer, reference (the person's
     answer) and shown (a list of passages). KeyError for a file of another
     form."""
-    [content] = corpus.read_json(path)
+    [content] = files.read_json(path)
     passages = {
         passage["document_id"]: f"{passage.get('title', '')} {passage['text']}".strip()
         for passage in content["documents"]

@@ -9,7 +9,8 @@ import agreement
 import numpy as np
 import pandas as pd
 
-from course import corpus, experiments
+from course import our_data
+from evaluate_retrieval.measuring import comparing
 
 TEN = [  # `scoring.ten_scores`
     "one field",
@@ -30,7 +31,7 @@ LABELS, DRAWS = 100, 200  # of `with_labels`
 def recorded_grades(name=RECORD):
     """A table as data/ has it: RECORD or OLD_RECORD."""
     texts = {"query": str, "document": str}
-    return pd.read_csv(corpus.ROOT / "data" / name, dtype=texts)
+    return pd.read_csv(our_data.FOLDER / name, dtype=texts)
 
 
 def ndcg_by(who, table):
@@ -56,9 +57,9 @@ def order(boards, who):
     95 % of the draws of queries."""
     pair = [boards["people"], boards[who]]
     means = [board.mean().to_numpy()[None] for board in pair]
-    drawn = experiments.drawn_boards(pair, np.random.default_rng(1))
-    middle = experiments.middle(experiments.tau(*drawn))
-    [exact] = experiments.tau(*means)
+    drawn = comparing.drawn_boards(pair, np.random.default_rng(1))
+    middle = comparing.middle(comparing.tau(*drawn))
+    [exact] = comparing.tau(*means)
     return {"tau": exact, "low": middle["low"], "high": middle["high"]}
 
 

@@ -5,7 +5,9 @@ import pandas as pd
 from minsearch import Index
 
 import utils
-from course import corpus, embedding, intervals, scoring
+from evaluate_retrieval.measuring import intervals
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.searching import embedding, scoring
 
 
 def four_searches(documents):

@@ -2,7 +2,7 @@
 
 MuSiQue and HotpotQA have questions whose supporting passages people marked. `make
 collections` fetches them, and scripts/record.py records what agents were shown. An
-agent is a dict of query id: calls, and a call a dict, see `course.calls`."""
+agent is a dict of query id: calls, and a call a dict, see `measuring.calls`."""
 
 import json
 import string
@@ -12,7 +12,9 @@ import claims
 import pandas as pd
 
 import utils
-from course import answering, corpus, llm, scoring
+from course import answering, llm, our_data
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.searching import scoring
 
 PREPARED = claims.PREPARED / "hops"
 RECORD = "recorded-hops.json"
@@ -210,11 +212,11 @@ def recorded(course):
     """The recorded questions of musique or hotpot, and their agents.
 
     Questions: a DataFrame with kind and relevant, a list of ids; the index is their
-    id. Agents: a dict of name: dict of id: calls with tokens, see `course.calls`:
+    id. Agents: a dict of name: dict of id: calls with tokens, see `measuring.calls`:
     *one search* (5 results), *one search, 15*, *sub-questions* (5 each) and *small
     model*; the last one was asked 100 questions. sizes: tokens of each id. answers:
     exact match and F1, a DataFrame with two levels of columns."""
-    path = corpus.ROOT / "data" / RECORD
+    path = our_data.FOLDER / RECORD
     kept = json.loads(path.read_text("utf-8"))[course]
     rows, sizes = kept["questions"], kept["sizes"]
     agents, answers = {name: {} for name in AGENTS}, {}

@@ -20,7 +20,8 @@ import pandas as pd
 from tokenizers import Tokenizer
 
 import utils
-from course import answering, corpus, embedding, scoring
+from course import answering, our_data
+from evaluate_retrieval.searching import embedding, scoring
 
 PAGE = 780  # words of a page, about, without titles
 READ = 254  # tokens that the model reads of a text, without the two of its own
@@ -300,7 +301,7 @@ def recorded_pages(version):
     (n_queries, n_budgets), of `recalled`. "liveqa": arrays, (n_queries,), of
     nDCG@10 of LiveQA-Med's long answers, each of which scores as its best
     chunk; "liveqa, condensed" and "liveqa, judged_at_k": see
-    `pooling.two_estimates`."""
+    `metric.two_estimates`."""
     by_search = {}
     for name, values in _record()[version].items():
         way, _, search = name.rpartition("|")
@@ -314,7 +315,7 @@ def recorded_needs():
 
 
 def _record():
-    path = corpus.ROOT / "data" / "recorded-pages.json"
+    path = our_data.FOLDER / "recorded-pages.json"
     return json.loads(path.read_text("utf-8"))
 
 

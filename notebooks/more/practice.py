@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from course import corpus, judging
+from evaluate_retrieval.judging import grading
+from evaluate_retrieval.reading import corpus
 
 
 def made_up_log(queries, n=600, steepness=1, seed=1):
@@ -23,15 +24,15 @@ def judge_as(session, grades, upto=None):
     all."""
     while session.at and len(session.done) != upto:
         item = dict(zip(session.fields, session.at, strict=True))
-        judging.judge(session, grades[item["query_id"], item["document"]])
+        grading.judge(session, grades[item["query_id"], item["document"]])
 
 
 def side_by_side(first, second):
     """The grades of two files, in the columns pass_1 and pass_2.
 
     A grade is NaN where only the other one has judged the pair."""
-    passes = {"pass_1": judging.last_grades(first)}
-    passes["pass_2"] = judging.last_grades(second)
+    passes = {"pass_1": grading.last_grades(first)}
+    passes["pass_2"] = grading.last_grades(second)
     columns = {name: table["grade"] for name, table in passes.items()}
     drawn = passes["pass_1"]["drawn"].combine_first(passes["pass_2"]["drawn"])
     table = pd.concat({"drawn": drawn} | columns, axis=1)
@@ -43,7 +44,7 @@ def merge(table, adjudicated):
 
     The grade is the one that both gave, or that of the file `adjudicated`.
     What has neither is left out. Returns also a text that counts it."""
-    grades = judging.last_grades(adjudicated)["grade"]
+    grades = grading.last_grades(adjudicated)["grade"]
     table = table.join(grades, on=corpus.JUDGED_COLUMNS)
     agreed = table["pass_1"] == table["pass_2"]
     table["grade"] = table["grade"].mask(agreed, table["pass_1"])
@@ -62,7 +63,7 @@ def crossed(table, first, second):
 
     table: see `side_by_side`. first, second: the names of the two
     annotators."""
-    grades = [*judging.GRADES]
+    grades = [*grading.GRADES]
     matrix = pd.crosstab(table["pass_1"], table["pass_2"])
     matrix = matrix.reindex(index=grades, columns=grades, fill_value=0)
     matrix.index = [f"{first}: {grade}" for grade in grades]

@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 import utils
-from course import corpus, scoring
+from course import our_data
+from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.searching import scoring
 
 # how BM25 with stems and vectors are joined; the shares of the vectors are 0 to 1
 SUMS = ["BM25, stems", "sum, 0.5", "RRF, 60", "sum, 0.8", "vectors"]
@@ -26,7 +28,7 @@ def recorded_features(name):
 
     Beside FEATURES it has, for a look behind, the column shared: the mean
     share of a query's words that its relevant documents have."""
-    table = pd.read_csv(corpus.ROOT / "data" / RECORD)
+    table = pd.read_csv(our_data.FOLDER / RECORD)
     table = table[table["collection"] == name].reset_index(drop=True)
     return table.drop(columns="collection")
 
@@ -49,7 +51,7 @@ def features(documents, queries):
         shares = corpus.shared_words([question] * len(relevant), relevant)
         shared.append(shares.round(3).mean())
     table = {
-        "words": questions.map(corpus.content_words).map(len),
+        "words": questions.map(language.content_words).map(len),
         "overlap": corpus.shared_words(questions, first),
         "agreement": [len({*ids} & {*by_vector}) / 10 for ids, by_vector in pairs],
         "shared": shared,

@@ -10,7 +10,10 @@ import claims
 import pandas as pd
 
 import utils
-from course import answering, corpus, experiments, intervals, llm, scoring
+from course import answering, llm, our_data
+from evaluate_retrieval.measuring import comparing, intervals
+from evaluate_retrieval.reading import corpus, files, language
+from evaluate_retrieval.searching import scoring
 
 DOMAINS = {"clapnq": "Wikipedia", "fiqa": "money"}
 PREPARED = claims.PREPARED / "turns"
@@ -116,7 +119,7 @@ def rare_words(documents):
 
     The rarest first."""
     texts = [*map(corpus.heading_and_text, documents)]
-    words = [dict.fromkeys(of_text) for of_text in scoring.words_of(texts, stem=False)]
+    words = [dict.fromkeys(of_text) for of_text in language.words_of(texts, stem=False)]
     n_with = pd.Series([word for of_text in words for word in of_text]).value_counts()
     n_with = n_with.to_dict()
     pairs = zip(documents, words, strict=True)
@@ -176,7 +179,7 @@ def values_of_retrievers(domain, queries, folder):
     for retriever, name in RETRIEVERS.items():
         by_any = [set() for _ in queries.index]
         for file, form in SENT.items():
-            rows = corpus.read_json(folder / f"{retriever}_{domain}_{file}.jsonl")
+            rows = files.read_json(folder / f"{retriever}_{domain}_{file}.jsonl")
             hits = {row["task_id"]: row["contexts"] for row in rows}
             rankings = [
                 [hit["document_id"] for hit in hits[id_]] for id_ in queries["query_id"]
@@ -206,7 +209,7 @@ def recorded_values(domain):
     The index has the number of the conversation and of the turn. The searches are
     ours in the pool, and RETRIEVERS in the whole collection, as MTRAG recorded
     them."""
-    record = json.loads((corpus.ROOT / "data" / RECORD).read_text("utf-8"))[domain]
+    record = json.loads((our_data.FOLDER / RECORD).read_text("utf-8"))[domain]
     table = pd.DataFrame(record).set_index(["conversation", "turn"])
     names = table.columns.str.split(" | ", regex=False).map(tuple)
     return table.set_axis(pd.MultiIndex.from_tuples(names), axis=1)
@@ -239,7 +242,7 @@ def differences(tables, pairs, searches=SEARCHES):
         by_domain[domain]["smallest"] = [
             intervals.smallest_difference(gain, groups) for gain in gains.values()
         ]
-    return experiments.as_one_family(by_domain)
+    return comparing.as_one_family(by_domain)
 
 
 def lost_after_the_first(table, search, form):

@@ -11,7 +11,7 @@ def halves(questions):
 # No document may be on both sides. Every course must be, with about the same share. A
 # second run must give the same halves. Here it does while the documents stay the
 # same: one more document, and the seed shuffles all of them differently.
-# `corpus.split_by_document` takes a hash of the document's id instead, so a new
+# `splits.split_by_document` takes a hash of the document's id instead, so a new
 # document moves no other. scikit-learn's `GroupShuffleSplit` draws groups with a
 # seed, as we do here. Where one person asks several queries, split by person.
 
@@ -109,7 +109,7 @@ def one_change(a, b):
 
 
 # %% 1 check
-generated = corpus.load_ground_truth()
+generated = our_data.load_ground_truth()
 rng = np.random.default_rng(0)
 made = pd.DataFrame({"document": np.repeat(range(500), rng.integers(1, 9, 500))})
 made = made.assign(document=made["document"].astype(str), course="c", question="q")

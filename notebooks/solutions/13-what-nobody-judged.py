@@ -104,8 +104,8 @@ exercises.compare(condense, right, inputs, hint)
 
 # %% 3 check
 rows = known.to_numpy()
-new = pooling.two_estimates(few[known], rankings["vectors"][rows]).mean()
-old = pooling.two_estimates(few[known], rankings["BM25"][rows]).mean()
+new = metric.two_estimates(few[known], rankings["vectors"][rows]).mean()
+old = metric.two_estimates(few[known], rankings["BM25"][rows]).mean()
 hint = "vectors find other records than texts do: about half of theirs are judged"
 assert abs(predicted[0] - new["judged_at_k"]) <= 0.1, hint
 word = "higher" if new["ndcg"] > old["ndcg"] else "lower"

@@ -21,7 +21,10 @@ import numpy as np
 import pandas as pd
 import pooch
 
-from course import corpus, embedding, essays, onnx_model
+from course import essays, our_data
+from evaluate_retrieval.reading import corpus, places
+from evaluate_retrieval.reading.files import encodable, file_hash
+from evaluate_retrieval.searching import embedding, onnx_model
 
 HERE = Path(__file__).parent
 LISTED = tomllib.loads((HERE / "browser.toml").read_text(encoding="utf-8"))
@@ -30,7 +33,7 @@ LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]+)\)")
 APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
 STYLE = "matplotlib/mpl-data/stylelib/petroff10.mplstyle"
-IN_LOCK = "-q", "-c", corpus.ROOT / "constraints.txt"  # its versions, for pip
+IN_LOCK = "-q", "-c", places.ROOT / "constraints.txt"  # its versions, for pip
 PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
 
 
@@ -57,9 +60,9 @@ def write_wheel(folder, offline):
     texts = texts_to_embed()
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
-    files = [(corpus.ROOT, pattern) for pattern in LISTED["files"]]
+    files = [(places.ROOT, pattern) for pattern in LISTED["files"]]
     # a kernel there starts in another folder
-    files += [(corpus.ROOT / "notebooks/more", "*.py"), (HERE / "wheel", "*/*")]
+    files += [(places.ROOT / "notebooks/more", "*.py"), (HERE / "wheel", "*/*")]
     if offline:  # its matplotlib does not know the course's colours yet
         files += [
             (Path(matplotlib.__file__).parents[1], STYLE),
@@ -70,7 +73,7 @@ def write_wheel(folder, offline):
         for base, pattern in files:
             for path in base.glob(pattern):
                 archive.write(path, path.relative_to(base))
-        first = (corpus.ROOT / "course/__init__.py").read_text(encoding="utf-8")
+        first = (places.ROOT / "course/__init__.py").read_text(encoding="utf-8")
         first += "from course import in_browser\n"
         archive.writestr("course/__init__.py", first)
         archive.writestr(f"{embedding.MADE_BEFORE}/__init__.py", "")
@@ -80,20 +83,20 @@ def write_wheel(folder, offline):
 
 def texts_to_embed():
     """All texts whose vectors the notebooks ask for, each once."""
-    data, texts = corpus.ROOT / "data", []
-    for document in corpus.load_documents():
+    data, texts = our_data.FOLDER, []
+    for document in our_data.load_documents():
         texts += [document["question"], document["text"]]
         texts += [corpus.whole_text(document), corpus.heading_and_text(document)]
-    tables = [corpus.load_ground_truth(), corpus.load_judged_queries()[0]]
+    tables = [our_data.load_ground_truth(), our_data.load_judged_queries()[0]]
     for name in ("essay-questions.json", "continuous-set.json"):
         tables.append(pd.read_json(data / name))
     texts += pd.concat(tables)["question"].tolist()
-    path = corpus.ROOT / "notebooks/03-vector-evaluation.ipynb"
+    path = places.ROOT / "notebooks/03-vector-evaluation.ipynb"
     lesson = nbformat.read(path, as_version=4)
     for cell in lesson.cells:
         texts += re.findall(r'"([^"\n]*)"', cell.source)  # strings in its code
     texts += essays.essay_contexts(data).values()
-    return dict.fromkeys(map(corpus.encodable, texts))
+    return dict.fromkeys(map(encodable, texts))
 
 
 def entry(folder, name, imports, depends=()):
@@ -104,7 +107,7 @@ def entry(folder, name, imports, depends=()):
         "version": wheel.name.split("-")[1],
         "file_name": wheel.name,
         "install_dir": "site",
-        "sha256": corpus.file_hash(wheel),
+        "sha256": file_hash(wheel),
         "package_type": "package",
         "imports": imports,
         "depends": depends,
@@ -122,7 +125,7 @@ def with_links(text, path):
         if "://" in target or target.startswith("#"):
             return link[0]
         file, mark, anchor = target.partition("#")
-        page = (path.parent / file).resolve().relative_to(corpus.ROOT)
+        page = (path.parent / file).resolve().relative_to(places.ROOT)
         if page.suffix not in (".ipynb", ".md"):
             return text
         address = f"{page.with_suffix('.html')}{mark}{anchor}"
@@ -145,7 +148,7 @@ def browser_notebook(path, pyodide):
             cell.source = with_links(fold.with_answers(cell.source), path)
     if instead:
         raise RuntimeError(f"{path}: no cell {[*instead]}")
-    page = path.relative_to(corpus.ROOT).with_suffix(".html")
+    page = path.relative_to(places.ROOT).with_suffix(".html")
     says = [LISTED["begin"][fold.language_of(path)].format(page)]
     says += [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
     cell = nbformat.v4.new_markdown_cell("\n\n".join(says), id="in-browser")
@@ -196,10 +199,10 @@ def build(folder, offline):
     with tempfile.TemporaryDirectory() as work:
         lite, packages = Path(work, "lite"), folder / "pyodide"
         figures = "notebooks/figures"
-        shutil.copytree(corpus.ROOT / figures, lite / "files" / figures)
-        for original in corpus.ROOT.glob("notebooks/**/*.ipynb"):
+        shutil.copytree(places.ROOT / figures, lite / "files" / figures)
+        for original in places.ROOT.glob("notebooks/**/*.ipynb"):
             if original.stem in LISTED["runs"]:
-                path = lite / "files" / original.relative_to(corpus.ROOT)
+                path = lite / "files" / original.relative_to(places.ROOT)
                 path.parent.mkdir(exist_ok=True)
                 nbformat.write(browser_notebook(original, pyodide), path)
         (lite / "jupyter-lite.json").write_text(json.dumps(pyodide["settings"]))

@@ -10,7 +10,7 @@ def share_same(a, b):
 # %% 1 wrong
 # τ, which also subtracts the pairs in opposite orders.
 def share_same(a, b):
-    [tau] = experiments.tau(np.array([a]), np.array([b]))
+    [tau] = comparing.tau(np.array([a]), np.array([b]))
     return tau
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course import calls
-from evaluate_retrieval import __main__, agents, serve
+from evaluate_retrieval import __main__
+from evaluate_retrieval.measuring import calls
+from evaluate_retrieval.searching import call_files, serve
 
 IDS = st.lists(st.sampled_from("abcdefgh"), max_size=5, unique=True)
 LISTS = st.lists(IDS, min_size=1, max_size=4)
@@ -30,13 +31,13 @@ def test_a_later_call_never_takes_anything_away(lists, relevant):
     assert within == [0, scores["found"]]
 
 
-@given(LISTS, st.sampled_from(calls.HOW), st.integers(0, 20))
+@given(LISTS, st.sampled_from(call_files.HOW), st.integers(0, 20))
 def test_joined_lists_have_each_id_once_and_a_first_id_of_each_list_early(
     lists, how, k
 ):
-    ids = calls.joined(lists, how)
+    ids = call_files.joined(lists, how)
     assert sorted(ids) == sorted({*chain(*lists)})
-    assert calls.joined(lists, how, k) == ids[:k]
+    assert call_files.joined(lists, how, k) == ids[:k]
     if how == "in turns":
         assert {each[0] for each in lists if each} <= {*ids[: len(lists)]}
 
@@ -73,7 +74,7 @@ def test_calls_are_read_in_their_order_and_those_of_messages_too(folder):
     two = {"query_id": "q1", "call": 2, "ids": ["b"], "tokens": 7}
     one = {"query_id": "q1", "call": 1, "ids": [{"id": "a"}], "asked": "who?"}
     path.write_text(lines_of(two, one, {"query_id": 2, "messages": MESSAGES}))
-    assert agents.read_calls(path) == {
+    assert call_files.read_calls(path) == {
         "q1": [{"ids": ["a"], "asked": "who?"}, {"ids": ["b"], "tokens": 7}],
         "2": [{"ids": ["a", "x"], "asked": "who?"}, {"ids": [], "asked": "who?"}],
     }
@@ -93,7 +94,7 @@ def test_a_line_that_is_no_call_is_named(folder, record):
     path = folder / "calls.jsonl"
     path.write_text(lines_of({"query_id": "q1", "ids": []}, record))
     with pytest.raises(ValueError, match=r"calls\.jsonl: line 2"):
-        agents.read_calls(path)
+        call_files.read_calls(path)
 
 
 AGENT = """

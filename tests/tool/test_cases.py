@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 import utils
-from course import corpus
-from evaluate_retrieval import folder, languages
+from evaluate_retrieval.reading import corpus, folder, language
 
 CASES = Path(__file__).parent / "cases"
 RANKING = {  # of a search, by the text of a query: the mean of nDCG@10 is for it
@@ -425,6 +424,6 @@ LANGUAGES = {
 @pytest.mark.parametrize("text", LANGUAGES)
 def test_the_language_is_that_of_the_common_words_or_the_one_that_is_named(text):
     notes = []
-    assert languages.language_of([text], notes) == LANGUAGES[text]
+    assert language.language_of([text], notes) == LANGUAGES[text]
     assert ("1 of 1 documents" in notes[0]) == (text == "我想重置密码")
-    assert languages.language_of([text], notes, "finnish") == "finnish"
+    assert language.language_of([text], notes, "finnish") == "finnish"

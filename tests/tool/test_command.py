@@ -15,8 +15,13 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from course import corpus, embedding
-from evaluate_retrieval import __main__, built_in, folder, labels, manifest
+from evaluate_retrieval import __main__
+from evaluate_retrieval.commands import manifest
+from evaluate_retrieval.judging import labels
+from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.reading.folder import read
+from evaluate_retrieval.reading.places import ROOT
+from evaluate_retrieval.searching import built_in, embedding
 
 N = 60
 SEARCHES = """
@@ -289,7 +294,7 @@ def test_a_run_keeps_what_people_wrote_and_removes_the_page_of_the_last(said_by)
     assert page.exists()
     assert said_by("{data} {alone}")[0] == 0
     assert not page.exists()
-    kept = corpus.read_table(path)
+    kept = files.read_csv(path)
     assert list(kept["your cause"]) == ["judged wrong"] * 30
     assert list(kept["question"]) == list(failed["question"])
 
@@ -329,7 +334,7 @@ def test_a_search_that_prints_leaves_the_json_alone(places, tmp_path):
     path.write_text(PRINTS)
     words = [sys.executable, "-m", "evaluate_retrieval", places["enough"], "--only-own"]
     words += ["--searches", path, "--out", tmp_path / "out", "--json"]
-    env = os.environ | {"PYTHONPATH": str(corpus.ROOT), "PYTHONIOENCODING": "ascii"}
+    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
     ran = subprocess.run(words, env=env, capture_output=True, text=True)
     assert json.loads(ran.stdout)["search"] == "own: good", ran.stderr
     for printed in ("while it is loaded", "from Python", "from another", "kept"):
@@ -340,7 +345,7 @@ def test_output_that_nobody_reads_is_no_verdict():
     reads, writes = os.pipe()
     os.close(reads)
     command = [sys.executable, "-m", "evaluate_retrieval", "power"]
-    ran = subprocess.run(command, cwd=corpus.ROOT, stdout=writes, stderr=-1)
+    ran = subprocess.run(command, cwd=ROOT, stdout=writes, stderr=-1)
     os.close(writes)
     assert (ran.returncode, ran.stderr) == (3, b"")
 
@@ -369,7 +374,7 @@ def judge(tmp_path, said_by, monkeypatch):
 
 def grades_in(path):
     """The grades of judged-queries.csv by query and document: a dict."""
-    table = corpus.read_table(path).set_index(["query_id", "document"])
+    table = files.read_csv(path).set_index(["query_id", "document"])
     return table["grade"].astype(float).to_dict()
 
 
@@ -386,10 +391,10 @@ def test_judging_adds_to_what_is_judged_however_it_ends(judge, end, code):
 def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
     judge, monkeypatch
 ):
-    labels.remember(folder.read(judge.path.parent))  # nothing else is written
+    labels.remember(read(judge.path.parent))  # nothing else is written
     with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
         twice = mock.Mock(side_effect=KeyboardInterrupt)
-        patched.setattr(corpus.os, "replace", twice)
+        patched.setattr(files.os, "replace", twice)
         assert judge(["d5"], "2", EOFError)[0] == 3
     assert not judge.path.exists()
     assert judge(["d7"], EOFError)[0] == 0  # a list without the pair of before

@@ -5,8 +5,10 @@ import json
 import pandas as pd
 import pytest
 
-from course import corpus, intervals
-from evaluate_retrieval import folder, judge, pairs, yours
+from evaluate_retrieval.commands import judge
+from evaluate_retrieval.measuring import intervals, pairs
+from evaluate_retrieval.reading import corpus, files, folder
+from evaluate_retrieval.searching import own
 
 MESSAGES = [{"role": "user", "content": "is it red?"}, {"role": "bot", "content": "no"}]
 TURNS = [  # query_id, conversation, turn; in no order
@@ -55,7 +57,7 @@ def test_turns_are_drawn_with_their_conversation_and_get_what_was_asked_before(c
         "b1": "",
         "b2": "ask b1",
     }
-    sent = yours._messages_of(queries.reset_index(), "mine")
+    sent = own._messages_of(queries.reset_index(), "mine")
     assert sent["b2"].items() >= {"turn": "2", "history": "ask b1"}.items()
     assert any("5 judged queries are turns of 2 conv" in note for note in read.notes)
     slices = pairs.slices_of(queries)
@@ -108,6 +110,6 @@ def test_a_judge_sees_the_history_and_the_new_row_keeps_its_turn(
     monkeypatch.setattr(judge, "read_key", lambda: "2")
     judge.ask_in_terminal(read, to_judge, "me", pd.DataFrame())
     assert any("earlier: ask b1\nQUERY  ask b2" in text for text in shown)
-    table = corpus.read_table(read.source / "judged-queries.csv")
+    table = files.read_csv(read.source / "judged-queries.csv")
     table = table.assign(conversation="c", turn=table.index.astype(str))
     table.to_csv(read.source / "judged-queries.csv", index=False)

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from course import intervals
-from evaluate_retrieval import decision
+from evaluate_retrieval.measuring import decision, intervals
 
 N = 100
 NOISE = np.random.default_rng(1).normal(0, 0.1, N)

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course import corpus
-from evaluate_retrieval import __main__, folder, gate, judge, labels, manifest
-from evaluate_retrieval.measures import Measure
+from course import our_data
+from evaluate_retrieval import __main__
+from evaluate_retrieval.commands import judge, manifest
+from evaluate_retrieval.judging import labels
+from evaluate_retrieval.measuring import baseline
+from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.reading import corpus, folder
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
@@ -123,7 +127,7 @@ def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, 
 
 
 def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
-    data = folder.read(corpus.ROOT / "data")
+    data = folder.read(our_data.FOLDER)
     before, after, truth = aging.aged(data.documents, seed=3)
     texts = labels.texts_of(before, data.judgements)
     table = labels.followed(data.judgements, texts, after)
@@ -219,7 +223,7 @@ def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):
     def full(*_):
         raise OSError("no space")
 
-    monkeypatch.setattr(corpus, "write_table", full)
+    monkeypatch.setattr(labels, "write_table", full)
     assert "no space" in labels.remember(folder.read(faq))[0]
 
 
@@ -273,14 +277,14 @@ TEXT_OF = {id_: f"text {id_}" for id_ in IDS}
 
 
 def kept(rank, ids=IDS, texts=TEXT_OF):
-    """`gate.Kept` of a query for each id, which stands at a rank."""
+    """`baseline.Kept` of a query for each id, which stands at a rank."""
     queries = pd.DataFrame({"query_id": IDS, "question": IDS, "need": IDS})
     pairs = [*zip(IDS, ids, strict=True)]
     first = [f"none{n}" for n in range(1, rank)]
     rankings = {query: [*first, id_] for query, id_ in pairs}
     nothing = dict.fromkeys(first, 0)
     qrels = {query: nothing | ({id_: 1} if id_ in ids else {}) for query, id_ in pairs}
-    return gate.Kept("mine", queries, rankings, qrels, Measure(), texts)
+    return baseline.Kept("mine", queries, rankings, qrels, Measure(), texts)
 
 
 MOVED = {f"new-{id_}": text for id_, text in TEXT_OF.items()}
@@ -290,7 +294,7 @@ NEW_IDS = [f"new-{id_}" for id_ in IDS]
 @pytest.mark.parametrize(("rank", "code"), [(1, 0), (3, 1)])
 def test_the_gate_takes_a_text_with_another_id_for_the_same(rank, code):
     now = kept(rank, NEW_IDS, MOVED)
-    [outcome] = gate.outcomes_of({"judged": kept(1)}, {"judged": now})
+    [outcome] = baseline.outcomes_of({"judged": kept(1)}, {"judged": now})
     assert outcome.code == code
     assert any(sentence.startswith("40 documents") for sentence in outcome.sentences)
 
@@ -305,14 +309,14 @@ def test_lost_labels_make_no_search_worse():
     for query in IDS[:10]:
         now.qrels[query] = {"second": 1, "third": 0}
         now.rankings[query] = ["third", "second"]
-    [outcome] = gate.outcomes_of({"judged": before}, {"judged": now})
+    [outcome] = baseline.outcomes_of({"judged": before}, {"judged": now})
     assert outcome.code == 2
     [sentence] = [each for each in outcome.sentences if "are lost" in each]
     assert "10 judgements of 10 queries" in sentence
     assert "d0 of d0" in sentence
     for query in IDS[10:]:  # and a search that is worse on the others is worse
         now.rankings[query] = ["third", "second"]
-    [outcome] = gate.outcomes_of({"judged": before}, {"judged": now})
+    [outcome] = baseline.outcomes_of({"judged": before}, {"judged": now})
     assert outcome.code == 1
 
 
@@ -321,11 +325,11 @@ def test_a_change_is_what_the_labels_did_and_what_the_search_did():
     for query in IDS:  # a second relevant document was judged
         now.qrels[query]["second"] = 1
     whole = 1 + 1 / np.log2(3)
-    [sentence] = gate.since_last({"judged": before}, {"judged": now})
+    [sentence] = baseline.since_last({"judged": before}, {"judged": now})
     assert f"from 1.000 to {0.5 / whole:.3f}" in sentence
     assert f"{1 / whole - 1:+.3f} by the labels" in sentence
     assert f"{-0.5 / whole:+.3f} by the search" in sentence
     assert "40 documents have another id" in sentence
-    assert gate.since_last({"judged": before}, {"judged": kept(1)}) == []
+    assert baseline.since_last({"judged": before}, {"judged": kept(1)}) == []
     other = replace(now, search="another")
-    assert gate.since_last({"judged": before}, {"judged": other}) == []
+    assert baseline.since_last({"judged": before}, {"judged": other}) == []

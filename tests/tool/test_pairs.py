@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course import intervals
-from evaluate_retrieval import decision, pairs
-from evaluate_retrieval.measures import Measure, measures_of
+from evaluate_retrieval.measuring import decision, intervals, pairs
+from evaluate_retrieval.measuring.metric import Measure, measures_of
 
 DOCUMENTS = [
     {"id": id_, "question": f"title {id_}", "text": ""} for id_ in "abcdefghijklm"

@@ -15,8 +15,10 @@ import psutil
 import pytest
 from file_server import served
 
-from course import corpus, utils
-from evaluate_retrieval import process, yours
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import places
+from evaluate_retrieval.searching import process
+from evaluate_retrieval.searching.own import Searching, own_searches
 
 ODD = ["", ' "quoted"', "\n{next}", " ümläut 漢字 🙂", " 'a' \\ $HOME %20 & #"]
 IDS = [f"d{number}" for number in range(15)]
@@ -47,15 +49,15 @@ def wait_until(condition):
 
 @pytest.fixture
 def searches(tmp_path, monkeypatch):
-    """A function: arguments of `yours.Searching` to searches by name.
+    """A function: arguments of `own.Searching` to searches by name.
 
     In the end no process is left."""
     monkeypatch.setenv("STARTED_IN", str(tmp_path))
     with ExitStack() as stack:
 
         def opened(*arguments, **options):
-            searching = yours.Searching(*arguments, **options)
-            return stack.enter_context(yours.own_searches(FOLDER, [], searching))
+            searching = Searching(*arguments, **options)
+            return stack.enter_context(own_searches(FOLDER, [], searching))
 
         yield opened
     wait_until(lambda: not [*started_in(tmp_path)])
@@ -83,7 +85,7 @@ LANGUAGES = {  # what runs the example, and the tool that has to be there
 
 
 def test_the_examples_in_four_languages_find_what_they_look_up(searches, tmp_path):
-    page = (corpus.ROOT / "docs/your-searches.md").read_text(encoding="utf-8")
+    page = (places.ROOT / "docs/your-searches.md").read_text(encoding="utf-8")
     table = queries(15).assign(question=[f"q {n}{ODD[n % 5]}" for n in range(15)])
     rankings = [(IDS[n:] + IDS[:n])[: n % 7] for n in range(15)]
     by_question = dict(zip(table["question"], rankings, strict=True))

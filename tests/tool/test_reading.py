@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from evaluate_retrieval import folder, read, test_sets
+from evaluate_retrieval.reading import folder, judgements, tables
 
 in_one_folder = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30
@@ -24,14 +24,16 @@ in_one_folder = settings(
 def rows_of(path):
     """The rows of a file of documents, queries or judgements, as its name says."""
     if path.name.startswith("qrels"):
-        table = test_sets.read_qrels(path)[["query_id", "document", "grade"]]
+        table = judgements.read_qrels(path)[["query_id", "document", "grade"]]
     elif path.name.startswith(("queries", "topics")):
-        table = read.read_queries(path, read.read_table(path))[["query_id", "query"]]
-    elif path.suffix in read.PAGE_SUFFIXES:
-        table = pd.DataFrame([read.read_page(path, path.parent)])
+        table = tables.read_queries(path, tables.read_table(path))[
+            ["query_id", "query"]
+        ]
+    elif path.suffix in tables.PAGE_SUFFIXES:
+        table = pd.DataFrame([tables.read_page(path, path.parent)])
     else:
-        table = read.read_table(path)
-        table = read.with_our_columns(table, path, read.DOCUMENT, [("text",)])
+        table = tables.read_table(path)
+        table = tables.with_our_columns(table, path, tables.DOCUMENT, [("text",)])
         table = table[["id", "text"]]
     return table.to_numpy().tolist()
 
@@ -157,7 +159,7 @@ PIECES = [*PIECES.split(), "\n", "\r\n", "\t", " ", "1 0 d1 1\n"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 BYTES = TEXTS.map(lambda text: text.encode(errors="surrogatepass")) | st.binary()
 NAMES = ["queries.txt", "qrels.txt", "faq.csv.gz", "page.md", "page.html"]
-NAMES += [f"faq{suffix}" for suffix in read.READERS]
+NAMES += [f"faq{suffix}" for suffix in tables.READERS]
 
 
 def read_or_refused(path):

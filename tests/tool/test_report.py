@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from course import embedding
-from evaluate_retrieval import built_in, decision, pairs, report, steps, templates
-from evaluate_retrieval.measures import Measure
+from evaluate_retrieval.commands import report, steps
+from evaluate_retrieval.measuring import decision, pairs
+from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.searching import built_in, embedding
+from evaluate_retrieval.words import templates
 
 TEXT = '<script>alert(1)</script> & "c"'
 N = 60

@@ -1,8 +1,8 @@
-"""evaluate_retrieval/screen.py: no secret gets into files, pages and the terminal."""
+"""words.text: no secret gets into files, pages and the terminal."""
 
 import pytest
 
-from evaluate_retrieval import screen
+from evaluate_retrieval.words.text import without_secrets
 
 SECRET = "s3cret"
 SECRETS = [
@@ -33,7 +33,7 @@ NO_SECRETS = [
 
 @pytest.mark.parametrize("text", [*SECRETS, *NO_SECRETS])
 def test_an_error_is_kept_without_its_secrets(text):
-    shown = screen.without_secrets(text)
+    shown = without_secrets(text)
     assert SECRET not in shown
     assert (shown == text) == (text in NO_SECRETS)
-    assert screen.without_secrets(shown) == shown
+    assert without_secrets(shown) == shown

@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course import embedding, intervals
-from evaluate_retrieval import built_in, decision, lists, steps
-from evaluate_retrieval.measures import measures_of
+from evaluate_retrieval.commands import steps
+from evaluate_retrieval.judging import next_pairs
+from evaluate_retrieval.measuring import decision, intervals
+from evaluate_retrieval.measuring.metric import measures_of
+from evaluate_retrieval.searching import built_in, embedding
 
 N = 60
 FIRST, SECOND, NEVER = [[*row, *[""] * 98] for row in ("ab", "ba", "bc")]
@@ -164,9 +166,9 @@ def test_what_is_judged_next_is_what_the_leaders_show():
     results = steps.measure(folder, steps.Candidates(searches), {"judged": "old"})
     results.gains["judged"]["order"] = ""  # they cannot be told apart
     verdict = decision.Decision("undecided", "old", pd.DataFrame())
-    pairs = lists.next_to_judge(folder, results, verdict)
+    pairs = next_pairs.next_to_judge(folder, results, verdict)
     assert set(pairs["document"]) == {"c"}
-    assert lists.next_to_judge(folder_of("generated"), results, verdict).empty
+    assert next_pairs.next_to_judge(folder_of("generated"), results, verdict).empty
 
 
 def test_queries_called_null_and_na_are_judged_too(monkeypatch):
@@ -176,15 +178,15 @@ def test_queries_called_null_and_na_are_judged_too(monkeypatch):
     folder.log["query_id"] = ["q1", "q2", "q3"]
     folder.judgements = pd.DataFrame([["q9", "hum"]], columns=["query_id", "query"])
     search = search_of(ranked(["c", *[""] * 99]), "own")
-    pool = lists.to_pool(folder, {"own: x": search})
+    pool = next_pairs.to_pool(folder, {"own: x": search})
     ids = {"null": "q1", "NA": "q2", "hum": "q9"}  # as it was judged
     assert dict(pool[["query", "query_id"]].to_numpy()) == ids
     monkeypatch.setattr(built_in, "builder", None)  # none of ours is asked
-    alone = lists.to_pool(folder, {"own: x": search}, only_own=True)
+    alone = next_pairs.to_pool(folder, {"own: x": search}, only_own=True)
     assert {*alone["document"]} == {"c"}
     folder.log = pd.DataFrame()
     with pytest.raises(ValueError, match=r"queries\.txt"):
-        lists.to_pool(folder, {})
+        next_pairs.to_pool(folder, {})
 
 
 def test_what_takes_long_is_told_first_and_many_texts_are_not_embedded(

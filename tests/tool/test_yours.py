@@ -9,8 +9,17 @@ import pandas as pd
 import pytest
 
 import utils
-from course import trec
-from evaluate_retrieval import process, yours
+from evaluate_retrieval.reading import trec
+from evaluate_retrieval.searching import process
+from evaluate_retrieval.searching.own import (
+    WENT,
+    Searching,
+    are_alone,
+    how_it_went,
+    milliseconds,
+    of_queries,
+    own_searches,
+)
 
 DOCUMENTS = [
     {"id": id_, "text": text}
@@ -47,8 +56,8 @@ def searches(tmp_path):
             if content:
                 path = tmp_path / ("s.py" if "SEARCHES" in content else "s.toml")
                 path.write_text(content)
-            searching = yours.Searching(path)
-            return stack.enter_context(yours.own_searches(folder, queries, searching))
+            searching = Searching(path)
+            return stack.enter_context(own_searches(folder, queries, searching))
 
         yield opened
 
@@ -192,20 +201,20 @@ SEARCHES = {"mine": s}"""
 def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time(searches):
     own = searches(SLOW_THEN_FAILING)
     search = own["own: mine"]
-    assert yours.how_it_went(own).empty  # not asked yet
+    assert how_it_went(own).empty  # not asked yet
     with pytest.warns(UserWarning, match="mine: "):  # repeated, and foreign, ids
         rankings = search(QUERIES)
     took = search.milliseconds
     search(QUERIES)  # asks nothing again, and counts nothing twice
     assert search.milliseconds.equals(took)
     assert utils.score(QUERIES, rankings)["ndcg"].tolist()[1] == 0
-    row = yours.how_it_went(own).loc["own: mine", yours.WENT]
+    row = how_it_went(own).loc["own: mine", WENT]
     assert row["queries":"share failed"].tolist() == [2, 1, 0.5]
     assert row["first error"] == "TimeoutError: the engine does not answer"
     assert row[["repeated ids", "foreign ids"]].tolist() == [7, 1]
     tries = 1000 * 0.05 * process.TRIES
     assert row["p95 ms"] > 0.9 * tries
-    means = yours.milliseconds(own | {"built in": print})
+    means = milliseconds(own | {"built in": print})
     assert tries / 2 < means["own: mine"] < row["p95 ms"]
 
 
@@ -237,9 +246,9 @@ def test_a_run_is_a_search_of_the_queries_that_it_ranks(searches, caplog):
     assert run(QUERIES, k=1).tolist() == [["a"], [""]]
     assert run(generated, k=1).tolist() == [["c"], [""]]
     assert run(FILTERED, k=1).tolist() == [["a"], [""], [""]]  # of one text
-    assert yours.of_queries({"r": run}, QUERIES) == {"r": run}
-    assert yours.of_queries({"r": run, "x": len}, FILTERED) == {"x": len}  # a third
-    assert yours.milliseconds({"r": run}).isna().all()
+    assert of_queries({"r": run}, QUERIES) == {"r": run}
+    assert of_queries({"r": run, "x": len}, FILTERED) == {"x": len}  # a third
+    assert milliseconds({"r": run}).isna().all()
 
 
 def test_many_documents_are_left_to_your_own_searches_or_if_you_say_so():
@@ -249,4 +258,4 @@ def test_many_documents_are_left_to_your_own_searches_or_if_you_say_so():
         (False, {"run: r"}, False, False),
         (False, {"run: r"}, True, True),
     ]:
-        assert yours.are_alone(are_many, names, only_own) == alone
+        assert are_alone(are_many, names, only_own) == alone

@@ -10,7 +10,7 @@ import numpy as np
 import tqdm
 from scipy import __version__, stats
 
-from course import embedding
+from evaluate_retrieval.searching import embedding
 
 
 def with_rng(function):

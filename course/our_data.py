@@ -1,0 +1,124 @@
+"""The course's own data: loads it, and says where it and the results lie."""
+
+import logging
+import os
+import warnings
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import comparing, metric
+from evaluate_retrieval.reading import corpus, places, splits, trec
+from evaluate_retrieval.reading.files import read_csv, read_json
+from evaluate_retrieval.searching import embedding
+
+FOLDER = places.ROOT / "data"
+logger = logging.getLogger(__name__)
+
+
+def data_folder(folder=None):
+    """The folder to read: this one, else COURSE_DATA, else data/ in ROOT."""
+    return places.locate(folder or os.environ.get("COURSE_DATA") or FOLDER)
+
+
+def results_folder():
+    """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made.
+
+    A relative one is in the shell's folder: kernels start in another. A new
+    one gets the mark by which the command writes there, too."""
+    shell = os.environ.get("PWD") or os.getcwd()
+    folder = Path(shell, os.environ.get("COURSE_RESULTS") or places.ROOT / "results")
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        (folder / "run.lock").touch()
+    return folder
+
+
+def load_documents(folder=None):
+    """documents-with-ids.json as a list of dicts, see `documents_from`.
+
+    ValueError or FileNotFoundError names file and record."""
+    path = data_folder(folder) / "documents-with-ids.json"
+    return corpus.documents_from(read_json(path), path)
+
+
+def load_ground_truth(folder=None):
+    """ground-truth-data.csv as a DataFrame, see `ground_truth_from`.
+
+    ValueError or FileNotFoundError names file, row and column."""
+    path = data_folder(folder) / "ground-truth-data.csv"
+    table = read_csv(path, utils.GROUND_TRUTH_COLUMNS)
+    return corpus.ground_truth_from(table, _courses_beside(path), path)
+
+
+def _courses_beside(path):
+    """The course of each document of the corpus beside a file; {} without a corpus."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # load_documents says them
+            documents = load_documents(path.parent)
+    except FileNotFoundError:
+        return {}
+    return {document["id"]: document["course"] for document in documents}
+
+
+def load_judged_queries(folder=None):
+    """judged-queries.csv: the queries, and a dict of id: grade, see `judged_from`.
+
+    Columns of your own come from queries.csv beside it, too. Without the file
+    both are empty. ValueError names file, row and column."""
+    path = data_folder(folder) / "judged-queries.csv"
+    try:
+        table = read_csv(path, [*corpus.JUDGED_COLUMNS, "grade"])
+    except FileNotFoundError:
+        logger.info("%s: no judged queries in this folder", path)
+        return pd.DataFrame(columns=corpus.QUERY_COLUMNS), []
+    log_path = path.with_name("queries.csv")
+    log = read_csv(log_path) if log_path.exists() else None
+    return corpus.judged_from(table, _courses_beside(path), path, log)
+
+
+def load_splits(folder=None):
+    """The queries of a folder that choose, that report, and that have no answer.
+
+    See `splits_of`. Notebook 10 does it step by step."""
+    try:
+        ground_truth = load_ground_truth(folder)
+    except FileNotFoundError as error:
+        logger.info("no generated questions: %s", error)
+        ground_truth = None
+    queries, qrels = load_judged_queries(folder)
+    return splits.splits_of(ground_truth, queries.assign(document=qrels))
+
+
+# FROM evaluate_retrieval.measuring.comparing
+LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
+LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
+
+
+def write_searches(path, searches, test, documents, chosen, with_vectors):
+    """Rank with each search, and write the leaderboard, rankings and judgements.
+
+    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen:
+    the name of the search to ship. with_vectors: the names of those that
+    encode the query; they get the time for this on top, since the vectors of
+    our queries are kept. Returns the boards as `plots.searches` takes them."""
+    questions = next(iter(test.values()))["question"].head(256)
+    encoding = embedding.milliseconds_to_encode(questions)
+    boards, tables = {}, []
+    for kind, queries in test.items():
+        depth = metric.DEPTH[kind]
+        deep = {name: partial(search, k=depth) for name, search in searches.items()}
+        rankings, times = metric.timed_rankings(deep, queries, depth, documents)
+        times[with_vectors] += encoding
+        trec.write_trec(path.parent, kind, queries, rankings)
+        scores = metric.scores_of(rankings, queries, metric.K[kind], metric.BY[kind])
+        board = comparing.leaderboard(scores, queries, metric.BY[kind])
+        board = board.assign(
+            queries=kind, split="test", ms_per_query=times, chosen=board.index == chosen
+        )
+        tables.append(board[LEADERBOARD_COLUMNS])
+        boards[metric.LABELS[kind]] = board.rename(columns={metric.BY[kind]: "value"})
+    pd.concat(tables).to_csv(path)
+    return {label: boards[label] for label in metric.LABELS.values() if label in boards}

@@ -1,0 +1,160 @@
+"""`calls`: agents that search several times for a query, on a board and a page.
+
+The scores are those of `measuring.calls`."""
+
+import logging
+
+import pandas as pd
+
+from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.measuring import calls, comparing, intervals, pairs
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.files import write_table
+from evaluate_retrieval.searching.call_files import agents_in
+from evaluate_retrieval.words.constants import NOT_WORSE
+from evaluate_retrieval.words.templates import render
+
+COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
+COLUMNS += ["calls", "results", "tokens", "milliseconds"]
+BY = ["all found", "found"]  # what differences are told of
+MOST = 10  # questions that the page shows
+CHARACTERS = 4  # of a token, about
+log = logging.getLogger(__name__)
+
+
+# --- The work ----------------------------------------------------------------
+
+
+def compare(options):
+    """Compare the agents of a folder, and write calls.csv and calls.html: a dict.
+
+    options: see `run`. Searches of your own are agents, too. The others are
+    compared with the incumbent, or with the first. ValueError without an agent,
+    and for a folder without judgements."""
+    with manifest.recorded_run(options, {}):
+        folder = run.read_aloud(options)
+        if "judged" not in folder.test:
+            problem = "no judged queries, so nothing to score"
+            raise ValueError(f"{options.source}: {problem}")
+        queries = folder.test["judged"].reset_index(drop=True)
+        agents = _agents_of(folder, options, queries)
+        base = options.incumbent or next(iter(agents))
+        if base not in agents:
+            there = ", ".join(agents)
+            raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
+        return _compared(folder, queries, agents, base, options.out)
+
+
+def _agents_of(folder, options, queries):
+    """All agents by name, each a dict of query id: calls. ValueError without any."""
+    agents = agents_in(folder.source) if folder.source.is_dir() else {}
+    with run.own_of(folder, options) as own:
+        for name, search in own.items():
+            found = zip(queries["query_id"], search.find(queries), strict=True)
+            one = {id_: [{"ids": [*filter(None, ids)]}] for id_, ids in found if ids}
+            agents[name] = one | {
+                id_: answer.calls
+                for id_, answer in search.answers.items()
+                if answer.calls
+            }
+    if not agents:
+        advice = "write calls.jsonl, or name a search of your own"
+        raise ValueError(f"{folder.source}: no agent; {advice}")
+    texts = {each["id"]: corpus.heading_and_text(each) for each in folder.documents}
+    sizes = {id_: len(text) / CHARACTERS for id_, text in texts.items()}
+    for name, agent in agents.items():
+        _check(name, agent, queries, folder, sizes)
+    return agents
+
+
+def _compared(folder, queries, agents, base, out):
+    """Score agents, and write what each finds: a dict. base: the name of one."""
+    qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
+    tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
+    board = comparing.leaderboard(tables, queries, "all found", COLUMNS)
+    board = board.rename_axis(None)
+    rows = differences_of(tables, base, queries)
+    log.info(board.round(3).to_string(na_rep=""))
+    if len(rows):
+        log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
+        log.info(rows.round(3).to_string())
+    by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
+    files = [out / "calls.csv", out / "calls.html"]
+    write_table(by_query, files[0])
+    page = page_of(folder, queries, agents, tables, base, board, rows)
+    files[1].write_text(page, "utf-8")
+    shown = board.round(6).rename_axis("agent").reset_index()
+    return {
+        "board": shown.to_dict("records"),
+        "incumbent": base,
+        "files": files,
+        "differences": rows.round(6).reset_index().to_dict("records"),
+        "says": f"Read {files[1]}: what each call of two agents found.",
+        "code": NOT_WORSE,
+    }
+
+
+def _check(name, agent, queries, folder, sizes):
+    """Count what an agent has that is not here; fill in tokens where none are told.
+
+    A chunk is its document. sizes: about so many tokens has each document."""
+    unknown = agent.keys() - {*queries["query_id"]}
+    lacking = [id_ for id_ in queries["query_id"] if id_ not in agent]
+    foreign, n_ids = 0, 0
+    for found in agent.values():
+        for call in found:
+            call["ids"] = [folder.chunks.get(id_, id_) for id_ in call["ids"]]
+            foreign += sum(id_ not in sizes for id_ in call["ids"])
+            n_ids += len(call["ids"])
+            if folder.has_texts:
+                tokens = sum(sizes.get(id_, 0) for id_ in call["ids"])
+                call.setdefault("tokens", tokens)
+    counts = {
+        "queries here have no calls, and count as nothing found": len(lacking),
+        "of its queries are not judged here": len(unknown),
+        f"of {n_ids:,} ids are of no document, and count as not relevant": foreign,
+    }
+    for problem, n in counts.items():
+        if n:
+            log.warning(f"{name}: {n:,} {problem}")
+    if len(lacking) == len(queries):
+        raise ValueError(f"{name}: calls for none of the {len(queries):,} queries")
+
+
+def differences_of(tables, base, queries):
+    """Each agent minus the base, by BY: a DataFrame; p is corrected for all rows."""
+    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
+    gains = {
+        (name, by): table[by] - tables[base][by]
+        for name, table in tables.items()
+        for by in BY
+        if name != base
+    }
+    index = pd.MultiIndex.from_tuples([*gains], names=["agent", "measure"])
+    rows = intervals.differences(gains, groups, weights).set_axis(index)
+    rows["p"] = intervals.holm(rows["p"])
+    return rows.assign(**rows[["low", "high"]].clip(-1, 1))
+
+
+def page_of(folder, queries, agents, tables, base, board, rows):
+    """The page of the base and the best other agent, with their calls: HTML.
+
+    It shows the questions where one found most more than the other."""
+    names = [base, *[name for name in board.index if name != base][:1]]
+    gain = tables[names[-1]]["found"] - tables[base]["found"]
+    order = gain.abs().sort_values(ascending=False, kind="stable").index[:MOST]
+    largest = queries.set_index("query_id", drop=False).loc[order]
+    questions = [
+        (question, [agents[name].get(question.query_id, []) for name in names])
+        for question in largest.itertuples()
+    ]
+    return render(
+        "agents.html.j2",
+        names=names,
+        board=board,
+        rows=rows,
+        slices=pairs.by_slice(gain.to_numpy(), queries),
+        questions=questions,
+        found_after=calls.found_after,
+        titles=corpus.headings(folder.documents),
+    )

@@ -1,0 +1,248 @@
+"""Judge pairs in the terminal: each grade is on disk at once."""
+
+import logging
+import os
+import sys
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+from filelock import FileLock
+
+from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.judging import grading, labels, next_pairs
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.files import read_csv, read_text, write_table
+from evaluate_retrieval.reading.folder import JUDGED, asked, queries_of
+from evaluate_retrieval.reading.judgements import read_judged
+from evaluate_retrieval.reading.tables import with_defaults
+from evaluate_retrieval.searching.own import are_alone, failures_of
+from evaluate_retrieval.words.constants import NOT_WORSE
+from evaluate_retrieval.words.text import plain
+
+LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
+log = logging.getLogger(__name__)
+
+
+def judge_folder(options):
+    """Ask for the grades of pairs in the terminal: a dict. options: see `run`.
+
+    ValueError where the documents are a file."""
+    if not options.source.is_dir():
+        problem = "no folder; judgements go beside the documents"
+        raise ValueError(f"{options.source}: {problem}")
+    with manifest.locked(options.out):
+        folder = run.read_aloud(options)
+        keep_judgements(folder)
+        with run.own_of(folder, options) as own:
+            only_own = are_alone(False, own, options.only_own)
+            pairs = pairs_to_judge(folder, own, options.out, only_own)
+        for problem in filter(None, map(failures_of, own, own.values())):
+            log.warning(problem)
+        leaders = leading(folder, options.out)
+    says = ask_in_terminal(folder, pairs, options.name, leaders)
+    return {"says": says, "code": NOT_WORSE}
+
+
+def pairs_to_judge(folder, own, results, only_own=False):
+    """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE.
+
+    results: where the last run wrote its list. Without one of this folder it
+    is a pool of the folder's queries, see `next_pairs.to_pool`. Pairs of documents
+    and queries that are gone are left out, and the log counts them."""
+    path, pairs = results / LIST, pd.DataFrame()
+    if path.exists() and read_text(path).count("\n") > 1:
+        if manifest.has_written(results, LIST, folder.source):
+            pairs = read_csv(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
+        else:
+            text = "%s was not written by the last run on %s: a new list is made"
+            log.info(text, path, folder.source)
+    if pairs.empty:
+        pairs = next_pairs.to_pool(folder, own, only_own)
+    ids = [document["id"] for document in folder.documents]
+    queries = queries_of(folder.judgements, folder.log).drop_duplicates("query_id")
+    is_there = pairs["document"].isin(ids) & asked(pairs).isin(asked(queries))
+    if n_gone := (~is_there).sum():
+        text = "%s of %s pairs are of no document or no query here, and left out"
+        log.info(text, n_gone, len(pairs))
+    return pairs[is_there]
+
+
+def leading(folder, results):
+    """The rows of queries.csv of the two best searches, by query_id: a DataFrame.
+
+    Empty where the last run was of another folder."""
+    if not manifest.has_written(results, FOUND, folder.source):
+        return pd.DataFrame()
+    table = read_csv(results / FOUND).query("queries == 'judged'")
+    metric = table.columns[3]  # behind queries, query_id and search
+    means = table[metric].astype(float).groupby(table["search"]).mean()
+    is_best = table["search"].isin(means.nlargest(2).index)
+    return table[is_best].set_index("query_id")
+
+
+def ask_in_terminal(folder, pairs, name, leaders):
+    """Judge pairs, and add the judgements to the folder's: how many, in words.
+
+    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
+    an interrupt and of the input, judged-queries.csv beside the documents has
+    all judgements, old and new; nothing is written where nobody has judged. The
+    keys give the grades of `scale_of`. leaders: see `leading`. The log shows
+    what there is to judge."""
+    path = folder.source / f"judgements-{name}.csv"
+    session = grading.Judging(pairs, path)
+    before = {*session.done.items()}
+    scale = scale_of(folder.judgements["grade"])
+    if scale != [0, 1, 2]:
+        session.keys = {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
+    if session.note:
+        log.info(session.note)
+    keys = ", ".join(session.keys.values())
+    log.info(f"{session}. Keys: {keys}; u goes back, q ends")
+    try:
+        _ask(session, folder, leaders)
+    finally:
+        keep_judgements(folder)
+        now = {*session.done.items()} - before
+        for sentence in labels.remember(folder, [(at[0], at[4]) for at, _ in now]):
+            log.info(sentence)
+    return str(session)
+
+
+def scale_of(grades):
+    """The grades that the keys from 0 on give: a list of ten at most.
+
+    Whole ones up to 9, at least to 2; else those that a folder has, or ten of
+    them, from 0 to the highest."""
+    there = sorted({0, *grades})
+    if {*there} <= {*range(10)}:
+        return [*range(max(2, int(there[-1])) + 1)]
+    ten = np.quantile(there, np.linspace(0, 1, 10), method="nearest")
+    return np.unique(ten).tolist()
+
+
+def _ask(session, folder, leaders):
+    """Show an item, and wait for its key, until all are judged, or q, or the end.
+
+    After the last item of a query it shows what the leaders found. Not before:
+    who judges must not know which search found what."""
+    records = {document["id"]: document for document in folder.documents}
+    histories = {}
+    for queries in (folder.log, folder.unanswered, *folder.test.values()):
+        if "history" in queries:
+            histories |= dict(zip(queries["query_id"], queries["history"], strict=True))
+    while session.at:
+        item = dict(zip(session.fields, session.at, strict=True))
+        record, query_id = records[item["document"]], item["query_id"]
+        history = histories.get(query_id, "")
+        earlier = "".join(f"earlier: {line}\n" for line in history.splitlines())
+        text = (
+            f"{earlier}QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
+        )
+        log.info(f"\n{session}\n{text}\n\ngrade:")
+        try:
+            key = read_key().strip().lower()
+        except EOFError:
+            log.info("\nthe input has ended")
+            return
+        if key in ("q", "\3", "\4"):  # Ctrl-C on Windows, Ctrl-D
+            return
+        if key not in [*session.keys, "u", ""]:
+            log.info(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
+        grading.judge(session, key)
+        rows = leaders[leaders.index == query_id]
+        waiting = {at[0] for at in session.items if at not in session.done}
+        if key in session.keys and len(rows) == 2 and query_id not in waiting:
+            log.info(_side_by_side(session, folder, query_id, rows))
+
+
+def _side_by_side(session, folder, query_id, rows):
+    """Two lists of a query as text: rank, title and grade of each result.
+
+    rows: of queries.csv, one for each search."""
+    titles = corpus.headings(folder.documents)
+    before = folder.judgements.query("query_id == @query_id").set_index("document")
+    done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
+    grades = {**before["grade"], **done}
+
+    def shown(quoted):
+        id_ = unquote(quoted)
+        return f"{plain(titles.get(id_, id_), 40):40}{grades.get(id_, '')!s:>4}"
+
+    ids = rows.set_index("search")["found"].str.split(expand=True)
+    table = ids.fillna("").map(shown).T
+    return table.set_axis(table.index + 1).to_string()
+
+
+def read_key():
+    """A key of the terminal, without Enter; where stdin is none, `input`."""
+    if not sys.stdin.isatty():
+        return input()
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.getwch()
+    import termios
+    import tty
+
+    before = termios.tcgetattr(0)
+    try:
+        tty.setcbreak(0, termios.TCSADRAIN)
+        return os.read(0, 9).decode(errors="replace")  # an arrow has several letters
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+def keep_judgements(folder):
+    """Add all that was judged in a folder to its judged-queries.csv.
+
+    Also what is left of a session that was killed, whoever judged."""
+    path = folder.source / JUDGED
+    files = sorted(folder.source.glob("judgements-*.csv"), key=os.path.getmtime)
+    n = add(path, *files, older=folder.judgements.fillna("").astype(str))
+    if path.exists():
+        log.info(f"{path} has {n:,} judgements")
+        for old in folder.source.glob("qrels*"):
+            log.info(f"take {old.name} out of the folder: {path.name} has all of it")
+
+
+def add(path, *files, older=None):
+    """Add what was judged to judged-queries.csv; how many judgements it has then.
+
+    path: of it; where nothing is there, older counts, a DataFrame of
+    judgements. files: of judgements, the oldest first. Taken is what a file
+    got since it was last added, and what is not there. Of a pair the later
+    grade counts, and the log has how many are replaced. People who judge at
+    once add one after another; the former file is kept, see
+    `files.write_table`. ValueError names a file that is none of judgements."""
+    added = {}
+    with FileLock(f"{path}.lock"):
+        is_new = not path.exists()  # then nothing was added to it
+        table = older if is_new else with_defaults(read_judged(path))
+        for file in files:
+            mark, content = file.with_name(f".{file.name}.added"), file.read_bytes()
+            before = b"" if is_new or not mark.exists() else mark.read_bytes()
+            n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
+            new = grading.last_grades(file).reset_index()
+            is_there = _pairs(new).isin(_pairs(table))
+            new = new[~is_there | (new.pop("row") >= n_added)]
+            if len(new):
+                turns = table.drop_duplicates("query_id").set_index("query_id")
+                new = new.join(
+                    turns[turns.columns.intersection(corpus.TURN)], "query_id"
+                )
+                table = pd.concat([table, new], ignore_index=True).fillna("")
+                is_earlier = _pairs(table).duplicated(keep="last")
+                text = "%s: %s grades added, %s of them in place of an earlier one"
+                log.info(text, file.name, len(new), is_earlier.sum())
+                table, added[mark] = table[~is_earlier], content
+        if added:
+            blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
+            write_table(table.drop(columns=blank), path, keep_former=True)
+        for mark, content in added.items():
+            mark.write_bytes(content)
+    return len(table)
+
+
+def _pairs(table):
+    return asked(table) + "\n" + table["document"]

@@ -1,0 +1,330 @@
+"""The report: a page that begins with the decision. It opens offline.
+
+What it looks like is in report.html.j2, and the page of two searches in
+pair.html.j2. What people wrote is escaped there."""
+
+from datetime import date
+
+import pandas as pd
+
+from evaluate_retrieval.measuring import decision, pairs
+from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.searching import built_in, embedding, own
+from evaluate_retrieval.words.templates import render
+from evaluate_retrieval.words.text import plain
+
+COLUMN_NAMES = {
+    "low": "from",
+    "high": "to",
+    "condensed": "judged results only",
+    "judged_at_k": "share judged",
+    "ms_per_query": "ms a query",
+}
+MEANS = {
+    "mrr": "1 if the first result is relevant, 1/2 if only the second is, 0 below {}",
+    "ndcg": "from 0, nothing relevant in {} results, to 1, a perfect order. Its gain "
+    "is linear, grade / log2(rank + 1), as in trec_eval",
+    "recall": "the share of the relevant documents that is in the first {} results",
+    "precision": "the share of the first {} results that is relevant",
+    "hit_rate": "the share of queries with a relevant document in {} results",
+}
+DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
+NEEDS = "Queries that ask for the same are one need."
+
+
+# --- Pages -------------------------------------------------------------------
+
+
+def section(title, text, table=None, code="", index=True):
+    """A heading and a paragraph; a table and code, if there are any.
+
+    table: a DataFrame. index: whether its index, such as names of searches, is
+    shown. Returns a dict of texts and lists of texts."""
+    table = pd.DataFrame() if table is None else table.rename(columns=COLUMN_NAMES)
+    return {
+        "title": title,
+        "text": text,
+        "columns": list(table),
+        "names": list(table.index) if index else [],
+        "rows": [[*map(_cell, row, table)] for row in table.to_numpy(object)],
+        "code": code,
+    }
+
+
+def _cell(value, column):
+    """A value as the text of a cell."""
+    if pd.isna(value):
+        return "–"
+    form = DECIMALS.get(column, "{:.3f}")
+    return form.format(value) if pd.api.types.is_float(value) else str(value)
+
+
+def page(evaluated, run_id, path):
+    """Write the report on a folder with queries: see `run`."""
+    folder, results = evaluated.folder, evaluated.results
+    candidates, kind, sections = evaluated.candidates, folder.decides, []
+    best, measured = evaluated.pair[0], results.measured[kind]
+    bases, gains = dict(results.chosen), dict(results.gains)
+    if len(evaluated.verdict.table):  # an incumbent has rivals
+        bases[kind], gains[kind] = evaluated.verdict.incumbent, evaluated.verdict.table
+    for name, board in reversed([*results.boards.items()]):
+        sections.append(_of_board(board, folder.test[name], folder.measures[name]))
+        sections += _of_gains(gains[name], bases[name], name)
+    sections.append(_of_failures(evaluated.failures, best, measured.measure.k))
+    if len(evaluated.judge_next):
+        text = (
+            "The first pairs of judge-next.csv: their grades tell the leaders apart "
+            "soonest. “evaluate-retrieval judge FOLDER” asks for one after the other."
+        )
+        first = evaluated.judge_next[["query", "document"]].head(5)
+        sections.append(section("Judge next", text, first, index=False))
+    code = recipe(best, candidates, folder)
+    sections.append(section("What to paste", f"{best}:", code=code))
+    sections += of_yours(candidates.own)
+    sections += of_folder(folder, candidates.models.values(), run_id)
+    top = {"evaluated": evaluated, "measured": measured}
+    if evaluated.figures:
+        pair = evaluated.pair
+        top |= {
+            "gains": with_counts(gains[kind], bases[kind], measured),
+            "first": pairs.first_relevant(measured, pair),
+            "pair": pair,
+            "of_pair": pairs.sentence(evaluated.figures, pair),
+        }
+    _write(path, "report.html.j2", sections=sections, top=top)
+
+
+def with_counts(table, base, measured):
+    """What each search gains over the base, for a picture: a DataFrame, the best first.
+
+    table: of `decision.Decision`, or `steps.gains_over_chosen`. It gets wins and
+    losses: so many queries."""
+    gains = decision.gains_over(base, measured.values).round(9)
+    table = table.assign(wins=(gains > 0).sum(), losses=(gains < 0).sum())
+    return table.sort_values("difference")[::-1]
+
+
+def advice_page(evaluated, run_id, path):
+    """Write the report on a folder without queries: what to do next."""
+    sections = [section("Next steps", evaluated.says)]
+    sections += of_folder(evaluated.folder, (), run_id)
+    _write(path, "report.html.j2", sections=sections, top=None)
+
+
+def _write(path, template, **values):
+    """Write a page. values: what the template shows."""
+    path.write_text(render(template, decision=decision, **values), encoding="utf-8")
+
+
+# --- Sections ----------------------------------------------------------------
+
+
+def _of_failures(failed, best, k):
+    """The section with failures of the chosen search. failed: see `pairs.failures`."""
+    mine = failed[(failed["search"] == best) & (failed["cause"] != "")]
+    first = mine[["question", "wanted", "found first"]].head(20)
+    text = (
+        f"“{best}” has nothing relevant among its first {k} results "
+        f"for {len(mine):,} queries."
+    )
+    shown = section("Failures to read first", text, first, index=False)
+    folded = f"{len(first)} of them, each with a document of its best grade (wanted)"
+    return shown | {"folded": folded}
+
+
+def _of_board(board, queries, measure):
+    """The section with the leaderboard of one kind of query."""
+    by, k, kind = measure.by, measure.k, measure.kind
+    columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query", "refused"]
+    ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
+    table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
+    table = table.dropna(axis="columns", how="all")
+    text = (
+        f"{len(queries):,} queries, with 95 % intervals. {measure}: "
+        f"{MEANS[by].format(k)}."
+    )
+    if kind == "judged" and decision.lists_only(queries):
+        table = table.rename(columns={"judged_at_k": "share listed as relevant"})
+        # nothing else is judged
+        table = table.drop(columns="condensed", errors="ignore")
+    elif "condensed" in table:
+        text += (
+            " Judged results only: the same, without unjudged results. "
+            f"Share judged: of the first {k} results."
+        )
+    if "refused" in table:
+        text += (
+            " Refused: of the queries without an answer, the share whose best score is "
+            "low, where one in twenty of the others may have so low a score."
+        )
+    return section(f"Leaderboard, {kind} queries", text, table)
+
+
+def board_text(board, queries, measure, most=10):
+    """The first searches of a leaderboard, and what it shows, for a terminal."""
+    few_columns = board.assign(condensed=None, refused=None)
+    shown = _of_board(few_columns, queries, measure)
+    table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
+    with pd.option_context("display.unicode.east_asian_width", True):
+        rows = table.head(most).to_string()
+    first = f"{min(most, len(board))} of {len(board)} searches"
+    return f"{shown['title']}, {first}. {shown['text']}\n{rows}"
+
+
+def _of_gains(table, base, kind):
+    """The sections on what is decided and what is not, in a list; see `with_counts`."""
+    table = table.sort_values("difference", ascending=False)
+    is_open, columns = table["order"] == "", ["difference", "low", "high", "p"]
+    parts = {
+        "Decided": (~is_open, "These are significantly better, or below 0 worse."),
+        "Undecided": (
+            is_open,
+            "These cannot be told from it, or unjudged results could turn it.",
+        ),
+    }
+    return [
+        section(
+            f"{title}, {kind} queries",
+            f"Each minus “{base}”. {text} p is corrected by Holm.",
+            table.loc[rows, columns],
+        )
+        for title, (rows, text) in parts.items()
+        if rows.any()
+    ]
+
+
+def of_yours(searches):
+    """The section on how your searches ran, in a list; without any, no section."""
+    table = own.how_it_went(searches)
+    if table.empty:
+        return []
+    text = (
+        "“own:” is before the name of each search of yours. Each query was asked "
+        "once, so an answer that changes from call to call is not seen. A query that "
+        "failed twice counts as nothing found, and its time is what you waited for. A "
+        "repeated id counts once, and a foreign id, which no document has, counts as "
+        "not relevant: the ids below keep their ranks. Half of the "
+        "queries took less than p50, and 95 % less than p95."
+    )
+    return [section("Your searches", text, table)]
+
+
+def of_folder(folder, models, run_id):
+    """The sections on the documents, and on how the report was made: a list.
+
+    models: of the vectors, names; None is the default. Empty without
+    vectors."""
+    documents = folder.documents
+    is_long = built_in.n_words(documents) > built_in.LONG
+    text = (
+        f"{len(documents):,} documents were read. {is_long.sum():,} have more than "
+        f"{built_in.LONG} words."
+    )
+    if models:
+        text += f" {built_in.about_chunks(documents)}"
+    return [
+        section("Documents", text),
+        section("How it was made", made_with(folder, models, run_id)),
+    ]
+
+
+def made_with(folder, models, run_id):
+    """When and from what the report was made, as sentences. models: see `of_folder`."""
+    default = embedding.vector_settings()["model"] or embedding.NAME
+    vectors = ", ".join(dict.fromkeys(name or default for name in models))
+    return (
+        f"{date.today()}, run {run_id}, from {folder.source}. "
+        f"{f'Vectors by {vectors}. ' if vectors else ''}"
+        f"Language of the stems: {folder.language}. Intervals and tests draw with "
+        "seed 1. The versions of all packages are in run.json."
+    )
+
+
+def recipe(name, candidates, folder):
+    """What to paste of a search, as the text of a program in Python."""
+    search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
+    if search.origin != "built in":
+        return "It is yours already."
+    model = candidates.models.get(search.setting.get("embedded"))
+    model = model or embedding.vector_settings()["model"]
+    path = embedding.model_folder(model) if model else None
+    return render(
+        "search.py.j2",
+        setting=search.setting,
+        folder=folder,
+        language=language,
+        fields=fields,
+        model=str(path or ""),
+        in_onnx=bool(path) and embedding.is_onnx(path),
+        size=built_in.CHUNK,
+    )
+
+
+# --- Two searches ------------------------------------------------------------
+
+
+def pair_page(folder, results, pair, failed, figures, path):
+    """Write why one search beats another: see `pairs`.
+
+    results: `steps.Results`. pair: two names. failed: a table of failures, see
+    `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
+    kind = figures["kind"]
+    queries, measured = folder.test[kind], results.measured[kind]
+    measure, gain = measured.measure, measured.gain(*pair).round(9)
+    won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
+    slices = pairs.by_slice(gain, queries)
+    slices.index = [f"{column}: {name}" for column, name in slices.index]
+    _write(
+        path,
+        "pair.html.j2",
+        pair=pair,
+        says=pairs.sentence(figures, pair),
+        figures=figures,
+        measured=measured,
+        first=pairs.first_relevant(measured, pair),
+        gains=gain.sort_values(ascending=False).to_list(),
+        slices=slices.assign(order=decision.orders(slices)),
+        of_slices=_of_slices(slices, pair, measure),
+        causes=section("", "", pairs.counted(failed, [*pair]).T),
+        meanings=pairs.CAUSES,
+        largest={"gains": won, "losses": lost},
+        titles=corpus.headings(folder.documents),
+    )
+
+
+def _of_slices(table, pair, measure):
+    """The section on slices. table: see `pairs.by_slice`."""
+    never = table["smallest"].isna() & table["p"].notna()
+    table = table.assign(smallest=table["smallest"].astype(object).mask(never, "never"))
+    text = (
+        f"{measure} of {pair[0]} minus that of {pair[1]}, with 95 % "
+        "intervals. n counts queries, and groups their "
+        f"{decision.UNITS[measure.kind]}. {NEEDS} p is corrected by Holm for all "
+        f"slices, and significant below {decision.WEAK}. Smallest: the difference that "
+        f"a slice of this size shows, four times in five, or never. With fewer than "
+        f"{pairs.FEWEST} groups a slice is only counted. Share: of the queries. Turns "
+        "at: with that share, and all else as it is, the difference of all queries "
+        f"would be 0. Columns of more than {pairs.MOST_VALUES} values have no slices."
+    )
+    return section("Slices of the queries", text, table)
+
+
+def advice(folder):
+    """What to do where no queries decide, in words.
+
+    With how many calls it takes to let a model write questions."""
+    n, n_queries = len(folder.documents), len(folder.log)
+    asks = (
+        "No queries yet, or none that can decide: judged ones take two needs. "
+        "Collect what people type, a line each, in queries.txt beside the documents, "
+        "and judge what is found: fifty queries are a start."
+    )
+    if n_queries:
+        asks = (
+            f"{n_queries:,} queries, and no judgements that can decide. Judge what is "
+            "found for fifty of them."
+        )
+    return (
+        f"{asks} “evaluate-retrieval judge FOLDER” asks in the terminal. Or let a "
+        f"model write questions, as notebook 01 does with COURSE_LLM=live: {n:,} calls."
+    )

@@ -1,0 +1,247 @@
+"""Judge search results with the keyboard: each judgement is on disk at once.
+
+A file of judgements is never overwritten: a
+correction is a later row, and the later row counts."""
+
+import csv
+import html
+import io
+import os
+import re
+import time
+import warnings
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+from filelock import FileLock
+
+from evaluate_retrieval.reading import corpus, files
+
+GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
+TOO_SOON = 0.3  # seconds; a key that comes sooner is held down, and not meant
+PAGE_HTML = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{status}</div>
+<div style="font-size: 1.25em; line-height: 1.3; margin: 0.4em 0"><b>{query}</b></div>
+<div tabindex="0" data-lm-suppress-shortcuts="true" style="height: 40vh; overflow: auto;
+  overflow-wrap: anywhere; padding: 0 1em; border: 1px solid; line-height: 1.4">
+<p><b>{question}</b></p>{text}</div></div>"""
+
+
+# --- The file of judgements --------------------------------------------------
+
+
+def _whole_lines(path):
+    """The bytes of a file up to its last line end, and what was cut off behind it."""
+    content = path.read_bytes() if path.exists() else b""
+    end = content.rfind(b"\n") + 1
+    return content[:end], content[end:]
+
+
+def _append_row(path, columns, values):
+    """Add a row to a CSV file, and wait until it is on disk.
+
+    A new file gets its header. Sessions that share a file write one at a
+    time."""
+    with (
+        open(path, "a", newline="", encoding="utf-8") as file,
+        FileLock(f"{path}.lock"),
+    ):
+        whole, _ = _whole_lines(path)
+        file.truncate(len(whole))  # half a row, if the last one was cut off
+        rows = [values] if whole else [columns, values]
+        cells = [[files.text_cell(value) for value in row] for row in rows]
+        csv.writer(file, lineterminator="\n").writerows(cells)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _one_line(text):
+    """The text with its line ends as spaces, so that a row of the file is one line."""
+    return re.sub(r"[\r\n]+", " ", files.encodable(str(text)))
+
+
+def read_judgements(path, columns):
+    """The rows of a file of judgements as texts, oldest first, and a note.
+
+    The note says what was cut off in the writing, or is "". ValueError for
+    another file."""
+    whole, half = _whole_lines(path)
+    note = ""
+    if half:
+        note = (
+            f"{path.name}: its last row is cut off ({half!r}), so that one is asked "
+            "again"
+        )
+    content = io.BytesIO(whole or ",".join(columns).encode())
+    table = pd.read_csv(content, dtype=str, keep_default_na=False)
+    if list(table.columns) != columns or table.isna().any(axis=None):
+        raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
+    return table.map(files.plain_cell), note
+
+
+# --- What is judged, and what comes next -------------------------------------
+
+
+class Judging:
+    """Items to judge, one at a time, and the file of what is judged.
+
+    items: a DataFrame, a row for each item, with query and document. path: the
+    file, which may exist; then it goes on with the first item that has no row in
+    it. note: what was cut off in the file, or "". It knows no widgets."""
+
+    def __init__(self, items, path):
+        self.path = Path(path)
+        self.keys = GRADES
+        self.fields = list(items.columns)
+        self.columns = [*self.fields, "grade"]
+        texts = items.map(_one_line)
+        self.items = list(dict.fromkeys(texts.itertuples(index=False, name=None)))
+        rows, self.note = read_judgements(self.path, self.columns)
+        self.done = {}  # item: its latest grade, the latest last
+        for row in rows.itertuples(index=False, name=None):
+            item, grade = row[:-1], row[-1]
+            if item in self.items:
+                self.done.pop(item, None)
+                self.done[item] = grade
+        self.at = self._next()
+
+    def _next(self):
+        return next((item for item in self.items if item not in self.done), None)
+
+    def store(self, grade):
+        """Write the grade of the item at hand, and go on to the next."""
+        _append_row(self.path, self.columns, [*self.at, grade])
+        self.done.pop(self.at, None)
+        self.done[self.at] = grade
+        self.at = self._next()
+
+    def back(self):
+        """Go back to the item that was judged before this one."""
+        earlier = list(self.done)
+        if self.at in self.done:
+            earlier = earlier[: earlier.index(self.at)]
+        if earlier:
+            self.at = earlier[-1]
+
+    def __repr__(self):
+        return f"{self.path.name}: {len(self.done)} of {len(self.items)} judged"
+
+
+def judge(judging, key):
+    """Store what a key means for the item at hand; u goes back one.
+
+    Other keys do nothing."""
+    if key == "u":
+        judging.back()
+    elif key in judging.keys and judging.at:
+        judging.store(judging.keys[key].split()[0])
+
+
+# --- The panel ---------------------------------------------------------------
+
+
+@cache
+def _markdown():
+    """A function: Markdown -> HTML. HTML in it is shown as text, and line breaks stay.
+
+    Pictures are named, and never fetched."""
+    import mistune
+
+    class NoPictures(mistune.HTMLRenderer):
+        def image(self, text, url, title=None):
+            return f"[picture: {text} {self.safe_url(url)}]"
+
+    renderer = NoPictures(escape=True)
+    return mistune.create_markdown(hard_wrap=True, renderer=renderer)
+
+
+def item_html(judging, records):
+    """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
+    if not judging.at:
+        return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
+    item = dict(zip(judging.fields, judging.at, strict=True))
+    status = str(judging)
+    if judging.at in judging.done:
+        status += f"; here: {judging.done[judging.at]}"
+    record = records[item["document"]]
+    return PAGE_HTML.format(
+        question=html.escape(record["question"]),
+        query=html.escape(item["query"]),
+        status=html.escape(status),
+        text=_markdown()(record["text"]),
+    )
+
+
+def _show(view):
+    """Show the item at hand, and wait for a key."""
+    view.page.value = item_html(view.judging, view.records)
+    view.key.focus()
+
+
+def _take(view, key):
+    """Take a typed key, unless it comes too soon after the last one."""
+    if not key:  # the box was emptied
+        return
+    before, view.taken = view.taken, time.monotonic()
+    view.key.value = ""
+    if key == "u" or view.taken - before > TOO_SOON:
+        _press(view, key)
+
+
+def _press(view, key):
+    """Do what a key says.
+
+    The page says when a grade cannot be stored, and asks again."""
+    try:
+        judge(view.judging, key)
+        _show(view)
+    except OSError as error:
+        problem = html.escape(str(error))
+        view.page.value = f"<b>Not stored: {problem}</b>{view.page.value}"
+
+
+def panel(judging, documents):
+    """The widgets of a Judging: a page, a box for keys, and buttons."""
+    import ipywidgets as widgets
+
+    view = widgets.VBox()
+    view.judging = judging
+    view.taken = 0
+    view.records = {document["id"]: document for document in documents}
+    view.page = widgets.HTML()
+    view.key = widgets.Text(placeholder="keys go here", layout={"width": "9em"})
+    view.buttons = {}
+    for key, label in {**judging.keys, "u": "back (u)"}.items():
+        view.buttons[key] = widgets.Button(description=label, layout={"width": "auto"})
+        view.buttons[key].on_click(lambda _, key=key: _press(view, key))
+    view.key.observe(lambda change: _take(view, change.new.lower()), "value")
+    row = widgets.HBox([view.key, *view.buttons.values()])
+    row.layout.flex_flow = "row wrap"
+    where = html.escape(f"{judging.path.absolute()} {judging.note}")
+    where = widgets.HTML(f"<small>Judgements go to {where}</small>")
+    view.children = [view.page, row, where]
+    _show(view)
+    return view
+
+
+# --- The grades of a file ----------------------------------------------------------
+
+
+def last_grades(path):
+    """The grade that counts of each pair, the last one in the file, and its `drawn`.
+
+    A DataFrame by pair; row: where that grade is, from 0. What was also drawn
+    at random is "random". A file without the column has ""."""
+    path = Path(path)
+    header, _, _ = _whole_lines(path)[0].partition(b"\n")
+    columns = corpus.TO_JUDGE if b",drawn," in header else corpus.JUDGED_COLUMNS
+    table, note = read_judgements(path, [*columns, "grade"])
+    if note:
+        warnings.warn(note, stacklevel=2)
+    if "drawn" not in table:
+        table["drawn"] = ""
+    table = table.assign(row=table.index, at_random=table["drawn"] == "random")
+    pairs = table.groupby(corpus.JUDGED_COLUMNS, sort=False)
+    last = pairs[["drawn", "grade", "row"]].last()
+    last["drawn"] = last["drawn"].mask(pairs["at_random"].any(), "random")
+    return last

@@ -1,0 +1,82 @@
+"""What to judge next, and what to do where there is nothing to decide on."""
+
+import logging
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval.judging import pooling
+from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.searching import built_in
+
+log = logging.getLogger(__name__)
+
+
+def next_to_judge(folder, results, verdict, n=100):
+    """The n results without a grade that tell the leaders apart soonest: a DataFrame.
+
+    Columns: corpus.TO_JUDGE. The leaders are the incumbent of the verdict and
+    what leaves it undecided; else the chosen search and those that cannot be
+    told from it. Empty where judged queries do not decide."""
+    kind = folder.decides
+    if kind != "judged":
+        return pd.DataFrame(columns=corpus.TO_JUDGE)
+    leaders = [results.chosen[kind], *decision.undecided(results.gains[kind])]
+    if verdict.rivals:
+        leaders = [verdict.incumbent, *verdict.rivals]
+    rankings = {name: results.rankings[kind][name] for name in leaders}
+    k = folder.measures[kind].k
+    listed = judge_next(rankings, folder.test[kind], k).head(n)
+    log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
+    return listed
+
+
+def judge_next(rankings, queries, k=10):
+    """The results without a grade that tell searches apart, the soonest first.
+
+    rankings: a dict of name: ids, (n_queries, k or more). queries: with
+    query_id, question, course, kind, and document, a dict of id: grade. A
+    DataFrame with the columns corpus.TO_JUDGE. A grade moves the difference of
+    two searches by the difference of what it adds to their DCG@k. A result that
+    all show at the same rank changes nothing and is left out (Carterette, Allan
+    and Sitaraman 2006)."""
+    discounts, rows = 1 / np.log2(np.arange(2, k + 2)), []
+    for number, qrel in enumerate(queries["document"]):
+        tops = [[*ranking[number][:k]] for ranking in rankings.values()]
+        for id_ in dict.fromkeys(chain(*tops)):
+            adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
+            moved = max(adds) - min(adds)
+            if id_ and id_ not in qrel and moved:
+                rows.append((moved, number, id_))
+    rows.sort(key=lambda row: -row[0])
+    pairs = queries.iloc[[number for _, number, _ in rows]]
+    pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
+    return pairs.assign(drawn="next")[corpus.TO_JUDGE]
+
+
+def to_pool(folder, own, only_own=False, n_each=20):
+    """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
+
+    A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
+    with the first ten of each search: your own, and unless only_own ours by text,
+    and by vectors if their packages are there. A question that was judged keeps
+    its id.
+    ValueError where the folder has no queries."""
+    if folder.log.empty:
+        raise ValueError("no queries to judge: write some into queries.txt")
+    log, documents = folder.log, folder.documents
+    log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
+    ids = dict(log[["question", "query_id"]].to_numpy())
+    ids |= dict(folder.judgements[["query", "query_id"]].to_numpy())
+    log["query_id"] = log["question"].map(ids)
+    strata = pooling.strata(folder.log["question"])
+    sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
+    searches = own
+    if not only_own:
+        vectors = built_in.embedded(documents)
+        build = built_in.builder(documents, vectors, folder.language)
+        ours = {name: build({"vectors": 1, "embedded": name}) for name in vectors}
+        searches = {"text": build({"text": 1})} | ours | own
+    return pooling.pool(sample.merge(log, on="question"), searches)

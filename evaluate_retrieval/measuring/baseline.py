@@ -1,0 +1,349 @@
+"""Is a search worse than it was? What a run has measured, against a baseline.
+
+Both rankings are scored with the judgements of this run, query by query. So an
+edited grade counts for both. docs/gate.md says what the outcomes mean."""
+
+import gzip
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import decision, intervals, pairs
+from evaluate_retrieval.measuring.metric import Measure, measures_of
+from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.words.templates import TEMPLATES, render
+from evaluate_retrieval.words.text import cell
+
+WORDS = ["not worse", "worse", "undecided", "error"]
+GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
+MOST_GONE = 0.1  # of the baseline's queries
+BASELINE = "baseline.json.gz"
+VERSION = 2  # of the baseline's form
+KEPT_COLUMNS = ["query_id", "question", "need"]
+TEMPLATES.globals["words"] = WORDS
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a baseline keeps of one kind of query, or what a run has just measured.
+
+    queries: DataFrame with KEPT_COLUMNS, texts; need: which belong together,
+    see `intervals.groups_of`. rankings: dict of query id: ids, best first,
+    without padding. qrels: dict of query id: dict of id: grade. measure: of
+    that run. texts: dict of id: hash of the text, of all documents, or in a
+    baseline of those that it names."""
+
+    search: str
+    queries: pd.DataFrame
+    rankings: dict
+    qrels: dict
+    measure: Measure
+    texts: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the gate says of one kind of query.
+
+    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
+    and the old one. figures: of `pairs.summary`, a is now and b before; metric
+    and how; empty after an error. sentences: why, then what else changed.
+    largest: losses and gains, see `pairs.extremes`: query_id, question, before,
+    now, gain, first_before and first_now (three ids)."""
+
+    kind: str
+    code: int
+    searches: tuple
+    figures: dict = field(default_factory=dict)
+    sentences: list = field(default_factory=list)
+    largest: dict = field(default_factory=dict)
+
+
+# --- The baseline's file -----------------------------------------------------
+
+
+def write_baseline(path, kept, run_id):
+    """Write what a later run is compared with, and return the path.
+
+    kept: dict of kind: Kept. The same content gives the same bytes."""
+    kinds = {
+        kind: {
+            **vars(measured),
+            "measure": [measured.measure.by, measured.measure.k],
+            "texts": _texts_named(measured),
+            "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
+        }
+        for kind, measured in kept.items()
+    }
+    content = {"version": VERSION, "run": run_id, "kinds": kinds}
+    # grades of a DataFrame are numbers of numpy
+    text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    return path
+
+
+def read_baseline(path):
+    """`Kept` of each kind in a file of `write_baseline`: a dict.
+
+    ValueError for a file that is damaged, or of another form."""
+    packed = Path(path).read_bytes()
+    try:
+        content = json.loads(gzip.decompress(packed))
+        if not content["kinds"] or content["version"] != VERSION:
+            raise ValueError(content["version"])
+        return {
+            kind: Kept(
+                **kept
+                | {
+                    "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                    "measure": measures_of(*kept["measure"])[kind],
+                }
+            )
+            for kind, kept in content["kinds"].items()
+        }
+    except Exception as error:  # a damaged file gives any
+        problem = "it is damaged, of another version of this command, or no baseline"
+        advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
+        raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
+
+
+def _texts_named(kept):
+    """The hashes of the texts that were judged, or are among the first results."""
+    first = (ids[: kept.measure.k] for ids in kept.rankings.values())
+    named = {*chain(*first, *kept.qrels.values())}
+    return {id_: kept.texts[id_] for id_ in named if id_ in kept.texts}
+
+
+# --- Labels that were lost or have moved -------------------------------------
+
+
+def with_todays_ids(before, now):
+    """A baseline whose texts have the ids of today; and how many have another one.
+
+    A text that stands twice today keeps its id."""
+    counts = Counter(now.texts.values())
+    todays = {text: id_ for id_, text in now.texts.items() if counts[text] == 1}
+    ids = {
+        id_: todays[text]
+        for id_, text in before.texts.items()
+        if text in todays and now.texts.get(id_) != text
+    }
+    rankings = {
+        query: [ids.get(id_, id_) for id_ in ranking]
+        for query, ranking in before.rankings.items()
+    }
+    qrels = {
+        query: {ids.get(id_, id_): grade for id_, grade in qrel.items()}
+        for query, qrel in before.qrels.items()
+    }
+    return replace(before, rankings=rankings, qrels=qrels), len(ids)
+
+
+def since_last(last, now):
+    """What has changed a figure since the last run: the search, or labels. Sentences.
+
+    last, now: dicts of kind: Kept. One for each kind of which both ranked the same
+    search by the same metric, if anything has changed. The part of the labels is
+    what today's do to the rankings of the last run; the rest is the search's. Only
+    queries that have a relevant document in both runs count."""
+    sentences = []
+    for kind in last.keys() & now.keys():
+        today = now[kind]
+        before, n_moved = with_todays_ids(last[kind], today)
+        if (before.search, before.measure) != (today.search, today.measure):
+            continue
+        ids = sorted(_answerable(before.qrels) & _answerable(today.qrels))
+        old, with_labels, new = (
+            _mean(kept.rankings, qrels, ids, today)
+            for kept, qrels in [
+                (before, before.qrels),
+                (before, today.qrels),
+                (today, today.qrels),
+            ]
+        )
+        _, changes = _changed_judgements(before.qrels, today.qrels)
+        if before.qrels != today.qrels or n_moved or old != new:
+            sentences.append(
+                f"Since the last run {today.measure} of “{today.search}” went from "
+                f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
+                f"{with_labels - old:+.3f} by the labels, {new - with_labels:+.3f} by "
+                f"the search. {n_moved:,} documents have another id. {changes}"
+            )
+    return sentences
+
+
+def _mean(rankings, qrels, query_ids, kept):
+    """The metric of rankings with judgements, a mean over queries. kept: of today."""
+    queries = kept.queries.set_index("query_id").loc[query_ids]
+    queries = queries.assign(document=[qrels[query] for query in query_ids])
+    ranked = utils.pad([rankings.get(query, []) for query in query_ids], kept.measure.k)
+    values = utils.score(queries, ranked)[kept.measure.by]
+    return np.average(values, weights=intervals.weights_of(queries))
+
+
+# --- Comparing ---------------------------------------------------------------
+
+
+def outcomes_of(
+    baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False
+):
+    """An `Outcome` for each kind of query of the baseline: a list.
+
+    Both are measured as this run is. baseline, now: dicts of kind: Kept.
+    margin: of the metric, from 0 to below 1. anytime: intervals that hold at
+    every look: `intervals.confidence_sequence`. allow_deleted: more than
+    MOST_GONE of the baseline's queries may be gone."""
+    outcomes = []
+    for kind, before in baseline.items():
+        if kind in now:
+            outcome = _compare_kind(before, now[kind], margin, anytime, allow_deleted)
+        else:
+            sentence = f"The baseline has {kind} queries, and this run has none."
+            outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
+        outcomes.append(outcome)
+    outcomes[0].sentences.extend(
+        f"The baseline has no {kind} queries: they are not compared."
+        for kind in sorted(now.keys() - baseline.keys())
+    )
+    return outcomes
+
+
+def _compare_kind(before, now, margin, anytime, allow_deleted):
+    """The `Outcome` of one kind of query."""
+    measure, searches = now.measure, (now.search, before.search)
+    before, n_moved = with_todays_ids(before, now)
+    depth = min(measure.depth, before.measure.depth)
+    answerable = _answerable(before.qrels)
+    query_ids = sorted(_answerable(now.qrels) & before.qrels.keys())
+    withdrawn, changes = _changed_judgements(before.qrels, now.qrels)
+    queries = now.queries.set_index("query_id").loc[query_ids]
+    shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
+    shown["n_moved"] = n_moved
+    if depth < measure.k or queries["need"].nunique() < 2:
+        sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
+        return Outcome(measure.kind, ERROR, searches, sentences=sentences)
+    queries = queries.assign(document=[now.qrels[query] for query in query_ids])
+    rankings = {
+        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
+        for name, kept in {"now": now, "before": before}.items()
+    }
+    options = measure, margin, anytime
+    measured, figures, code, reason = _held(queries, rankings, *options)
+    figures["how"] = "paired, at any time" if anytime else "paired"
+    lost = {query for query, id_ in withdrawn if before.qrels[query][id_]}
+    if code == WORSE and lost:
+        is_whole = ~queries.index.isin(lost)
+        others = {name: ranked[is_whole] for name, ranked in rankings.items()}
+        if (
+            queries["need"][is_whole].nunique() < 2
+            or _held(queries[is_whole], others, *options)[2] != WORSE
+        ):
+            code = UNDECIDED
+            shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
+    n_gone = len(answerable.difference(query_ids))
+    are_gone = n_gone > MOST_GONE * len(answerable)
+    if are_gone and not allow_deleted:
+        code = code or UNDECIDED
+    sentences = render(
+        "outcome.txt.j2",
+        figures=figures,
+        reason=reason,
+        ranks_differ=not measured.rank_the_same("now", "before"),
+        gone=f"{n_gone:,} of {len(answerable):,}" if are_gone else "",
+        allow_deleted=allow_deleted,
+        **shown,
+    )
+    table = queries[["question"]].reset_index()
+    for name, ranking in rankings.items():
+        table[f"first_{name}"] = [[*filter(None, ids[:3])] for ids in ranking]
+        table[name] = measured.values[name]
+    table["gain"] = table["now"] - table["before"]
+    losses, gains = pairs.extremes(table, -table["gain"])
+    largest = {"losses": losses, "gains": gains}
+    sentences = sentences.splitlines()
+    return Outcome(measure.kind, code, searches, figures, sentences, largest)
+
+
+def _held(queries, rankings, measure, margin, anytime):
+    """The search of now against that of before: `Measured`, figures, code, and why.
+
+    rankings: a dict with now and before. figures: see `pairs.summary`."""
+    measured = decision.measured_of(queries, rankings, measure)
+    figures = pairs.summary(measured, ("now", "before"), anytime)
+    return measured, figures, *pairs.exit_code(figures, margin)
+
+
+def _answerable(qrels):
+    """The ids of queries with a relevant document, a set."""
+    return {query for query, grades in qrels.items() if max(grades.values(), default=0)}
+
+
+def _changed_judgements(before, now):
+    """The withdrawn judgements, pairs of query and id; a sentence on all changes.
+
+    before, now: qrels. Judgements are counted for queries that both have."""
+    shared = before.keys() & now.keys()
+    old, new = (
+        {(query, id_): grade for query in shared for id_, grade in qrels[query].items()}
+        for qrels in (before, now)
+    )
+    withdrawn, added = old.keys() - new.keys(), new.keys() - old.keys()
+    edited = len(new.items() - old.items()) - len(added)
+    sentence = (
+        f"{len(now.keys() - before.keys()):,} queries added, "
+        f"{len(before.keys() - now.keys()):,} queries deleted, "
+        f"{len(shared - _answerable(now)):,} queries without a relevant document, "
+        f"{edited:,} grades edited, {len(added):,} judgements added, "
+        f"{len(withdrawn):,} judgements gone."
+    )
+    return withdrawn, sentence
+
+
+def _placed(rankings, query_ids, withdrawn):
+    """The rankings of the queries, a list of ids each, as they are scored.
+
+    A document whose judgement is withdrawn takes no place."""
+    return [
+        [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
+        for query in query_ids
+    ]
+
+
+def worst_code(outcomes):
+    """The exit code of several outcomes: the gravest."""
+    return max((outcome.code for outcome in outcomes), key=GRAVITY.index)
+
+
+# --- What it says ------------------------------------------------------------
+
+
+def outcomes_as_json(outcomes):
+    """The outcomes as a dict of plain values, with the code to end with."""
+    gravest, kinds = worst_code(outcomes), [vars(outcome) for outcome in outcomes]
+    return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
+
+
+def summary_lines(outcomes):
+    """The outcomes as lines for a terminal; a text of users is on one line."""
+    return render("gate.txt.j2", outcomes=outcomes).splitlines()
+
+
+def markdown(outcomes):
+    """The outcomes in Markdown, for the summary of a job."""
+    return render("gate.md.j2", outcomes=outcomes, code=worst_code(outcomes))
+
+
+def write_summary(outcomes, path):
+    """Append the outcomes of `outcomes_of`, or the text of an error, to a file."""
+    if isinstance(outcomes, str):
+        text = f"**The gate: error.** {cell(outcomes, 2_000)}"
+    else:
+        text = markdown(outcomes)
+    with open(path, "a", encoding="utf-8", errors="replace") as file:
+        file.write(f"{text}\n")

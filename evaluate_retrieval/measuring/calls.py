@@ -1,0 +1,91 @@
+"""Searching again: what each call of an agent adds, and what it costs.
+
+An agent searches several times for one question. A call is a dict with `ids`, best
+first, and where they are known `asked`, `tokens` (of what was shown) and
+`milliseconds`."""
+
+import numpy as np
+import pandas as pd
+
+
+def found_after(calls, relevant):
+    """The share of the relevant documents that was shown after each call, a list.
+
+    It never falls: a later call takes nothing away. The last one is recall of all
+    that was shown. relevant: ids, at least one.
+
+    >>> found_after([{"ids": ["a", "x"]}, {"ids": ["b"]}], ["a", "b", "c", "d"])
+    [0.25, 0.5]
+    """
+    relevant, found, shares = {*relevant}, set(), []
+    for call in calls:
+        found |= relevant & {*call["ids"]}
+        shares.append(len(found) / len(relevant))
+    return shares
+
+
+def found_within(calls, relevant, sizes, budgets):
+    """The share of the relevant documents in what fits into each budget, a list.
+
+    Results count in the order in which they were shown, a repeated one again.
+    sizes: a dict of id: tokens. budgets: tokens.
+
+    >>> calls = [{"ids": ["a", "x"]}, {"ids": ["a", "b"]}]
+    >>> found_within(calls, ["a", "b"], {"a": 5, "b": 5, "x": 5}, [4, 10, 20])
+    [0.0, 0.5, 1.0]
+    """
+    shown = [id_ for call in calls for id_ in call["ids"]]
+    ends = np.cumsum([sizes[id_] for id_ in shown])
+    counts = np.searchsorted(ends, budgets, side="right")
+    return [len({*shown[:n]} & {*relevant}) / len({*relevant}) for n in counts]
+
+
+def scores(calls, relevant):
+    """How an agent did on one question, a dict of numbers.
+
+    all found: 1 if every relevant document was shown, as *path recall* of multi-hop
+    retrieval (Xiong et al. 2021), else 0. found: the share that was. first call: the
+    share after it. recovery: of what the first call lacked, the share that later
+    ones found; NaN where it lacked nothing. waste: the share of results that were
+    shown before, or are not relevant (1 - precision, where a repeat counts as
+    wrong). calls, results (with repeats), tokens, milliseconds: the cost; NaN where
+    it is unknown.
+
+    >>> calls = [{"ids": ["a", "x"]}, {"ids": ["a", "b"]}]
+    >>> result = scores(calls, ["a", "b"])
+    >>> [result[name] for name in ("all found", "first call", "recovery", "waste")]
+    [1.0, 0.5, 1.0, 0.5]
+    """
+    shown = [id_ for call in calls for id_ in call["ids"]]
+    after = found_after(calls, relevant) or [0.0]
+    first, last = after[0], after[-1]
+    useful = len({*shown} & {*relevant})
+    return {
+        "all found": float(last == 1),
+        "found": last,
+        "first call": first,
+        "recovery": (last - first) / (1 - first) if first < 1 else np.nan,
+        "waste": 1 - useful / len(shown) if shown else 0.0,
+        "calls": len(calls),
+        "results": len(shown),
+        "tokens": _sum(calls, "tokens"),
+        "milliseconds": _sum(calls, "milliseconds"),
+    }
+
+
+def _sum(calls, name):
+    """The sum over calls, NaN without any, or where one does not say it."""
+    return float(sum(call.get(name, np.nan) for call in calls)) if calls else np.nan
+
+
+def table(agent, qrels):
+    """`scores` of each question: a DataFrame with the index of qrels.
+
+    agent: a dict of query id: calls; a question without calls has found nothing.
+    qrels: a dict of query id: ids, or a dict of id: grade."""
+    rows = {}
+    for query_id, qrel in qrels.items():
+        graded = qrel if isinstance(qrel, dict) else dict.fromkeys(qrel, 1)
+        relevant = [id_ for id_, grade in graded.items() if grade > 0]
+        rows[query_id] = scores(agent.get(query_id, []), relevant)
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,0 +1,176 @@
+"""Compare searches: differences, slices, leaderboards, and orders of searches."""
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval.measuring import intervals, metric
+
+BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
+BOARD_COLUMNS += ["recall", "precision"]
+
+
+# --- Differences, query by query ---------------------------------------------
+
+
+def pair_differences(values, pairs, test):
+    """Search a minus search b, query by query: a dict of label: DataFrame.
+
+    values: by kind, a DataFrame with a row for each query and a column for
+    each search. pairs: a dict of label: (a, b), names of columns. test: by
+    kind, the queries in the order of the rows. Columns: see
+    `intervals.difference`. The p values of all kinds are one family for
+    Holm."""
+    tables = {}
+    for kind, title in metric.LABELS.items():
+        if kind in test:
+            columns = values[kind]
+            gains = {label: columns[a] - columns[b] for label, (a, b) in pairs.items()}
+            groups = intervals.groups_of(test[kind])
+            weights = intervals.weights_of(test[kind])
+            tables[title] = intervals.differences(gains, groups, weights)
+    return as_one_family(tables)
+
+
+def as_one_family(tables):
+    """A dict of tables, with all their p values corrected together by Holm."""
+    if not tables:
+        return {}
+    corrected = intervals.holm(pd.concat(tables)["p"])
+    return {
+        label: table.assign(p=[corrected[label, name] for name in table.index])
+        for label, table in tables.items()
+    }
+
+
+def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
+    """What a search gains in each slice: a DataFrame with the index column, label.
+
+    gain, groups, weights: one a query, see `intervals`. slices: a DataFrame
+    with the labels of each query, a column for each way to cut. Columns: n,
+    the number of queries; groups; difference, low and high; p, corrected by
+    Holm for all slices of all columns; and smallest, the difference that such
+    a slice can show by Holm's first step at that level, NaN where it never
+    can. Of a slice with fewer than `fewest` groups only n and groups are
+    told."""
+    gain, groups, rows = np.asarray(gain, dtype=float), pd.Series(list(groups)), {}
+    weights = np.ones(len(gain)) if weights is None else weights
+    places = {
+        (column, label): [*at]
+        for column, labels in slices.reset_index(drop=True).items()
+        for label, at in labels.groupby(labels, sort=False).groups.items()
+    }
+    n_groups = {name: groups[at].nunique() for name, at in places.items()}
+    n_tests = sum(n >= fewest for n in n_groups.values())
+    for name, at in places.items():
+        rows[name] = {"n": len(at), "groups": n_groups[name]}
+        if n_groups[name] >= fewest:
+            sample = gain[at], groups[at], weights[at]
+            smallest = intervals.smallest_difference(*sample, level=level / n_tests)
+            rows[name] |= intervals.difference(*sample) | {"smallest": smallest}
+    columns = ["n", "groups", "difference", "low", "high", "p", "smallest"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
+    table["p"] = intervals.holm(table["p"])
+    return table.astype({"n": int, "groups": int})
+
+
+def by_label(gain, queries):
+    """`by_slice` by the queries' column kind, the lowest difference first."""
+    table = by_slice(gain, queries[["kind"]], intervals.groups_of(queries))
+    return table.loc["kind"].sort_values("difference")
+
+
+def by_share(gain, queries, is_first, shares, name):
+    """The mean gain if a group of the queries had another share: a DataFrame.
+
+    A row for each share, as of `by_slice`. gain: of each query. is_first: whether a
+    query is of the group, booleans. name: of the group, for the rows."""
+    rows = []
+    for share in shares:
+        of_first, of_others = share / is_first.mean(), (1 - share) / (~is_first).mean()
+        weights = np.where(is_first, of_first, of_others)
+        named = queries.assign(kind=f"{share:.0%} {name}")
+        rows.append(by_label(weights * gain, named))
+    return pd.concat(rows)
+
+
+# --- Leaderboards ------------------------------------------------------------
+
+
+def leaderboard(scores, queries, by="mrr", columns=BOARD_COLUMNS):
+    """A row for each search of `scores_of`, best first: the means of columns.
+
+    low, high: 95 % interval of `by`. Queries count as their weights say, see
+    `intervals.weights_of`."""
+    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
+    rows = {}
+    for name, table in scores.items():
+        low, high = intervals.confidence_interval(table[by], groups, weights=weights)
+        rows[name] = {**metric.weighted_means(table, weights), "low": low, "high": high}
+    board = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    board = board.sort_values(by, ascending=False, kind="stable")
+    return board.rename_axis("search")
+
+
+# --- Refusing queries --------------------------------------------------------
+
+
+def best_scores(scores, queries):
+    """The highest score of each query, (n_queries,); -inf without a document."""
+    best = np.full(len(queries), -np.inf)
+    for rows, _, block in scores(queries):
+        best[rows] = block.max(axis=1)
+    return best
+
+
+def refused(answerable, unanswerable, share=0.05):
+    """Share of the unanswerable queries that a threshold refuses.
+
+    The threshold refuses `share` of the answerable ones. Both: the best score
+    of each query, (n_queries,)."""
+    threshold = np.quantile(answerable, share)
+    return float(np.mean(np.asarray(unanswerable) < threshold))
+
+
+# --- Orders of searches, by two groups of queries ----------------------------
+
+
+def tau(boards, other_boards):
+    """Kendall's tau of boards, arrays (n_boards, n_searches): a value for each.
+
+    The share of pairs of searches in the same order, minus those in opposite
+    orders."""
+    first, second = np.triu_indices(boards.shape[1], 1)
+    order = np.sign(boards[:, first] - boards[:, second])
+    other_order = np.sign(other_boards[:, first] - other_boards[:, second])
+    return (order * other_order).mean(axis=1)
+
+
+def drawn_boards(tables, rng):
+    """Boards (2,000, n_searches) of each table, by rows drawn with replacement.
+
+    tables: DataFrames with the same rows, a column for each search. All use
+    the same draws. Rows with NaN are left out of a table's means."""
+    n = len(tables[0])
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=2_000)
+    boards = []
+    for table in tables:
+        complete = table.notna().all(axis=1).to_numpy()
+        drawn = counts[:, complete]
+        total = drawn.sum(axis=1, keepdims=True)
+        boards.append(drawn @ table[complete].to_numpy() / total)
+    return boards
+
+
+def half_boards(table, rng):
+    """Boards by two random halves of a table's rows, each (2,000, n_searches)."""
+    numbers, n = table.to_numpy(), len(table)
+    first = rng.random((2_000, n)).argsort(axis=1) < n // 2
+    return first @ numbers / (n // 2), ~first @ numbers / (n - n // 2)
+
+
+def middle(draws):
+    """The mean of some draws, and the range of their middle 95 %: a dict.
+
+    Its names are those that `plots.forest` takes."""
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return {"difference": np.mean(draws), "low": low, "high": high}

@@ -1,0 +1,122 @@
+"""What is measured: a metric of the first k results, for each kind of queries.
+
+And what nobody judged: two estimates without it."""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.words.constants import METRICS
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric of the first k results of queries of a kind.
+
+    kind: "judged" or "generated". by: of METRICS. As text it is a label, such
+    as nDCG@10. ValueError for a k below 1."""
+
+    kind: str = "judged"
+    by: str = "ndcg"
+    k: int = 10
+
+    def __post_init__(self):
+        utils.check_k(self.k)
+
+    def __str__(self):
+        return f"{METRICS[self.by]}@{self.k}"
+
+    @property
+    def depth(self):
+        """How many results of each search are kept: what is below k refills it."""
+        return max(DEPTH[self.kind], 2 * self.k)
+
+
+def measures_of(by=None, k=None):
+    """The `Measure` of each kind of queries, a dict. Without by or k it is ours."""
+    return {
+        kind: Measure(kind, by or BY[kind], usual if k is None else k)
+        for kind, usual in K.items()
+    }
+
+
+K = {"generated": 5, "judged": 10}
+DEPTH = {"generated": 10, "judged": 100}  # results kept of each search
+BY = {"generated": "mrr", "judged": "ndcg"}
+LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated questions"}
+
+
+def values_of(queries, ranking, kind):
+    """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
+    return utils.score(queries, ranking, K[kind])[BY[kind]]
+
+
+def values_of_all(searches, test):
+    """The metric of each query: by kind, a DataFrame with a column for each search."""
+    values = {}
+    for kind, queries in test.items():
+        values[kind] = pd.DataFrame()
+        for name, search in searches.items():
+            ranking = utils.run_search(queries, search, K[kind])
+            values[kind][name] = values_of(queries, ranking, kind)
+    return values
+
+
+def timed_rankings(searches, queries, k=10, documents=None):
+    """The rankings of each search, a dict of name: ids (n_queries, k), and its times.
+
+    Times: milliseconds that a query took in this one batch, a Series."""
+    rankings, milliseconds = {}, {}
+    for name, search in searches.items():
+        started = time.perf_counter()
+        rankings[name] = utils.run_search(queries, search, k, documents)
+        milliseconds[name] = 1000 * (time.perf_counter() - started) / len(queries)
+    return rankings, pd.Series(milliseconds)
+
+
+def scores_of(rankings, queries, k=5, by="mrr"):
+    """The metrics at k of each query: `utils.score`, by name as the rankings.
+
+    With grades also condensed, of the metric `by`, and judged_at_k, see
+    `metric.two_estimates`; the rankings should be 100 deep."""
+    is_graded = isinstance(queries["document"].iloc[0], dict)
+    score = partial(two_estimates, by=by) if is_graded else utils.score
+    return {name: score(queries, rankings[name], k) for name in rankings}
+
+
+def weighted_means(scores, weights):
+    """The mean of each column, a Series. NaN is left out."""
+    counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing
+    return (scores.fillna(0) * counted).sum() / counted.sum()
+
+
+def condensed(rankings, documents):
+    """The rankings without what nobody judged, in order: (n_queries, depth).
+
+    A place without a document stays. documents: for each query a dict of id: grade."""
+    rankings = np.asarray(rankings, dtype=object)
+    rows = zip(rankings.tolist(), utils.qrels_of(documents), strict=True)
+    kept = [[id_ for id_ in row if id_ in qrel or not id_] for row, qrel in rows]
+    return utils.pad(kept, rankings.shape[1])
+
+
+def two_estimates(ground_truth, rankings, k=10, by="ndcg"):
+    """Two estimates of a metric at k, and the share of the first k that was judged.
+
+    The columns of `utils.score`, as it is: they usually underrate a search that
+    brings documents that nobody judged. condensed: the metric `by` without
+    them, refilled from below; it usually overrates such a search. So the
+    rankings should be deeper than k, 100 say. With all documents judged, the
+    figure may lie outside the two (notebook 13). A DataFrame, a row for each
+    query."""
+    qrels = utils.qrels_of(utils.right_answers(ground_truth))
+    rows = zip(rankings, qrels, strict=True)
+    judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
+    return utils.score(ground_truth, rankings, k).assign(
+        condensed=utils.score(ground_truth, condensed(rankings, qrels), k)[by],
+        judged_at_k=[np.mean(row) if row else np.nan for row in judged],
+    )

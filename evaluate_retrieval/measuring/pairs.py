@@ -1,0 +1,267 @@
+"""Why one search beats another: wins and losses, both lists side by side, slices.
+
+A *pair* is two names of searches; what the first gains over the second is
+above 0 where the first is better."""
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import comparing, decision, intervals
+from evaluate_retrieval.reading import corpus, trec
+from evaluate_retrieval.words.constants import METRICS, UNDECIDED
+from evaluate_retrieval.words.templates import line_of
+
+TOP = 3  # results of each search that a page shows
+MOST = 10  # gains, and losses, that a page shows
+MOST_VALUES = 12  # a column of more different values is no slice
+FEWEST = 5  # groups; of a slice with fewer only the number is told
+LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
+LENGTH = "length of the question"
+NO_SLICES = ["conversation", "history"]  # of turns
+PLACE = "place in the conversation"
+FAILURE_KEY = ["query_id", "search"]  # of a failure
+FAILED = [*FAILURE_KEY, "question", "wanted", "found first", "cause", "your cause"]
+CAUSES = {
+    "below": "a relevant document is found, but further down",
+    "missing": "no relevant document is found",
+}
+TABLE_COLUMNS = ["queries", "query_id", "search", *METRICS, "rank"]
+TABLE_COLUMNS += ["group", "condensed", "judged_at_k", "cause", "found"]
+UNSET = {"course": "all", "kind": "typed", "split": ""}  # of a column that nobody has
+
+
+# --- The pair ----------------------------------------------------------------
+
+
+def summary(measured, pair, anytime=False):
+    """What the first search of a pair gains over the second: a dict.
+
+    measured: `decision.Measured`. difference, low, high and p as of
+    `intervals.difference`; wins, ties and losses count queries; lost and
+    at_most: the share that loses more than decision.LARGE, and a bound on it;
+    smallest is the difference that so many groups can show; a and b are the
+    means of the metric. Where some results are not judged, without, else None,
+    is what `intervals.difference` says without them, and judged the shares of
+    both that are. kind: of the queries. anytime: intervals that hold at every
+    look, see `intervals.confidence_sequence`."""
+
+    def difference(gain):
+        row = intervals.difference(gain, *measured.sample)
+        if anytime:
+            ends = intervals.confidence_sequence(gain, *measured.sample)
+            row["low"], row["high"] = ends
+        return row
+
+    gain = measured.gain(*pair).round(9)  # the rest is rounding
+    lost = decision.lost_share(gain, measured)
+    figures = difference(gain) | {
+        "wins": (gain > 0).sum(),
+        "ties": (gain == 0).sum(),
+        "losses": (gain < 0).sum(),
+        "lost": lost,
+        "at_most": decision.most_lost(lost, decision.n_equal(measured)),
+        "smallest": intervals.smallest_difference(gain, *measured.sample),
+        "a": np.average(measured.values[pair[0]], weights=measured.weights),
+        "b": np.average(measured.values[pair[1]], weights=measured.weights),
+        "queries": len(gain),
+        "groups": measured.groups.nunique(),
+        "without": None,
+        "metric": str(measured.measure),
+        "kind": measured.measure.kind,
+    }
+    if measured.rank_the_same(*pair):
+        return figures | {"low": 0.0, "high": 0.0}
+    if measured.condensed is not None and measured.judged[[*pair]].min() < 1:
+        without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
+        figures["without"] = difference(without)
+        figures["judged"] = measured.judged[[*pair]].to_list()
+    return figures
+
+
+def first_relevant(measured, pair):
+    """How many more queries have a relevant first result with the first of a pair.
+
+    A dict: of `intervals.difference`, shares of the queries; and counts, so
+    many queries with each of the two. measured: `decision.Measured`."""
+    a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
+    counts = {"counts": [a.sum(), b.sum()]}
+    return counts | intervals.difference(a - b, *measured.sample)
+
+
+def sentence(figures, pair):
+    """The figures of a pair in words. figures: see `summary`."""
+    order_of = decision.order_of
+    text = line_of("pair.txt.j2", figures=figures, names=pair, order_of=order_of)
+    return text.replace("-0.", "−0.")
+
+
+def exit_code(figures, margin):
+    """The exit code of a pair, and a sentence on why: see `decision`.
+
+    It is undecided, too, where unjudged results could turn it."""
+    rows = [figures, figures["without"] or figures]
+    first, without = (
+        decision.code_of_interval(row["low"], row["high"], margin) for row in rows
+    )
+    if first[0] != without[0]:
+        return UNDECIDED, "Unjudged results could turn it."
+    return first
+
+
+def largest(queries, rankings, values, pair):
+    """The queries with the largest gains, and those with the largest losses.
+
+    rankings: a dict of name: ids, (n_queries, depth). values: see `summary`.
+    Returns two lists of dicts, see `extremes`: question, course, a and b (the
+    metric of both), ids (the first TOP of both), and grades, a dict of id:
+    grade."""
+    a, b = values[pair[0]], values[pair[1]]
+    tops = [[[*ids[:TOP]] for ids in rankings[name]] for name in pair]
+    table = queries[["question", "course"]].reset_index(drop=True)
+    table = table.assign(a=a, b=b, ids=[*map(list, zip(*tops, strict=True))])
+    table["grades"] = utils.qrels_of(utils.right_answers(queries))
+    return extremes(table, a - b)
+
+
+def extremes(table, gains):
+    """The MOST rows with the largest gains, and with the largest losses.
+
+    gains: one a row, a Series. Returns two lists of dicts, the largest first."""
+    order = gains.round(9).sort_values(ascending=False, kind="stable")
+    won, lost = order[order > 0].head(MOST), order[order < 0][::-1].head(MOST)
+    return [table.loc[rows.index].to_dict("records") for rows in (won, lost)]
+
+
+# --- Slices ------------------------------------------------------------------
+
+
+def slices_of(queries):
+    """The slice of each query, by column: a DataFrame of texts.
+
+    Columns of the queries with 2 to MOST_VALUES different values, the length of
+    the question, see LENGTH, and in conversations the PLACE of a turn."""
+    own = [name for name in corpus.own_columns(queries) if name not in NO_SLICES]
+    names = ["course", "kind", *own]
+    texts = queries.filter(names).astype(str).map(str.strip, na_action="ignore")
+    texts = texts.replace("", "(empty)")
+    n_words = queries["question"].str.split().str.len().clip(lower=1)
+    lengths = pd.cut(n_words, [0, *LENGTHS.values()], labels=list(LENGTHS))
+    texts[LENGTH] = lengths.astype(str)
+    if {*NO_SLICES} <= {*queries}:
+        texts[PLACE] = np.select(
+            [queries["conversation"] == "", queries["history"] == ""],
+            ["(empty)", "first turn"],
+            "follow-up",
+        )
+    return texts.loc[:, texts.nunique().between(2, MOST_VALUES)]
+
+
+def by_slice(gain, queries):
+    """What a search gains in each slice of the queries: `comparing.by_slice`.
+
+    With two more columns: share, of the queries; and turns at, the share of
+    the slice at which the gain of all queries would be 0, or NaN."""
+    slices, weights = slices_of(queries), intervals.weights_of(queries)
+    table = comparing.by_slice(
+        gain, slices, intervals.groups_of(queries), FEWEST, weights, decision.WEAK
+    )
+    table["share"] = [
+        np.average(slices[column] == label, weights=weights)
+        for column, label in table.index
+    ]
+    mean, here = np.average(gain, weights=weights), table["difference"]
+    elsewhere = (mean - table["share"] * here) / (1 - table["share"])
+    table["turns at"] = (elsewhere / (elsewhere - here)).where(here * elsewhere < 0)
+    return table
+
+
+# --- Causes ------------------------------------------------------------------
+
+
+def ranks_and_causes(queries, ranking, k):
+    """Of each query the rank of the first relevant result, and why a search fails.
+
+    Two arrays: the rank is NaN without a relevant result. The cause is of
+    CAUSES, or "" where a relevant result is among the first k. ranking: ids,
+    (n_queries, depth), deeper than k."""
+    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
+    ranks = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
+    causes = np.select([np.isnan(ranks), ranks > k], ["missing", "below"], "")
+    return ranks, causes.astype(object)
+
+
+def failures(folder, kind, rankings, causes=()):
+    """The failures of each search: a DataFrame with the columns FAILED.
+
+    causes: rows with *your cause*, which a person has filled in before: it is
+    kept by query and search, the last one if there are several. Rows of
+    queries or searches that do not fail now stay, with an empty cause of ours
+    (see `ranks_and_causes`): what a person wrote is not lost."""
+    queries, k = folder.test[kind], folder.measures[kind].k
+    titles = corpus.headings(folder.documents)
+    titles |= {id_: f"{titles[id_]} ({id_})" for id_ in titles if id_}
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    best = [max(qrel, key=qrel.get) for qrel in qrels]
+    table = queries[["question"]].assign(
+        query_id=trec.query_ids(queries), wanted=[titles[id_] for id_ in best]
+    )
+    tables = []
+    for name, ranking in rankings.items():
+        table = table.assign(search=name)
+        table["found first"] = [titles[ids[0]] for ids in ranking]
+        _, table["cause"] = ranks_and_causes(queries, ranking, k)
+        tables.append(table[table["cause"] != ""])
+    written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
+    table = pd.concat([*tables, written]).fillna("")
+    kept = dict.fromkeys(FAILED[2:], "first") | {"your cause": "last"}
+    return table.groupby(FAILURE_KEY, sort=False, as_index=False).agg(kept)
+
+
+def counted(failed, names):
+    """How often each cause occurs, by search: a DataFrame of whole numbers.
+
+    failed: see `failures`. names: of searches. What a person wrote counts
+    instead of our cause."""
+    now = failed[failed["search"].isin(names) & (failed["cause"] != "")]
+    cause = now["your cause"].where(now["your cause"] != "", now["cause"])
+    return pd.crosstab(now["search"], cause).reindex(names, fill_value=0)
+
+
+# --- Query by query ----------------------------------------------------------
+
+
+def query_table(queries, rankings, measured):
+    """A row for each query and search, the table of queries.csv: a DataFrame.
+
+    Columns: kind, query_id, need (or document), the columns of the queries,
+    search, the metric, hit_rate, rank of the first relevant result (empty
+    without one), judged_at_k, cause and the first ids, `trec.quoted`, with
+    spaces between them. A column of yours that is called like one of these gets "your "
+    before its name. measured: `decision.Measured`, of the rankings."""
+    measure, tables = measured.measure, []
+    unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
+    ours = ["document", "fold", "grade", *unset]
+    base = queries.drop(columns=ours, errors="ignore")
+    same = [name for name in corpus.own_columns(base) if name in TABLE_COLUMNS]
+    base = base.rename(columns={name: f"your {name}" for name in same}).assign(
+        queries=measure.kind,
+        query_id=trec.query_ids(queries),
+        group=measured.groups.to_numpy(),
+    )
+    for name, ranking in rankings.items():
+        ranks, causes = ranks_and_causes(queries, ranking, measure.k)
+        table = base.assign(
+            search=name,
+            found=[
+                " ".join(map(trec.quoted, filter(None, ids)))
+                for ids in measured.first[name]
+            ],
+            **measured.scores[name].set_axis(base.index),
+            rank=pd.array(ranks).astype("Int64"),
+            cause=causes,
+        )
+        tables.append(table)
+    table = pd.concat(tables, ignore_index=True)
+    first = ["queries", "query_id", "search", measure.by]
+    return table.set_index(first).reset_index()

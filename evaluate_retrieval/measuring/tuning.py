@@ -1,0 +1,73 @@
+"""Tune settings without flattering."""
+
+import logging
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+from evaluate_retrieval import utils
+
+LOGGER = logging.getLogger(__name__)
+DELAY = 10  # seconds before a bar is shown
+FEW = 50  # queries; on fewer nothing is tuned
+# The settings that notebooks try. The first of BM25 is its default.
+BOOSTS = [
+    {"question": question, "text": 1, "section": section}
+    for question in (0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3)
+    for section in (0, 0.1, 0.5, 1)
+]
+
+
+def tune_boosts(index, boosts, development, k=5, by="mrr"):
+    """`utils.evaluate` for boosts of a minsearch Index: a row for each, best first.
+
+    The column setting has the boosts. Similarities are computed only once."""
+    kept, rows = list(utils.field_similarities(index, development)), []
+    for boost in boosts:
+        search = utils.minsearch_search(index, boost, k, kept)
+        rows.append({"setting": boost} | utils.evaluate(development, search, k))
+    table = pd.DataFrame(rows)
+    return table.sort_values(by, ascending=False, kind="stable", ignore_index=True)
+
+
+def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
+    """Tune without flattering: rank each query with what is best on other folds.
+
+    build(setting) is a search function; with a depth it has to take another k.
+    development and test: ground truths with a column fold, see
+    `splits.divide`: ten folds of one table, or two halves. With fewer than FEW
+    queries, or with all in one fold, nothing is tuned: the first setting is
+    taken, which is logged. Returns the rankings of test, (n_queries,
+    depth or k); each fold's setting, a Series; and the setting that is best on
+    all of development: the one to ship."""
+    settings = list(settings)
+    if not settings:
+        raise ValueError("cross_fit: no setting is given")
+    if len(development) < FEW:
+        problem = "%d queries are too few to tune on: the first setting is taken"
+        LOGGER.warning(problem, len(development))
+        settings = settings[:1]
+    values = {}
+    for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
+        ranking = utils.run_search(development, build(setting), k)
+        values[number] = utils.score(development, ranking)[by].to_numpy()
+    values = pd.DataFrame(values)
+    best = {}
+    for fold in sorted(test["fold"].unique()):
+        elsewhere = values[(development["fold"] != fold).to_numpy()]
+        best[fold] = 0 if elsewhere.empty else elsewhere.mean().idxmax()
+        if elsewhere.empty and len(settings) > 1:
+            problem = "all %d queries are in one fold: the first setting is taken"
+            LOGGER.warning(problem, len(development))
+    best = pd.Series(best)
+    rankings = np.full((len(test), depth or k), "", dtype=object)
+    for number in best.unique():
+        search = build(settings[number])
+        if depth:
+            search = partial(search, k=depth)
+        rows = test["fold"].map(best).to_numpy() == number
+        rankings[rows] = utils.run_search(test, search, depth or k)[rows]
+    by_fold = best.map(lambda number: settings[number])
+    return rankings, by_fold, settings[values.mean().idxmax()]

@@ -1,0 +1,307 @@
+"""Documents, questions and judgements as tables that were checked."""
+
+import hashlib
+import os
+import warnings
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+from scipy.cluster.hierarchy import DisjointSet
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading.files import encodable, numbers_of, whole_if_possible
+from evaluate_retrieval.reading.language import content_words
+
+FIELDS = ["text", "section", "question", "course", "id"]
+JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
+TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
+FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
+QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+TURN = ["conversation", "turn", "history"]  # of a turn of a conversation
+OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
+
+
+# --- Documents and their ids -------------------------------------------------
+
+
+def document_id(document):
+    """Eight hex digits: a hash of course, question and ten characters of text.
+
+    Documents that agree in all three collide: see `unique_ids`."""
+    return short_hash(
+        f"{document['course']}-{document['question']}-{document['text'][:10]}"
+    )
+
+
+def short_hash(text):
+    """Eight hex digits of the text's MD5."""
+    return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
+
+
+def unique_ids(documents):
+    """One id a document: its `document_id`.
+
+    Where several share one, the hash is of the whole text. Only exact copies
+    still share an id."""
+    ids = pd.Series(map(document_id, documents), dtype=str)
+    whole = [
+        short_hash(f"{d['course']}-{d['question']}-{d['text']}") for d in documents
+    ]
+    return ids.mask(ids.duplicated(keep=False), whole).tolist()
+
+
+def _warn_of_rows(name, wrong, problem, stacklevel=4):
+    """A warning that counts the rows that are wrong, if there are any.
+
+    stacklevel: 4 is the caller of a function that reads a file with one below
+    it."""
+    if np.any(wrong):
+        file = str(name).rpartition(os.sep)[2]
+        message = f"{file}: {np.sum(wrong):,} {problem}"
+        warnings.warn(message, stacklevel=stacklevel)
+
+
+def documents_from(records, name):
+    """Records as a list of dicts with the keys FIELDS, and what else they have.
+
+    null is an empty text. Warnings count empty texts, ids that are missing,
+    which are computed, and ids that stand twice. name: of the file, for
+    messages. ValueError names a record without a field, or with one that is no
+    text."""
+    if not records:
+        raise ValueError(f"{name}: expected a list of records, found none")
+    documents = []
+    for number, record in enumerate(records):
+        document = record | {"id": record.get("id", "")}  # their order stays
+        for field in FIELDS:
+            if not isinstance(document.get(field, 0), str | None):
+                raise ValueError(
+                    f"{name}: record {number} ({record.get('id')}): "
+                    f"field {field} is missing or no text: {record!s:.100}"
+                )
+            document[field] = document[field] or ""
+        documents.append(document)
+    without_id = [document for document in documents if not document["id"]]
+    for document, id_ in zip(without_id, unique_ids(without_id), strict=True):
+        document["id"] = id_
+    table = pd.DataFrame(documents)
+    again = table["id"].duplicated()
+    repeated = ", ".join(table["id"][again][:3])
+    _warn_of_rows(name, len(without_id), "documents without an id, computed here")
+    _warn_of_rows(
+        name, again, f"documents repeat the id of an earlier one ({repeated})"
+    )
+    _warn_of_rows(name, table["text"].str.strip() == "", "documents with an empty text")
+    return documents
+
+
+def is_placeholder(questions):
+    """Which questions of a Series are placeholders such as 'question1'."""
+    form = r"[\W_]*questions?[\W_]*\d*[\W_]*"
+    return questions.str[:99].str.fullmatch(form, case=False)
+
+
+def whole_text(document):
+    """Question, text and section of a document as one text."""
+    return f"{document['question']} {document['text']} {document['section']}"
+
+
+def heading_and_text(document):
+    """What is embedded of a document: its question, if any, and its text."""
+    return f"{document['question']} {document['text']}".strip()
+
+
+def shared_words(questions, texts):
+    """Share of each question's content words that stand in the text beside it."""
+    pairs = zip(map(content_words, questions), map(content_words, texts), strict=True)
+    return np.array([len(words & there) / max(1, len(words)) for words, there in pairs])
+
+
+# --- Questions and judgements ------------------------------------------------
+
+
+def own_columns(table):
+    """The columns of texts that queries have beside the course's, such as product.
+
+    Numbers are none of them: files are read as texts, so these were
+    computed."""
+    names = table.select_dtypes(exclude=["number", "bool"])
+    return [name for name in names if name not in OF_COURSE]
+
+
+def ground_truth_from(table, courses, name):
+    """Generated questions: a DataFrame with a row for each.
+
+    Columns: question, course, document; and where the table has it `also`, ids
+    of other documents that answer it, with spaces between them. Then `need`
+    says which questions belong together: those about documents that answer a
+    question both. courses: a dict of document id: course; without any, ids are
+    not checked. Warnings count placeholders, repeated rows, rows of another
+    course than their document's, and unknown documents, which are left out.
+    name: of the file, for messages. ValueError names row and column."""
+    table = rows_of_documents(table, courses, name)
+    problem = "questions are placeholders, such as 'question1'"
+    _warn_of_rows(name, is_placeholder(table["question"]), problem)
+    _warn_of_rows(
+        name, table.duplicated(utils.GROUND_TRUTH_COLUMNS), "rows repeat an earlier row"
+    )
+    if courses:
+        elsewhere = table["document"].map(courses) != table["course"]
+        _warn_of_rows(name, elsewhere, "rows name another course than their document's")
+    if "also" in table:
+        also = [ids.split() for ids in table["also"]]
+        kept = [[id_ for id_ in ids if not courses or id_ in courses] for ids in also]
+        n_gone = sum(map(len, also)) - sum(map(len, kept))
+        _warn_of_rows(name, n_gone, "ids in the column also are of no document")
+        rows = zip(table["document"], kept, strict=True)
+        needs = linked(
+            (id_, linked_id) for id_, ids in rows for linked_id in [id_, *ids]
+        )
+        table = table.assign(
+            also=list(map(" ".join, kept)), need=table["document"].map(needs)
+        )
+    return with_weights(_by_conversation(table.reset_index(drop=True)), name)
+
+
+def with_weights(queries, name):
+    """Queries with their column weight, if there is one, as numbers above 0.
+
+    It says how often a query counts. name: of the file, for errors."""
+    if "weight" not in queries:
+        return queries
+    return queries.assign(weight=numbers_of(queries, "weight", name, "above 0"))
+
+
+def linked(pairs):
+    """Which ids are linked, directly or through others: a dict of id: label.
+
+    pairs: two ids each. The label of linked ids is the one of them with the
+    smallest hash."""
+    pairs = list(pairs)
+    groups = DisjointSet(chain.from_iterable(pairs))
+    for pair in pairs:
+        groups.merge(*pair)
+    labels = {}
+    for ids in groups.subsets():
+        labels |= dict.fromkeys(ids, min(ids, key=short_hash))
+    return labels
+
+
+def rows_of_documents(table, ids, name):
+    """The rows of a table whose document is one of the corpus.
+
+    Others are left out with a warning: documents are deleted in time.
+    ValueError where they are more than half: then it is the table of another
+    corpus. ids: of the documents, keys of a dict; without any, all rows count."""
+    if not ids:
+        return table
+    unknown = ~table["document"].isin(ids)
+    problem = f"is the id of no document, such as {next(iter(ids))!r}"
+    if unknown.mean() > 0.5:
+        utils.fail_if_any(table, unknown, "document", name, problem)
+    first = "".join(table["document"][unknown][:1])
+    problem = (
+        f"rows name a document that is not there, and are left out: {first!r} {problem}"
+    )
+    _warn_of_rows(name, unknown, problem, 5)
+    return table[~unknown]
+
+
+def judged_from(table, courses, name, log=None):
+    """The queries of a table of judgements, and a dict of id: grade for each.
+
+    The queries are a DataFrame with query_id, question, course, kind, need and
+    split, and columns of your own, also those of the log, a table of queries
+    with query_id and question. need: queries of one need belong together, and
+    turns of one conversation; see `need_of`. split: train, dev or test where the
+    table has that column. Grades are numbers from 0. Queries of the kind
+    FROM_LOG are left out. courses: a dict of document id: course; without any,
+    documents and courses are not checked. name: of the file, for messages.
+    Warnings count pairs that stand twice, ids of several queries, and unknown
+    documents, which are left out. ValueError names row and column, also of a
+    query whose course no document has: no search could find anything."""
+    table = table.assign(grade=whole_if_possible(numbers_of(table, "grade", name)))
+    table = rows_of_documents(table, courses, name)
+    table = table[table["kind"] != FROM_LOG]
+    if courses:
+        elsewhere = ~table["course"].isin([*courses.values()])
+        problem = "is not a course of the documents"
+        utils.fail_if_any(table, elsewhere, "course", name, problem)
+    groups = table.groupby("query_id")
+    several = groups[["query", "course"]].nunique().max(axis=1) > 1
+    _warn_of_rows(
+        name, table.duplicated(["query_id", "document"]), "rows grade a pair again"
+    )
+    problem = "query_ids stand with several queries or courses; the first one counts"
+    _warn_of_rows(name, several, problem)
+    own = _own_columns_of_queries(groups, table, name)
+    queries = groups.first().reset_index().rename(columns={"query": "question"})
+    queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
+    queries = _with_columns_of_log(queries, log)
+    qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
+    needs = queries["need"].replace("", np.nan).fillna(queries.get("conversation", ""))
+    by_document = [*map(need_of, queries["query_id"], qrels)]
+    queries["need"] = needs.mask(needs == "", by_document)
+    return with_weights(_by_conversation(queries), name), qrels
+
+
+def _by_conversation(queries):
+    """Queries whose needs are one if they share a conversation."""
+    if "conversation" not in queries:
+        return queries
+    needs = queries.get("need", queries.get("document"))
+    together = queries["conversation"].replace("", np.nan).fillna(needs)
+    return queries.assign(need=needs.map(linked(zip(needs, together, strict=True))))
+
+
+def _own_columns_of_queries(groups, table, name):
+    """The columns of a table of judgements that say something of queries: names.
+
+    They are none of the course's, and say the same of a query in all its rows.
+    A column that differs in a tenth of the queries is of the judgements, as
+    another grade is. Of one that differs in fewer, a warning counts these."""
+    of_queries = []
+    for column in own_columns(table):
+        differs = groups[column].nunique() > 1
+        if differs.mean() < 0.1:
+            of_queries.append(column)
+            problem = f"query_ids stand with several values of {column}"
+            _warn_of_rows(name, differs, f"{problem}; the first one counts", 5)
+    return of_queries
+
+
+def _with_columns_of_log(queries, log):
+    """Queries with the columns of the user's own that the log has of the same ones.
+
+    Who judges a log writes query, course and grade, and not the other columns.
+    The same query has the same query_id and question."""
+    keys = ["query_id", "question"]
+    if log is None or not {*keys} <= {*log}:
+        return queries
+    names = [name for name in own_columns(log) if name not in queries]
+    log, stripped = (
+        table.assign(question=table["question"].str.strip()) for table in (log, queries)
+    )
+    log = log.drop_duplicates(keys)
+    columns = stripped[keys].merge(log, on=keys, how="left")[names]
+    if columns.isna().all(axis=None):
+        return queries
+    return queries.join(columns.fillna(""))
+
+
+def need_of(query_id, qrel):
+    """The need of a query that has no label: one of its best-graded documents.
+
+    It is the one with the smallest hash. So queries with the same best
+    documents have the same need, and no other query can change it. A query
+    without a relevant document is a need of its own."""
+    top = max(qrel.values(), default=0)
+    best = [document for document, grade in qrel.items() if grade == top > 0]
+    return min(best, key=short_hash, default=query_id)
+
+
+def headings(documents):
+    """The title of each id, or what its text begins with; "nothing" for no id."""
+    titles = {each["id"]: each["question"] or each["text"][:60] for each in documents}
+    return {"": "nothing"} | titles

@@ -1,0 +1,123 @@
+"""Words of texts, their stems, and the language that texts are in."""
+
+import re
+from collections import Counter
+from functools import cache, lru_cache
+
+import bm25s
+import snowballstemmer
+
+LANGUAGES = ["none", *snowballstemmer.algorithms()]
+LEAST = 0.1  # of the words are common ones of a language, or it is not taken
+COMMON = {  # words of languages that have a stemmer, and no list in bm25s
+    "arabic": "في من على إلى أن التي الذي هذا هذه عن مع كان لا ما هو هي كيف هل",
+    "greek": "και το της η να με του από για που δεν είναι στην στο των τον οι θα",
+}
+SPANISH = """
+al algo algún alguna algunas algunos ante antes aquí así aunque cada casi como
+cómo con contra cual cuál cuáles cuando cuándo cuanto cuánta cuántas cuánto
+cuántos de del desde donde dónde dos el él ella ellas ellos en entre era eran
+es esa esas ese eso esos esta está están estas este esto estos fue ha haber han
+hasta hay he la las le les lo los más me mi mis mientras mucho muy nada ni no
+nos nosotros nuestra nuestro otra otras otro otros para pero poco por porque
+pues que qué quien quién se según ser si sí sino sobre solo su sus también
+tampoco tan tanto te tengo tiene tienen toda todas todo todos tu tus tú un una
+unas uno unos ya yo
+"""
+# Thai, Lao, Burmese, Khmer, kana and Han are written without blanks between words.
+NO_BLANKS = (
+    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+    r"\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# A regular expression of a word, in group 1: two of these characters (pairs overlap),
+# or one that is alone; elsewhere two letters or more, or one before ++ or # (C++, C#).
+# In the text below, "-" stands for these characters.
+WORD = (
+    r"(?=([-]{2}|(?<![-])[-]|[^\W-]{2,}|[^\W-](?:\+\+|#(?!\w))))(?:[^\W-]+|[-])"
+).replace("-", NO_BLANKS)
+
+
+# --- Words -------------------------------------------------------------------
+
+
+def words_of(texts, stem=True, language="english"):
+    """The words of each text in lower case, without common ones: a list of lists.
+
+    See WORD. stem: cut to their stems, by Snowball. language: a name of
+    Snowball's; its common words are left out if bm25s lists them. "none": no
+    stems, no common words. KeyError for one without a stemmer."""
+    return _words(tuple(texts), language, stem and language != "none")
+
+
+def stems_of(text):
+    """The stems of an English text with blanks between, without common words."""
+    return " ".join(words_of([text])[0])
+
+
+@lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
+def _words(texts, language, stem):
+    stemmer = snowballstemmer.stemmer(language) if stem else None
+    return bm25s.tokenize(
+        texts,
+        token_pattern=WORD,
+        stopwords=stopwords_of(language),
+        stemmer=stemmer,
+        return_ids=False,
+        show_progress=False,
+    )
+
+
+def stopwords_of(language):
+    """The name of a language's common words in bm25s; [] where it lists none."""
+    is_listed = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
+    return language if is_listed or language == "english" else []
+
+
+@cache
+def common_words():
+    """The common words of English and Spanish, a set."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes seconds
+
+    return ENGLISH_STOP_WORDS | set(SPANISH.split())
+
+
+def content_words(text):
+    """Return the set of words of a text, in lower case.
+
+    English and Spanish stop words are left out."""
+    return set(re.findall(r"\b\w\w+\b", text.lower())) - common_words()
+
+
+# --- The language ------------------------------------------------------------
+
+
+def language_of(texts, notes, language=None):
+    """The language given, or that of texts, in Snowball's name. Sentences join notes.
+
+    They say why it is this one, and count texts without blanks between words.
+    It is the one with the most common words. "none" where these are less than
+    LEAST of all words: no stems, and no common words are left out."""
+    if n := sum(bool(re.search(f"[{NO_BLANKS}]", text)) for text in texts):
+        notes.append(
+            f"{n:,} of {len(texts):,} documents have text without blanks (Chinese, "
+            "Japanese, Thai …): our text searches take pairs of its characters"
+        )
+    if language:
+        return language
+    words = Counter(re.findall(WORD, " ".join(texts).lower()))
+    counts = {"english": 0}  # the first of several that are equal
+    for language in LANGUAGES:
+        name = "EN_PLUS" if language == "english" else language.upper()
+        common = getattr(
+            bm25s.stopwords, f"STOPWORDS_{name}", COMMON.get(language, "").split()
+        )
+        counts[language] = sum(words[word] for word in {*common})
+    best = max(counts, key=counts.get)
+    share = counts[best] / max(1, words.total())
+    language = best if share >= LEAST else "none"
+    notes.append(
+        f"--language {language} is taken: {share:.0%} of the words are common ones "
+        f"of {best}"
+    )
+    return language

@@ -1,0 +1,73 @@
+"""Which queries choose, and which report."""
+
+import warnings
+
+import numpy as np
+
+from evaluate_retrieval.reading.corpus import short_hash
+
+MANY = 1_000  # judged queries; from here on halves are enough
+
+
+def folds_of(groups, n_folds=10):
+    """Return the fold of each group, counted from 0.
+
+    A hash of the group's id gives its fold, so another group moves none."""
+    folds = [int(short_hash(str(group)), 16) % n_folds for group in groups]
+    return np.array(folds, dtype=int)
+
+
+def split_by_document(ground_truth):
+    """Development and test halves with a column fold, 0 and 1.
+
+    By a hash of the document's id, or of its `need`: all questions about one
+    document fall into the same half, with those about documents that answer
+    the same questions. Only a question that links two documents moves
+    others."""
+    groups = ground_truth.get("need", ground_truth["document"])
+    return _halves(ground_truth, folds_of(groups, 2))
+
+
+def _halves(queries, folds):
+    queries = queries.assign(fold=folds)
+    return tuple(queries[queries["fold"] == n].reset_index(drop=True) for n in range(2))
+
+
+def divide(judged):
+    """Judged queries that choose, and those that report, with a column fold.
+
+    A query is ranked with what is best on queries of *other* folds: see
+    `tuning.cross_fit`. Fewer than MANY queries all do both, in ten folds
+    of whole needs. More are cut into halves of whole needs. What a collection
+    calls train, dev and test stays that."""
+    own = judged["split"].map({"train": 0, "dev": 0, "test": 1})
+    if own.nunique() == 2:
+        return _halves(judged, own.fillna(0))
+    if len(judged) >= MANY:
+        return _halves(judged, folds_of(judged["need"], 2))
+    judged = judged.assign(fold=folds_of(judged["need"])).reset_index(drop=True)
+    return judged, judged
+
+
+def splits_of(ground_truth, judged):
+    """Queries that choose, that report, and judged ones without an answer.
+
+    The first two are dicts of kind: ground truth with a column fold:
+    "generated", two halves by document, and "judged", see `divide`, where
+    there are any. ground_truth: generated questions, or None. judged: queries
+    with a dict of id: grade as document. A warning says where all judged
+    queries have one need: it takes two."""
+    development, test = {}, {}
+    if ground_truth is not None:
+        development["generated"], test["generated"] = split_by_document(ground_truth)
+    is_answered = judged["document"].map(lambda qrel: any(qrel.values())).astype(bool)
+    answered = judged[is_answered]
+    if answered["need"].nunique() > 1:
+        development["judged"], test["judged"] = divide(answered)
+    elif len(answered):
+        warnings.warn(
+            f"{len(answered)} judged queries with a relevant document, all of one "
+            "need: left out",
+            stacklevel=2,
+        )
+    return development, test, judged[~is_answered].reset_index(drop=True)

@@ -1,0 +1,140 @@
+"""TREC's files: runs and qrels, as other tools read and write them."""
+
+import re
+import shutil
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import corpus, files
+
+# Columns of a line of a run, with tabs between them: the fourth and fifth are numbers.
+RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
+LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
+
+
+def query_ids(queries):
+    """The id of each query: query_id, or a hash of question, course, documents.
+
+    A new query changes no other's id. A repeated row gets "-2", then "-3"."""
+    if "query_id" in queries:
+        return list(queries["query_id"])
+    ids, times = [], Counter()
+    for question, course, document in queries[utils.GROUND_TRUTH_COLUMNS].to_numpy():
+        documents = [document] if isinstance(document, str) else sorted(document)
+        id_ = "g" + corpus.short_hash("\n".join([question, course, *documents]))
+        times[id_] += 1
+        ids.append(f"{id_}-{times[id_]}" if times[id_] > 1 else id_)
+    return ids
+
+
+def file_names(searches):
+    """The name of each search as that of a file, a dict.
+
+    Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
+    one that is cut, see LONGEST_NAME."""
+    able = sys.getfilesystemencoding()  # ASCII with LC_ALL=C
+    names = {
+        search: re.sub(r"[^\w.+^=-]+", "-", search.encode(able, "replace").decode(able))
+        for search in searches
+    }
+    times = Counter(name.lower() for name in names.values())  # some disks see no case
+    for search, name in names.items():
+        short = name.encode()[:LONGEST_NAME].decode(errors="ignore")
+        if times[name.lower()] > 1 or short != name:
+            names[search] = f"{short}-{corpus.short_hash(search)}"
+    return names
+
+
+def quoted(id_):
+    """An id as TREC's files have it: blanks and % as in an address, "a b" as a%20b.
+
+    So other tools can read it, whose columns end at blanks."""
+    return re.sub(r"[\s%]", lambda match: quote(match[0]), id_)
+
+
+def write_trec(folder, kind, queries, rankings):
+    """Write runs/KIND/NAME.trec for each search, and qrels-KIND.trec.
+
+    queries: a DataFrame with document (an id, or a dict of id: grade), and
+    with query_id or question and course. rankings: dict of search: ids, (n,
+    k). Ids with blanks or % are `quoted`. TREC's grades are whole: where some have a
+    fraction all are multiplied, which leaves nDCG as it is."""
+    ids_of_queries = [quoted(id_) for id_ in query_ids(queries)]
+    runs = Path(folder) / "runs" / kind
+    shutil.rmtree(runs, ignore_errors=True)
+    runs.mkdir(parents=True)
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    factor = _whole_factor(grade for qrel in qrels for grade in qrel.values())
+    lines = [
+        f"{query_id} 0 {quoted(id_)} {round(factor * grade)}\n"
+        for query_id, qrel in zip(ids_of_queries, qrels, strict=True)
+        for id_, grade in qrel.items()
+    ]
+    _write_lines(Path(folder) / f"qrels-{kind}.trec", lines)
+    for search, name in file_names(rankings).items():
+        lines = []
+        ranking = utils.checked_rankings(rankings[search], len(queries))
+        for query_id, ids in zip(ids_of_queries, ranking, strict=True):
+            # trec_eval sorts by score, and counts lines: a place without a document is
+            # one, too
+            for rank, id_ in enumerate(without_end(ids), start=1):
+                id_ = quoted(id_) or f"no-document-{rank}"
+                lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}\n")
+        _write_lines(runs / f"{name}.trec", lines)
+
+
+def without_end(ids):
+    """A ranking without the empty places at its end; those before keep their ranks."""
+    return ids[: max(np.flatnonzero(ids) + 1, default=0)]
+
+
+def _whole_factor(grades):
+    """The power of ten, 1,000 at most, that makes the grades whole numbers."""
+    grades = np.array([*grades], dtype=float)
+    for factor in (1, 10, 100):
+        if np.allclose(factor * grades, np.round(factor * grades)):
+            return factor
+    return 1_000
+
+
+def _write_lines(path, lines):
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def read_run(path, ids=()):
+    """The rankings of a run, a dict of query id: ids by falling score, then rank.
+
+    Lines are TREC's, or have query, document and rank, as MS MARCO's.
+    Ids with blanks are `quoted`, or there are tabs between all columns. ids: of
+    documents and queries, as another tool may have written them: these stay, and all
+    that are none of these are read as quoted. A warning counts lines whose rank gives
+    them another place. ValueError names a line that is none of a run. An id may stand
+    twice: see `utils.checked_rankings`."""
+    rows = []
+    for number, line in enumerate(files.read_text(path).split("\n"), start=1):
+        tab = "\t" if line.count("\t") in (2, 5) else None
+        fields = line.strip("\r").split(tab)
+        if len(fields) == 3:  # as MS MARCO has them: query, document, rank
+            fields = [fields[0], "Q0", *fields[1:], f"-{fields[2]}", ""]
+        if fields and not re.fullmatch(RUN_LINE, "\t".join(fields)):
+            raise ValueError(
+                f"{path}: not a run: line {number} is not a query, Q0, a document, a "
+                "rank, a score and a name, or a query, a document and a rank, with "
+                f"tabs between them where ids have blanks: {line!r:.100}"
+            )
+        if fields:
+            ours = [id_ if id_ in ids else unquote(id_) for id_ in fields[:3:2]]
+            rows.append([*ours, *map(float, fields[3:5])])
+    table = pd.DataFrame(rows, columns=["query_id", "document", "rank", "score"])
+    table = table.sort_values(["score", "rank"], ascending=[False, True])
+    ranked = table.groupby("query_id")
+    if n := (ranked["rank"].diff() < 0).sum():
+        warnings.warn(f"{path}: {n:,} lines go by score, not by rank", stacklevel=2)
+    return ranked["document"].agg(list).to_dict()

@@ -1,0 +1,246 @@
+"""The searches that the command brings: BM25, vectors, sums of both.
+
+A *setting* says what a search is made of, a dict. `text` and `vectors` are the
+weights of the two parts, 0 if left out. `k1`, `b` and `heading` are options of
+BM25, and `embedded` is the name of the vectors."""
+
+import itertools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from minsearch import Index
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.language import WORD
+from evaluate_retrieval.searching import embedding, scoring
+
+MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
+TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
+LONG = 200  # words; a text of more is long
+CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
+MOST_CHUNKS = 150_000  # two cores take over twenty minutes for them
+LARGE = 50_000  # documents; of more, nothing is embedded unless a model is named
+SECONDS = 2e-8  # to score a document by text for a query, on two cores, docs/size.md
+UNTUNED = 3  # searches by text
+SOME_MINUTES = 120  # seconds; if a run of ours takes longer, that is told first
+SUM = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 06
+BM25_SETTINGS = [{"text": 1, **options} for options in scoring.BM25]
+HEADINGS = [{}, {"heading": 2}]  # options of BM25 in a sum
+WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # of the vectors in a sum
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The score function that vectors of documents, or of parts of them, give.
+
+    model: the name of the model, None for the default."""
+
+    scores: Callable
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A search of ours: a function of queries and k.
+
+    scores: its score function. documents: those that it ranks. setting: what
+    it is made of; {} for minsearch's."""
+
+    scores: Callable
+    documents: list
+    setting: dict = field(default_factory=dict)
+    origin = "built in"
+
+    def __call__(self, queries, k=10):
+        # text alone finds nothing without a shared word
+        above = -np.inf if self.setting.get("vectors") else 0
+        return utils.search_by_scores(self.scores, self.documents, k, above)(queries)
+
+
+# --- Vectors -----------------------------------------------------------------
+
+
+def n_words(documents):
+    """How many words each document has, its title included: an array."""
+    texts = map(corpus.heading_and_text, documents)
+    return np.array([len(text.split()) for text in texts])
+
+
+def n_chunks(documents):
+    """How many chunks the documents have; 0 where few of them are long."""
+    if (n_words(documents) > LONG).mean() <= 0.1:
+        return 0
+    return sum(len(chunks_of(document)) for document in documents)
+
+
+def about_chunks(documents):
+    """How many chunks there are of long documents, or why there are none: sentences.
+
+    Empty where few documents are long."""
+    n = n_chunks(documents)
+    if not n:
+        return ""
+    if n <= MOST_CHUNKS:
+        chunks = f"Chunks of {CHUNK} words, each with its title,"
+        return f"Many texts are long. {chunks} are searched, too: {n:,}."
+    return (
+        f"Many texts are long, but {n:,} chunks are too many (over {MOST_CHUNKS:,}). "
+        "So they are not cut: vectors are of the beginning of each text, as far as "
+        "the model reads. Searches of text read it all."
+    )
+
+
+def chunks_of(document):
+    """Copies of the document, each with a part of its text: CHUNK words."""
+    words = document["text"].split()
+    if len(words) <= CHUNK:
+        return [document]
+    return [
+        {**document, "text": " ".join(words[start : start + CHUNK])}
+        for start in range(0, len(words), CHUNK)
+    ]
+
+
+def embedded(documents):
+    """`Vectors` by name: of the default model, and of each model that is here.
+
+    Where more than a tenth of the texts is long, also of chunks, see
+    `chunks_of`. {} where their package is missing, or there are too many texts."""
+    if len(documents) > LARGE and not embedding.vector_settings()["model"]:
+        log.info(
+            "over %s documents nothing is embedded; --model asks for it, but %s texts "
+            "take long: better embed them in an engine, and name it with --searches",
+            f"{LARGE:,}",
+            f"{len(documents):,}",
+        )
+        return {}
+    if not embedding.can_embed():
+        log.info(
+            "no vectors: onnxruntime is not installed "
+            '(pip install "retrieval-evaluation-course[vectors]", 90 MB)'
+        )
+        return {}
+    models = embedding.fetched_models()
+    names = {"vectors": None, **{f"vectors: {name}": name for name in models}}
+    texts = [corpus.heading_and_text(document) for document in documents]
+    vectors = {}
+    for name, model in names.items():
+        values = embedding.embed(texts, model)
+        vectors[name] = Vectors(scoring.vector_scores(values, documents, model), model)
+    if sentence := about_chunks(documents):
+        log.info(sentence)
+        if n_chunks(documents) <= MOST_CHUNKS:
+            vectors["vectors: chunks"] = Vectors(chunk_scores(documents))
+    return vectors
+
+
+def chunk_scores(documents):
+    """The score function of documents that score as their best chunk."""
+    chunks = [*map(chunks_of, documents)]
+    rows = np.repeat(np.arange(len(documents)), [*map(len, chunks)])
+    parts = [*itertools.chain(*chunks)]
+    values = embedding.embed(map(corpus.heading_and_text, parts))
+    scores_of_chunks = scoring.vector_scores(values, parts)
+
+    def scores(queries):
+        for places, columns, block in scores_of_chunks(queries):
+            documents_of, first = np.unique(rows[columns], return_index=True)
+            yield places, documents_of, np.maximum.reduceat(block, first, axis=1)
+
+    return scores
+
+
+# --- Searches ----------------------------------------------------------------
+
+
+def builder(documents, vectors, language="english"):
+    """A function: a setting -> `BuiltIn`. vectors: a dict of name: `Vectors`."""
+
+    @lru_cache(maxsize=2)  # who tunes a sum needs the same text again and again
+    def bm25(**options):
+        return scoring.bm25_scores(documents, language=language, **options)
+
+    def build(setting):
+        parts = []
+        if setting.get("text"):
+            names = [name for name in ("k1", "b", "heading") if name in setting]
+            parts.append(bm25(**{name: setting[name] for name in names}))
+        if setting.get("vectors"):
+            parts.append(vectors[setting["embedded"]].scores)
+        scores = parts[0]
+        if len(parts) > 1:
+            scores = scoring.weighted_sum(parts, [setting["text"], setting["vectors"]])
+        return BuiltIn(scores, documents, setting)
+
+    return build
+
+
+def fields_of(documents):
+    """The fields of the documents that have a text."""
+    fields = ["question", "text", "section"]
+    return [name for name in fields if any(each[name].strip() for each in documents)]
+
+
+def untuned(documents, build, vectors):
+    """Our searches that nothing is tuned in: a dict of name: `BuiltIn`."""
+    fields, words = fields_of(documents), {"token_pattern": WORD}
+    index = Index(fields, ["course"], vectorizer_params=words)
+    scores = utils.minsearch_scores(index.fit(documents))
+    searches = {MINSEARCH: BuiltIn(scores, documents)}
+    settings = {"text: BM25": {"text": 1}}
+    if "question" in fields:
+        settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
+    for name in vectors:
+        settings[name] = {"vectors": 1, "embedded": name}
+    if vectors:
+        settings["hybrid: weight 0.8"] = SUM
+    return searches | {name: build(setting) for name, setting in settings.items()}
+
+
+def about_time(n_documents, n_queries, n_settings):
+    """A sentence on how long our searches take by text, "" up to SOME_MINUTES.
+
+    n_settings: that are tried, beside UNTUNED searches."""
+    n_rankings = n_settings + UNTUNED
+    seconds = SECONDS * n_documents * n_queries * n_rankings
+    if seconds <= SOME_MINUTES:
+        return ""
+    shorter = "--no-tuning takes a fraction of that. " * bool(n_settings)
+    return (
+        f"Our searches rank {n_documents:,} documents for {n_queries:,} queries "
+        f"{n_rankings} times: about {seconds / 60:.0f} minutes. {shorter}Or index the "
+        "documents in Elasticsearch, say, name that search with --searches, and leave "
+        "ours out with --only-own."
+    )
+
+
+def names(models=()):
+    """The names that searches of ours may have, before any is built. models: names."""
+    return [
+        MINSEARCH,
+        "text: BM25",
+        "text: BM25, heading × 2",
+        TUNED_TEXT,
+        "vectors",
+        "vectors: chunks",
+        "hybrid: weight 0.8",
+        TUNED_SUM,
+        *(f"vectors: {name}" for name in models),
+    ]
+
+
+def sums(vectors):
+    """The settings of sums to try: BM25 with a heading × 1 and × 2, with all vectors.
+
+    The first is the sum of notebook 06, with a weight of 0.8 for the
+    vectors."""
+    settings = [SUM]
+    for options, name, weight in itertools.product(HEADINGS, vectors, WEIGHTS):
+        weights = {"text": round(1 - weight, 1), "vectors": weight}
+        settings.append({**options, **weights, "embedded": name})
+    return settings

@@ -1,0 +1,349 @@
+"""Your own searches beside ours: programs, Python functions, runs of other tools."""
+
+import logging
+import shlex
+import sys
+import time
+import tomllib
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import corpus, files, trec
+from evaluate_retrieval.searching import process, serve
+from evaluate_retrieval.words.text import without_secrets
+
+FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
+LINES_EVERY = 10  # seconds between lines that say how many queries were asked
+WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
+WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
+SERVE = str(Path(serve.__file__))
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How your own searches are run.
+
+    file: the whole path of a Python file with SEARCHES, or of a .toml file with a
+    command or an address for each name. commands: the same, a dict of name: text.
+    python: the program that runs a Python file; None for ours. timeout: seconds that
+    a try of a query may take. jobs: so many processes of each program share the
+    queries."""
+
+    file: Path | None = None
+    commands: dict = field(default_factory=dict)
+    python: str | None = None
+    timeout: float = 30.0
+    jobs: int = 1
+
+
+class Search:
+    """A search of your own, or a run: queries and k to an array of ids, (n_queries, k).
+
+    name: in messages. documents_of: a dict of the id of each document, and of each
+    chunk: the document's id. program: a function of messages to answers, see
+    `_answers`; None for a run. answers: a dict of query_id: `process.Answer`.
+    placed: a dict of query_id: ids, see `place`. counts: of "queries", "repeated
+    ids" and "foreign ids". All three grow as queries are asked."""
+
+    origin = "own"
+
+    def __init__(self, name, documents_of, program=None):
+        self.name, self.documents_of, self.program = name, documents_of, program
+        self.answers, self.placed, self.counts = {}, {}, Counter()
+
+    def __call__(self, queries, k=100):
+        return utils.pad([ids or [] for ids in self.find(queries)], k)
+
+    def find(self, queries):
+        """The ids of each query, a list; None where a run has no ranking.
+
+        "" in a list is a place without a document."""
+        self.ask(queries)
+        ids = {id_: answer.ids for id_, answer in self.answers.items()}
+        self.place({id_: ids[id_] for id_ in ids if id_ not in self.placed})
+        return [self.placed.get(id_) for id_ in trec.query_ids(queries)]
+
+    def n_ranked(self, queries):
+        """How many of the queries have a ranking: all, but where a run lacks some."""
+        return sum(ids is not None for ids in self.find(queries))
+
+    def ask(self, queries):
+        """Ask a program what it was not asked yet, and look at no id.
+
+        A query that fails is asked again; if it fails again, it finds nothing.
+        ValueError where the first answer is no ranking. TimeoutError where
+        process.IN_A_ROW queries have no answer."""
+        if self.program is None:
+            return
+        messages = _messages_of(queries, self.name)
+        new = {id_: messages[id_] for id_ in messages if id_ not in self.answers}
+        answers = self.program(new) if new else {}
+        for id_, answer in answers.items():
+            if not self.answers and isinstance(answer.error, serve.FormError):
+                raise ValueError(f"{self.name}: {answer.error}")
+            self.answers[id_] = answer
+        if len(answers) < len(new):
+            *_, last = self.errors.values()
+            raise TimeoutError(
+                f"{self.name}: given up: {process.IN_A_ROW} queries in a row had no "
+                f"answer, {len(self.errors):,} of {len(self.answers):,} failed; the "
+                f"last: {last}. --timeout gives a query more time"
+            )
+
+    @property
+    def errors(self):
+        """The error of each query that failed, in words: a dict by query_id."""
+        return {
+            id_: f"{without_secrets(str(answer.error)):.300}"
+            for id_, answer in self.answers.items()
+            if answer.error
+        }
+
+    @property
+    def milliseconds(self):
+        """The time of each query that was asked, failed or not: a Series."""
+        times = {id_: answer.milliseconds for id_, answer in self.answers.items()}
+        return pd.Series(times, dtype=float)
+
+    def place(self, rankings):
+        """Keep rankings with "" for an id that stands before, or is of no document.
+
+        So the ids below keep their ranks. But a chunk is its document, and a later
+        chunk of the same has no place. rankings: a dict of query_id: ids. Warnings
+        and counts tell how many there are. ValueError if more than FOREIGN are of
+        no document."""
+        foreign, repeated = [], Counter()
+        for query, ids in rankings.items():
+            foreign += [(query, id_) for id_ in ids if id_ not in self.documents_of]
+            repeated[query] = len(ids) - len({*ids})
+            self.placed[query], seen = [], set()
+            for id_ in ids:
+                document = self.documents_of.get(id_, "")
+                if document not in seen:
+                    self.placed[query].append(document)
+                    seen |= {document} - {""}
+                elif id_ == document:
+                    self.placed[query].append("")
+        if n_repeated := repeated.total():
+            problem = f"repeated ids of {len(+repeated):,} queries count once, in place"
+            warnings.warn(f"{self.name}: {n_repeated:,} {problem}", stacklevel=4)
+        if foreign:
+            query, id_ = foreign[0]
+            n_ids = sum(map(len, rankings.values()))
+            sentence = (
+                f"{self.name}: {len(foreign):,} of {n_ids:,} ids are of no document; "
+                f"the first is {id_!r}, query {query!r}; a document has "
+                f"{next(iter(self.documents_of), '')!r}"
+            )
+            if len(foreign) > FOREIGN * n_ids:
+                raise ValueError(f"{sentence}. It searches in another corpus")
+            warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
+        self.counts["queries"] += len(rankings)
+        self.counts["repeated ids"] += n_repeated
+        self.counts["foreign ids"] += len(foreign)
+
+
+@contextmanager
+def own_searches(folder, queries, searching):
+    """`Search` by name: "own: NAME" of programs, "run: NAME" of the folder's runs.
+
+    folder: has documents, chunks, log and judgements, with query_id, and runs, a
+    dict of name: dict of query id: ids. queries: a list of DataFrames, those that a
+    run may rank. searching: see `Searching`. The processes end with the
+    context. ValueError names the file or the search that cannot be used."""
+    documents_of = {document["id"]: document["id"] for document in folder.documents}
+    documents_of |= folder.chunks
+    own, runs = {}, {}
+    for name in folder.runs:
+        runs[f"run: {name}"] = _of_run(name, folder, queries, documents_of)
+    with process.Loop() as loop:
+        for name, processes in _programs(searching, loop):
+            if f"own: {name}" in own:
+                raise ValueError(f"two searches are called {name!r}")
+            program = partial(_answers, name, processes, loop)
+            own[f"own: {name}"] = Search(name, documents_of, program)
+        yield own | runs
+
+
+def are_alone(are_many, searches, only_own):
+    """Whether only your own searches are run: there are some, and many documents.
+
+    searches: see `own_searches`. only_own: asks for it with any number of
+    documents; a ValueError if there are none."""
+    if only_own and not searches:
+        raise ValueError(
+            "none of our searches is run (--only-own, or the documents have no texts), "
+            "and there is none of your own: name a file with --searches, or put a run "
+            "into runs/ beside the documents"
+        )
+    if are_many and searches and not only_own:
+        log.info("so many documents: only your searches are run, none of ours")
+    return bool(searches) and (only_own or are_many)
+
+
+def failures_of(name, search):
+    """How many queries of a search failed, in words; "" if none did."""
+    if not search.errors:
+        return ""
+    n, n_queries = len(search.errors), len(search.answers)
+    return f"“{name}” failed for {n:,} of {n_queries:,} queries"
+
+
+def of_queries(searches, queries):
+    """The searches of these queries. A run that ranks less than half is none."""
+    return {
+        name: search
+        for name, search in searches.items()
+        if getattr(search, "n_ranked", len)(queries) >= len(queries) / 2
+    }
+
+
+def milliseconds(searches):
+    """The mean time of a query in each search of your own: a Series.
+
+    Queries that failed count, too. It is NaN for a run, which other tools
+    made."""
+    times = {
+        name: search.milliseconds.mean()
+        for name, search in searches.items()
+        if isinstance(search, Search)
+    }
+    return pd.Series(times, dtype=float)
+
+
+def how_it_went(searches):
+    """What happened while your searches were asked: a DataFrame, a row for each.
+
+    searches: a dict of name: `Search`. One that was not asked has no row.
+    Columns: queries asked, or ranked by a run; failed, of them, and their
+    share; the first error; repeated ids and foreign ids, of no document, whose
+    places stay empty; p50 and p95 of the milliseconds of a query, failed ones
+    included. What a run cannot tell is NaN."""
+    rows = {}
+    for name, search in searches.items():
+        if search.counts["queries"]:
+            rows[name] = dict(search.counts)
+        if search.answers:  # of a program, and asked
+            times, errors = search.milliseconds, search.errors
+            rows[name] |= {
+                "failed": len(errors),
+                "share failed": len(errors) / len(times),
+                "first error": next(iter(errors.values()), ""),
+                "p50 ms": np.percentile(times, 50),
+                "p95 ms": np.percentile(times, 95),
+            }
+    table = pd.DataFrame.from_dict(rows, orient="index", dtype=object)
+    return table.reindex(columns=WENT)
+
+
+# --- Programs ----------------------------------------------------------------
+
+
+def _programs(searching, loop):
+    """For each search its name and its processes. ValueError names a file."""
+    processes_of = partial(
+        loop.processes_of, n=searching.jobs, timeout=searching.timeout
+    )
+    sources, path = [(searching.commands, None)], searching.file
+    if path and path.suffix == ".toml":
+        sources.append((_commands_in(path), path.parent))
+    elif path:
+        words = [searching.python or sys.executable, SERVE, str(path)]
+        processes = processes_of(words)
+        try:
+            hello = loop.run(processes[0].hello())
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from error
+        for name in hello["searches"]:
+            yield name, processes
+    for commands, folder in sources:
+        for name, text in commands.items():
+            is_address = text.startswith(("http://", "https://"))
+            words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
+            yield name, processes_of(words, folder=folder)
+
+
+def _commands_in(path):
+    """The command or address of each search in a .toml file: a dict by name.
+
+    ValueError where it is none, or has something else."""
+    try:
+        commands = tomllib.loads(files.read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: cannot be read: {error}") from error
+    for name, text in commands.items():
+        if not isinstance(text, str) or not text.strip():
+            problem = f"{name}: needs a command or an address, in quotes"
+            raise ValueError(f"{path}: {problem}")
+    if not commands:
+        raise ValueError(f'{path}: no search; write a line such as mine = "./search"')
+    return commands
+
+
+def _answers(name, processes, loop, messages):
+    """The answers to messages, see `process.answers_of`. The log tells how it goes."""
+    started = shown = time.monotonic()
+
+    def tell(n):
+        nonlocal shown
+        now = time.monotonic()
+        if n < len(messages) and now - shown >= LINES_EVERY:
+            shown, seconds = now, (now - started) / n * (len(messages) - n)
+            line = "%s: %d of %d queries asked, about %.0f s left"
+            log.info(line, name, n, len(messages), seconds)
+
+    return loop.run(process.answers_of(processes, messages, tell))
+
+
+def _messages_of(queries, name):
+    """What a search of this name gets of each query: a dict of query_id: dict of texts.
+
+    Its keys are query_id, question, course, your own columns, and serve.SEARCH. An
+    empty cell is ""."""
+    columns = ["question", "course", *sorted(corpus.own_columns(queries))]
+    ids = trec.query_ids(queries)
+    texts = queries[columns].astype(object).fillna("").astype(str)
+    rows = texts.assign(query_id=ids, **{serve.SEARCH: name}).to_dict("records")
+    return dict(zip(ids, rows, strict=True))
+
+
+# --- Runs --------------------------------------------------------------------
+
+
+def _of_run(name, folder, queries, documents_of):
+    """The `Search` of a run, which looks its rankings up. queries: DataFrames.
+
+    A query has in the run its query_id, or the id that `trec.query_ids` gives
+    it. The log counts the queries that have a ranking, if some have none, and
+    those of the run that are none of the folder's, judged or not. ValueError if
+    no query has one, or if many ids are of no document."""
+    path, rankings = f"runs/{name}", folder.runs[name]
+    run = Search(path, documents_of)
+    run.place(rankings)
+    ids = {id_ for table in queries for id_ in trec.query_ids(table)}
+    run.counts["queries"] = len(ids & rankings.keys())
+    if ids and not run.counts["queries"]:
+        theirs = f"{', '.join([*rankings][:3])}; a query has {min(ids)!r}"
+        raise ValueError(f"{path}: ranks none of the queries; its query ids: {theirs}")
+    lines = []
+    for table in queries:
+        if (n := run.n_ranked(table)) < len(table):
+            outcome = (
+                "" if of_queries({name: run}, table) else ", less than half: left out"
+            )
+            lines.append(f"rankings for {n:,} of {len(table):,} queries only{outcome}")
+    ids |= {*folder.log["query_id"], *folder.judgements["query_id"]}
+    if unknown := [id_ for id_ in rankings if id_ not in ids]:
+        lines.append(f"{len(unknown):,} of its queries are not here: {unknown[0]!r}, …")
+    for line in dict.fromkeys(lines):  # the same queries may choose and report
+        log.warning("%s: %s", path, line)
+    return run

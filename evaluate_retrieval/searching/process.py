@@ -1,0 +1,254 @@
+"""A search as a process: it reads a line of JSON for each query, and writes one.
+
+docs/your-searches.md has the protocol. The processes of a run live in an event loop.
+It has a thread of its own, because a notebook has a loop already."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from asyncio.subprocess import PIPE
+from contextlib import suppress
+from threading import Thread
+from typing import NamedTuple
+
+from evaluate_retrieval.searching import call_files, serve
+
+TRIES = 2  # so often a query that fails is asked
+START_SECONDS = 60  # seconds at least that a process may take to load a model
+IN_A_ROW = 8  # queries without an answer, and the search is given up
+LONGEST_LINE = 64_000_000  # bytes
+WRITES = 'write {"ids": […]} in one line for each query, and all else to standard error'
+
+
+class Answer(NamedTuple):
+    """What a query got in all tries: ids, best first, or an error.
+
+    calls: of an agent that searches several times, see `measuring.calls`; then the ids
+    are those of all calls, in turns. Empty for one that returns one list.
+
+    The error is an OSError where nothing came, a FormError where it was no ranking,
+    and a SearchError if the search says so."""
+
+    ids: list
+    error: Exception | None
+    milliseconds: float
+    calls: list | tuple = ()
+
+
+# --- The loop ----------------------------------------------------------------
+
+
+class Loop:
+    """An event loop in a thread, and the processes that live in it, for `with`."""
+
+    def __enter__(self):
+        self.loop, self.processes = asyncio.new_event_loop(), []
+        self.thread = Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+        return self
+
+    def run(self, coroutine):
+        """What a coroutine returns."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
+
+    def processes_of(self, command, n, timeout, folder=None):
+        """n processes of a command, a list; see `Process`."""
+        new = [Process(command, timeout, folder) for _ in range(n)]
+        self.processes += new
+        return new
+
+    def __exit__(self, *_):
+        self.run(self._end())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()
+
+    async def _end(self):
+        """Cancel what still runs, and end all processes."""
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for process in self.processes:
+            await process.end()
+
+
+# --- A process ---------------------------------------------------------------
+
+
+class Process:
+    """A process of a command, which is started when a query is asked.
+
+    It is killed, with what it has started, where a line takes too long or cannot be
+    read; then the next query starts it again. command: a list of words. folder: in
+    which it runs. timeout: seconds for a line. The first may take ten times as long,
+    and START_SECONDS; when it starts again, ten times what it took."""
+
+    def __init__(self, command, timeout, folder=None):
+        self.command, self.timeout, self.folder = command, timeout, folder
+        self.start_seconds = max(START_SECONDS, 10 * timeout)
+        self.process, self.printed, self.has_answered = None, "", False
+
+    async def start(self):
+        """Start the process. FormError where that is impossible."""
+        try:
+            self.process = await asyncio.create_subprocess_exec(
+                *self.command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=self.folder,
+                limit=LONGEST_LINE,
+                start_new_session=True,  # a group, which can be killed as a whole
+            )
+        except OSError as error:
+            raise serve.FormError(f"cannot be started: {error}") from error
+        self.is_new = True
+        self.shown = asyncio.create_task(self._show(self.process.stderr))
+
+    async def _show(self, stream):
+        """Pass on what the process prints as standard error."""
+        while chunk := await stream.read(LONGEST_LINE):
+            text = chunk.decode(errors="replace")
+            print(text, end="", file=sys.stderr, flush=True)
+            self.printed = (self.printed + text)[-1000:]
+
+    async def hello(self):
+        """The first line of a process that is to speak first: a dict.
+
+        ValueError or OSError where it says an error, or nothing."""
+        await self.start()
+        line = await self._read()
+        serve.fail_if_error(line)
+        return line
+
+    async def answer(self, message):
+        """The `Answer` to a message, which is a dict."""
+        seconds = 0
+        for _ in range(TRIES):
+            started = time.perf_counter()
+            try:
+                line, took = await self._ask(message)
+                took = 1000 * (seconds + took)
+                answer = serve.answer_of(line)
+                several = answer.get("calls", [])
+                ids = call_files.joined([call["ids"] for call in several])
+                return Answer(answer.get("ids", ids), None, took, several)
+            except (OSError, serve.SearchError, serve.FormError) as error:
+                problem = error
+            seconds += time.perf_counter() - started
+            if isinstance(problem, serve.FormError):
+                break
+        return Answer([], problem, 1000 * seconds)
+
+    async def _ask(self, message):
+        """The line that answers a message, and the seconds that it took.
+
+        If the first line is a hello, the time counts from there."""
+        try:
+            if self.process is None or self.process.stdout.at_eof():
+                await self.end()
+                await self.start()
+            started, is_first = time.perf_counter(), self.is_new
+            line = await self._read(json.dumps(message).encode() + b"\n")
+            if is_first and serve.is_hello(line):
+                started, line = time.perf_counter(), await self._read()
+            seconds = time.perf_counter() - started
+            if is_first:
+                await self._fail_if_more()
+            return line, seconds
+        except BaseException:  # what comes later would answer another query
+            await self.end()
+            raise
+
+    async def _read(self, message=b""):
+        """The next line, as JSON, after a message was sent.
+
+        TimeoutError; ChildProcessError says how the process ended; FormError where
+        the line is no JSON."""
+        seconds = self.start_seconds if self.is_new else self.timeout
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(seconds):
+                with suppress(OSError):  # it has ended: no line comes
+                    self.process.stdin.write(message)
+                    await self.process.stdin.drain()
+                line = await self.process.stdout.readline()
+        except TimeoutError:  # nobody waits a minute for each query
+            kind = TimeoutError if self.has_answered else serve.FormError
+            raise kind(f"no answer in {seconds:g} s") from None
+        except ValueError:
+            problem = f"it wrote a line of over {LONGEST_LINE:,} bytes"
+            raise serve.FormError(problem) from None
+        if not line:
+            raise ChildProcessError(await self._how_it_ended())
+        if self.is_new:
+            took = 10 * (time.perf_counter() - started)
+            self.start_seconds = min(self.start_seconds, self.timeout + took)
+            self.is_new, self.has_answered = False, True
+        try:
+            return json.loads(line)
+        except ValueError:
+            text = line.decode(errors="replace").strip()
+            problem = f"it wrote {text!r:.100}; {WRITES}"
+            raise serve.FormError(problem) from None
+
+    async def _fail_if_more(self):
+        """FormError where a process writes more lines than it reads: whose are they?"""
+        with suppress(TimeoutError):
+            line = await asyncio.wait_for(self.process.stdout.readline(), 0.05)
+            if line:
+                raise serve.FormError(
+                    f"it wrote a second line: {line!r:.100}; {WRITES}"
+                )
+
+    async def _how_it_ended(self):
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), 1)
+            await asyncio.wait_for(asyncio.shield(self.shown), 1)
+        code = self.process.returncode
+        if code is None:
+            how = "its output ended, it runs"
+        elif code < 0:
+            how = f"its process ended, signal {signal.Signals(-code).name}"
+        else:
+            how = f"its process ended, code {code}"
+        [last] = self.printed.strip().splitlines()[-1:] or ["nothing"]
+        return f"{how}; the last it printed: {last:.300}"
+
+    async def end(self):
+        """Kill the process and what it has started, if there is one."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        with suppress(OSError):  # nothing is left to kill
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), 1)
+        process._transport.close()  # what has left the group may hold the pipes
+
+
+async def answers_of(processes, messages, tell):
+    """The answers to messages, a dict of key: `Answer`. processes: share them.
+
+    tell: called with the number of answers so far. They end after IN_A_ROW messages
+    that got no answer; then the last one has none either."""
+    answers, keys, in_a_row = {}, iter(messages), 0
+
+    async def work(process):
+        nonlocal in_a_row
+        for key in keys:
+            answers[key] = answer = await process.answer(messages[key])
+            in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
+            if in_a_row >= IN_A_ROW:
+                return
+            tell(len(answers))
+
+    await asyncio.gather(*map(work, processes))
+    return answers

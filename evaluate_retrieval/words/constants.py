@@ -1,0 +1,12 @@
+"""Exit codes, metrics, and the default margin."""
+
+NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
+TERMINATED = 143  # by SIGTERM
+METRICS = {  # and how they are called
+    "ndcg": "nDCG",
+    "recall": "recall",
+    "precision": "precision",
+    "mrr": "MRR",
+    "hit_rate": "hit rate",
+}
+MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
