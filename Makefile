@@ -5,7 +5,7 @@ DOCKER = docker compose ls >/dev/null 2>&1
 PROJECT = COMPOSE_PROJECT_NAME=course-make
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
 # tests that start a node, a model, a browser, all notebooks, or need what `make collections` fetches
-SLOW = run install conftest slides site browser play notes local_llm embedding quotes collections elasticsearch elasticsearch_node
+SLOW = run install conftest slides site browser play notes local_llm embedding collections elasticsearch elasticsearch_node
 # installs what the words name, if it has the hashes of requirements.lock: by uv, or by pip where uv fails
 locked = { $(BIN)/pip install -q --only-binary uv uv==0.13.9 && $(BIN)/uv pip install --python $(BIN)/python $(LOCK) $(1); } \
 	|| { $(BIN)/python -m pip install -q pip==26.3 && $(BIN)/pip install $(LOCK) $(1); }

@@ -166,7 +166,7 @@ def gains(table, pairs, groups):
 def fact_scores(answers, facts, path, by=llm.RECORDED):
     """P(the answer states the fact) by a model: an array for each answer.
 
-    facts: a list for each answer. It asks as `llm.respond` does. Notebook 17
+    facts: a list for each answer. It asks as `llm.respond` does. Notebook 16
     measures this judge."""
     facts = list(facts)
     prompts = []
