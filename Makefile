@@ -77,7 +77,7 @@ stop: .venv/installed           ## stop what `make elasticsearch` and `make loca
 
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL)
-	@cp "$(COURSE_RESULTS)"/quality-and-time*.png docs
+	@cp "$(COURSE_RESULTS)"/quality-and-time*.png docs/evidence
 	@$(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run

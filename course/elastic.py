@@ -27,7 +27,7 @@ BUSY = 429  # the status of a node that has too much to do
 
 
 def node_settings():
-    """What the environment says: a dict. docs/settings.md describes it.
+    """What the environment says: a dict. docs/reference/settings.md describes it.
 
     addresses: of the nodes, with commas between them; None without one.
     required: whether a node has to answer. record: the file that keeps what it
@@ -153,7 +153,7 @@ def _why_not(error):
         "TlsError": "its certificate is unknown: name its authority's file in "
         "ELASTICSEARCH_CA_CERTS",
         "AuthorizationException": "the key lacks a right; it needs those that "
-        "docs/settings.md names on *-course-*",
+        "docs/reference/settings.md names on *-course-*",
     }
     if re.search("read.only", str(getattr(error, "body", ""))):
         return "the node is read-only; free disk space, and lift the block"

@@ -9,9 +9,9 @@
     evaluate-retrieval labels FOLDER --from OLD
 
 FOLDER has documents and, if there are any, queries and their judgements;
-notebook 05 and docs/command.md say in which forms. Exit codes: 0 not worse, 1
-worse, 2 undecided, 3 an error, or a command line that cannot be read. Where
-SIGTERM ends it, 143."""
+notebook 05 and docs/reference/command.md say in which forms. Exit codes: 0 not
+worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot be read.
+Where SIGTERM ends it, 143."""
 
 import argparse
 import contextlib

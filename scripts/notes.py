@@ -11,7 +11,7 @@ import mistune
 from course import our_data
 from evaluate_retrieval.reading import places
 
-HANDOUT = places.ROOT / "docs" / "handout.md"
+HANDOUT = places.ROOT / "docs" / "reference" / "handout.md"
 LESSONS = sorted((places.ROOT / "notebooks").glob("[0-9]*.ipynb"))
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>

@@ -20,7 +20,7 @@ BELOW = {  # of each room: what it may import, beside what is in it
     "notebooks/more": {"utils", LIBRARY, *WINGS, "course"},
     "notebooks": {"utils", LIBRARY, *WINGS, "course"},
 }
-# who may read the environment: settings that docs/settings.md names, once each
+# who may read the environment: settings that docs/reference/settings.md names, once each
 READERS = {"__main__", "places", "our_data", "elastic", "embedding", "llm", "terminal"}
 VAGUE = {"found", "said", "some", "about", "known", "asked", "other", "others"}
 VAGUE |= {"both", "wanted", "one", "ones", "left", "rest", "thing", "things"}
@@ -88,7 +88,7 @@ def test_there_is_no_circle():
 
 
 def test_each_module_has_its_line_in_the_page_of_the_house():
-    page = (places.ROOT / "docs" / "house.md").read_text("utf-8")
+    page = (places.ROOT / "docs" / "reference" / "house.md").read_text("utf-8")
     names = {name for _, name in MODULES} - {"__init__"}
     assert not [name for name in names if f"`{name}`" not in page]
 

@@ -38,7 +38,7 @@ MARK = r"\d|[_/\\=$|@#{}<>]|^-|\w\.\w|[a-z][A-Z]|n['’]t$"
 VOWELS = "[aeiouyäöüáéíóúàèìòùâêîôû]"
 FREQUENT = 50  # documents; two neighbouring words that more of them have find none
 BLOCK = 500  # texts that are looked up at once
-# Shares of pairs of neighbouring words. docs/labels.md has what they give.
+# Shares of pairs of neighbouring words. docs/how-to/labels.md has what they give.
 HAS = 0.75  # of a text that another has, to be in it
 ALIKE = 0.4  # of what two texts have together, to be one that was edited
 NEAR = 0.75  # of the best one's share, for a second one to be as likely

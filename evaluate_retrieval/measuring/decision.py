@@ -17,7 +17,7 @@ from evaluate_retrieval.words.templates import TEMPLATES, line_of
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 # A search is shipped below this p. One judges more, and looks again: eight looks at it
-# ship a search without gain in 2.5 % of cases, see docs/command.md
+# ship a search without gain in 2.5 % of cases, see docs/reference/command.md
 LEVEL = 0.01
 LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
 SURE = 0.02  # how often the bound on such losses is wrong

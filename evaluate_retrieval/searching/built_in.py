@@ -24,7 +24,8 @@ LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
 MOST_CHUNKS = 150_000  # two cores take over twenty minutes for them
 LARGE = 50_000  # documents; of more, nothing is embedded unless a model is named
-SECONDS = 2e-8  # to score a document by text for a query, on two cores, docs/size.md
+# to score a document by text for a query, on two cores, see docs/evidence/size.md
+SECONDS = 2e-8
 UNTUNED = 3  # searches by text
 SOME_MINUTES = 120  # seconds; if a run of ours takes longer, that is told first
 SUM = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 06

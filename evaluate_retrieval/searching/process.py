@@ -1,7 +1,7 @@
 """A search as a process: it reads a line of JSON for each query, and writes one.
 
-docs/your-searches.md has the protocol. The processes of a run live in an event loop.
-It has a thread of its own, because a notebook has a loop already."""
+docs/how-to/your-searches.md has the protocol. The processes of a run live in an event
+loop. It has a thread of its own, because a notebook has a loop already."""
 
 import asyncio
 import json

@@ -1,8 +1,8 @@
 """Answer queries with a Python file or an address: `python serve.py searches.py`.
 
 A line of JSON comes in for each query, and one goes out with ids or an error, see
-docs/your-searches.md. Only the standard library is needed, so a file may run under
-another Python than ours."""
+docs/how-to/your-searches.md. Only the standard library is needed, so a file may run
+under another Python than ours."""
 
 import asyncio
 import inspect

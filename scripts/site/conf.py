@@ -20,7 +20,7 @@ NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 project = html_title = "Evaluating retrieval"
 root_doc, author, html_theme = "README", "", "sphinx_book_theme"
 extensions, myst_enable_extensions = ["myst_nb"], ["dollarmath"]
-include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/*.md"]
+include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/**.md"]
 exclude_patterns = ["CHANGELOG.md", "SECURITY.md", "results", ".*", "**/.*"]
 nb_execution_mode, myst_heading_anchors = "off", 4
 html_static_path, html_css_files = ["static"], ["site.css"]
