@@ -100,7 +100,8 @@ def prepare(item):
     item.output_timeout = OUTPUT_TIMEOUT
     if "exercise" in tags(item):
         item.cell.source = answered(item)
-    run, compare = item.runtest, item.compare_outputs
+    run = item.runtest
+    compare = item.compare_outputs
 
     def runtest():
         if broken := getattr(item.parent, "broken", None):
@@ -116,10 +117,12 @@ def prepare(item):
     def compare_outputs(test, reference, skip_compare=None):
         if "exercise" in tags(item):
             return True  # the code that runs asserts
-        test, reference = shown(test), shown(reference)
+        test = shown(test)
+        reference = shown(reference)
         return compare(close(test, reference), reference, skip_compare)
 
-    item.runtest, item.compare_outputs = runtest, compare_outputs
+    item.runtest = runtest
+    item.compare_outputs = compare_outputs
 
 
 def answered(item):

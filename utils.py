@@ -111,7 +111,8 @@ def ndcg(relevance, judged, per_query=False):
     grades = _grades(relevance)
     ideal = _ideal(grades, judged)
     discounts = 1 / np.log2(_ranks(grades) + 1)
-    gains, best_gains = grades @ discounts, ideal @ discounts[::-1]  # (n_queries,)
+    gains = grades @ discounts  # (n_queries,)
+    best_gains = ideal @ discounts[::-1]
     return _mean(_share(gains, best_gains), per_query)
 
 
@@ -155,7 +156,8 @@ def _grades(relevance):
         grades = grades.reshape(0, 0)
     if grades.ndim != 2:
         raise ValueError(f"relevance: shape {grades.shape}; expected (n_queries, k)")
-    lowest, highest = grades.min(initial=0), grades.max(initial=0)
+    lowest = grades.min(initial=0)
+    highest = grades.max(initial=0)
     if not (lowest >= 0 and highest < np.inf):  # NaN is neither
         good = np.isfinite(grades) & (grades >= 0)
         row = good.all(axis=1).argmin()
@@ -206,7 +208,8 @@ def _ideal(grades, judged):
     if every_grade.dtype.kind not in NUMBERS:
         row = next(row for row in rows if np.array([*row]).dtype.kind not in NUMBERS)
         raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
-    k, lengths = grades.shape[1], np.fromiter(map(len, rows), int, len(rows))
+    k = grades.shape[1]
+    lengths = np.fromiter(map(len, rows), int, len(rows))
     width = max(k, lengths.max(initial=0))
     padded = np.zeros((len(rows), width))  # a row a query again
     padded[np.arange(width) < lengths[:, None]] = every_grade  # row by row
@@ -383,9 +386,11 @@ def _once(row):
 
 def _warn(message):
     """A warning that points at the line outside this file which led to it."""
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame = sys._getframe()
     while frame.f_back and frame.f_code.co_filename == __file__:
-        level, frame = level + 1, frame.f_back
+        level = level + 1
+        frame = frame.f_back
     warnings.warn(message, stacklevel=level)
 
 
@@ -518,7 +523,8 @@ def top_k(scores, k):
     # from here on one entry for each score that may be among the k best
     rows, columns = np.nonzero((scores >= threshold) & (scores > -np.inf))
     order = np.lexsort((columns, -scores[rows, columns], rows))
-    rows, columns = rows[order], columns[order]
+    rows = rows[order]
+    columns = columns[order]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)  # 0 in each row's first
     first = rank < k
     best[rows[first], rank[first]] = columns[first]
@@ -595,7 +601,9 @@ def field_similarities(index, queries):
     ...     print(fields["text"].round(2))  # (n_rows, n_columns)
     [[1. 0.]]
     """
-    n, texts, questions = len(index.docs), {}, {}
+    n = len(index.docs)
+    texts = {}
+    questions = {}
     for field, matrix in index.text_matrices.items():
         if matrix.shape[0] != n:  # one row, where no document has a word in the field
             matrix = sparse.csr_matrix((n, matrix.shape[1]))

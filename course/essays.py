@@ -42,7 +42,8 @@ def fact_lists(io, cot, answers):
     The small model's lists are recorded; if calls are live, your model's come
     instead."""
     prompts = {"IO": (io, "Facts"), "CoT": (cot, "ReasonedFacts")}
-    large, small = {}, {}
+    large = {}
+    small = {}
     for name, (prompt, schema) in prompts.items():
         large[f"large, {name}"] = recorded_facts(prompt, answers, schema)
         texts = [prompt.format(answer=answer) for answer in answers]
@@ -85,7 +86,8 @@ def direct_scores(prompt, contexts, answers):
 
     prompt: with {contexts} and {answer}. contexts: names of each set's
     contexts. answers: the golden answer of each, or one text for all."""
-    texts, prompts = essay_contexts(DATA), []
+    texts = essay_contexts(DATA)
+    prompts = []
     answers = [answers] * len(contexts) if isinstance(answers, str) else answers
     for names, answer in zip(contexts, answers, strict=True):
         shown = "\n\n".join(texts[name] for name in names)

@@ -78,7 +78,8 @@ class Exercises:
 
     def check(self, number, answer):
         """The `Outcome` for an answer: a value, or a function that the reader wrote."""
-        says, printed = SAYS[self.language], io.StringIO()
+        says = SAYS[self.language]
+        printed = io.StringIO()
         if answer is None or is_stub(answer):
             return Outcome("open", says["to do"], self.language)
         space = {
@@ -178,7 +179,8 @@ def same(result, expected):
         return keys and all(same(result[key], expected[key]) for key in expected)
     if isinstance(expected, set | frozenset):
         return set(result) == expected
-    result, expected = np.asarray(result), np.asarray(expected)
+    result = np.asarray(result)
+    expected = np.asarray(expected)
     if {result.dtype.kind, expected.dtype.kind} <= {*"biuf"}:
         alike = result.shape == expected.shape
         return alike and np.allclose(result, expected, equal_nan=True)

@@ -158,7 +158,8 @@ def _asking(live):
 
     Yields a file that takes up space: without it the last replies fit on a
     full disk."""
-    lock, reserve = FileLock(f"{live}.asking.lock"), live.with_name(f"{live.name}.room")
+    lock = FileLock(f"{live}.asking.lock")
+    reserve = live.with_name(f"{live.name}.room")
     try:
         lock.acquire(timeout=0.5)
     except Timeout:
@@ -191,9 +192,12 @@ def _ask_all(prompts, schema, path, call, workers):
     """Call the model for each prompt and record its reply; what has failed, in words.
 
     Prompts whose reply could not be used are among them, without a call."""
-    live, apart, name = path.with_name(LIVE), path.with_name(UNUSABLE), model()
+    live = path.with_name(LIVE)
+    apart = path.with_name(UNUSABLE)
+    name = model()
     rejected = {} if model_settings()["retry"] else load_responses(apart)
-    failures, full = [], Event()
+    failures = []
+    full = Event()
 
     def ask_one(prompt):
         key = request_key(name, prompt, schema)
@@ -206,10 +210,12 @@ def _ask_all(prompts, schema, path, call, workers):
             return
         record = {"key": key, "model": name}
         try:
-            response, place = call(prompt), live
+            response = call(prompt)
+            place = live
         except UnusableError as error:
             failures.append(f"{error}, {where} (kept in {apart})")
-            response, place = {"why": str(error), "reply": error.reply}, apart
+            response = {"why": str(error), "reply": error.reply}
+            place = apart
         except Exception as error:
             failures.append(f"{type(error).__name__}: {error}, {where}")
             return
@@ -311,8 +317,10 @@ def text_of(completion, is_one_token=False, may_be_cut=False):
     is."""
     if not completion.choices:
         raise unusable("the reply holds no answer", completion)
-    message, finish = completion.choices[0].message, completion.choices[0].finish_reason
-    text, refusal = message.content or "", message.refusal
+    message = completion.choices[0].message
+    finish = completion.choices[0].finish_reason
+    text = message.content or ""
+    refusal = message.refusal
     problems = {
         f"the model refused: {refusal}": refusal,
         "the provider filtered the reply": finish == "content_filter",

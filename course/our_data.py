@@ -106,7 +106,8 @@ def write_searches(path, searches, test, documents, chosen, with_vectors):
     our queries are kept. Returns the boards as `plots.searches` takes them."""
     questions = next(iter(test.values()))["question"].head(256)
     encoding = embedding.milliseconds_to_encode(questions)
-    boards, tables = {}, []
+    boards = {}
+    tables = []
     for kind, queries in test.items():
         depth = metric.DEPTH[kind]
         deep = {name: partial(search, k=depth) for name, search in searches.items()}

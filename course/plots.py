@@ -23,7 +23,8 @@ WIDTH = 6.2  # inches
 TALLEST = 7.8  # inches: so its text has 14 pixels on a slide
 # Contrast with white of 4.9 to 1 and more. The colours of typed queries and of
 # generated questions mean nothing else: other lines have the other ones
-TYPED, GENERATED = "#1f6fb5", "#c24a00"
+TYPED = "#1f6fb5"
+GENERATED = "#c24a00"
 COLOURS = ["#00796b", "#8e2f86", "#333333"]
 GREY = "0.55"  # 3.4 to 1
 # which words name a kind of queries, in English and in Spanish; colour and mark
@@ -51,7 +52,8 @@ def use_style():
 
 def looks(names):
     """The colour and the mark of each line: of its kind of queries, if it names one."""
-    names, lines = [*map(str, names)], list(zip(COLOURS, "D^v", strict=True))
+    names = [*map(str, names)]
+    lines = list(zip(COLOURS, "D^v", strict=True))
     of_kinds = [
         next((look for words, look in KINDS.items() if re.search(words, name)), line)
         for name, line in zip(names, lines, strict=False)
@@ -199,7 +201,9 @@ def forest(tables, title, xlabel, grey=True, band=None):
     """
     tables = {name: table.rename(COLLECTIONS) for name, table in tables.items()}
     rows = pd.concat(tables.values()).index
-    labels, shared, has_room = rows.unique(), rows.has_duplicates, len(rows) <= 30
+    labels = rows.unique()
+    shared = rows.has_duplicates
+    has_room = len(rows) <= 30
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
     texts = []
@@ -296,7 +300,8 @@ def searches(boards, title, baseline=None, file=None):
 
 def _searches(boards, title, baseline, columns=1):
     """A figure of searches: points, intervals, and the line of the baseline."""
-    rows, width = len(boards) // columns, WIDTH * columns
+    rows = len(boards) // columns
+    width = WIDTH * columns
     figure = _panels(title, TALLEST, rows, columns, width, sharey=True)
     for axis, (label, board), (colour, mark) in zip(
         figure.axes, boards.items(), looks(boards), strict=True
@@ -393,7 +398,8 @@ def fields(scores, boost, title):
     figure = _panels(title, 2, 2, 2, sharex=True, sharey=True)
     texts = []
     for number, axis in enumerate(figure.axes):
-        factor, is_sum = (1, boost)[number % 2], number > 1
+        factor = (1, boost)[number % 2]
+        is_sum = number > 1
         weighted = scores * [factor, *[1] * (scores.shape[1] - 1)]
         weighted.plot.barh(ax=axis, stacked=is_sum, color=COLOURS, legend=False)
         results = weighted.sum(axis=1) if is_sum else weighted.max(axis=1)
@@ -465,7 +471,8 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
 
     low, high: which values are the lightest and the darkest; else those of the
     table. Where low is the larger one, lower numbers are darker."""
-    values, colours = table.to_numpy(dtype=float), "BuGn"
+    values = table.to_numpy(dtype=float)
+    colours = "BuGn"
     if high is not None and low > high:
         colours, low, high = "BuGn_r", high, low
     shown = table.map(number.format).replace("nan", "")
@@ -506,7 +513,8 @@ def misses(intervals, truth, title, xlabel):
     """Many intervals, one below the other; those that miss the truth are coloured.
 
     intervals: DataFrame with the columns low and high."""
-    low, high = intervals["low"], intervals["high"]
+    low = intervals["low"]
+    high = intervals["high"]
     missed = (low > truth) | (high < truth)
     figure, axis = _panel(title, 5, xlabel)
     widths = np.where(missed, 3, 1)

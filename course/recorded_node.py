@@ -23,7 +23,9 @@ MISSING = (
     "elasticsearch`, and run the notebook again from its first cell"
 )
 KEY_BYTES = 5  # bytes of a search's key
-PLANES, SCALE, NEAR = 16, 60, 1  # of a sketch: numbers, their size, and how near
+PLANES = 16  # numbers of a sketch
+SCALE = 60  # of these numbers, which are small ones from -127 to 127
+NEAR = 1  # how near two are that count as equal
 HEADERS = {"x-elastic-product": "Elasticsearch", "content-type": "application/json"}
 
 
@@ -47,7 +49,9 @@ class Index:
 
     def __init__(self, body):
         body.get("mappings", {}).pop("_meta", None)  # who made it, and when
-        self.documents, self.places, self.by_own_id = [], {}, {}
+        self.documents = []
+        self.places = {}
+        self.by_own_id = {}
         self.digest = hashlib.sha256(as_bytes(body))
 
     def add(self, document, id_=None):
@@ -75,8 +79,11 @@ class Record:
     without them."""
 
     def __init__(self, path):
-        self.path, self.version = path, ""
-        self.indexes, self.answers, self.sketches = {}, {}, np.zeros((0, PLANES))
+        self.path = path
+        self.version = ""
+        self.indexes = {}
+        self.answers = {}
+        self.sketches = np.zeros((0, PLANES))
         if not path.exists():
             return
         with np.load(path) as file:
@@ -180,7 +187,8 @@ class Recording(HttpNode):
         if answer.meta.status < 300 and body:
             content = json.loads(answer.body)
             follow(self.record.indexes, method, target, body, content.get("_id"))
-            parts, is_single = content.get("responses"), "hits" in content
+            parts = content.get("responses")
+            is_single = "hits" in content
             searches = searches_of(target, body)
             for (name, search), part in zip(searches, parts or [content], strict=False):
                 hits = part.get("hits", {}).get("hits", [])
@@ -223,8 +231,10 @@ class Replaying(BaseNode):
             raise RuntimeError(MISSING.format(self.record.version))
         places, scores = self.record.answers[key]
         documents = self.record.indexes[index].documents
-        names, source = body.get("docvalue_fields", []), body.get("_source", True)
-        scores, hits = scores or [None] * len(places), []
+        names = body.get("docvalue_fields", [])
+        source = body.get("_source", True)
+        scores = scores or [None] * len(places)
+        hits = []
         for place, score in zip(places, scores, strict=True):
             document = documents[place]
             hit = {"_index": index, "_id": str(place), "_score": score}

@@ -318,7 +318,8 @@ def main(words=None):
 
 def result_of(words):
     """What the command finds, or the error: a dict with its code."""
-    arguments, code = None, ERROR
+    arguments = None
+    code = ERROR
     try:
         arguments = parser().parse_args(words)
         arguments.line = ["evaluate-retrieval", *words]

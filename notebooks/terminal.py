@@ -187,7 +187,8 @@ def _board(result):
     """The leaderboard of the queries that decide: a DataFrame by search, or empty."""
     if "leaderboard" not in result:
         return pd.DataFrame()
-    kind, metric = result["decides"], result["metric"]
+    kind = result["decides"]
+    metric = result["metric"]
     table = pd.DataFrame(result["leaderboard"][kind]).set_index("search")
     columns = {by: metric for by in METRICS if metric.startswith(METRICS[by])}
     return table.rename(columns=columns)[[metric, *SHOWN]]

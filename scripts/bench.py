@@ -31,7 +31,8 @@ started = time.perf_counter()
 code = subprocess.run(sys.argv[1:], capture_output=True).returncode
 memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
 print(f"code {code}, {time.perf_counter() - started:.0f} s, {memory:.1f} GB")"""
-N_DOCUMENTS, N_QUERIES = 200_000, 2_000  # of the command's run
+N_DOCUMENTS = 200_000  # of the command's run
+N_QUERIES = 2_000
 
 
 def row(what, goal, slow, fast, *arguments):
@@ -178,7 +179,8 @@ def bench_command():
 
 def main():
     logging.getLogger("course").setLevel("ERROR")
-    documents, questions = our_data.load_documents(), our_data.load_ground_truth()
+    documents = our_data.load_documents()
+    questions = our_data.load_ground_truth()
     bench_minsearch(documents, questions)
     typed = our_data.load_splits()[1]["judged"]
     search = utils.search_by_scores(scoring.bm25_scores(documents), documents, k=100)

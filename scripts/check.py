@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 
-disk, memory = shutil.disk_usage(".").free / 1e9, 8
+disk = shutil.disk_usage(".").free / 1e9
+memory = 8
 if hasattr(os, "sysconf"):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
 node = shutil.which("docker") or shutil.which("java")

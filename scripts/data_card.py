@@ -36,7 +36,8 @@ def minutes(path):
         if not {"imports", "exercise"} & {*cell.metadata.get("tags", [])}:
             texts[cell.cell_type] += f"{cell.source}\n"
     prose = re.sub("(?s)<!--.*?-->|<details>.*?</details>", "", texts["markdown"])
-    n_words, n_lines = len(prose.split()), len(re.findall(r"\S.*", texts["code"]))
+    n_words = len(prose.split())
+    n_lines = len(re.findall(r"\S.*", texts["code"]))
     tasks = re.findall(r"\*\*\d\. [^*]* \((\d+) minutes?\)", prose)
     return round(n_words / 150 + n_lines / 4), sum(map(int, tasks))
 
@@ -54,7 +55,8 @@ def with_minutes(text):
 
 def texts():
     """The texts that the two files should have, by path."""
-    course, data = places.ROOT / "README.md", DATA / "README.md"
+    course = places.ROOT / "README.md"
+    data = DATA / "README.md"
     return {
         course: with_minutes(course.read_text(encoding="utf-8")),
         data: COUNTED.sub(count, data.read_text(encoding="utf-8")),

@@ -33,7 +33,8 @@ def sheets(page):
             places = {place: 90 if "skip" in what else 15 if "*" in first else 45}
         else:  # a notebook for the curious: its start, what to show, what to cut first
             places = {first: 15, cells[1]: 15, cells[2]: 90}
-            first, what = "0", ("show", "")
+            first = "0"
+            what = ("show", "")
         for place, since in places.items():
             for title, path in LINK.findall(place):
                 row = since, int(first.strip("*")), *what
@@ -66,7 +67,9 @@ def cut(notebook, sheet, minutes):
     """Leave what a class of so many minutes sees, in place.
 
     The first cell of a section gets its row of the sheet, and its notes."""
-    told, kept, above = dict(sheet), [], None
+    told = dict(sheet)
+    kept = []
+    above = None
     for level, title, cells in sections(notebook):
         title = next(iter(sheet), title) if level == 1 else title
         usual = above if level > 2 else (SINCE.get(title, 45), None, "show", "", title)

@@ -27,7 +27,8 @@ def main(own=None, files=FILES, site=SITE):
     folder = Path(own or places.CACHE / "collections")
     missing = []
     for name, file in files.items():
-        path, sha256 = folder / name, file["sha256"]
+        path = folder / name
+        sha256 = file["sha256"]
         try:
             if not own:
                 place = f"{file['repository']}/raw/{file['commit']}/{file['path']}"

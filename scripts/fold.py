@@ -90,7 +90,8 @@ def copy(folder):
         notebook = read(path)
         for cell in notebook.cells:
             if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
+                cell.outputs = []
+                cell.execution_count = None
         nbformat.write(notebook, path)
 
 

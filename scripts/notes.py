@@ -30,7 +30,8 @@ code {{ font-size: 9.5pt }}
 
 def text_of(path):
     """A lesson's notes as Markdown."""
-    sections, parts = deck.sections(fold.read(path, False)), []
+    sections = deck.sections(fold.read(path, False))
+    parts = []
     for _, title, cells in sections:
         parts += [f"## {title}\n\n{note}" for note in deck.notes(cells)]
     return "\n\n".join([f"# {sections[0][1]}: notes", *parts])
@@ -42,7 +43,8 @@ def write(folder):
     texts = {path.stem: text_of(path) for path in LESSONS}
     texts["handout"] = HANDOUT.read_text(encoding="utf-8")
     for stem, text in texts.items():
-        body, base = mistune.html(text), HANDOUT.as_uri()
+        body = mistune.html(text)
+        base = HANDOUT.as_uri()
         path = folder / f"{stem}.html"
         path.write_text(PAGE.format(title=stem, base=base, body=body), encoding="utf-8")
         yield path

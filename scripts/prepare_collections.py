@@ -17,7 +17,8 @@ from evaluate_retrieval.reading import corpus, places
 from evaluate_retrieval.reading.tables import read_table
 
 PREPARED = places.CACHE / "prepared"
-DOCUMENT, QUERY = ["id", "question", "text"], ["query_id", "query"]
+DOCUMENT = ["id", "question", "text"]
+QUERY = ["query_id", "query"]
 GRADE = ["query_id", "document", "grade"]
 TREC_QRELS = ["query_id", "run", "document", "grade"]
 CISI_QRELS = ["query_id", "document", "zero", "zeros"]
@@ -103,10 +104,12 @@ def _vaswani(folder):
 
 def _stackfaq(folder):
     """StackFAQ: the answers of a thread are what its paraphrases look for."""
-    documents, queries = [], []
+    documents = []
+    queries = []
     threads = ET.parse(folder / "stackExchange-FAQ.xml").iter("qapair")
     for number, thread in enumerate(threads, start=1):
-        need, title = f"t{number:03}", thread.findtext("question")
+        need = f"t{number:03}"
+        title = thread.findtext("question")
         for place, answer in enumerate(thread.iter("answer"), start=1):
             documents.append((f"{need}-a{place}", title, answer.text, need))
         for place, paraphrase in enumerate(thread.iter("rephr"), start=1):
@@ -163,7 +166,9 @@ def _turns(folder):
     each. rewrite: the query as MTRAG has it to be understood alone. The documents
     are a pool: what three retrievers found first for one of three forms of a
     query. Some judged documents are not among them, and stay in the grades."""
-    documents, queries, grades = [], [], []
+    documents = []
+    queries = []
+    grades = []
     for course in ("clapnq", "fiqa"):
         for path in folder.glob(f"*_{course}_*.jsonl"):
             for part in read_table(path)["contexts"].explode().dropna():
@@ -190,19 +195,24 @@ def _hops(folder):
     The documents are the paragraphs of all questions. kind: so many hops, or how
     HotpotQA calls it. subquestions: MuSiQue's, a line each, with the answers of the
     ones before. answers: what counts as right, a line each."""
-    queries, parts = [], []
+    queries = []
+    parts = []
     for row in read_table(folder / "musique.json").to_dict("records"):
         steps = row["question_decomposition"]
         asked = "\n".join(step["question"].replace(" >> ", " ") for step in steps)
         for number, step in enumerate(steps, start=1):
             asked = asked.replace(f"#{number}", step["answer"])
-        id_, answers = row["id"], "\n".join([row["answer"], *row["answer_aliases"]])
+        id_ = row["id"]
+        answers = "\n".join([row["answer"], *row["answer_aliases"]])
         queries.append((id_, row["question"], "musique", id_[:4], asked, answers))
         for part in row["paragraphs"]:
-            title, text = part["title"], part["paragraph_text"]
+            title = part["title"]
+            text = part["paragraph_text"]
             parts.append((id_, "musique", title, text, part["is_supporting"]))
     for row in read_table(folder / "hotpot.json").to_dict("records"):
-        id_, kind, answer = row["_id"], row["type"], row["answer"]
+        id_ = row["_id"]
+        kind = row["type"]
+        answer = row["answer"]
         queries.append((id_, row["question"], "hotpot", kind, "", answer))
         relevant = {title for title, _ in row["supporting_facts"]}
         for title, texts in row["context"]:

@@ -31,7 +31,9 @@ COLLECTIONS = Path(os.environ.get("COLLECTIONS") or places.CACHE / "collections"
 
 def ask(rows, name):
     """Ask for the answer to each prompt of a table, and say how many are missing."""
-    prompts, call, by = rows["prompt"], answering.answer_call(), answering.ANSWERED_BY
+    prompts = rows["prompt"]
+    call = answering.answer_call()
+    by = answering.ANSWERED_BY
     replies = llm.respond([*prompts], "answer", DATA / name, call, workers=2, by=by)
     print(f"{replies.count(None):,} of {len(prompts):,} prompts have no answer yet")
 

@@ -25,7 +25,8 @@ from evaluate_retrieval.reading import places
 from evaluate_retrieval.searching import embedding
 
 NOTEBOOKS = places.ROOT / "notebooks"
-BOARD, OWN = "03-vector-evaluation", "05-your-own-data"
+BOARD = "03-vector-evaluation"
+OWN = "05-your-own-data"
 METADATA = json.loads(Path(__file__).with_name("notebook.json").read_text())
 TORCH = "SentenceTransformer("  # in the cell that loads a model
 IN_ONNX = """# sentence-transformers is not installed: onnxruntime runs the same model
@@ -78,7 +79,8 @@ def execute_all(notebooks, results):
 
     Each has a kernel of its own, in the notebook's folder. The leaderboard is printed
     when a notebook has written it."""
-    errors, board = {}, results / "leaderboard.csv"
+    errors = {}
+    board = results / "leaderboard.csv"
     for path, notebook in tqdm(notebooks.items(), desc="notebooks"):
         started = time.time()
         client = NotebookClient(notebook, kernel_name="python3", coalesce_streams=True)
@@ -100,7 +102,8 @@ def run(paths, results, in_place):
 
     RuntimeError where a node is needed and none answers, and in place for other
     data or without sentence-transformers."""
-    is_own, has_torch = is_own_data(), find_spec("sentence_transformers")
+    is_own = is_own_data()
+    has_torch = find_spec("sentence_transformers")
     if in_place and (is_own or not has_torch):
         advice = "--in-place is for the course's own data, with sentence-transformers"
         raise RuntimeError(advice)
@@ -130,7 +133,8 @@ def run(paths, results, in_place):
 
 
 def main():
-    parser, text = machine.parser(__doc__), "refresh the committed notebooks"
+    parser = machine.parser(__doc__)
+    text = "refresh the committed notebooks"
     parser.add_argument("--in-place", action="store_true", help=text)
     parser.add_argument("notebooks", nargs="*", type=Path)
     arguments = parser.parse_args()

@@ -20,7 +20,7 @@ BELOW = {  # of each room: what it may import, beside what is in it
     "notebooks/more": {"utils", LIBRARY, *WINGS, "course"},
     "notebooks": {"utils", LIBRARY, *WINGS, "course"},
 }
-# who may read the environment: settings that docs/reference/settings.md names, once each
+# who may read the environment: settings of docs/reference/settings.md, once each
 READERS = {"__main__", "places", "our_data", "elastic", "embedding", "llm", "terminal"}
 VAGUE = {"found", "said", "some", "about", "known", "asked", "other", "others"}
 VAGUE |= {"both", "wanted", "one", "ones", "left", "rest", "thing", "things"}

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 import evaluate_retrieval
-from course import corpus
+from evaluate_retrieval.reading import places
 
-PYPROJECT = tomllib.loads((corpus.ROOT / "pyproject.toml").read_text("utf-8"))
-CITATION = yaml.safe_load((corpus.ROOT / "CITATION.cff").read_text("utf-8"))
+PYPROJECT = tomllib.loads((places.ROOT / "pyproject.toml").read_text("utf-8"))
+CITATION = yaml.safe_load((places.ROOT / "CITATION.cff").read_text("utf-8"))
 RELEASE = re.compile(r"(?m)^## (\d+\.\d+) · (\d{4}-\d\d-\d\d)$")
 SCHEMAS = {
     ".github/ISSUE_TEMPLATE/*.yml": "vendor.github-issue-forms",
@@ -24,7 +24,7 @@ SCHEMAS = {
 
 
 def test_the_newest_release_is_the_version_and_the_one_to_cite():
-    changelog = (corpus.ROOT / "CHANGELOG.md").read_text("utf-8")
+    changelog = (places.ROOT / "CHANGELOG.md").read_text("utf-8")
     releases = RELEASE.findall(changelog)
     cited = (CITATION["version"], str(CITATION["date-released"]))
     assert releases[0] == cited
@@ -45,12 +45,12 @@ def test_each_licence_is_its_text_alone():
     }
     assert PYPROJECT["project"]["license-files"] == [*first_lines]
     for name, first_line in first_lines.items():
-        text = (corpus.ROOT / name).read_text("utf-8")
+        text = (places.ROOT / name).read_text("utf-8")
         assert text.splitlines()[0] == first_line
 
 
 def test_ruff_before_a_commit_is_the_ruff_of_the_tests():
-    path = corpus.ROOT / ".pre-commit-config.yaml"
+    path = places.ROOT / ".pre-commit-config.yaml"
     repositories = yaml.safe_load(path.read_text("utf-8"))["repos"]
     [hook] = [repo for repo in repositories if "ruff" in repo["repo"]]
     pin = hook["rev"].removeprefix("v")
@@ -59,7 +59,7 @@ def test_ruff_before_a_commit_is_the_ruff_of_the_tests():
 
 @pytest.mark.parametrize("pattern", SCHEMAS)
 def test_files_for_other_programs_have_the_form_that_these_read(pattern):
-    paths = [*corpus.ROOT.glob(pattern)]
+    paths = [*places.ROOT.glob(pattern)]
     assert paths
     command = [sys.executable, "-m", "check_jsonschema"]
     command += ["--builtin-schema", SCHEMAS[pattern], *paths]

@@ -18,7 +18,7 @@ from evaluate_retrieval.reading.places import ROOT
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SIX = ["index", "README", "notebooks/02-text-evaluation", "notebooks/GLOSSARY"]
 SIX += ["notebooks/es/02-evaluacion-de-texto", "docs/reference/command"]
-MANUALS = sorted((corpus.ROOT / "docs").rglob("*.md"))
+MANUALS = sorted((ROOT / "docs").rglob("*.md"))
 # pages that move sideways on a phone; what is folded may not do so either
 STATE = """() => {
   document.querySelectorAll("details").forEach((one) => one.open = true);
@@ -87,7 +87,7 @@ def test_every_link_leads_to_a_file_and_every_anchor_to_a_place(site, pages):
 
 
 def test_every_manual_is_a_page_to_which_the_sidebar_leads(site, pages):
-    manuals = [path.relative_to(corpus.ROOT) for path in MANUALS]
+    manuals = [path.relative_to(ROOT) for path in MANUALS]
     assert {path.parent.name for path in manuals} >= {"how-to", "reference", "evidence"}
     start = pages[site / "README.html"]
     links = {link["href"] for link in start.select("nav.bd-links a[href]")}

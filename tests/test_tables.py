@@ -9,10 +9,10 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from course import corpus
 from evaluate_retrieval import __main__
+from evaluate_retrieval.reading.places import ROOT
 
-PAGE = (corpus.ROOT / "docs/reference/tables.md").read_text("utf-8")
+PAGE = (ROOT / "docs/reference/tables.md").read_text("utf-8")
 N = 12  # documents, and as many judged queries
 SEARCHES = """
 def good(question, course):
@@ -219,7 +219,7 @@ def test_columns_of_a_user_keep_their_names(written):
 
 def test_who_writes_a_column_is_a_module():
     rooms = ("utils.py", "course/**/*.py", "evaluate_retrieval/**/*.py")
-    modules = {path.stem for room in rooms for path in corpus.ROOT.glob(room)}
+    modules = {path.stem for room in rooms for path in ROOT.glob(room)}
     headings = re.findall(r"(?m)^##+ (.*)$", PAGE)
     cells = [row[-1] for heading in headings for row in rows_of(heading)]
     writers = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}

@@ -100,7 +100,8 @@ def _check(name, agent, queries, folder, sizes):
     A chunk is its document. sizes: about so many tokens has each document."""
     unknown = agent.keys() - {*queries["query_id"]}
     lacking = [id_ for id_ in queries["query_id"] if id_ not in agent]
-    foreign, n_ids = 0, 0
+    foreign = 0
+    n_ids = 0
     for found in agent.values():
         for call in found:
             call["ids"] = [folder.chunks.get(id_, id_) for id_ in call["ids"]]
@@ -123,7 +124,8 @@ def _check(name, agent, queries, folder, sizes):
 
 def differences_of(tables, base, queries):
     """Each agent minus the base, by BY: a DataFrame; p is corrected for all rows."""
-    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
+    groups = intervals.groups_of(queries)
+    weights = intervals.weights_of(queries)
     gains = {
         (name, by): table[by] - tables[base][by]
         for name, table in tables.items()

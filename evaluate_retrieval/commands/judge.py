@@ -20,7 +20,8 @@ from evaluate_retrieval.searching.own import are_alone, failures_of
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.text import plain
 
-LIST, FOUND = "judge-next.csv", "queries.csv"  # of the last run
+LIST = "judge-next.csv"  # of the last run
+FOUND = "queries.csv"
 log = logging.getLogger(__name__)
 
 
@@ -50,7 +51,8 @@ def pairs_to_judge(folder, own, results, only_own=False):
     results: where the last run wrote its list. Without one of this folder it
     is a pool of the folder's queries, see `next_pairs.to_pool`. Pairs of documents
     and queries that are gone are left out, and the log counts them."""
-    path, pairs = results / LIST, pd.DataFrame()
+    path = results / LIST
+    pairs = pd.DataFrame()
     if path.exists() and read_text(path).count("\n") > 1:
         if manifest.has_written(results, LIST, folder.source):
             pairs = read_csv(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
@@ -133,7 +135,8 @@ def _ask(session, folder, leaders):
             histories |= dict(zip(queries["query_id"], queries["history"], strict=True))
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))
-        record, query_id = records[item["document"]], item["query_id"]
+        record = records[item["document"]]
+        query_id = item["query_id"]
         history = histories.get(query_id, "")
         earlier = "".join(f"earlier: {line}\n" for line in history.splitlines())
         text = (
@@ -220,7 +223,8 @@ def add(path, *files, older=None):
         is_new = not path.exists()  # then nothing was added to it
         table = older if is_new else with_defaults(read_judged(path))
         for file in files:
-            mark, content = file.with_name(f".{file.name}.added"), file.read_bytes()
+            mark = file.with_name(f".{file.name}.added")
+            content = file.read_bytes()
             before = b"" if is_new or not mark.exists() else mark.read_bytes()
             n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
             new = grading.last_grades(file).reset_index()
@@ -235,7 +239,8 @@ def add(path, *files, older=None):
                 is_earlier = _pairs(table).duplicated(keep="last")
                 text = "%s: %s grades added, %s of them in place of an earlier one"
                 log.info(text, file.name, len(new), is_earlier.sum())
-                table, added[mark] = table[~is_earlier], content
+                table = table[~is_earlier]
+                added[mark] = content
         if added:
             blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
             write_table(table.drop(columns=blank), path, keep_former=True)

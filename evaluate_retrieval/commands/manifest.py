@@ -37,7 +37,8 @@ def check_ours(results):
 
 def has_written(results, name, source):
     """Whether the last run in a folder of results wrote a file, and of this source."""
-    last, data = _read(results), without_secrets(str(source))
+    last = _read(results)
+    data = without_secrets(str(source))
     is_there = last.get("data") == data and name in last["outputs"]
     return is_there and (results / name).exists()
 
@@ -63,7 +64,8 @@ def recorded_run(options, models):
     say. In the end it has the state, done or failed, and what was written, with
     hashes. Warnings of the log say which inputs have changed, as a search's own
     cache does, and if the last run in the folder was killed."""
-    results, source = options.out, options.source
+    results = options.out
+    source = options.source
     last = _read(results)
     if last.get("state") == "running":
         log.warning(

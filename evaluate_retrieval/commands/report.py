@@ -61,12 +61,18 @@ def _cell(value, column):
 
 def page(evaluated, run_id, path):
     """Write the report on a folder with queries: see `run`."""
-    folder, results = evaluated.folder, evaluated.results
-    candidates, kind, sections = evaluated.candidates, folder.decides, []
-    best, measured = evaluated.pair[0], results.measured[kind]
-    bases, gains = dict(results.chosen), dict(results.gains)
+    folder = evaluated.folder
+    results = evaluated.results
+    candidates = evaluated.candidates
+    kind = folder.decides
+    sections = []
+    best = evaluated.pair[0]
+    measured = results.measured[kind]
+    bases = dict(results.chosen)
+    gains = dict(results.gains)
     if len(evaluated.verdict.table):  # an incumbent has rivals
-        bases[kind], gains[kind] = evaluated.verdict.incumbent, evaluated.verdict.table
+        bases[kind] = evaluated.verdict.incumbent
+        gains[kind] = evaluated.verdict.table
     for name, board in reversed([*results.boards.items()]):
         sections.append(_of_board(board, folder.test[name], folder.measures[name]))
         sections += _of_gains(gains[name], bases[name], name)
@@ -134,7 +140,9 @@ def _of_failures(failed, best, k):
 
 def _of_board(board, queries, measure):
     """The section with the leaderboard of one kind of query."""
-    by, k, kind = measure.by, measure.k, measure.kind
+    by = measure.by
+    k = measure.k
+    kind = measure.kind
     columns = [by, "low", "high", "condensed", "judged_at_k", "ms_per_query", "refused"]
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
@@ -174,7 +182,8 @@ def board_text(board, queries, measure, most=10):
 def _of_gains(table, base, kind):
     """The sections on what is decided and what is not, in a list; see `with_counts`."""
     table = table.sort_values("difference", ascending=False)
-    is_open, columns = table["order"] == "", ["difference", "low", "high", "p"]
+    is_open = table["order"] == ""
+    columns = ["difference", "low", "high", "p"]
     parts = {
         "Decided": (~is_open, "These are significantly better, or below 0 worse."),
         "Undecided": (
@@ -242,7 +251,8 @@ def made_with(folder, models, run_id):
 
 def recipe(name, candidates, folder):
     """What to paste of a search, as the text of a program in Python."""
-    search, fields = candidates.searches[name], built_in.fields_of(folder.documents)
+    search = candidates.searches[name]
+    fields = built_in.fields_of(folder.documents)
     if search.origin != "built in":
         return "It is yours already."
     model = candidates.models.get(search.setting.get("embedded"))
@@ -269,8 +279,10 @@ def pair_page(folder, results, pair, failed, figures, path):
     results: `steps.Results`. pair: two names. failed: a table of failures, see
     `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
     kind = figures["kind"]
-    queries, measured = folder.test[kind], results.measured[kind]
-    measure, gain = measured.measure, measured.gain(*pair).round(9)
+    queries = folder.test[kind]
+    measured = results.measured[kind]
+    measure = measured.measure
+    gain = measured.gain(*pair).round(9)
     won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
     slices = pairs.by_slice(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
@@ -313,7 +325,8 @@ def advice(folder):
     """What to do where no queries decide, in words.
 
     With how many calls it takes to let a model write questions."""
-    n, n_queries = len(folder.documents), len(folder.log)
+    n = len(folder.documents)
+    n_queries = len(folder.log)
     asks = (
         "No queries yet, or none that can decide: judged ones take two needs. "
         "Collect what people type, a line each, in queries.txt beside the documents, "

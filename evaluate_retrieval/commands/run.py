@@ -66,7 +66,8 @@ class Evaluated:
 def evaluate(options):
     """Evaluate a folder, decide, and write the files: a dict for --json."""
     evaluated, _ = _recorded(options, options.incumbent, {})
-    verdict, results = evaluated.verdict, evaluated.results
+    verdict = evaluated.verdict
+    results = evaluated.results
     result = {"says": evaluated.says, "files": evaluated.files}
     if verdict is None:
         return {**result, "code": UNDECIDED}
@@ -95,7 +96,9 @@ def _recorded(options, name, baseline):
     """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
 
     name, baseline: see `searches_to_keep`. Nothing is kept without queries."""
-    path, last, kept = options.out / BASELINE, {}, {}
+    path = options.out / BASELINE
+    last = {}
+    kept = {}
     if manifest.has_written(options.out, BASELINE, options.source):
         with suppress(ValueError):  # of a former version
             last = read_baseline(path)
@@ -114,7 +117,8 @@ def _evaluated(options, run_id, last):
     last: what the last run kept, a dict of kind: `baseline.Kept`.
     Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
-    folder, out = read_aloud(options), options.out
+    folder = read_aloud(options)
+    out = options.out
     page = out / "report.html"
     if not folder.test:
         evaluated = Evaluated(folder, report.advice(folder), [page])
@@ -149,7 +153,8 @@ def _evaluated(options, run_id, last):
     evaluated.changes.extend(since_last(last, kept_of(evaluated, ranked_again)))
     for sentence in evaluated.changes:
         log.info(sentence)
-    board, queries = results.boards[kind], folder.test[kind]
+    board = results.boards[kind]
+    queries = folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
     _write_results(evaluated, out)
     report.page(evaluated, run_id, page)
@@ -229,7 +234,8 @@ def _candidates(folder, options, names=(), kind=None):
 
 def _write_results(evaluated, out):
     """Write rankings, judgements, boards and tables, and the page of the pair."""
-    folder, results = evaluated.folder, evaluated.results
+    folder = evaluated.folder
+    results = evaluated.results
     tables = {"queries.csv": [], FAILURES: [evaluated.failures]}
     if folder.decides == "judged":
         tables["judge-next.csv"] = [evaluated.judge_next]
@@ -280,7 +286,8 @@ def searches_to_keep(evaluated, name, baseline):
     name: of the search, or None. Then it is that of the baseline, a dict of kind:
     `baseline.Kept`, as far as it was ranked; else the chosen one. ValueError for a name
     that no search has, and for a search of the baseline that failed."""
-    names, failed = dict(evaluated.results.chosen), evaluated.candidates.failed
+    names = dict(evaluated.results.chosen)
+    failed = evaluated.candidates.failed
     for kind, rankings in evaluated.results.rankings.items():
         before = baseline[kind].search if kind in baseline else None
         if name:
@@ -331,7 +338,8 @@ def compare_two(options):
     if it is worse by more, 2 if neither is shown, or there are fewer than
     tuning.FEW queries. ValueError for a search or queries that are not
     there."""
-    folder, names = read_aloud(options), (options.a, options.b)
+    folder = read_aloud(options)
+    names = (options.a, options.b)
     kind = options.kind or folder.decides
     if kind not in folder.test:
         there = ", ".join(folder.test) or "no queries that can decide"

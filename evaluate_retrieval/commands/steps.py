@@ -67,7 +67,8 @@ def candidates(folder, own, only_own=False, no_tuning=False):
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents)
-    kind, grids = folder.decides, {}
+    kind = folder.decides
+    grids = {}
     if not no_tuning:
         grids[built_in.TUNED_TEXT] = built_in.BM25_SETTINGS
     if vectors and not no_tuning:
@@ -78,7 +79,8 @@ def candidates(folder, own, only_own=False, no_tuning=False):
         log.warning(sentence)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
-    measure, cross_fitted = folder.measures[kind], {}
+    measure = folder.measures[kind]
+    cross_fitted = {}
     for name, settings in grids.items():
         fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
         cross_fitted[name], best = fitted
@@ -96,7 +98,8 @@ def that_work(own, tables, needed=(), fewest=1):
     none. The second is a dict of name: sentence, of each search with a
     failure. ValueError if one is in needed, or if they leave less than
     fewest."""
-    failed, able = {}, dict(own)
+    failed = {}
+    able = dict(own)
     for search in own.values():  # one with a wrong form stops before the others work
         search.ask(tables[0][:1])
     for name, search in own.items():
@@ -121,7 +124,8 @@ def undivided(folder):
 
     For searches that were not tuned: then nothing has to be set aside. What a
     collection calls train, dev and test stays that: then the halves share none."""
-    development, test = dict(folder.development), dict(folder.test)
+    development = dict(folder.development)
+    test = dict(folder.test)
     for kind, queries in folder.test.items():
         half = development[kind]
         splits = {*queries.get("split", ())}
@@ -156,7 +160,8 @@ def choose(folder, candidates):
     other search."""
     chosen = {}
     for kind, queries in folder.test.items():
-        development, able = folder.development[kind], candidates.searches
+        development = folder.development[kind]
+        able = candidates.searches
         for half in (development, queries):
             able = of_queries(able, half)
         if not able:
@@ -196,7 +201,9 @@ def measure(folder, candidates, chosen):
 
     chosen: see `choose`. Of queries of other kinds nothing is measured."""
     encoding = _milliseconds_to_encode(candidates, folder.test)
-    boards, rankings, measured = {}, {}, {}
+    boards = {}
+    rankings = {}
+    measured = {}
     for kind in chosen:
         queries = folder.test[kind]
         able = of_queries(candidates.searches, queries)

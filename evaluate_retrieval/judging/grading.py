@@ -99,7 +99,8 @@ class Judging:
         rows, self.note = read_judgements(self.path, self.columns)
         self.done = {}  # item: its latest grade, the latest last
         for row in rows.itertuples(index=False, name=None):
-            item, grade = row[:-1], row[-1]
+            item = row[:-1]
+            grade = row[-1]
             if item in self.items:
                 self.done.pop(item, None)
                 self.done[item] = grade
@@ -182,7 +183,8 @@ def _take(view, key):
     """Take a typed key, unless it comes too soon after the last one."""
     if not key:  # the box was emptied
         return
-    before, view.taken = view.taken, time.monotonic()
+    before = view.taken
+    view.taken = time.monotonic()
     view.key.value = ""
     if key == "u" or view.taken - before > TOO_SOON:
         _press(view, key)

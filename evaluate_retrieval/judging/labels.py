@@ -45,7 +45,8 @@ NEAR = 0.75  # of the best one's share, for a second one to be as likely
 OUTCOMES = ["same", "moved", "edited", "split", "merged", "ambiguous", "gone"]
 # An id with the begin and the end of a chunk in its document; what follows is of itself
 OFFSETS = r"(.+?)[_-](\d+)-(\d+)(?:-\d+-\d+)?"
-SAFE, EDITED = ("same", "moved"), ("edited", "split", "merged")
+SAFE = ("same", "moved")
+EDITED = ("edited", "split", "merged")
 UNKNOWN = "unknown"  # nobody has kept what was judged
 log = logging.getLogger(__name__)
 
@@ -181,7 +182,10 @@ def matched(old_ids, old, new):
     another id has. edited: one text is like it. split: several texts are parts of
     it, and have most of it. merged: a longer text has it. ambiguous: several are as
     likely. gone: none is."""
-    ids, by_words, rows, open_ = [*new], {}, {}, []
+    ids = [*new]
+    by_words = {}
+    rows = {}
+    open_ = []
     for id_, words in new.items():
         by_words.setdefault(words.tobytes(), []).append(id_)
     for place, (id_, words) in enumerate(zip(old_ids, old, strict=True)):
@@ -199,7 +203,8 @@ def matched(old_ids, old, new):
             block = old_pairs[start : start + BLOCK]
             shared = block @ new_pairs.T
             for row, n in enumerate(block.getnnz(axis=1)):
-                part, place = shared[row], open_[start + row]
+                part = shared[row]
+                place = open_[start + row]
                 names = [ids[column] for column in part.indices]
                 counts = part.data, sizes[part.indices]
                 rows[place] = _outcome(old_ids[place], n, names, *counts)
@@ -214,7 +219,9 @@ def _outcome(id_, n, ids, both, sizes):
     many each has."""
     if not ids:
         return "gone", 0.0, []
-    alike, in_new, of_new = both / (n + sizes - both), both / n, both / sizes
+    alike = both / (n + sizes - both)
+    in_new = both / n
+    of_new = both / sizes
     parts = np.flatnonzero((of_new >= HAS) & (in_new < HAS))
     if len(parts) > 1 and HAS <= in_new[parts].sum() <= 2 - HAS:
         return "split", in_new[parts].sum(), [ids[part] for part in parts]
@@ -222,11 +229,13 @@ def _outcome(id_, n, ids, both, sizes):
     best = alike.argmax()
     if not is_edited or in_new[best] >= HAS > of_new[best]:
         best = in_new.argmax()
-        outcome, share = "merged", in_new
+        outcome = "merged"
+        share = in_new
         if in_new[best] < HAS:
             return "gone", alike.max(), []
     else:
-        outcome, share = "edited", alike
+        outcome = "edited"
+        share = alike
     near = np.flatnonzero(share >= NEAR * share[best])
     near = near[np.argsort(-share[near], kind="stable")]
     likely = [ids[place] for place in near]
@@ -250,7 +259,8 @@ def is_safe(new, old, is_relevant, usual):
     text no word may be gone, of one that is not relevant none may be new, unless it
     was misspelt and has been mended. usual: see `usual_words`; a misspelt word is
     none."""
-    old, new = old.tolist(), new.tolist()
+    old = old.tolist()
+    new = new.tolist()
     changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     edits = [change for change in changes if change[0] != "equal"]
     deleted = [word for _, start, end, _, _ in edits for word in old[start:end]]
@@ -286,7 +296,8 @@ def followed(judgements, texts, documents):
     matches = judged[keys[:2]].drop_duplicates(ignore_index=True)
     matches["old"] = [*map(unpacked, matches["words"])]
     matches = matches.join(matched([*matches["document"]], [*matches["old"]], new))
-    judged, usual = judged.merge(matches), usual_words(new)
+    judged = judged.merge(matches)
+    usual = usual_words(new)
     judged["is_safe"] = [
         row.outcome in SAFE
         or (
@@ -323,7 +334,8 @@ def followed_cuts(judgements, documents):
     By the offsets in their ids, see OFFSETS: a share is that of the old chunk which
     the new ones have. A relevant chunk is safe where one new chunk has all of it, and
     one that is not relevant in chunks that are part of it."""
-    chunks, rows = {}, []
+    chunks = {}
+    rows = []
     for document in documents:
         name, span = _span_of(document["id"])
         chunks.setdefault(name, {})[document["id"]] = span
@@ -338,9 +350,11 @@ def followed_cuts(judgements, documents):
         same = [new for new in becomes if spans[new] == old]
         whole = [new for new in becomes if shared[new] == len(old)]
         if same:
-            outcome, becomes = "same" if id_ in same else "moved", same[:1]
+            outcome = "same" if id_ in same else "moved"
+            becomes = same[:1]
         elif whole:
-            outcome, becomes = "merged", whole if grade > 0 else becomes
+            outcome = "merged"
+            becomes = whole if grade > 0 else becomes
         else:
             outcome = "split" if becomes else "gone"
         are_parts = all(shared[new] == len(spans[new]) for new in becomes)

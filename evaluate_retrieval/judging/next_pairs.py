@@ -42,7 +42,8 @@ def judge_next(rankings, queries, k=10):
     two searches by the difference of what it adds to their DCG@k. A result that
     all show at the same rank changes nothing and is left out (Carterette, Allan
     and Sitaraman 2006)."""
-    discounts, rows = 1 / np.log2(np.arange(2, k + 2)), []
+    discounts = 1 / np.log2(np.arange(2, k + 2))
+    rows = []
     for number, qrel in enumerate(queries["document"]):
         tops = [[*ranking[number][:k]] for ranking in rankings.values()]
         for id_ in dict.fromkeys(chain(*tops)):
@@ -66,7 +67,8 @@ def to_pool(folder, own, only_own=False, n_each=20):
     ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
-    log, documents = folder.log, folder.documents
+    log = folder.log
+    documents = folder.documents
     log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
     ids = dict(log[["question", "query_id"]].to_numpy())
     ids |= dict(folder.judgements[["query", "query_id"]].to_numpy())

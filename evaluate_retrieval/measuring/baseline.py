@@ -216,7 +216,8 @@ def outcomes_of(
 
 def _compare_kind(before, now, margin, anytime, allow_deleted):
     """The `Outcome` of one kind of query."""
-    measure, searches = now.measure, (now.search, before.search)
+    measure = now.measure
+    searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
     depth = min(measure.depth, before.measure.depth)
     answerable = _answerable(before.qrels)
@@ -293,7 +294,8 @@ def _changed_judgements(before, now):
         {(query, id_): grade for query in shared for id_, grade in qrels[query].items()}
         for qrels in (before, now)
     )
-    withdrawn, added = old.keys() - new.keys(), new.keys() - old.keys()
+    withdrawn = old.keys() - new.keys()
+    added = new.keys() - old.keys()
     edited = len(new.items() - old.items()) - len(added)
     sentence = (
         f"{len(now.keys() - before.keys()):,} queries added, "
@@ -325,7 +327,8 @@ def worst_code(outcomes):
 
 def outcomes_as_json(outcomes):
     """The outcomes as a dict of plain values, with the code to end with."""
-    gravest, kinds = worst_code(outcomes), [vars(outcome) for outcome in outcomes]
+    gravest = worst_code(outcomes)
+    kinds = [vars(outcome) for outcome in outcomes]
     return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
 
 

@@ -17,7 +17,9 @@ def found_after(calls, relevant):
     >>> found_after([{"ids": ["a", "x"]}, {"ids": ["b"]}], ["a", "b", "c", "d"])
     [0.25, 0.5]
     """
-    relevant, found, shares = {*relevant}, set(), []
+    relevant = {*relevant}
+    found = set()
+    shares = []
     for call in calls:
         found |= relevant & {*call["ids"]}
         shares.append(len(found) / len(relevant))
@@ -58,7 +60,8 @@ def scores(calls, relevant):
     """
     shown = [id_ for call in calls for id_ in call["ids"]]
     after = found_after(calls, relevant) or [0.0]
-    first, last = after[0], after[-1]
+    first = after[0]
+    last = after[-1]
     useful = len({*shown} & {*relevant})
     return {
         "all found": float(last == 1),

@@ -52,7 +52,9 @@ def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
     a slice can show by Holm's first step at that level, NaN where it never
     can. Of a slice with fewer than `fewest` groups only n and groups are
     told."""
-    gain, groups, rows = np.asarray(gain, dtype=float), pd.Series(list(groups)), {}
+    gain = np.asarray(gain, dtype=float)
+    groups = pd.Series(list(groups))
+    rows = {}
     weights = np.ones(len(gain)) if weights is None else weights
     places = {
         (column, label): [*at]
@@ -86,7 +88,8 @@ def by_share(gain, queries, is_first, shares, name):
     query is of the group, booleans. name: of the group, for the rows."""
     rows = []
     for share in shares:
-        of_first, of_others = share / is_first.mean(), (1 - share) / (~is_first).mean()
+        of_first = share / is_first.mean()
+        of_others = (1 - share) / (~is_first).mean()
         weights = np.where(is_first, of_first, of_others)
         named = queries.assign(kind=f"{share:.0%} {name}")
         rows.append(by_label(weights * gain, named))
@@ -101,7 +104,8 @@ def leaderboard(scores, queries, by="mrr", columns=BOARD_COLUMNS):
 
     low, high: 95 % interval of `by`. Queries count as their weights say, see
     `intervals.weights_of`."""
-    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
+    groups = intervals.groups_of(queries)
+    weights = intervals.weights_of(queries)
     rows = {}
     for name, table in scores.items():
         low, high = intervals.confidence_interval(table[by], groups, weights=weights)
@@ -163,7 +167,8 @@ def drawn_boards(tables, rng):
 
 def half_boards(table, rng):
     """Boards by two random halves of a table's rows, each (2,000, n_searches)."""
-    numbers, n = table.to_numpy(), len(table)
+    numbers = table.to_numpy()
+    n = len(table)
     first = rng.random((2_000, n)).argsort(axis=1) < n // 2
     return first @ numbers / (n // 2), ~first @ numbers / (n - n // 2)
 

@@ -145,10 +145,13 @@ def measured_of(queries, rankings, measure):
 
     queries: ground truth with the columns that `intervals.groups_of` and
     `weights_of` take. rankings: a dict of name: ids, (n_queries, depth)."""
-    groups, weights = intervals.groups_of(queries), intervals.weights_of(queries)
+    groups = intervals.groups_of(queries)
+    weights = intervals.weights_of(queries)
     scores = metric.scores_of(rankings, queries, measure.k, measure.by)
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)
-    values, condensed, judged = columns[measure.by], None, None
+    values = columns[measure.by]
+    condensed = None
+    judged = None
     if measure.kind == "judged" and not lists_only(queries):
         condensed = columns["condensed"]
         judged = metric.weighted_means(columns["judged_at_k"], weights)
@@ -220,7 +223,8 @@ def decide(measured, incumbent=None, best=None, close=(), milliseconds=None):
     judged as not relevant and without it. With less than tuning.FEW
     queries none is. Without an incumbent: best is the search that was chosen,
     and close are those from which it cannot be told apart."""
-    is_enough, shown = len(measured.values) >= tuning.FEW, {}
+    is_enough = len(measured.values) >= tuning.FEW
+    shown = {}
     if incumbent is None:
         verdict = "undecided" if len(close) or not is_enough else "ship"
         decision = Decision(verdict, best)
@@ -250,19 +254,24 @@ def _against(incumbent, measured):
     turned = table["ships"] != without["ships"]
     turned |= (table["high"] >= MARGIN) != (without["high"] >= MARGIN)
     rivals = (*table.index[turned if turned.any() else most >= MARGIN],)
-    verdict, name, more = "keep", incumbent, (0, 0)
+    verdict = "keep"
+    name = incumbent
+    more = (0, 0)
     rival = [*rivals, *table.index][0]
     shown = {"turned": turned.any(), "without": without.loc[rival, "difference"]}
     n_missing = tuning.FEW - len(measured.values)
     if n_missing > 0:
-        verdict, more = "undecided", (n_missing, n_missing)
+        verdict = "undecided"
+        more = (n_missing, n_missing)
     elif len(better):
-        verdict, rivals = "ship", ()
+        verdict = "ship"
+        rivals = ()
         name = rival = better[0]
         shown["expected"] = expected(table.loc[name], len(table))
     elif rivals:
         gain = measured.gain(most[[*rivals]].idxmax(), incumbent)
-        verdict, more = "undecided", _more(gain, most.max(), measured, len(table))
+        verdict = "undecided"
+        more = _more(gain, most.max(), measured, len(table))
     shown |= {"rival": rival, "row": table.loc[rival]}
     return Decision(verdict, name, table, more, rivals=rivals), shown
 
@@ -283,7 +292,8 @@ def groups_to_ship(gain, measured, size, n_tests=1):
     gain: one a query, of which the spread and the share of large losses are
     taken. n_tests: candidates. A million at most."""
     n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
-    n_now, equal = measured.groups.nunique(), n_equal(measured)
+    n_now = measured.groups.nunique()
+    equal = n_equal(measured)
     error = intervals.standard_error(gain, *measured.sample) * np.sqrt(n_now / n)
     lost = lost_share(gain, measured)
     to_pass = np.maximum(
@@ -301,7 +311,8 @@ def expected(row, n_tests):
     the gain is too large on average. This is the true gain that, among those
     that ship, would look larger than it does half of the time."""
     error = (row["high"] - row["low"]) / 2 / stats.norm.isf(0.025)
-    z, limit = row["difference"] / error, stats.norm.isf(LEVEL / n_tests / 2)
+    z = row["difference"] / error
+    limit = stats.norm.isf(LEVEL / n_tests / 2)
 
     def excess(true):
         above = stats.norm.logsf(z - true) - stats.norm.logsf(limit - true)
@@ -347,7 +358,8 @@ def if_worse(measured, pair):
     row = intervals.difference(measured.gain(*pair), *measured.sample)
     if order_of(row) != "worse":
         return ""
-    measure, loss = measured.measure, f"{-row['difference']:.3f}"
+    measure = measured.measure
+    loss = f"{-row['difference']:.3f}"
     where = f"On {measure.kind} queries, which do not decide,"
     return f"{where} it is worse by {loss} of {measure}."
 

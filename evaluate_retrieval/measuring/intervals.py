@@ -136,7 +136,8 @@ def confidence_sequence(values, groups, weights=None, error=0.05, lowest=-1):
     if np.max(values) > 1 or np.min(values) < lowest:
         raise ValueError(f"confidence_sequence: values have to lie in [{lowest}, 1]")
     span = 1 - lowest
-    means, stakes = (sums / sizes - lowest) / span, sizes / sizes.max()
+    means = (sums / sizes - lowest) / span
+    stakes = sizes / sizes.max()
     low = _lowest_mean(means, stakes, error / 2)
     high = 1 - _lowest_mean(1 - means, stakes, error / 2)
     return lowest + span * low, lowest + span * high
@@ -155,7 +156,8 @@ def _lowest_mean(means, stakes, error):
         capital = special.logsumexp(gains.sum(axis=0), b=BETS[1] / 2)
         return capital + np.log(error)
 
-    lowest, highest = 1e-12, float(np.average(means, weights=stakes))
+    lowest = 1e-12
+    highest = float(np.average(means, weights=stakes))
     if highest <= lowest or won(lowest) <= 0:
         return 0.0
     return float(optimize.brentq(won, lowest, highest))
@@ -171,10 +173,12 @@ def permutation_p_values(gains, groups, weights=None):
     sums = {
         name: sums_by_group(gain, groups, weights)[0] for name, gain in gains.items()
     }
-    p_values, swapped = {}, _swapped_at_random(sums)
+    p_values = {}
+    swapped = _swapped_at_random(sums)
     for name, of_groups in sums.items():
         changed = of_groups[np.abs(of_groups) > 1e-12]  # a swap changes only these
-        total, p_values[name] = changed.sum(), 1.0
+        total = changed.sum()
+        p_values[name] = 1.0
         if 2 ** len(changed) > SWAPS:
             totals = swapped[name]
             tails = np.sum(totals >= total - 1e-9), np.sum(totals <= total + 1e-9)
@@ -188,7 +192,9 @@ def permutation_p_values(gains, groups, weights=None):
 
 def _swapped_at_random(sums):
     """The totals of each array of sums, (n_groups,), after SWAPS swaps: a DataFrame."""
-    table, rng, totals = pd.DataFrame(sums), np.random.default_rng(1), []
+    table = pd.DataFrame(sums)
+    rng = np.random.default_rng(1)
+    totals = []
     for _ in range(SWAPS // BLOCK):
         turned = rng.integers(2, size=(BLOCK, len(table)), dtype=np.int8)
         totals.append((2.0 * turned - 1) @ table.to_numpy())
@@ -271,7 +277,8 @@ def random_effects(means, errors):
     its p value that none differs. predicted_low, predicted_high: 95 % interval
     of another collection, with t of k - 2 (Higgins et al. 2009); NaN below
     FEW_COLLECTIONS."""
-    means, variances = np.asarray(means, dtype=float), np.square(errors)
+    means = np.asarray(means, dtype=float)
+    variances = np.square(errors)
     k = len(means)
 
     def weighted(tau2):
@@ -279,7 +286,8 @@ def random_effects(means, errors):
         mean = np.average(means, weights=weights)
         return mean, weights @ (means - mean) ** 2, 1 / np.sqrt(weights.sum())
 
-    q, tau2 = weighted(0)[1], 0.0
+    q = weighted(0)[1]
+    tau2 = 0.0
     if q > k - 1:  # they differ more than their errors explain
         most = k * np.ptp(means) ** 2
         tau2 = optimize.brentq(lambda tau2: weighted(tau2)[1] - (k - 1), 0, most)

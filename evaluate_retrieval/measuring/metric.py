@@ -70,7 +70,8 @@ def timed_rankings(searches, queries, k=10, documents=None):
     """The rankings of each search, a dict of name: ids (n_queries, k), and its times.
 
     Times: milliseconds that a query took in this one batch, a Series."""
-    rankings, milliseconds = {}, {}
+    rankings = {}
+    milliseconds = {}
     for name, search in searches.items():
         started = time.perf_counter()
         rankings[name] = utils.run_search(queries, search, k, documents)

@@ -116,7 +116,8 @@ def largest(queries, rankings, values, pair):
     Returns two lists of dicts, see `extremes`: question, course, a and b (the
     metric of both), ids (the first TOP of both), and grades, a dict of id:
     grade."""
-    a, b = values[pair[0]], values[pair[1]]
+    a = values[pair[0]]
+    b = values[pair[1]]
     tops = [[[*ids[:TOP]] for ids in rankings[name]] for name in pair]
     table = queries[["question", "course"]].reset_index(drop=True)
     table = table.assign(a=a, b=b, ids=[*map(list, zip(*tops, strict=True))])
@@ -129,7 +130,8 @@ def extremes(table, gains):
 
     gains: one a row, a Series. Returns two lists of dicts, the largest first."""
     order = gains.round(9).sort_values(ascending=False, kind="stable")
-    won, lost = order[order > 0].head(MOST), order[order < 0][::-1].head(MOST)
+    won = order[order > 0].head(MOST)
+    lost = order[order < 0][::-1].head(MOST)
     return [table.loc[rows.index].to_dict("records") for rows in (won, lost)]
 
 
@@ -162,7 +164,8 @@ def by_slice(gain, queries):
 
     With two more columns: share, of the queries; and turns at, the share of
     the slice at which the gain of all queries would be 0, or NaN."""
-    slices, weights = slices_of(queries), intervals.weights_of(queries)
+    slices = slices_of(queries)
+    weights = intervals.weights_of(queries)
     table = comparing.by_slice(
         gain, slices, intervals.groups_of(queries), FEWEST, weights, decision.WEAK
     )
@@ -170,7 +173,8 @@ def by_slice(gain, queries):
         np.average(slices[column] == label, weights=weights)
         for column, label in table.index
     ]
-    mean, here = np.average(gain, weights=weights), table["difference"]
+    mean = np.average(gain, weights=weights)
+    here = table["difference"]
     elsewhere = (mean - table["share"] * here) / (1 - table["share"])
     table["turns at"] = (elsewhere / (elsewhere - here)).where(here * elsewhere < 0)
     return table
@@ -198,7 +202,8 @@ def failures(folder, kind, rankings, causes=()):
     kept by query and search, the last one if there are several. Rows of
     queries or searches that do not fail now stay, with an empty cause of ours
     (see `ranks_and_causes`): what a person wrote is not lost."""
-    queries, k = folder.test[kind], folder.measures[kind].k
+    queries = folder.test[kind]
+    k = folder.measures[kind].k
     titles = corpus.headings(folder.documents)
     titles |= {id_: f"{titles[id_]} ({id_})" for id_ in titles if id_}
     qrels = utils.qrels_of(utils.right_answers(queries))
@@ -239,7 +244,8 @@ def query_table(queries, rankings, measured):
     without one), judged_at_k, cause and the first ids, `trec.quoted`, with
     spaces between them. A column of yours that is called like one of these gets "your "
     before its name. measured: `decision.Measured`, of the rankings."""
-    measure, tables = measured.measure, []
+    measure = measured.measure
+    tables = []
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
     ours = ["document", "fold", "grade", *unset]
     base = queries.drop(columns=ours, errors="ignore")

@@ -24,7 +24,8 @@ def tune_boosts(index, boosts, development, k=5, by="mrr"):
     """`utils.evaluate` for boosts of a minsearch Index: a row for each, best first.
 
     The column setting has the boosts. Similarities are computed only once."""
-    kept, rows = list(utils.field_similarities(index, development)), []
+    kept = list(utils.field_similarities(index, development))
+    rows = []
     for boost in boosts:
         search = utils.minsearch_search(index, boost, k, kept)
         rows.append({"setting": boost} | utils.evaluate(development, search, k))

@@ -16,7 +16,8 @@ import pandas as pd
 from evaluate_retrieval import utils
 
 # where a spreadsheet begins a cell, also at ; or a tab, and what it then computes
-CELL, FORMULA = r"(^|[;\t\r\n])", r"(?=[\s']*[=+\-@＝＋－＠])"
+CELL = r"(^|[;\t\r\n])"
+FORMULA = r"(?=[\s']*[=+\-@＝＋－＠])"
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
 NOT_BLANK = re.compile(r"\S")
 
@@ -65,7 +66,10 @@ def json_records(text, name, **options):
     Values may follow each other, whatever the file is called. All records of
     one list have its line. name: of the file, for errors. options: of
     json.JSONDecoder. ValueError as for `read_json`."""
-    decoder, records, line, end = json.JSONDecoder(**options), [], 1, 0
+    decoder = json.JSONDecoder(**options)
+    records = []
+    line = 1
+    end = 0
     while match := NOT_BLANK.search(text, end):
         start = match.start()
         line += text.count("\n", end, start)

@@ -47,7 +47,9 @@ from evaluate_retrieval.reading.tables import (
 )
 
 DOCUMENTS = "documents-with-ids.json"
-GENERATED, JUDGED, LOG = "ground-truth-data.csv", "judged-queries.csv", "queries.csv"
+GENERATED = "ground-truth-data.csv"
+JUDGED = "judged-queries.csv"
+LOG = "queries.csv"
 TEXTS = "judged-texts.csv"  # what was judged, see `labels`
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
@@ -172,7 +174,8 @@ def read(source, language=None, with_gone=False):
         tables["judged"][path] = _with_queries(table, queries, path, may_lack)
     every = [queries, *tables["judged"].values(), *tables["documents"].values()]
     ids = pd.concat(every).reindex(columns=["id", *PAIR])
-    ids, runs = {*ids.to_numpy().ravel()}, {}
+    ids = {*ids.to_numpy().ravel()}
+    runs = {}
     for path in paths["runs"]:
         name = Path(path.name.removesuffix(".gz")).stem
         if name in runs:
@@ -186,7 +189,8 @@ def _tables_of(paths, sets, names, encoding):
 
     The kinds: documents, queries, generated and judged. paths, sets: see
     `_files_of`. names: our columns of documents: theirs."""
-    columns, needed = DOCUMENT | names, [(name,) for name in {"text": "", **names}]
+    columns = DOCUMENT | names
+    needed = [(name,) for name in {"text": "", **names}]
 
     def documents(path, table):
         return with_our_columns(table, path, columns, needed)
@@ -224,7 +228,8 @@ def _folder(source, language, tables, runs, notes, with_gone):
         elsewhere = ~table["course"].isin([*courses.values()])
         problem = "is not a course of the documents"
         utils.fail_if_any(table, elsewhere, "course", path, problem)
-    log, ground_truth = pd.DataFrame(columns=LOG_COLUMNS), None
+    log = pd.DataFrame(columns=LOG_COLUMNS)
+    ground_truth = None
     for path, table in tables["queries"].items():
         log = with_history(table.rename(columns={"query": "question"}), path)
         log = log[[*LOG_COLUMNS, *corpus.own_columns(log)]]
@@ -365,7 +370,8 @@ def _places_of(contexts, documents):
     """The ids of the documents that are a context, or have it: a dict of lists.
 
     Blanks and capitals make no difference."""
-    texts, places = {}, {}
+    texts = {}
+    places = {}
     for document in documents if len(contexts) else []:
         texts.setdefault(_folded(document["text"]), []).append(document["id"])
     for context in contexts:
@@ -535,11 +541,14 @@ def _files_of(source, encoding):
     then has pages. test sets: a dict of path: `parts_of` its table. notes: on
     files that are not read. ValueError where there are several of documents or
     queries, and for judgements that have others beside them."""
-    results, is_ours = results_in(source), (source / DOCUMENTS).exists()
+    results = results_in(source)
+    is_ours = (source / DOCUMENTS).exists()
     top = source if source.is_dir() else source.parent
     files = visible([source, *chain.from_iterable(map(source.glob, PLACES))])
     files = [path for path in files if path.parent not in results]
-    paths, sets, tables = {kind: [] for kind in KINDS}, {}, []
+    paths = {kind: [] for kind in KINDS}
+    sets = {}
+    tables = []
     for path in files:
         place = path.relative_to(top).as_posix().lower()
         fits = (kind for kind in KINDS if any(fnmatch(place, p) for p in KINDS[kind]))
@@ -568,7 +577,8 @@ def _files_of(source, encoding):
     documents = [path for path in sets if "documents" in sets[path]]
     pages = [] if documents or paths["documents"] else pages_of(source)
     if pages:
-        paths["documents"], files = [source], files_in(source)
+        paths["documents"] = [source]
+        files = files_in(source)
     shards = top / "corpus"  # of one file
     documents += [path for path in paths["documents"] if path.parent != shards]
     for kind, listed in {"documents": documents, "queries": paths["queries"]}.items():

@@ -57,7 +57,8 @@ def splits_of(ground_truth, judged):
     there are any. ground_truth: generated questions, or None. judged: queries
     with a dict of id: grade as document. A warning says where all judged
     queries have one need: it takes two."""
-    development, test = {}, {}
+    development = {}
+    test = {}
     if ground_truth is not None:
         development["generated"], test["generated"] = split_by_document(ground_truth)
     is_answered = judged["document"].map(lambda qrel: any(qrel.values())).astype(bool)

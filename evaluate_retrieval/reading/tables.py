@@ -123,7 +123,8 @@ def _read_csv(path, encoding=None):
     Between tabs a quotation mark is a character like others, unless only
     quoted cells that go over several lines give all rows the same number of
     cells."""
-    text, quoting = decoded(path, encoding), csv.QUOTE_MINIMAL
+    text = decoded(path, encoding)
+    quoting = csv.QUOTE_MINIMAL
     header = text.partition("\n")[0]
     is_tsv = suffix_of(path) == ".tsv"
     separator = "\t" if is_tsv else max(",;\t", key=header.count)

@@ -25,7 +25,8 @@ def query_ids(queries):
     A new query changes no other's id. A repeated row gets "-2", then "-3"."""
     if "query_id" in queries:
         return list(queries["query_id"])
-    ids, times = [], Counter()
+    ids = []
+    times = Counter()
     for question, course, document in queries[utils.GROUND_TRUTH_COLUMNS].to_numpy():
         documents = [document] if isinstance(document, str) else sorted(document)
         id_ = "g" + corpus.short_hash("\n".join([question, course, *documents]))

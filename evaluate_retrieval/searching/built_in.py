@@ -19,7 +19,8 @@ from evaluate_retrieval.reading.language import WORD
 from evaluate_retrieval.searching import embedding, scoring
 
 MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
-TUNED_TEXT, TUNED_SUM = "text: BM25, tuned", "hybrid: tuned"
+TUNED_TEXT = "text: BM25, tuned"
+TUNED_SUM = "hybrid: tuned"
 LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
 MOST_CHUNKS = 150_000  # two cores take over twenty minutes for them
@@ -189,7 +190,8 @@ def fields_of(documents):
 
 def untuned(documents, build, vectors):
     """Our searches that nothing is tuned in: a dict of name: `BuiltIn`."""
-    fields, words = fields_of(documents), {"token_pattern": WORD}
+    fields = fields_of(documents)
+    words = {"token_pattern": WORD}
     index = Index(fields, ["course"], vectorizer_params=words)
     scores = utils.minsearch_scores(index.fit(documents))
     searches = {MINSEARCH: BuiltIn(scores, documents)}

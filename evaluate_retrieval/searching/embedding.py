@@ -117,7 +117,8 @@ def _has_our_code(folder):
 
 def _check_files(folder):
     """RuntimeError where a file of a fetched model is not the one that was unpacked."""
-    sums, advice = folder / CHECKSUMS, "`make models` fetches it again"
+    sums = folder / CHECKSUMS
+    advice = "`make models` fetches it again"
     if not sums.exists():
         raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
     problem = f"not the file that was unpacked; {advice}"
@@ -269,7 +270,8 @@ def _made_before():
     They are kept in half precision by scripts/site/browser.py; here they get
     their length of 1 back."""
     with np.load(Path(find_spec(MADE_BEFORE).origin).with_name("vectors.npz")) as kept:
-        keys, vectors = kept["keys"], kept["vectors"].astype(np.float32)
+        keys = kept["keys"]
+        vectors = kept["vectors"].astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return dict(zip(keys.tolist(), vectors, strict=True)), vectors.shape[1]
 
@@ -340,7 +342,8 @@ def _batches(texts, lengths):
 
     A batch has about 4,000 characters, or 1,000 word pieces: more do not fit
     into the cache of a processor."""
-    batches, size = [], 0
+    batches = []
+    size = 0
     for text in sorted(texts, key=lengths.get, reverse=True):
         if not batches or len(batches[-1]) == size:
             batches.append([])

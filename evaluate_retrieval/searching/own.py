@@ -57,8 +57,12 @@ class Search:
     origin = "own"
 
     def __init__(self, name, documents_of, program=None):
-        self.name, self.documents_of, self.program = name, documents_of, program
-        self.answers, self.placed, self.counts = {}, {}, Counter()
+        self.name = name
+        self.documents_of = documents_of
+        self.program = program
+        self.answers = {}
+        self.placed = {}
+        self.counts = Counter()
 
     def __call__(self, queries, k=100):
         return utils.pad([ids or [] for ids in self.find(queries)], k)
@@ -121,11 +125,13 @@ class Search:
         chunk of the same has no place. rankings: a dict of query_id: ids. Warnings
         and counts tell how many there are. ValueError if more than FOREIGN are of
         no document."""
-        foreign, repeated = [], Counter()
+        foreign = []
+        repeated = Counter()
         for query, ids in rankings.items():
             foreign += [(query, id_) for id_ in ids if id_ not in self.documents_of]
             repeated[query] = len(ids) - len({*ids})
-            self.placed[query], seen = [], set()
+            self.placed[query] = []
+            seen = set()
             for id_ in ids:
                 document = self.documents_of.get(id_, "")
                 if document not in seen:
@@ -162,7 +168,8 @@ def own_searches(folder, queries, searching):
     context. ValueError names the file or the search that cannot be used."""
     documents_of = {document["id"]: document["id"] for document in folder.documents}
     documents_of |= folder.chunks
-    own, runs = {}, {}
+    own = {}
+    runs = {}
     for name in folder.runs:
         runs[f"run: {name}"] = _of_run(name, folder, queries, documents_of)
     with process.Loop() as loop:
@@ -194,7 +201,8 @@ def failures_of(name, search):
     """How many queries of a search failed, in words; "" if none did."""
     if not search.errors:
         return ""
-    n, n_queries = len(search.errors), len(search.answers)
+    n = len(search.errors)
+    n_queries = len(search.answers)
     return f"“{name}” failed for {n:,} of {n_queries:,} queries"
 
 
@@ -233,7 +241,8 @@ def how_it_went(searches):
         if search.counts["queries"]:
             rows[name] = dict(search.counts)
         if search.answers:  # of a program, and asked
-            times, errors = search.milliseconds, search.errors
+            times = search.milliseconds
+            errors = search.errors
             rows[name] |= {
                 "failed": len(errors),
                 "share failed": len(errors) / len(times),
@@ -253,7 +262,8 @@ def _programs(searching, loop):
     processes_of = partial(
         loop.processes_of, n=searching.jobs, timeout=searching.timeout
     )
-    sources, path = [(searching.commands, None)], searching.file
+    sources = [(searching.commands, None)]
+    path = searching.file
     if path and path.suffix == ".toml":
         sources.append((_commands_in(path), path.parent))
     elif path:
@@ -297,7 +307,8 @@ def _answers(name, processes, loop, messages):
         nonlocal shown
         now = time.monotonic()
         if n < len(messages) and now - shown >= LINES_EVERY:
-            shown, seconds = now, (now - started) / n * (len(messages) - n)
+            shown = now
+            seconds = (now - started) / n * (len(messages) - n)
             line = "%s: %d of %d queries asked, about %.0f s left"
             log.info(line, name, n, len(messages), seconds)
 
@@ -326,7 +337,8 @@ def _of_run(name, folder, queries, documents_of):
     it. The log counts the queries that have a ranking, if some have none, and
     those of the run that are none of the folder's, judged or not. ValueError if
     no query has one, or if many ids are of no document."""
-    path, rankings = f"runs/{name}", folder.runs[name]
+    path = f"runs/{name}"
+    rankings = folder.runs[name]
     run = Search(path, documents_of)
     run.place(rankings)
     ids = {id_ for table in queries for id_ in trec.query_ids(table)}

@@ -45,7 +45,8 @@ class Loop:
     """An event loop in a thread, and the processes that live in it, for `with`."""
 
     def __enter__(self):
-        self.loop, self.processes = asyncio.new_event_loop(), []
+        self.loop = asyncio.new_event_loop()
+        self.processes = []
         self.thread = Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
         return self
@@ -88,9 +89,13 @@ class Process:
     and START_SECONDS; when it starts again, ten times what it took."""
 
     def __init__(self, command, timeout, folder=None):
-        self.command, self.timeout, self.folder = command, timeout, folder
+        self.command = command
+        self.timeout = timeout
+        self.folder = folder
         self.start_seconds = max(START_SECONDS, 10 * timeout)
-        self.process, self.printed, self.has_answered = None, "", False
+        self.process = None
+        self.printed = ""
+        self.has_answered = False
 
     async def start(self):
         """Start the process. FormError where that is impossible."""
@@ -152,10 +157,12 @@ class Process:
             if self.process is None or self.process.stdout.at_eof():
                 await self.end()
                 await self.start()
-            started, is_first = time.perf_counter(), self.is_new
+            started = time.perf_counter()
+            is_first = self.is_new
             line = await self._read(json.dumps(message).encode() + b"\n")
             if is_first and serve.is_hello(line):
-                started, line = time.perf_counter(), await self._read()
+                started = time.perf_counter()
+                line = await self._read()
             seconds = time.perf_counter() - started
             if is_first:
                 await self._fail_if_more()
@@ -188,7 +195,8 @@ class Process:
         if self.is_new:
             took = 10 * (time.perf_counter() - started)
             self.start_seconds = min(self.start_seconds, self.timeout + took)
-            self.is_new, self.has_answered = False, True
+            self.is_new = False
+            self.has_answered = True
         try:
             return json.loads(line)
         except ValueError:
@@ -221,7 +229,8 @@ class Process:
 
     async def end(self):
         """Kill the process and what it has started, if there is one."""
-        process, self.process = self.process, None
+        process = self.process
+        self.process = None
         if process is None:
             return
         with suppress(OSError):  # nothing is left to kill
@@ -239,7 +248,9 @@ async def answers_of(processes, messages, tell):
 
     tell: called with the number of answers so far. They end after IN_A_ROW messages
     that got no answer; then the last one has none either."""
-    answers, keys, in_a_row = {}, iter(messages), 0
+    answers = {}
+    keys = iter(messages)
+    in_a_row = 0
 
     async def work(process):
         nonlocal in_a_row

@@ -45,7 +45,8 @@ class FormError(ValueError):
 
 def main(target):
     """Answer queries, with a file or an address, until no more come."""
-    queries, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    queries = os.fdopen(os.dup(0))
+    answers = os.fdopen(os.dup(1), "w")
     # what their code reads or prints must not mix with our lines
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

@@ -37,7 +37,8 @@ def misspelt(word, rng):
 
 def edited(text, rule, rng, texts):
     """A text as it was, and as a rule has edited it. texts: of all records."""
-    words, sentences = text.split(" "), re.split(SENTENCE_END, text)
+    words = text.split(" ")
+    sentences = re.split(SENTENCE_END, text)
     at = rng.integers(len(sentences))
     long_words = [n for n, word in enumerate(words) if word.isalpha() and len(word) > 4]
     if rule in ("typo mended", "typo made", "word replaced") and long_words:
@@ -67,9 +68,12 @@ def aged(documents, seed=1):
 
     Half of the records get another id. The dict has for each id a rule, and a list of
     ids that it became. A rule that changed nothing is "as it was"."""
-    rng, texts = np.random.default_rng(seed), [each["text"] for each in documents]
+    rng = np.random.default_rng(seed)
+    texts = [each["text"] for each in documents]
     rules = rng.choice([*RULES], len(documents), p=[*RULES.values()])
-    before, after, truth = [], [], {}
+    before = []
+    after = []
+    truth = {}
 
     def keep(document, text):
         is_new = rng.random() < 0.5 or document["id"] in ids
@@ -78,7 +82,8 @@ def aged(documents, seed=1):
         after.append({**document, "id": id_, "text": text})
         return [id_]
 
-    ids, waiting = set(), None  # waiting: a record that the next one takes in
+    ids = set()
+    waiting = None  # a record that the next one takes in
     for document, rule in zip(documents, rules, strict=True):
         old, new = edited(document["text"], rule, rng, texts)
         before.append({**document, "text": old})
@@ -86,8 +91,10 @@ def aged(documents, seed=1):
         if waiting:
             rule = "merged"
             whole = f"{waiting['text']}\n{document['question']}\n{document['text']}"
-            before[-1], became = document, keep(waiting, whole)
-            truth[waiting["id"]], waiting = (rule, became), None
+            before[-1] = document
+            became = keep(waiting, whole)
+            truth[waiting["id"]] = (rule, became)
+            waiting = None
         elif rule == "merged" and len(before) < len(documents):
             waiting = document
             continue
@@ -98,7 +105,8 @@ def aged(documents, seed=1):
             parts = " ".join(sentences[:half]), " ".join(sentences[half:])
             became = keep(document, parts[0]) + keep(document, parts[1])
         else:
-            became, rule = keep(document, new), rule if old != new else "as it was"
+            became = keep(document, new)
+            rule = rule if old != new else "as it was"
         truth[document["id"]] = rule, became
     return before, after, truth
 

@@ -30,7 +30,8 @@ def drawn_aucs(scores, true, times):
     times: how often each draw has each row, (n_draws, n_rows). true: an array of
     booleans, a row each. A draw counts the pairs of a true row and another in which
     the true one has the higher score."""
-    yes, no = times[:, true], times[:, ~true]
+    yes = times[:, true]
+    no = times[:, ~true]
     n_pairs = yes.sum(axis=1) * no.sum(axis=1)
     drawn = {}
     for name, values in scores.items():
@@ -66,7 +67,8 @@ def _with_interval(drawn, groups, over, title):
     """`interval_of` the draws, or of the column `over` minus each other."""
     if over:
         compared = drawn.drop(columns=over)
-        drawn, title = -compared.sub(drawn[over], axis=0), "difference"
+        drawn = -compared.sub(drawn[over], axis=0)
+        title = "difference"
     return interval_of(drawn, groups, title, few=np.inf)
 
 
@@ -75,11 +77,15 @@ def interval_of(drawn, groups, title, few=100):
 
     A DataFrame with the columns title, low and high. The interval is the middle of
     the draws, and below `few` groups Student's t with their spread."""
-    value, draws, n = drawn.iloc[0], drawn[1:], len(set(groups))
-    low, high = draws.quantile(0.025), draws.quantile(0.975)
+    value = drawn.iloc[0]
+    draws = drawn[1:]
+    n = len(set(groups))
+    low = draws.quantile(0.025)
+    high = draws.quantile(0.975)
     if n < few:
         half = stats.t.ppf(0.975, n - 1) * draws.std()
-        low, high = value - half, value + half
+        low = value - half
+        high = value + half
     return pd.DataFrame({title: value, "low": low, "high": high})
 
 
@@ -104,7 +110,8 @@ def prediction_powered(weights, model, labels, groups):
         }
     )
     sums = parts.groupby(groups).sum().to_numpy()
-    whole, n = sums.sum(axis=0), len(sums)
+    whole = sums.sum(axis=0)
+    n = len(sums)
     corrected = _corrected(whole, n)
     without = _corrected(whole - sums, n - 1)  # one group after the other
     degrees = np.count_nonzero(sums[:, 2]) - 1

@@ -6,8 +6,10 @@ import pandas as pd
 
 from course import our_data
 
-OURS, MPNET = "all-MiniLM-L6-v2", "all-mpnet-base-v2"
-BGE, USE = "bge-small-en-v1.5", "use-multilingual"
+OURS = "all-MiniLM-L6-v2"
+MPNET = "all-mpnet-base-v2"
+BGE = "bge-small-en-v1.5"
+USE = "use-multilingual"
 
 
 def few(halves):

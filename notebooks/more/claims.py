@@ -193,7 +193,8 @@ def tested(claims, values):
     the gain is above 0) and next (see `next_above_zero`). Holm's correction
     has a family for our queries, for each of the means, for the mean of
     collections like these, and one for all single collections together."""
-    rows, units = [], {}
+    rows = []
+    units = {}
     for name, claim in claims.items():
         for where in [where for where in values if where not in VERSIONS]:
             of_queries = gain(values, where, claim)

@@ -111,7 +111,8 @@ def read_answers(path):
     letters = dict(zip(sorted(people), string.ascii_lowercase, strict=False))
     rows = []
     for entry in content["evaluations"]:
-        task, given = tasks[entry["task_id"]], entry["annotations"]
+        task = tasks[entry["task_id"]]
+        given = entry["annotations"]
         [part] = [name for name in CORPORA if name in task["Collection"]]
         shown = [passages[context["document_id"]] for context in task["contexts"]]
         graders = sorted({person for name in QUALITIES for person in given[name]})
@@ -144,7 +145,8 @@ def with_counts(answers):
     words of reference: share of the reference's that the answer has. The
     cosines are of all-MiniLM-L6-v2, to the nearest passage (0 without one) and
     to the reference; it reads the first 256 tokens. length: in words."""
-    answer, reference = answers["answer"], answers["reference"]
+    answer = answers["answer"]
+    reference = answers["reference"]
     vectors = embedding.embed(answer)
     all_shown = answers["shown"].str.join(" ")
     passages = answers["shown"].explode().dropna()
@@ -250,7 +252,8 @@ def rho_gains(scores, truth, groups, pairs):
     drawn = _drawn_rhos(scores, truth, groups)
     ranks = scores.rank().apply(stats.zscore)
     products = ranks.mul(stats.zscore(truth.rank()), axis=0)
-    swapped, gains = {}, {}
+    swapped = {}
+    gains = {}
     for judge, baseline in pairs:
         name = f"{judge} minus {baseline}"
         swapped[name] = products[judge] - products[baseline]
@@ -322,7 +325,8 @@ def chosen_verdicts(scores, right, groups):
     yes = pd.DataFrame(False, scores.index, scores.columns)
     for name, score in scores.items():
         for number in range(2):
-            given, is_right = score[half != number], right[half != number]
+            given = score[half != number]
+            is_right = right[half != number]
             kappas = [cohen_kappa_score(is_right, given >= cut) for cut in cuts]
             ours = half == number
             yes.loc[ours, name] = score[ours] >= cuts[np.argmax(kappas)]

@@ -24,8 +24,10 @@ TEN = [  # `scoring.ten_scores`
     "RRF, 60",
     "RRF, 1",
 ]
-RECORD, OLD_RECORD = "recorded-dl19.csv", "recorded-grades.csv"
-LABELS, DRAWS = 100, 200  # of `with_labels`
+RECORD = "recorded-dl19.csv"
+OLD_RECORD = "recorded-grades.csv"
+LABELS = 100  # this and the next of `with_labels`
+DRAWS = 200
 
 
 def recorded_grades(name=RECORD):
@@ -74,7 +76,8 @@ def with_labels(verdicts, labels, groups):
     truth, which is by the labels of all pairs."""
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
     by_group = table.groupby(np.asarray(groups))
-    truth, places = by_group["label"].mean().mean(), [*by_group.indices.values()]
+    truth = by_group["label"].mean().mean()
+    places = [*by_group.indices.values()]
     rows = []
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)
@@ -88,7 +91,8 @@ def with_labels(verdicts, labels, groups):
             estimate = agreement.prediction_powered(
                 1 / np.repeat(sizes, sizes), model, labelled, group
             )
-            low, high = estimate["low"], estimate["high"]
+            low = estimate["low"]
+            high = estimate["high"]
             row = {"way": way, "error": abs(estimate["corrected"] - truth)}
             covers = float(low <= truth <= high)
             rows.append(row | {"width": high - low, "covers": covers})

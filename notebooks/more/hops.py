@@ -67,7 +67,8 @@ def drawn(questions):
 
 def searcher(documents):
     """A function of a text and k to the first k ids of BM25 with stems, a list."""
-    scores, course = scoring.bm25_scores(documents), documents[0]["course"]
+    scores = scoring.bm25_scores(documents)
+    course = documents[0]["course"]
     search = utils.search_by_scores(scores, documents)
 
     def find(text, k=K):
@@ -174,17 +175,21 @@ def record(course, path):
     divided by four. lists: of one search, of each sub-question (with the right
     answers of the ones before in it), and of the small model."""
     documents, questions = load(course)
-    find, records = searcher(documents), {each["id"]: each for each in documents}
+    find = searcher(documents)
+    records = {each["id"]: each for each in documents}
     asked = drawn(questions)["query_id"].to_list() if course == "musique" else []
-    rows, shown = {}, set()
+    rows = {}
+    shown = set()
     for row in questions.to_dict("records"):
         parts = [find(text, 2 * K) for text in row["subquestions"]]
-        lists, answers = {"one": [find(row["question"], MORE)], "parts": parts}, {}
+        lists = {"one": [find(row["question"], MORE)], "parts": parts}
+        answers = {}
         if row["query_id"] in asked:
             calls = loop(row, find, records, path)
             lists["loop"] = [call["ids"] for call in calls]
             for name, ids in {"no passage": [], **lists_of_agents(lists)}.items():
-                text, right = answer(row, ids, records, path), row["answers"]
+                text = answer(row, ids, records, path)
+                right = row["answers"]
                 answers[name] = [exact_match(text, right), round(f1(text, right), 4)]
         shown.update(id_ for ids in lists.values() for each in ids for id_ in each)
         rows[row["query_id"]] = {
@@ -218,8 +223,10 @@ def recorded(course):
     exact match and F1, a DataFrame with two levels of columns."""
     path = our_data.FOLDER / RECORD
     kept = json.loads(path.read_text("utf-8"))[course]
-    rows, sizes = kept["questions"], kept["sizes"]
-    agents, answers = {name: {} for name in AGENTS}, {}
+    rows = kept["questions"]
+    sizes = kept["sizes"]
+    agents = {name: {} for name in AGENTS}
+    answers = {}
     for id_, row in rows.items():
         for name, lists in lists_of_agents(row["lists"]).items():
             if lists:

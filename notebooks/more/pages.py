@@ -44,7 +44,8 @@ def build(documents, seed=1):
     number), record (its id), start and end in characters: the record's title
     and text."""
     records = pd.DataFrame(documents).sample(frac=1, random_state=seed)
-    pages, spans = [], []
+    pages = []
+    spans = []
     for (course, section), of_section in records.groupby(["course", "section"]):
         n_words = of_section["text"].str.split().str.len()
         n_pages = max(1, round(n_words.sum() / PAGE))
@@ -191,7 +192,8 @@ def with_headings(cut, tokens):
 
 def texts_of(cut, tokens):
     """The text of each chunk, with its prefix: a list."""
-    starts, ends = tokens.start[cut["first"]], tokens.end[cut["last"] - 1]
+    starts = tokens.start[cut["first"]]
+    ends = tokens.end[cut["last"] - 1]
     rows = zip(cut["page"], cut["prefix"], starts, ends, strict=True)
     texts = [page["text"] for page in tokens.pages]
     return [prefix + texts[page][start:end] for page, prefix, start, end in rows]
@@ -227,7 +229,8 @@ def vectors_of(cut, tokens):
 
     Where the model cannot read a chunk with its prefix at once, it is the mean
     of the vectors of equal parts, each with the prefix."""
-    rows, chunks = [], []
+    rows = []
+    chunks = []
     for chunk, row in enumerate(cut.itertuples(index=False)):
         n_parts = math.ceil((row.last - row.first) / (READ - row.extra))
         edges = np.linspace(row.first, row.last, n_parts + 1).astype(int)

@@ -62,7 +62,8 @@ def recalls(documents, queries, spans):
     ranges = quoted.groupby("record")[["first", "last"]]
     tokens_of = {query: pages.numbers_of(rows.to_numpy()) for query, rows in ranges}
     relevant = queries["question"].map(tokens_of)
-    ways, recall = pages.ways_of(tokens), {}
+    ways = pages.ways_of(tokens)
+    recall = {}
     for name in WAYS:
         rankings = pages.rankings_of(ways[name], tokens, queries)
         recall[name] = pages.recalled(rankings, ways[name], relevant)

@@ -76,7 +76,8 @@ def best_rule(arrays, feature):
     each collection counting the same. Returns (cut, place, place)."""
     column = FEATURES.index(feature)
     quantiles = [np.quantile(f[:, column], PARTS) for _, f in arrays.values()]
-    highest, rule = -1.0, None
+    highest = -1.0
+    rule = None
     for cut in np.unique(np.mean(quantiles, axis=0)):
         parts = []
         for values, features in arrays.values():

@@ -153,7 +153,9 @@ def values(documents, queries):
     """nDCG@10 of each turn by search and form: a DataFrame with two levels of columns.
 
     queries: see `with_forms`."""
-    parts, rare, table = scoring.text_and_vectors(documents), rare_words(documents), {}
+    parts = scoring.text_and_vectors(documents)
+    rare = rare_words(documents)
+    table = {}
     plain = three(parts)
     falls = {w: three([falling(part, w) for part in parts]) for w in WEIGHTS}
     for name in SEARCHES:
@@ -174,7 +176,8 @@ def values_of_retrievers(domain, queries, folder):
     """The same of what three retrievers found in the whole collections, see SENT.
 
     And of how many relevant documents each found by any form: "relevant"."""
-    table, relevant = {}, queries["document"].map(set)
+    table = {}
+    relevant = queries["document"].map(set)
     table["relevant", "all"] = relevant.map(len)
     for retriever, name in RETRIEVERS.items():
         by_any = [set() for _ in queries.index]
@@ -257,7 +260,8 @@ def with_chosen_rule(tables):
 
     tables: a dict of two. And which rule it is: a DataFrame, a row for each domain
     and a column for each search."""
-    rules, chosen = {}, {}
+    rules = {}
+    chosen = {}
     for domain, elsewhere in zip(tables, [*tables][::-1], strict=True):
         means = tables[elsewhere].mean()
         rules[domain] = {search: means[search][RULES].idxmax() for search in SEARCHES}

@@ -40,7 +40,8 @@ class OnnxEncoder(InputModule):
 
     def forward(self, features):
         """Add the vectors, (n_texts, dimension)."""
-        texts, run = features["texts"], self.session.run
+        texts = features["texts"]
+        run = self.session.run
         if hasattr(self, "tokenizer"):
             parts = self.tokenizer.encode_batch(texts)
             given = {

@@ -34,7 +34,8 @@ APP = "browser/notebooks/index.html?path="
 SCRIPT = '<script src="../in_browser.js"></script>'
 STYLE = "matplotlib/mpl-data/stylelib/petroff10.mplstyle"
 IN_LOCK = "-q", "-c", places.ROOT / "constraints.txt"  # its versions, for pip
-PUBLISHED, OLDER = LISTED["published"], LISTED["older"]
+PUBLISHED = LISTED["published"]
+OLDER = LISTED["older"]
 
 
 def put_older(packages, work, folder):
@@ -83,7 +84,8 @@ def write_wheel(folder, offline):
 
 def texts_to_embed():
     """All texts whose vectors the notebooks ask for, each once."""
-    data, texts = our_data.FOLDER, []
+    data = our_data.FOLDER
+    texts = []
     for document in our_data.load_documents():
         texts += [document["question"], document["text"]]
         texts += [corpus.whole_text(document), corpus.heading_and_text(document)]
@@ -142,7 +144,8 @@ def browser_notebook(path, pyodide):
     instead = {**pyodide["instead"].get(path.stem, {})}  # by the ids of cells
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+            cell.outputs = []
+            cell.execution_count = None
             cell.source = instead.pop(cell.id, cell.source)
         else:
             cell.source = with_links(fold.with_answers(cell.source), path)
@@ -197,7 +200,8 @@ def build(folder, offline):
     pyodide = OLDER if offline else PUBLISHED
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
-        lite, packages = Path(work, "lite"), folder / "pyodide"
+        lite = Path(work, "lite")
+        packages = folder / "pyodide"
         figures = "notebooks/figures"
         shutil.copytree(places.ROOT / figures, lite / "files" / figures)
         for original in places.ROOT.glob("notebooks/**/*.ipynb"):

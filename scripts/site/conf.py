@@ -18,19 +18,25 @@ LIVE = re.compile(r"plots\.play\(|display\(panel\(")  # nothing without a kernel
 NOT_LIVE = "*In a running notebook there are sliders or buttons here.*"
 
 project = html_title = "Evaluating retrieval"
-root_doc, author, html_theme = "README", "", "sphinx_book_theme"
-extensions, myst_enable_extensions = ["myst_nb"], ["dollarmath"]
+root_doc = "README"
+author = ""
+html_theme = "sphinx_book_theme"
+extensions = ["myst_nb"]
+myst_enable_extensions = ["dollarmath"]
 include_patterns = ["*.md", "notebooks/**", "data/README.md", "docs/**.md"]
 exclude_patterns = ["CHANGELOG.md", "SECURITY.md", "results", ".*", "**/.*"]
-nb_execution_mode, myst_heading_anchors = "off", 4
-html_static_path, html_css_files = ["static"], ["site.css"]
+nb_execution_mode = "off"
+myst_heading_anchors = 4
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_favicon = "static/favicon.svg"
 html_search_scorer = f"{Path(__file__).parent}/scorer.js"  # what orders a search
 html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = html_show_sphinx = html_show_copyright = html_permalinks = False
 html_theme_options = {"use_download_button": False, "navbar_persistent": []}
 
-templates_path, html_additional_pages = ["templates"], {"index": "landing.html"}
+templates_path = ["templates"]
+html_additional_pages = {"index": "landing.html"}
 README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
 LESSON = (  # a row of a table; the notebooks for the curious are in a folder more
     r"(?m)^\| \[(?P<name>\d\d [^]]+)\]\((?P<page>notebooks/\d\S+)\.ipynb\) \| "
