@@ -88,7 +88,7 @@ def page(evaluated, run_id, path):
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {"evaluated": evaluated, "measured": measured}
+    top = {"evaluated": evaluated, "measured": measured, "level": decision.LEVEL}
     if evaluated.figures:
         pair = evaluated.pair
         top |= {
@@ -118,8 +118,9 @@ def advice_page(evaluated, run_id, path):
 
 
 def _write(path, template, **values):
-    """Write a page. values: what the template shows."""
-    path.write_text(render(template, decision=decision, **values), encoding="utf-8")
+    """Write a page. values: what the template shows, beside the limits of pictures."""
+    text = render(template, weak=decision.WEAK, margin=decision.MARGIN, **values)
+    path.write_text(text, encoding="utf-8")
 
 
 # --- Sections ----------------------------------------------------------------
@@ -299,7 +300,7 @@ def pair_page(folder, results, pair, failed, figures, path):
         of_slices=_of_slices(slices, pair, measure),
         causes=section("", "", pairs.counted(failed, [*pair]).T),
         meanings=pairs.CAUSES,
-        largest={"gains": won, "losses": lost},
+        largest=[("gains", "better", pair[0], won), ("losses", "worse", pair[1], lost)],
         titles=corpus.headings(folder.documents),
     )
 

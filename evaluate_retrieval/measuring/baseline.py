@@ -17,7 +17,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import decision, intervals, pairs
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.words.templates import TEMPLATES, render
+from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import cell
 
 WORDS = ["not worse", "worse", "undecided", "error"]
@@ -26,7 +26,6 @@ MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 2  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
-TEMPLATES.globals["words"] = WORDS
 
 
 @dataclass(frozen=True)
@@ -225,7 +224,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     withdrawn, changes = _changed_judgements(before.qrels, now.qrels)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
-    shown["n_moved"] = n_moved
+    shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": decision.LARGE}
     if depth < measure.k or queries["need"].nunique() < 2:
         sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
@@ -334,12 +333,14 @@ def outcomes_as_json(outcomes):
 
 def summary_lines(outcomes):
     """The outcomes as lines for a terminal; a text of users is on one line."""
-    return render("gate.txt.j2", outcomes=outcomes).splitlines()
+    text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=decision.UNITS)
+    return text.splitlines()
 
 
 def markdown(outcomes):
     """The outcomes in Markdown, for the summary of a job."""
-    return render("gate.md.j2", outcomes=outcomes, code=worst_code(outcomes))
+    gravest = worst_code(outcomes)
+    return render("gate.md.j2", outcomes=outcomes, code=gravest, words=WORDS)
 
 
 def write_summary(outcomes, path):

@@ -13,7 +13,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric, tuning
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.words.templates import TEMPLATES, line_of
+from evaluate_retrieval.words.templates import line_of
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
 # A search is shipped below this p. One judges more, and looks again: eight looks at it
@@ -35,13 +35,6 @@ SPREADS = pd.DataFrame(
     ["lowest", "median", "highest"],
 )
 SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
-TEMPLATES.globals |= {
-    "few": tuning.FEW,
-    "units": UNITS,
-    "judge": JUDGE,
-    "margin": MARGIN,
-    "large": LARGE,
-}
 
 
 @dataclass(frozen=True)
@@ -234,8 +227,24 @@ def decide(measured, incumbent=None, best=None, close=(), milliseconds=None):
         decision, shown = _against(incumbent, measured)
     cheaper = _cheaper(decision.name, measured, milliseconds) if is_enough else None
     decision = replace(decision, incumbent=incumbent, cheaper=cheaper)
-    shown |= vars(decision) | {"measured": measured, "close": [best, *close]}
-    return replace(decision, says=line_of("decision.txt.j2", **shown))
+    says = line_of(
+        "decision.txt.j2",
+        verdict=decision.verdict,
+        name=decision.name,
+        table=decision.table,
+        more=decision.more,
+        cheaper=cheaper,
+        incumbent=incumbent,
+        measured=measured,
+        close=[best, *close],
+        few=tuning.FEW,
+        units=UNITS,
+        judge=JUDGE,
+        margin=MARGIN,
+        large=LARGE,
+        **shown,
+    )
+    return replace(decision, says=says)
 
 
 def _against(incumbent, measured):

@@ -91,9 +91,13 @@ def first_relevant(measured, pair):
 
 def sentence(figures, pair):
     """The figures of a pair in words. figures: see `summary`."""
-    order_of = decision.order_of
-    text = line_of("pair.txt.j2", figures=figures, names=pair, order_of=order_of)
-    return text.replace("-0.", "−0.")
+    return line_of(
+        "pair.txt.j2",
+        figures=figures,
+        names=pair,
+        order_of=decision.order_of,
+        large=decision.LARGE,
+    )
 
 
 def exit_code(figures, margin):

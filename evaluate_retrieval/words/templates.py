@@ -1,4 +1,7 @@
-"""The templates of what people read: pages, and texts for a terminal."""
+"""The templates of what people read: pages, and texts for a terminal.
+
+What a template may use is all here, or given to `render` by who calls it. So a template
+means the same whichever modules are loaded."""
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -10,14 +13,31 @@ def _ids(ids):
     return plain(", ".join(ids) or "nothing")
 
 
+def _percent(share, decimals=0):
+    """A share as text, such as 12%."""
+    return f"{share:.{decimals}%}"
+
+
+def _signed(value, decimals=3):
+    """A difference as text: with its sign, and a minus as wide as the plus."""
+    return f"{value:+.{decimals}f}".replace("-", "−")
+
+
 TEMPLATES = Environment(
-    loader=PackageLoader("evaluate_retrieval.words", ""),
+    loader=PackageLoader(__package__, ""),
     autoescape=lambda name: ".html" in name,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.filters |= {"plain": plain, "cell": cell, "ids": _ids}
+TEMPLATES.filters |= {
+    "plain": plain,
+    "cell": cell,
+    "ids": _ids,
+    "percent": _percent,
+    "signed": _signed,
+    "thousands": "{:,}".format,
+}
 
 
 def render(template, /, **values):

@@ -47,6 +47,14 @@ def measured_of(rankings=RANKINGS, queries=JUDGED):
     return decision.measured_of(queries, rankings, Measure())
 
 
+def test_figures_have_a_minus_as_wide_as_the_plus_and_names_stay_as_they_are():
+    rankings = {"old": RANKINGS["old"], "boost-0.5": RANKINGS["new"]}
+    figures = pairs.summary(measured_of(rankings), ("old", "boost-0.5"))
+    says = pairs.sentence(figures, ("old", "boost-0.5"))
+    assert f"“boost-0.5” wins {figures['losses']}" in says
+    assert f"nDCG@10 −{-figures['difference']:.3f} (−" in says
+
+
 def failures(causes=(), rankings=RANKINGS):
     folder = SimpleNamespace(
         test={"judged": QUERIES}, documents=DOCUMENTS, measures=measures_of()

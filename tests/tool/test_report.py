@@ -29,22 +29,22 @@ def measured_of(judgements=({"a": 1},), **n_first):
     return decision.measured_of(queries, rankings, Measure())
 
 
-def tag_of(template, **values):
-    page = report.render(template, decision=decision, **values)
-    return BeautifulSoup(page, "html.parser")
+def tag_of(path, **values):
+    report._write(path, "report.html.j2", **values)
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 
-def test_names_and_texts_of_people_are_shown_as_text():
+def test_names_and_texts_of_people_are_shown_as_text(tmp_path):
     table = pd.DataFrame({TEXT: [TEXT, TEXT]}, index=[TEXT, "other"])
     sections = [report.section(TEXT, TEXT, table, code=TEXT)]
-    shown = tag_of("report.html.j2", sections=sections, top=None)
+    shown = tag_of(tmp_path / "page", sections=sections, top=None)
     assert not shown("script")
     tags = [string.parent.name for string in shown(string=TEXT)]
     assert tags == ["h2", "p", "th", "th", "td", "td", "pre"]
 
 
 @pytest.mark.parametrize(("new", "says"), [(40, "27 more"), (8, "27 fewer")])
-def test_the_decision_says_what_it_means_for_the_first_result(new, says):
+def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_path):
     """24 of 60 by the incumbent."""
     measured, pair = measured_of(**{TEXT: new, "old": 24}), (TEXT, "old")
     first = pairs.first_relevant(measured, pair)
@@ -53,12 +53,13 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says):
     top = {
         "evaluated": SimpleNamespace(verdict=verdict, says="", changes="", figures=1),
         "measured": measured,
+        "level": decision.LEVEL,
         "gains": report.with_counts(verdict.table, "old", measured),
         "first": first,
         "pair": pair,
         "of_pair": "",
     }
-    shown = tag_of("report.html.j2", sections=[], top=top)
+    shown = tag_of(tmp_path / "page", sections=[], top=top)
     assert not shown("script")
     assert f"about {says} have a relevant document first" in shown.b.text
     counts = f"{max(new - 24, 0)} queries better, {max(24 - new, 0)} worse."
