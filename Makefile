@@ -41,12 +41,12 @@ run: $(INSTALLED)               ## execute the five lessons into results/, and p
 run-more: $(INSTALLED)          ## execute the notebooks for the curious into results/
 	@$(BIN)/python scripts/run.py notebooks/more/*.ipynb
 
-check-code: .venv/tested        ## ruff and the quick tests, in about a minute
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+check-code: .venv/tested        ## ruff, djlint and the quick tests, in about a minute
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests $(SLOW:%=--ignore=tests/test_%.py)
 
-test: .venv/tested              ## ruff, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+test: .venv/tested              ## ruff, djlint, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 
 check:                          ## what this machine has for the course, and what to do about what it lacks
