@@ -5,11 +5,13 @@ here. So the library writes `from evaluate_retrieval import utils`: `import util
 be a file of the user's where one comes first on the path."""
 
 import sys
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-HERE = Path(__file__).parent
 __version__ = "1.3"
+__all__ = ["calls", "compare", "evaluate", "gate", "judge", "labels", "power"]
+HERE = Path(__file__).parent
 
 
 def _utils():
@@ -27,6 +29,8 @@ def _utils():
 
 def __getattr__(name):
     """What is loaded when it is asked for: `import evaluate_retrieval` is quick."""
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.api"), name)
     if name == "utils" and not (HERE / "utils.py").exists():
         return _utils()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,12 +16,11 @@ from unittest import mock
 import pandas as pd
 
 from course import our_data, plots
-from evaluate_retrieval import __main__
+from evaluate_retrieval import line as command_line
 from evaluate_retrieval.reading.files import read_csv, write_table
 from evaluate_retrieval.reading.folder import DOCUMENTS, JUDGED
 from evaluate_retrieval.searching import embedding
 from evaluate_retrieval.words.constants import METRICS
-from evaluate_retrieval.words.text import printable
 
 OURS = our_data.FOLDER
 OPTIONS = {  # of the command, by settings of the environment
@@ -115,17 +114,15 @@ def run(line, since="", lines=None):
     since: how the first of the lines begins that are shown. lines: how many at most, of
     what the command prints on the way. An error is raised."""
     words = shlex.split(line)[1:]
-    if words[0] not in __main__.COMMANDS:
-        words.insert(0, "evaluate")
     heard = io.StringIO()
     with (
         contextlib.chdir(desk()),
         alone() if is_example() else contextlib.nullcontext(),
         contextlib.redirect_stdout(heard),
-        __main__.logs_shown(as_json=False),
+        command_line.logs_shown(),
     ):
-        result = __main__.result_of(words)
-        files = [str(__main__.nearby(path)) for path in result.get("files", ())]
+        result = command_line.result_of(words)
+        last = [] if "error" in result else command_line.lines_of(result)
     shown = heard.getvalue().splitlines()
     start = next((n for n, text in enumerate(shown) if text.startswith(since)), 0)
     cut = shown[start:][:lines]
@@ -134,7 +131,7 @@ def run(line, since="", lines=None):
     print("".join(f"{text}\n" for text in cut), end="")
     if "error" in result:
         raise RuntimeError(result["error"])
-    print(printable(result["says"]), *files, sep="\n")
+    print(*last, sep="\n")
     print(f"[exit code {result['code']}]")
     return result
 

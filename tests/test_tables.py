@@ -9,7 +9,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from evaluate_retrieval import __main__
+from evaluate_retrieval.line import main
 from evaluate_retrieval.reading.places import ROOT
 
 PAGE = (ROOT / "docs/reference/tables.md").read_text("utf-8")
@@ -151,7 +151,7 @@ def written(tmp_path_factory):
         out = root / f"{command}-{name}"
         with redirect_stdout(StringIO()) as said:
             line = [command, str(made[name]), *words, "--json"]
-            code = __main__.main([*line, "--out", str(out)])
+            code = main([*line, "--out", str(out)])
         assert code < 3, said.getvalue()
         results.append(out)
         shown.append(json.loads(said.getvalue()))
@@ -168,11 +168,11 @@ def written(tmp_path_factory):
         for name in ("plain", "full"):
             patched.setattr("builtins.input", iter(["2", "q"]).__next__)
             listed = ["--out", str(root / f"evaluate-{name}"), "--name", "ann"]
-            assert __main__.main(["judge", str(made[name]), *listed]) == 0
+            assert main(["judge", str(made[name]), *listed]) == 0
     run("labels", "full", "--write")  # now some were drawn
     results.append(root / "failed")
     line = ["evaluate", str(made["plain"]), "--incumbent", "no such search"]
-    assert __main__.main([*line, "--out", str(results[-1])]) == 3
+    assert main([*line, "--out", str(results[-1])]) == 3
     return [*made.values()], results, shown
 
 

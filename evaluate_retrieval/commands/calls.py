@@ -7,6 +7,7 @@ import logging
 import pandas as pd
 
 from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import calls, comparing, intervals, pairs
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import write_table
@@ -19,19 +20,21 @@ COLUMNS += ["calls", "results", "tokens", "milliseconds"]
 BY = ["all found", "found"]  # what differences are told of
 MOST = 10  # questions that the page shows
 CHARACTERS = 4  # of a token, about
+HELP = "agents that search several times: what each call adds"
+OPTIONS = SearchOptions
 log = logging.getLogger(__name__)
 
 
 # --- The work ----------------------------------------------------------------
 
 
-def compare(options):
+def carry_out(options: SearchOptions) -> dict:
     """Compare the agents of a folder, and write calls.csv and calls.html: a dict.
 
-    options: see `run`. Searches of your own are agents, too. The others are
-    compared with the incumbent, or with the first. ValueError without an agent,
-    and for a folder without judgements."""
-    with manifest.recorded_run(options, {}):
+    Searches of your own are agents, too. The others are compared with the incumbent,
+    or with the first. ValueError without an agent, and for a folder without
+    judgements."""
+    with run.at_work(options) as options, manifest.recorded_run(options, {}):
         folder = run.read_aloud(options)
         if "judged" not in folder.test:
             problem = "no judged queries, so nothing to score"

@@ -1,8 +1,9 @@
-"""Judge pairs in the terminal: each grade is on disk at once."""
+"""`judge`: judge pairs in the terminal. Each grade is on disk at once."""
 
 import logging
 import os
 import sys
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from filelock import FileLock
 
 from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.commands.options import SearchOptions, is_name, option
 from evaluate_retrieval.judging import grading, labels, next_pairs
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
@@ -22,22 +24,38 @@ from evaluate_retrieval.words.text import plain
 
 LIST = "judge-next.csv"  # of the last run
 FOUND = "queries.csv"
+HELP = "judge pairs in the terminal"
 log = logging.getLogger(__name__)
 
 
-def judge_folder(options):
-    """Ask for the grades of pairs in the terminal: a dict. options: see `run`.
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(SearchOptions):
+    """name: becomes part of a file's name."""
 
-    ValueError where the documents are a file."""
-    if not options.source.is_dir():
-        problem = "no folder; judgements go beside the documents"
-        raise ValueError(f"{options.source}: {problem}")
-    with manifest.locked(options.out):
+    name: str = option(
+        "who judges",
+        "me",
+        is_fine=is_name,
+        problem="a name has letters, digits, -, _ and . only",
+    )
+
+
+OPTIONS = JudgeOptions
+
+
+def carry_out(options: JudgeOptions) -> dict:
+    """Ask for the grades of pairs in the terminal: a dict.
+
+    The lock is for the time before: several people may judge at once. ValueError
+    where the documents are a file."""
+    with run.at_work(options) as options:
+        if not options.source.is_dir():
+            problem = "no folder; judgements go beside the documents"
+            raise ValueError(f"{options.source}: {problem}")
         folder = run.read_aloud(options)
         keep_judgements(folder)
         with run.own_of(folder, options) as own:
-            only_own = are_alone(False, own, options.only_own)
-            pairs = pairs_to_judge(folder, own, options.out, only_own)
+            pairs = pairs_to_judge(folder, own, options)
         for problem in filter(None, map(failures_of, own, own.values())):
             log.warning(problem)
         leaders = leading(folder, options.out)
@@ -45,12 +63,13 @@ def judge_folder(options):
     return {"says": says, "code": NOT_WORSE}
 
 
-def pairs_to_judge(folder, own, results, only_own=False):
+def pairs_to_judge(folder, own, options):
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE.
 
-    results: where the last run wrote its list. Without one of this folder it
-    is a pool of the folder's queries, see `next_pairs.to_pool`. Pairs of documents
-    and queries that are gone are left out, and the log counts them."""
+    They are those of the list that the last run has written into options.out. Without
+    one of this folder they are a pool of its queries, see `next_pairs.to_pool`. Pairs
+    of documents and queries that are gone are left out, and the log counts them."""
+    results = options.out
     path = results / LIST
     pairs = pd.DataFrame()
     if path.exists() and read_text(path).count("\n") > 1:
@@ -60,7 +79,8 @@ def pairs_to_judge(folder, own, results, only_own=False):
             text = "%s was not written by the last run on %s: a new list is made"
             log.info(text, path, folder.source)
     if pairs.empty:
-        pairs = next_pairs.to_pool(folder, own, only_own)
+        only_own = are_alone(False, own, options.only_own)
+        pairs = next_pairs.to_pool(folder, own, only_own, options.model)
     ids = [document["id"] for document in folder.documents]
     queries = queries_of(folder.judgements, folder.log).drop_duplicates("query_id")
     is_there = pairs["document"].isin(ids) & asked(pairs).isin(asked(queries))

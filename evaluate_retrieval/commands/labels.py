@@ -1,19 +1,40 @@
 """`labels`: which judgements outlive an edit of the documents?"""
 
 import logging
+from dataclasses import dataclass
+from typing import Any
 
-from evaluate_retrieval.commands import manifest
+from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.commands.options import FILLED, Options, option
 from evaluate_retrieval.judging import labels
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.words.constants import NOT_WORSE
 
+HELP = "which judgements outlive an edit of the documents?"
 log = logging.getLogger(__name__)
 
 
-def follow(options):
-    """Say what became of each judgement: a dict. options: see `run`.
+@dataclass(frozen=True, kw_only=True)
+class LabelOptions(Options):
+    """old: `--from` on the command line, which is no name in Python."""
+
+    old: Any = option("the folder as it was", flag="--from", metavar="OLD", **FILLED)
+    write: bool = option("write what is safe, and what has to be judged", False)
+    offsets: bool = option("chunks: their ids end in offsets, as in d1_0-1374", False)
+
+
+OPTIONS = LabelOptions
+
+
+def carry_out(options: LabelOptions) -> dict:
+    """Say what became of each judgement: a dict.
 
     With options.write what is safe is carried over."""
+    with run.at_work(options) as options:
+        return _followed(options)
+
+
+def _followed(options: LabelOptions) -> dict:
     data = old = read(options.source, options.language, with_gone=True)
     if options.old:
         old = read(options.old, options.language, with_gone=True)

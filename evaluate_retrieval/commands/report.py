@@ -97,7 +97,7 @@ def page(evaluated, run_id, path):
             "pair": pair,
             "of_pair": pairs.sentence(evaluated.figures, pair),
         }
-    _write(path, "report.html.j2", sections=sections, top=top)
+    _write(path, "report.html.j2", decision.MARGIN, sections=sections, top=top)
 
 
 def with_counts(table, base, measured):
@@ -114,12 +114,14 @@ def advice_page(evaluated, run_id, path):
     """Write the report on a folder without queries: what to do next."""
     sections = [section("Next steps", evaluated.says)]
     sections += of_folder(evaluated.folder, (), run_id)
-    _write(path, "report.html.j2", sections=sections, top=None)
+    _write(path, "report.html.j2", decision.MARGIN, sections=sections, top=None)
 
 
-def _write(path, template, **values):
-    """Write a page. values: what the template shows, beside the limits of pictures."""
-    text = render(template, weak=decision.WEAK, margin=decision.MARGIN, **values)
+def _write(path, template, margin, **values):
+    """Write a page. values: what the template shows, beside the limits of pictures.
+
+    margin: what a search may lose, which pictures shade."""
+    text = render(template, weak=decision.WEAK, margin=margin, **values)
     path.write_text(text, encoding="utf-8")
 
 
@@ -240,8 +242,7 @@ def of_folder(folder, models, run_id):
 
 def made_with(folder, models, run_id):
     """When and from what the report was made, as sentences. models: see `of_folder`."""
-    default = embedding.vector_settings()["model"] or embedding.NAME
-    vectors = ", ".join(dict.fromkeys(name or default for name in models))
+    vectors = ", ".join(dict.fromkeys(map(embedding.model_name, models)))
     return (
         f"{date.today()}, run {run_id}, from {folder.source}. "
         f"{f'Vectors by {vectors}. ' if vectors else ''}"
@@ -274,11 +275,12 @@ def recipe(name, candidates, folder):
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(folder, results, pair, failed, figures, path):
+def pair_page(folder, results, pair, failed, figures, path, margin=decision.MARGIN):
     """Write why one search beats another: see `pairs`.
 
     results: `steps.Results`. pair: two names. failed: a table of failures, see
-    `pairs.failures`. figures: see `pairs.summary`; they say which queries."""
+    `pairs.failures`. figures: see `pairs.summary`; they say which queries.
+    margin: what it may lose, which pictures shade."""
     kind = figures["kind"]
     queries = folder.test[kind]
     measured = results.measured[kind]
@@ -290,6 +292,7 @@ def pair_page(folder, results, pair, failed, figures, path):
     _write(
         path,
         "pair.html.j2",
+        margin,
         pair=pair,
         says=pairs.sentence(figures, pair),
         figures=figures,

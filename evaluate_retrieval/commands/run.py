@@ -1,44 +1,65 @@
-"""A run of the command on a folder: evaluate all searches, or compare two.
+"""A run of the command on a folder, as far as several commands go the same way.
 
-options: those of the command line, see `__main__.parser`, by their names. source
-is the path of the documents, and out that of the folder of results."""
+options: see `options.SearchOptions`."""
 
 import logging
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, pairs, tuning
+from evaluate_retrieval.measuring import decision, intervals, pairs
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
-    outcomes_as_json,
-    outcomes_of,
     read_baseline,
     since_last,
-    summary_lines,
     write_baseline,
-    write_summary,
 )
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
-from evaluate_retrieval.reading.folder import FAILURES, read, written_causes
+from evaluate_retrieval.reading.folder import FAILURES, located, read, written_causes
 from evaluate_retrieval.searching import built_in, embedding
-from evaluate_retrieval.searching.own import (
-    Searching,
-    are_alone,
-    of_queries,
-    own_searches,
-)
-from evaluate_retrieval.words.constants import UNDECIDED
+from evaluate_retrieval.searching.own import Searching, are_alone, own_searches
 from evaluate_retrieval.words.templates import line_of
 
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def at_work(options):
+    """The options with whole paths, while no other run writes into the results.
+
+    source is then the path of the documents, and out that of the results, which is
+    made. FileNotFoundError for what is not there; ValueError where the results would
+    lie among the documents, or in a folder that is not ours."""
+    options = with_paths(options)
+    with manifest.locked(options.out):
+        yield options
+
+
+def with_paths(options):
+    """The options with whole paths, and the folder of results: see `at_work`."""
+    if options.folder is None:
+        raise ValueError("no documents: name a folder or a file")
+    model = getattr(options, "model", None)
+    if model and not embedding.model_folder(model).is_dir():
+        raise ValueError(f"--model {model}: no such folder")
+    searches = getattr(options, "searches", None)
+    if isinstance(searches, str | Path):
+        options = replace(options, searches=located(searches))
+    source = located(options.folder)
+    out = Path(options.out).absolute()
+    if out.resolve() == source:
+        raise ValueError(f"--out {out}: that is the folder of the documents")
+    manifest.check_ours(out)
+    out.mkdir(parents=True, exist_ok=True)
+    return replace(options, source=source, out=out)
 
 
 @dataclass(frozen=True)
@@ -63,36 +84,7 @@ class Evaluated:
     changes: list = field(default_factory=list)
 
 
-def evaluate(options):
-    """Evaluate a folder, decide, and write the files: a dict for --json."""
-    evaluated, _ = _recorded(options, options.incumbent, {})
-    verdict = evaluated.verdict
-    results = evaluated.results
-    result = {"says": evaluated.says, "files": evaluated.files}
-    if verdict is None:
-        return {**result, "code": UNDECIDED}
-    kind = evaluated.folder.decides
-    table = verdict.table.round(6).rename_axis("search").reset_index()
-    return {
-        "verdict": verdict.verdict,
-        "search": verdict.name,
-        "incumbent": verdict.incumbent,
-        "decides": kind,
-        "metric": str(evaluated.folder.measures[kind]),
-        "candidates": table.to_dict("records"),
-        "chosen": results.chosen,
-        "leaderboard": {
-            name: board.round(6).reset_index().to_dict("records")
-            for name, board in results.boards.items()
-        },
-        "pair": evaluated.pair,
-        "changes": evaluated.changes,
-        **result,
-        "code": decision.code(verdict),
-    }
-
-
-def _recorded(options, name, baseline):
+def recorded(options, name, baseline):
     """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
 
     name, baseline: see `searches_to_keep`. Nothing is kept without queries."""
@@ -102,7 +94,7 @@ def _recorded(options, name, baseline):
     if manifest.has_written(options.out, BASELINE, options.source):
         with suppress(ValueError):  # of a former version
             last = read_baseline(path)
-    with manifest.recorded_run(options, models()) as run_id:
+    with manifest.recorded_run(options, models(options)) as run_id:
         evaluated = _evaluated(options, run_id, last)
         if evaluated.verdict:
             kept = kept_of(evaluated, searches_to_keep(evaluated, name, baseline))
@@ -125,7 +117,7 @@ def _evaluated(options, run_id, last):
         report.advice_page(evaluated, run_id, page)
         return evaluated
     written_causes(out, options.source)  # one that cannot be read stops here
-    folder, candidates = _candidates(folder, options)
+    folder, candidates = candidates_of(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
     verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
@@ -142,7 +134,7 @@ def _evaluated(options, run_id, last):
         verdict,
         pair,
         pairs.summary(measured, pair) if pair[0] != pair[1] else None,
-        _failures(folder, kind, results, out),
+        failures(folder, kind, results, out),
         judge_next,
     )
     ranked_again = {
@@ -161,7 +153,7 @@ def _evaluated(options, run_id, last):
     return evaluated
 
 
-def _failures(folder, kind, results, out):
+def failures(folder, kind, results, out):
     """See `pairs.failures`, with the causes that a person wrote.
 
     Those beside the documents count before those in out, of an earlier run."""
@@ -169,9 +161,9 @@ def _failures(folder, kind, results, out):
     return pairs.failures(folder, kind, results.rankings[kind], causes)
 
 
-def models():
+def models(options):
     """The models that a run may ask, for its manifest: a dict of names."""
-    return {"vectors": embedding.vector_settings()["model"] or embedding.NAME}
+    return {"vectors": embedding.model_name(options.model)}
 
 
 def read_aloud(options):
@@ -193,17 +185,19 @@ def read_aloud(options):
 def own_of(folder, options):
     """Your own searches, while the context lasts, see `own.own_searches`."""
     queries = [*folder.development.values(), *folder.test.values()]
+    is_file = isinstance(options.searches, Path)
     searching = Searching(
-        options.searches,
-        dict(options.search),
-        options.python,
-        options.timeout,
-        options.jobs,
+        file=options.searches if is_file else None,
+        commands=options.search,
+        functions={} if is_file else options.searches or {},
+        python=options.python,
+        timeout=options.timeout,
+        jobs=options.jobs,
     )
     return own_searches(folder, queries, searching)
 
 
-def _candidates(folder, options, names=(), kind=None):
+def candidates_of(folder, options, names=(), kind=None):
     """The folder and its searches, `steps.Candidates`.
 
     names: of searches, if no others are needed: then ours are built only where
@@ -228,7 +222,9 @@ def _candidates(folder, options, names=(), kind=None):
         if kind:
             tables = [folder.test[kind]]
         own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
-    candidates = steps.candidates(folder, own, only_own, options.no_tuning)
+    candidates = steps.candidates(
+        folder, own, only_own, options.no_tuning, options.model
+    )
     return folder, replace(candidates, failed=failed)
 
 
@@ -255,29 +251,6 @@ def _write_results(evaluated, out):
         )
         evaluated.files.append(page)
     evaluated.files.extend(out / name for name in ("leaderboard.csv", *tables))
-
-
-# --- The gate ----------------------------------------------------------------
-
-
-def hold_against_baseline(options):
-    """Evaluate a folder, and hold a search against that of an earlier run: a dict."""
-    baseline = read_baseline(options.baseline)
-    if options.baseline.resolve().parent == options.out.resolve():
-        raise ValueError(f"{options.baseline}: this run writes there; name a copy")
-    name = options.candidate or options.incumbent
-    evaluated, kept = _recorded(options, name, baseline)
-    if not kept:
-        raise ValueError(f"{options.source}: there are no queries that can decide")
-    choices = options.margin, options.anytime, options.allow_deleted
-    outcomes = outcomes_of(baseline, kept, *choices)
-    for outcome in outcomes:
-        outcome.sentences.extend(evaluated.candidates.failed.values())
-    for line in summary_lines(outcomes):
-        log.info(line)
-    if options.summary:
-        write_summary(outcomes, options.summary)
-    return outcomes_as_json(outcomes)
 
 
 def searches_to_keep(evaluated, name, baseline):
@@ -324,45 +297,3 @@ def kept_of(evaluated, searches):
             evaluated.folder.hashes,
         )
     return kept
-
-
-# --- Two searches ------------------------------------------------------------
-
-
-def compare_two(options):
-    """Measure two searches, and write their page into the folder of results: a dict.
-
-    options: a and b, names with or without "own: "; kind, of the queries, else
-    that which decides. The dict has pair, kind, the figures of `pairs.summary`,
-    says, files and code: 0 if the first is shown to be no worse than the margin, 1
-    if it is worse by more, 2 if neither is shown, or there are fewer than
-    tuning.FEW queries. ValueError for a search or queries that are not
-    there."""
-    folder = read_aloud(options)
-    names = (options.a, options.b)
-    kind = options.kind or folder.decides
-    if kind not in folder.test:
-        there = ", ".join(folder.test) or "no queries that can decide"
-        raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    folder, candidates = _candidates(folder, options, names, kind)
-    pair = tuple(decision.named(name, candidates.searches) for name in names)
-    if pair[0] == pair[1]:
-        raise ValueError(f"both searches are {pair[0]!r}")
-    two = {name: candidates.searches[name] for name in pair}
-    able = of_queries(two, folder.test[kind])
-    for name in pair:
-        if name not in able:
-            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
-    candidates = replace(candidates, searches=two)
-    results = steps.measure(folder, candidates, {kind: pair[0]})
-    figures = pairs.summary(results.measured[kind], pair)
-    failed = _failures(folder, kind, results, options.out)
-    path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
-    report.pair_page(folder, results, pair, failed, figures, path)
-    says = [pairs.sentence(figures, pair), *candidates.failed.values()]
-    code, _ = pairs.exit_code(figures, options.margin)
-    if figures["queries"] < tuning.FEW:
-        code = UNDECIDED
-        says.append(f"Fewer than {tuning.FEW} queries decide nothing.")
-    result = {"says": " ".join(says), "files": [path], "code": code}
-    return {"pair": pair, **figures, **result}

@@ -59,14 +59,15 @@ class Results:
     gains: dict
 
 
-def candidates(folder, own, only_own=False, no_tuning=False):
+def candidates(folder, own, only_own=False, no_tuning=False, model=None):
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
     own: a dict of name: search. no_tuning: without those whose settings are
-    tuned. A query that reports is ranked with what is best on the other folds."""
+    tuned. model: of the vectors, None for ours. A query that reports is ranked with
+    what is best on the other folds."""
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
-    vectors = built_in.embedded(folder.documents)
+    vectors = built_in.embedded(folder.documents, model)
     kind = folder.decides
     grids = {}
     if not no_tuning:

@@ -57,13 +57,13 @@ def judge_next(rankings, queries, k=10):
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
-def to_pool(folder, own, only_own=False, n_each=20):
+def to_pool(folder, own, only_own=False, model=None, n_each=20):
     """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
 
     A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
     with the first ten of each search: your own, and unless only_own ours by text,
     and by vectors if their packages are there. A question that was judged keeps
-    its id.
+    its id. model: of the vectors, see `built_in.embedded`.
     ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
@@ -77,7 +77,7 @@ def to_pool(folder, own, only_own=False, n_each=20):
     sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
     searches = own
     if not only_own:
-        vectors = built_in.embedded(documents)
+        vectors = built_in.embedded(documents, model)
         build = built_in.builder(documents, vectors, folder.language)
         ours = {name: build({"vectors": 1, "embedded": name}) for name in vectors}
         searches = {"text": build({"text": 1})} | ours | own

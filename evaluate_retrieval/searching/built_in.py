@@ -108,12 +108,15 @@ def chunks_of(document):
     ]
 
 
-def embedded(documents):
-    """`Vectors` by name: of the default model, and of each model that is here.
+def embedded(documents, model=None):
+    """`Vectors` by name: of a model, and of each other one that is here.
+
+    model: a folder or a name; None for EMBEDDING_MODEL, or else ours.
 
     Where more than a tenth of the texts is long, also of chunks, see
     `chunks_of`. {} where their package is missing, or there are too many texts."""
-    if len(documents) > LARGE and not embedding.vector_settings()["model"]:
+    asked_for = model or embedding.vector_settings()["model"]
+    if len(documents) > LARGE and not asked_for:
         log.info(
             "over %s documents nothing is embedded; --model asks for it, but %s texts "
             "take long: better embed them in an engine, and name it with --searches",
@@ -128,26 +131,29 @@ def embedded(documents):
         )
         return {}
     models = embedding.fetched_models()
-    names = {"vectors": None, **{f"vectors: {name}": name for name in models}}
+    names = {"vectors": model, **{f"vectors: {name}": name for name in models}}
     texts = [corpus.heading_and_text(document) for document in documents]
     vectors = {}
-    for name, model in names.items():
-        values = embedding.embed(texts, model)
-        vectors[name] = Vectors(scoring.vector_scores(values, documents, model), model)
+    for name, its_model in names.items():
+        values = embedding.embed(texts, its_model)
+        scores = scoring.vector_scores(values, documents, its_model)
+        vectors[name] = Vectors(scores, its_model)
     if sentence := about_chunks(documents):
         log.info(sentence)
         if n_chunks(documents) <= MOST_CHUNKS:
-            vectors["vectors: chunks"] = Vectors(chunk_scores(documents))
+            vectors["vectors: chunks"] = Vectors(chunk_scores(documents, model), model)
     return vectors
 
 
-def chunk_scores(documents):
-    """The score function of documents that score as their best chunk."""
+def chunk_scores(documents, model=None):
+    """The score function of documents that score as their best chunk.
+
+    model: see `embedded`."""
     chunks = [*map(chunks_of, documents)]
     rows = np.repeat(np.arange(len(documents)), [*map(len, chunks)])
     parts = [*itertools.chain(*chunks)]
-    values = embedding.embed(map(corpus.heading_and_text, parts))
-    scores_of_chunks = scoring.vector_scores(values, parts)
+    values = embedding.embed(map(corpus.heading_and_text, parts), model)
+    scores_of_chunks = scoring.vector_scores(values, parts, model)
 
     def scores(queries):
         for places, columns, block in scores_of_chunks(queries):

@@ -144,6 +144,11 @@ def _runs_onnx():
     return bool(find_spec("onnxruntime") and find_spec("tokenizers"))
 
 
+def model_name(name=None):
+    """How a model is called in reports: a folder or a name; without one see `embed`."""
+    return str(name or vector_settings()["model"] or NAME)
+
+
 def model_folder(name=None):
     """The folder of a model, or its name on the hub; see `embedding_model`."""
     name = str(name or vector_settings()["model"] or default_model())

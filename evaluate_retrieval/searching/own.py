@@ -34,12 +34,14 @@ class Searching:
 
     file: the whole path of a Python file with SEARCHES, or of a .toml file with a
     command or an address for each name. commands: the same, a dict of name: text.
+    functions: a dict of name: function, which this process calls.
     python: the program that runs a Python file; None for ours. timeout: seconds that
     a try of a query may take. jobs: so many processes of each program share the
     queries."""
 
     file: Path | None = None
     commands: dict = field(default_factory=dict)
+    functions: dict = field(default_factory=dict)
     python: str | None = None
     timeout: float = 30.0
     jobs: int = 1
@@ -275,6 +277,10 @@ def _programs(searching, loop):
             raise ValueError(f"{path}: {error}") from error
         for name in hello["searches"]:
             yield name, processes
+    for name, function in searching.functions.items():
+        search = serve.of_query(name, function)
+        asked = [process.Function(search, searching.timeout)] * searching.jobs
+        yield name, asked
     for commands, folder in sources:
         for name, text in commands.items():
             is_address = text.startswith(("http://", "https://"))

@@ -77,6 +77,47 @@ class Loop:
             await process.end()
 
 
+# --- A function ---------------------------------------------------------------
+
+
+class Function:
+    """A Python function of this process, which is asked as a `Process` is.
+
+    It runs in a thread. One that takes too long cannot be killed: its query fails, and
+    the thread ends with the process. function: of a query, see `serve.of_query`."""
+
+    def __init__(self, function, timeout):
+        self.function = function
+        self.timeout = timeout
+
+    def _answered(self, message):
+        """The answer as a program would write it, and read again: a dict."""
+        query = {name: message[name] for name in message if name != serve.SEARCH}
+        loop = asyncio.new_event_loop()
+        try:
+            return serve.answer_by(self.function, query, loop)
+        finally:
+            loop.close()
+
+    async def answer(self, message):
+        """The `Answer` to a message, which is a dict."""
+        started = time.perf_counter()
+        for _ in range(TRIES):
+            try:
+                async with asyncio.timeout(self.timeout):
+                    line = await asyncio.to_thread(self._answered, message)
+                return answer_in(line, 1000 * (time.perf_counter() - started))
+            except TimeoutError:
+                problem = TimeoutError(f"no answer in {self.timeout:g} s")
+                break
+            except serve.FormError as error:
+                problem = error
+                break
+            except serve.SearchError as error:
+                problem = error
+        return Answer([], problem, 1000 * (time.perf_counter() - started))
+
+
 # --- A process ---------------------------------------------------------------
 
 
@@ -137,11 +178,7 @@ class Process:
             started = time.perf_counter()
             try:
                 line, took = await self._ask(message)
-                took = 1000 * (seconds + took)
-                answer = serve.answer_of(line)
-                several = answer.get("calls", [])
-                ids = call_files.joined([call["ids"] for call in several])
-                return Answer(answer.get("ids", ids), None, took, several)
+                return answer_in(line, 1000 * (seconds + took))
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started
@@ -241,6 +278,15 @@ class Process:
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), 1)
         process._transport.close()  # what has left the group may hold the pipes
+
+
+def answer_in(line, milliseconds):
+    """The `Answer` in a line of a search. FormError or SearchError where there is
+    none."""
+    answer = serve.answer_of(line)
+    several = answer.get("calls", [])
+    ids = call_files.joined([call["ids"] for call in several])
+    return Answer(answer.get("ids", ids), None, milliseconds, several)
 
 
 async def answers_of(processes, messages, tell):

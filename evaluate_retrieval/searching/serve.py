@@ -81,16 +81,20 @@ def answers_of(target, lines):
     for line in lines:
         query = json.loads(line)
         search = searches.get(query.pop(SEARCH), partial(fetched, target))
-        try:
-            results = search(query)
-            if inspect.iscoroutine(results):
-                results = loop.run_until_complete(results)
-            answer = answer_of(results)
-        except FormError as error:
-            answer = {"error": str(error), "is form": True}
-        except Exception as error:
-            answer = {"error": in_a_line(error)}
-        yield answer
+        yield answer_by(search, query, loop)
+
+
+def answer_by(search, query, loop):
+    """What a search answers to a query, or its error: a dict. loop: for coroutines."""
+    try:
+        results = search(query)
+        if inspect.iscoroutine(results):
+            results = loop.run_until_complete(results)
+        return answer_of(results)
+    except FormError as error:
+        return {"error": str(error), "is form": True}
+    except Exception as error:
+        return {"error": in_a_line(error)}
 
 
 def fetched(address, query):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate_retrieval import __main__
+from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import calls
 from evaluate_retrieval.searching import call_files, serve
 
@@ -114,7 +114,7 @@ def test_the_command_compares_agents_and_shows_their_calls(folder, tmp_path, cap
     (folder / "calls" / "once.jsonl").write_text(lines_of(*once))
     (tmp_path / "agents.py").write_text(AGENT)
     line = ["calls", str(folder), "--out", str(tmp_path / "out"), "--json"]
-    code = __main__.main([*line, "--searches", str(tmp_path / "agents.py")])
+    code = main([*line, "--searches", str(tmp_path / "agents.py")])
     told = capsys.readouterr()
     result = json.loads(told.out)
     assert code == 0, told.err
@@ -143,7 +143,7 @@ def test_a_query_counts_as_its_weight_says(folder, tmp_path, capsys):
     for name, query, ids in [("first", "q1", "ab"), ("second", "q2", "cd")]:
         call = {"query_id": query, "ids": [*ids]}
         (folder / "calls" / f"{name}.jsonl").write_text(lines_of(call))
-    __main__.main(["calls", str(folder), "--out", str(tmp_path / "out"), "--json"])
+    main(["calls", str(folder), "--out", str(tmp_path / "out"), "--json"])
     result = json.loads(capsys.readouterr().out)
     found = {row["agent"]: row["all found"] for row in result["board"]}
     assert found == pytest.approx({"first": 2 / 3, "second": 1 / 6}, abs=1e-6)
@@ -152,9 +152,7 @@ def test_a_query_counts_as_its_weight_says(folder, tmp_path, capsys):
 
 def test_one_agent_alone_is_compared_with_none(folder, tmp_path, capsys):
     (folder / "calls.jsonl").write_text(lines_of({"query_id": "q1", "ids": ["a"]}))
-    code = __main__.main(
-        ["calls", str(folder), "--out", str(tmp_path / "out"), "--json"]
-    )
+    code = main(["calls", str(folder), "--out", str(tmp_path / "out"), "--json"])
     assert (code, json.loads(capsys.readouterr().out)["differences"]) == (0, [])
 
 

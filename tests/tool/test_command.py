@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from evaluate_retrieval import __main__
+from evaluate_retrieval import line as command_line
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import labels
 from evaluate_retrieval.reading import corpus, files
@@ -73,7 +73,7 @@ def make(path, n=N):
 def run(line, places, *words):
     """Run a line of the command: its code. {name} in it is one of the places."""
     with mock.patch.dict(os.environ):
-        return __main__.main([*shlex.split(line.format(**places)), *words])
+        return command_line.main([*shlex.split(line.format(**places)), *words])
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_the_code_and_what_is_said(places, said_by, line, code, piece):
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
 def test_a_bug_and_an_interrupt_are_no_verdict(places, monkeypatch, capsys, error):
     failing = mock.Mock(side_effect=error("why"))
-    monkeypatch.setattr(__main__, "carry_out", failing)
+    monkeypatch.setattr(command_line, "carry_out", failing)
     assert run("{data} --json", places) == 3
     assert json.loads(capsys.readouterr().out)["code"] == 3
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course import our_data
-from evaluate_retrieval import __main__
 from evaluate_retrieval.commands import judge, manifest
 from evaluate_retrieval.judging import labels
+from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, folder
@@ -247,14 +247,14 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     )
     before = (faq / folder.JUDGED).read_bytes()
     words = ["labels", str(faq), "--out", str(out), *["--from", str(old)] * from_old]
-    assert __main__.main(["evaluate", str(faq), "--out", str(faq.with_name("no"))]) == 3
+    assert main(["evaluate", str(faq), "--out", str(faq.with_name("no"))]) == 3
     assert "evaluate-retrieval labels" in capsys.readouterr().err
-    assert __main__.main([*words, "--json"]) == 0
+    assert main([*words, "--json"]) == 0
     counts = json.loads(capsys.readouterr().out)["counts"]
     assert counts["moved"] == {"judgements": 6, "carried": 6, "to_judge": 0}
     assert counts["edited"] == {"judgements": 2, "carried": 0, "to_judge": 2}
     assert not (out / folder.JUDGED).exists()
-    assert __main__.main([*words, "--write"]) == 0
+    assert main([*words, "--write"]) == 0
     assert (faq / folder.JUDGED).read_bytes() == before
     for name in (folder.JUDGED, folder.TEXTS):
         shutil.copy(out / name, faq)
@@ -266,7 +266,7 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     }  # fmt: skip
     assert labels.remember(data) == []
     assert manifest.has_written(out, judge.LIST, data.source)
-    queue = judge.pairs_to_judge(data, {}, out)
+    queue = judge.pairs_to_judge(data, {}, judge.JudgeOptions(out=out))
     assert queue[labels.PAIR].to_numpy().tolist() == [["q1", "mail"], ["q2", "mail"]]
 
 

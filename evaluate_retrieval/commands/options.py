@@ -1,0 +1,210 @@
+"""What a command may be asked: a dataclass of options, and a parser made from it.
+
+The same options serve the command line and Python, with the same defaults and checks.
+Only the standard library is imported here: `--version` and `--help` are quick."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from evaluate_retrieval.words.constants import MARGIN, METRICS
+
+DAY = 86_400  # seconds; no time-out is longer
+MOST_JOBS = 64
+
+
+def option(help: str, default: Any = None, **how: Any) -> Any:
+    """A field of options. help: what it is, for the command line.
+
+    how: `flag`, where it is not called as the field; `place`, True for one without a
+    flag; `convert`, of a text; `is_fine` and `problem`: what its value has to be; and
+    what argparse knows, such as metavar, choices, nargs, action."""
+    return field(default=default, metadata={"help": help, **how})
+
+
+def is_filled(value: Any) -> bool:
+    """Whether it is no blank text: such a one comes of an empty variable."""
+    return bool(str(value).strip())
+
+
+FILLED = {"is_fine": is_filled, "problem": "it is empty"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What each command is asked: what to read, and where its results go.
+
+    line: the words of the command line, or of the call. source: the whole path of the
+    documents, which `at_work` of the module run fills in. ValueError where a value is
+    none that the option may have."""
+
+    folder: Any = option("or a file, with the documents", place=True, **FILLED)
+    out: Any = option("of the results", "results", metavar="DIR", **FILLED)
+    language: str | None = option("of the stems, or none", **FILLED)
+    line: tuple[str, ...] = ()
+    source: Path = Path()
+
+    def __post_init__(self) -> None:
+        for each in shown(type(self)):
+            value = getattr(self, each.name)
+            is_fine = each.metadata.get("is_fine", lambda _: True)
+            choices = each.metadata.get("choices", [])
+            if value == each.default:
+                continue
+            if choices and value not in choices:
+                there = ", ".join(choices)
+                raise ValueError(f"{flag_of(each)} {value!r}: there is {there}")
+            if not is_fine(value):
+                raise ValueError(
+                    f"{flag_of(each)} {value!r}: {each.metadata['problem']}"
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(Options):
+    """Which searches run, and what is measured."""
+
+    searches: Any = option(
+        "a Python file with SEARCHES, a dict of functions; or a .toml file",
+        metavar="FILE",
+        **FILLED,
+    )
+    search: dict[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "help": "a program, or an address with {question}; may be given again",
+            "metavar": "NAME=COMMAND",
+            "action": "append",
+        },
+    )
+    python: str | None = option(
+        "that runs the Python file", metavar="PROGRAM", **FILLED
+    )
+    jobs: int = option(
+        "processes of each search",
+        1,
+        metavar="N",
+        convert=int,
+        is_fine=lambda n: 1 <= n <= MOST_JOBS,
+        problem=f"from 1 to {MOST_JOBS} processes",
+    )
+    only_own: bool = option("no searches of ours", False)
+    incumbent: str | None = option(
+        "the search that runs today", metavar="NAME", **FILLED
+    )
+    timeout: float = option(
+        "for a query",
+        30.0,
+        metavar="S",
+        convert=float,
+        is_fine=lambda seconds: 0 < seconds <= DAY,
+        problem="not above 0 s, and a day at most",
+    )
+    metric: str | None = option("which decides", choices=[*METRICS])
+    k: int | None = option("so many results count", metavar="N", convert=int)
+    no_tuning: bool = option("no settings are tuned", False)
+    model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
+
+
+def margin() -> Any:
+    """The option --margin, of the commands that know it."""
+    return option(
+        "of the metric",
+        MARGIN,
+        convert=float,
+        is_fine=lambda value: 0 <= value < 1,
+        problem="it has to be from 0 to below 1",
+    )
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be part of a file's name."""
+    return bool(re.fullmatch(r"[\w.-]+", text))
+
+
+# --- The command line --------------------------------------------------------
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are a ValueError."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.print_usage(sys.stderr)
+        raise ValueError(message)
+
+
+def shown(options: type[Options]) -> list:
+    """The fields of a dataclass of options that a command line has."""
+    return [each for each in fields(options) if "help" in each.metadata]
+
+
+def flag_of(each: Any) -> str:
+    """How the command line calls a field of options."""
+    name = each.name.replace("_", "-")
+    return (
+        name if each.metadata.get("place") else each.metadata.get("flag", f"--{name}")
+    )
+
+
+def checked(convert: Callable, is_fine: Callable, problem: str) -> Callable:
+    """The type of an argument: what convert makes of its text, where that is fine."""
+
+    def value_of(text: str) -> Any:
+        try:
+            value = convert(text)
+        except ValueError:
+            value = None
+        if value is None or not is_fine(value):
+            raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
+        return value
+
+    return value_of
+
+
+def named_command(text: str) -> tuple[str, str]:
+    """The name and the command of NAME=COMMAND."""
+    name, _, command = text.partition("=")
+    if not (name.strip() and command.strip()):
+        problem = "it has to be NAME=COMMAND, or NAME=URL"
+        raise argparse.ArgumentTypeError(f"{text!r}: {problem}")
+    return name.strip(), command.strip()
+
+
+def parser_of(command: str, help: str, options: type[Options]) -> Parser:
+    """The parser of a command. options: the dataclass of what it may be asked."""
+    program = f"evaluate-retrieval {command}"
+    parser = Parser(prog=program, description=help, allow_abbrev=False)
+    for each in shown(options):
+        how = dict(each.metadata)
+        convert = how.pop("convert", str)
+        is_fine = how.pop("is_fine", lambda _: True)
+        how.pop("flag", None)
+        is_place = how.pop("place", False)
+        problem = how.pop("problem", "")
+        if each.name == "search":
+            how["type"] = named_command
+        elif each.default is False:
+            how["action"] = "store_true"
+        elif "choices" not in how:
+            how["type"] = checked(convert, is_fine, problem)
+        if not is_place:
+            how |= {"dest": each.name, "default": each.default}
+            if each.name == "search":
+                how["default"] = []
+        parser.add_argument(flag_of(each), **how)
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    return parser
+
+
+def options_of(words: list[str], parser: Parser, options: type[Options]) -> Options:
+    """The options that the words of a command line give. ValueError says what is
+    wrong."""
+    given = vars(parser.parse_args(words))
+    given.pop("json")
+    if "search" in given:
+        given["search"] = dict(given["search"])
+    return options(**given)

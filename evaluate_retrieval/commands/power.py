@@ -1,0 +1,48 @@
+"""`power`: how many queries show which difference?"""
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from evaluate_retrieval.commands.options import FILLED, Options, option
+from evaluate_retrieval.measuring import decision, intervals
+from evaluate_retrieval.reading import folder
+from evaluate_retrieval.words.constants import NOT_WORSE
+
+HELP = "how many queries show which difference?"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerOptions(Options):
+    """Without a folder it is told of queries in general."""
+
+    folder: Any = option(
+        "or a file, with the documents", place=True, nargs="?", **FILLED
+    )
+
+
+OPTIONS = PowerOptions
+
+
+def carry_out(options: PowerOptions) -> dict:
+    """How many queries are needed, and what those of a folder can show: a dict."""
+    table = decision.power()
+    log.info("So many needs ship a search that gains this, four times in five:")
+    log.info(table.to_string())
+    result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
+    says = "Spreads are those of notebook 06."
+    if options.folder:
+        data = folder.read(options.folder, options.language)
+        for note in data.notes:
+            log.info(note)
+        says = f"{options.folder} has no queries that can decide. {says}"
+        if data.decides:
+            queries = data.test[data.decides]
+            n = intervals.groups_of(queries).nunique()
+            effect = intervals.design_effect(intervals.weights_of(queries))
+            sizes = decision.can_show(n / effect)
+            shown = ", ".join(f"{size:.3f} of {name}" for name, size in sizes.items())
+            says = f"The {n:,} needs of {options.folder} show {shown}."
+            result |= {"groups": n, "shown": sizes.to_dict()}
+    return result | {"says": says, "code": NOT_WORSE}

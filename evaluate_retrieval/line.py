@@ -1,0 +1,247 @@
+"""The command line: which command, what it is asked, what is shown, the exit code."""
+
+import ast
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from evaluate_retrieval import __version__
+from evaluate_retrieval.commands import options
+from evaluate_retrieval.words.constants import ERROR, TERMINATED
+from evaluate_retrieval.words.text import printable, without_secrets
+
+ABOUT = """The command `evaluate-retrieval`: is a search better, and is that sure?
+
+    evaluate-retrieval FOLDER --searches searches.py --incumbent NAME
+    evaluate-retrieval COMMAND --help
+    evaluate-retrieval --version
+
+FOLDER has documents and, if there are any, queries and their judgements; notebook 05
+and docs/reference/command.md say in which forms. Without a command it is `evaluate`.
+"""
+CODES = """
+Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot
+be read. Where SIGTERM ends it, 143."""
+# the usual way of a folder; a command that is not named here comes behind them
+ORDER = ["evaluate", "compare", "gate", "power", "judge", "calls", "labels"]
+PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
+WING = Path(options.__file__).parent
+SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
+log = logging.getLogger("evaluate_retrieval")
+
+
+# --- Commands ----------------------------------------------------------------
+
+
+def plug_ins() -> dict[str, Any]:
+    """Commands of other packages, by name: entry points of the group PLUG_INS."""
+    from importlib.metadata import entry_points  # looks at every package there is
+
+    return {each.name: each for each in entry_points(group=PLUG_INS)}
+
+
+def help_in(path: Path) -> str:
+    """What a module of the wing commands says that it does; "" for no command.
+
+    It is not loaded: `--help` need not wait for pandas."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HELP":
+            return ast.literal_eval(node.value)
+    return ""
+
+
+def own_commands() -> dict[str, str]:
+    """What each command of ours does, by name, those of ORDER first."""
+    there = {path.stem: help_in(path) for path in sorted(WING.glob("*.py"))}
+    names = [*ORDER, *(name for name in there if name not in ORDER)]
+    return {name: there[name] for name in names if there.get(name)}
+
+
+def is_command(words: list[str]) -> bool:
+    """Whether the first of the words is a command. A folder of that name is none."""
+    if not words or words[0].startswith("-"):
+        return False
+    return words[0] in own_commands() or (
+        not Path(words[0]).exists() and words[0] in plug_ins()
+    )
+
+
+def module_of(command: str) -> ModuleType:
+    """The module of a command, with HELP, OPTIONS and carry_out."""
+    if command.isidentifier() and (WING / f"{command}.py").exists():
+        return import_module(f"evaluate_retrieval.commands.{command}")
+    return plug_ins()[command].load()
+
+
+def about() -> str:
+    """The text of --help."""
+    more = {name: f"of {each.value}" for name, each in plug_ins().items()}
+    rows = [f"    {name:10} {text}" for name, text in (own_commands() | more).items()]
+    return "\n".join([ABOUT, "Commands:", "", *rows, CODES])
+
+
+def carry_out(command: str, asked: options.Options) -> dict:
+    """Do what a command is asked for: a dict of the result, with its code."""
+    return module_of(command).carry_out(asked)
+
+
+def asked_in(command: str, words: list[str]) -> options.Options:
+    """What the words behind a command ask for."""
+    module = module_of(command)
+    parser = options.parser_of(command, module.HELP, module.OPTIONS)
+    asked = options.options_of(words, parser, module.OPTIONS)
+    asked = replace(asked, line=("evaluate-retrieval", command, *words))
+    if command == "gate" and asked.summary is None and os.environ.get(SUMMARY):
+        return replace(asked, summary=Path(os.environ[SUMMARY]))
+    return asked
+
+
+# --- What is shown -----------------------------------------------------------
+
+
+@contextlib.contextmanager
+def logs_shown(as_json: bool = False) -> Iterator[None]:
+    """Show what the library and the course log, and what they warn of.
+
+    On standard output, or with as_json on the other, which warnings always take."""
+    stream = sys.stderr if as_json else sys.stdout
+
+    def show(record: logging.LogRecord) -> None:
+        print(printable(record.getMessage()), file=stream, flush=True)
+
+    handler = logging.Handler()
+    handler.emit = show  # type: ignore[method-assign]
+    loggers = [logging.getLogger(name) for name in ("evaluate_retrieval", "course")]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    """Show a warning without the line of our code that it comes from."""
+    print(f"warning: {printable(str(message))}", file=sys.stderr)
+
+
+class Terminated(KeyboardInterrupt):
+    """Somebody asked the command to end, by SIGTERM."""
+
+
+@contextlib.contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends what runs as Ctrl-C does: nothing is lost, no process stays."""
+
+    def interrupt(*_: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def nearby(path: str | Path) -> Path:
+    """A path as it is from here, if it is below; else the whole path."""
+    path = Path(path)
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def lines_of(result: dict) -> list[str]:
+    """The last lines that a terminal shows of a result: the decision, and the files."""
+    files = [str(nearby(path)) for path in result.get("files", ())]
+    return [printable(result["says"]), *files]
+
+
+def json_of(result: dict) -> str:
+    """A result as JSON: null for NaN, a list for an array, a text for a path."""
+
+    def plain(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    content = json.loads(
+        json.dumps(result, default=plain), parse_constant=lambda _: None
+    )
+    return json.dumps(content, indent=1)
+
+
+# --- A line ------------------------------------------------------------------
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the command; the exit code. See ABOUT and CODES."""
+    words = list(sys.argv[1:] if words is None else words)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal may not know all letters
+            stream.reconfigure(errors="backslashreplace")
+    if words in (["--help"], ["-h"]):
+        print(about())
+        return 0
+    if words == ["--version"]:
+        print(f"evaluate-retrieval {__version__}")
+        return 0
+    as_json = "--json" in words
+    try:
+        with logs_shown(as_json), ended_by_sigterm():
+            result = result_of(words)
+        if as_json:
+            print(json_of(result), flush=True)
+        elif "error" not in result:
+            print(*lines_of(result), sep="\n", flush=True)
+        return result["code"]
+    except BrokenPipeError:  # who read the output has stopped
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return ERROR
+
+
+def result_of(words: list[str]) -> dict:
+    """What the command finds, or the error: a dict with its code."""
+    command, *rest = words if is_command(words[:1]) else ["evaluate", *words]
+    code = ERROR
+    try:
+        if not words:
+            raise ValueError("name a folder, or --help")
+        return carry_out(command, asked_in(command, rest))
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt as error:
+        if isinstance(error, Terminated):
+            code = TERMINATED
+        problem = "interrupted; what was judged or embedded is kept"
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
+        problem = str(error)
+    except Exception as error:  # 1 would say that a search is worse
+        print(printable(traceback.format_exc()), file=sys.stderr)
+        problem = f"{type(error).__name__}: {error}"
+    problem = without_secrets(problem)
+    print(f"error: {printable(problem)}", file=sys.stderr)
+    if command == "gate":
+        _summarise(problem, rest)
+    return {"error": problem, "code": code}
+
+
+def _summarise(problem: str, words: list[str]) -> None:
+    """Write an error of the gate into the summary that the line or the job names."""
+    named = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "--summary"]
+    named += [word.partition("=")[2] for word in words if word.startswith("--summary=")]
+    if path := next(iter(named), os.environ.get(SUMMARY)):
+        from evaluate_retrieval.measuring import baseline
+
+        baseline.write_summary(problem, path)
