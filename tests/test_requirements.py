@@ -3,12 +3,14 @@
 import re
 import subprocess
 import tomllib
+from itertools import chain
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from evaluate_retrieval.reading import places
+from evaluate_retrieval.words.constants import ADD_EXTRA
 
 PYPROJECT = tomllib.loads((places.ROOT / "pyproject.toml").read_text("utf-8"))
 
@@ -22,6 +24,12 @@ def lines_of(name):
 
 LOCK = [line.partition(" --hash=")[0].strip() for line in lines_of("requirements.lock")]
 PINS = [(canonicalize_name(pin.name), pin.specifier) for pin in map(Requirement, LOCK)]
+DYNAMIC = PYPROJECT["tool"]["setuptools"]["dynamic"]["optional-dependencies"]
+EXTRAS = {
+    name: [line for path in of_extra["file"] for line in lines_of(path)]
+    for name, of_extra in DYNAMIC.items()
+}
+LEARNERS = EXTRAS.pop("course")
 GROUPS = [
     line
     for group in PYPROJECT["dependency-groups"].values()
@@ -31,8 +39,7 @@ GROUPS = [
 
 
 def test_the_lock_has_versions_in_all_ranges():
-    files = [*lines_of("requirements.txt"), *lines_of("requirements-vectors.txt")]
-    for needed in map(Requirement, [*files, *GROUPS]):
+    for needed in map(Requirement, [*LEARNERS, *chain(*EXTRAS.values()), *GROUPS]):
         name = canonicalize_name(needed.name)
         versions = [exact.version for n, pin in PINS if n == name for exact in pin]
         assert versions, needed
@@ -46,7 +53,16 @@ def test_each_package_of_the_lock_has_hashes_and_names_no_place():
 
 def test_the_lists_say_the_same():
     assert lines_of("constraints.txt") == LOCK
-    assert {*PYPROJECT["project"]["dependencies"]} < {*lines_of("requirements.txt")}
+    assert {*PYPROJECT["project"]["dependencies"]} < {*LEARNERS}
+    for extra in EXTRAS.values():
+        assert {*extra} < {*LEARNERS}
+
+
+def test_the_command_and_the_manual_name_each_extra_as_one_types_it():
+    manual = (places.ROOT / "docs/reference/command.md").read_text("utf-8")
+    for name in ["course", *EXTRAS]:
+        assert f'".[{name}]"' in manual
+    assert 'uv tool install ".[parquet]"' in ADD_EXTRA.format("parquet")
 
 
 @pytest.mark.parametrize("fails", ["uv==", "uv pip", "nothing"])

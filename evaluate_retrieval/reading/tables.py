@@ -25,6 +25,7 @@ from evaluate_retrieval.reading.files import (
     read_bytes,
     table_of,
 )
+from evaluate_retrieval.words.constants import ADD_EXTRA
 
 # Our columns, and what they are often called elsewhere.
 DOCUMENT = {
@@ -150,8 +151,14 @@ def _read_json(path, encoding=None):
 
 
 def _read_parquet(path, encoding=None):
-    """A Parquet file. Nullable, or an id 7 becomes 7.0 where another one is missing."""
-    return pd.read_parquet(path, dtype_backend="numpy_nullable")
+    """A Parquet file. Nullable, or an id 7 becomes 7.0 where another one is missing.
+
+    ValueError where pyarrow is missing, which an installed command has as an extra."""
+    try:
+        return pd.read_parquet(path, "pyarrow", dtype_backend="numpy_nullable")
+    except ImportError as error:
+        advice = ADD_EXTRA.format("parquet")
+        raise ValueError(f"{path}: Parquet takes pyarrow: {advice}") from error
 
 
 def _read_xlsx(path, encoding=None):

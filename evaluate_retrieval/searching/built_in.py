@@ -17,6 +17,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.language import WORD
 from evaluate_retrieval.searching import embedding, scoring
+from evaluate_retrieval.words.constants import ADD_EXTRA
 
 MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
 TUNED_TEXT = "text: BM25, tuned"
@@ -126,8 +127,7 @@ def embedded(documents, model=None):
         return {}
     if not embedding.can_embed():
         log.info(
-            "no vectors: onnxruntime is not installed "
-            '(pip install "retrieval-evaluation-course[vectors]", 90 MB)'
+            "no vectors: onnxruntime is not installed (%s)", ADD_EXTRA.format("vectors")
         )
         return {}
     models = embedding.fetched_models()
