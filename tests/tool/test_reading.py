@@ -5,6 +5,7 @@ Also of hostile files: no traceback, no hang, and no id that becomes another."""
 import gzip
 import os
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -77,6 +78,15 @@ def test_ids_are_texts_as_they_were_written(tmp_path):
     numbers = pyarrow.table({"id": [7, None], "text": ["a", "b"]})
     parquet.write_table(numbers, tmp_path / "faq.parquet")
     assert rows_of(tmp_path / "faq.parquet") == [["7", "a"], ["", "b"]]
+
+
+def test_a_parquet_file_without_its_reader_names_the_words_to_type(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "faq.parquet").touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r'faq\.parquet: .*install "\.\[parquet\]"'):
+        folder.read(tmp_path)
 
 
 JUDGED = [["q1", "d,1", "2"], ["q1", "0", "-1"]]
