@@ -15,6 +15,7 @@ WINGS = [f"{LIBRARY}/{wing}" for wing in WINGS]
 BELOW = {  # of each room: what it may import, beside what is in it
     "utils": set(),
     **{wing: {"utils", *WINGS[:n]} for n, wing in enumerate(WINGS)},
+    WINGS[0]: set(),  # words: `--help` needs no pandas
     LIBRARY: {"utils", *WINGS},
     "course": {"utils", LIBRARY, *WINGS},
     "notebooks/more": {"utils", LIBRARY, *WINGS, "course"},

@@ -1,6 +1,10 @@
 """The commands as functions: as the command line, with Python's own objects."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from dataclasses import MISSING, fields
 
 import pandas as pd
@@ -9,7 +13,7 @@ import pytest
 import evaluate_retrieval
 from evaluate_retrieval import compare, evaluate, gate, judge, labels, line, power
 from evaluate_retrieval.commands import options
-from evaluate_retrieval.reading import trec
+from evaluate_retrieval.reading import places, trec
 from evaluate_retrieval.reading.folder import read
 
 N = 60
@@ -171,3 +175,34 @@ def test_facts_are_what_json_writes(folder, capsys):
     written = json.loads(capsys.readouterr().out)
     assert written.keys() == result.facts.keys()
     assert written["says"] == result.says
+
+
+PAGE = places.ROOT / "docs/how-to/test-a-search.md"
+
+
+def test_the_test_on_its_page_passes_and_fails_when_the_search_gets_worse(folder, here):
+    """Its own lines, in a folder as it says: the baseline is made as it says, too."""
+    command, test, _ = re.findall(r"(?s)```(?:bash|python)\n(.*?)```", PAGE.read_text())
+    assert len(test.split("def ")[1].splitlines()) <= 11
+    (here / "searches.py").write_text(
+        "def shipped(question, course):\n"
+        "    number = int(question.rpartition('d')[2])\n"
+        f"    return [f'd{{(number + place) % {N}}}' for place in range(10)]\n"
+        "SEARCHES = {'shipped': shipped}\n"
+    )
+    (here / "tests").mkdir()
+    (here / "tests/test_search.py").write_text(test)
+    words = command.splitlines()[0].split()[1:]
+    assert line.main([*words, "--only-own"]) == 0
+    (here / "results/baseline.json.gz").rename(here / "tests/baseline.json.gz")
+    for shift, code in {"number": 0, "number + 1": 1}.items():
+        text = (here / "searches.py").read_text()
+        (here / "searches.py").write_text(text.replace("(number +", f"({shift} +"))
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+            env=os.environ | {"PYTHONPATH": f"{here}{os.pathsep}{places.ROOT}"},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == code, ran.stdout
+    assert "The gate: worse" in ran.stdout
