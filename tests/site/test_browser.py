@@ -22,6 +22,7 @@ from evaluate_retrieval.searching import embedding
 sys.path.insert(0, str(places.ROOT / "scripts/site"))
 import browser as script
 
+pytestmark = pytest.mark.slow
 RULES = importlib.util.spec_from_file_location("rules", places.ROOT / "conftest.py")
 rules = importlib.util.module_from_spec(RULES)
 RULES.loader.exec_module(rules)
@@ -151,7 +152,7 @@ def test_other_notebooks_run_without_what_a_browser_lacks(edition, wheel, tmp_pa
     clean = {name: os.environ[name] for name in os.environ if name not in names}
     clean["COURSE_RESULTS"] = str(tmp_path)
     clean["ELASTICSEARCH_URL"] = "http://127.0.0.1:9"  # where no node answers
-    program = places.ROOT / "tests/as_in_browser.py"
+    program = places.ROOT / "tests/support/as_in_browser.py"
     lock = edition / "pyodide/pyodide-lock.json"
     command = [sys.executable, program, wheel, lock, *paths]
     run = {"cwd": tmp_path, "env": clean, "capture_output": True}

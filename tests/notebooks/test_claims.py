@@ -115,7 +115,7 @@ def read(path):
 
 PAGES = {path.stem: path for path in NOTEBOOKS}
 CLAIMS, OTHERS = [], []
-for path in sorted((ROOT / "tests" / "claims").glob("*.toml")):
+for path in sorted((ROOT / "tests" / "notebooks" / "claims").glob("*.toml")):
     assert path.stem in {"README", *PAGES}
     listed = tomllib.loads(path.read_text("utf-8"))
     CLAIMS += [claim | {"page": path.stem} for claim in listed.get("claim", [])]
