@@ -4,8 +4,6 @@ DOCKER = docker compose ls >/dev/null 2>&1
 # a project of its own, so that stop leaves what you have started yourself alone
 PROJECT = COMPOSE_PROJECT_NAME=course-make
 ALL = $(wildcard notebooks/0*.ipynb notebooks/more/*.ipynb notebooks/es/*.ipynb)
-# tests that start a node, a model, a browser, all notebooks, or need what `make collections` fetches
-SLOW = run install conftest slides site browser play notes local_llm embedding collections elasticsearch elasticsearch_node
 # installs what the words name, if it has the hashes of requirements.lock: by uv, or by pip where uv fails
 locked = { $(BIN)/pip install -q --only-binary uv uv==0.13.9 && $(BIN)/uv pip install --python $(BIN)/python $(LOCK) $(1); } \
 	|| { $(BIN)/python -m pip install -q pip==26.3 && $(BIN)/pip install $(LOCK) $(1); }
@@ -43,7 +41,7 @@ run-more: $(INSTALLED)          ## execute the notebooks for the curious into re
 
 check-code: .venv/tested        ## ruff, djlint and the quick tests, in about a minute
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests $(SLOW:%=--ignore=tests/test_%.py)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests -m "not slow"
 
 test: .venv/tested              ## ruff, djlint, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts

@@ -17,7 +17,7 @@ import utils
 from course import elastic, our_data
 from evaluate_retrieval.reading import places
 
-pytestmark = pytest.mark.elasticsearch
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
 FIELDS = ["question", "text", "section"]
 TYPES = dict.fromkeys(FIELDS, "text") | dict.fromkeys(("course", "id"), "keyword")
 TYPES["date"] = "date"

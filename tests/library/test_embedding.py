@@ -22,6 +22,7 @@ from course import our_data
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.searching import embedding, onnx_model
 
+pytestmark = pytest.mark.slow
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
 FOLDER = embedding.MODELS / onnx_model.NAME
 POOLING = "1_Pooling/config.json"

@@ -4,10 +4,12 @@ import subprocess
 import sys
 
 import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from evaluate_retrieval.reading import places
 
+pytestmark = pytest.mark.slow
 DRAWS = """import pandas as pd
 from course import plots
 plots.bars(pd.Series({"a": 0.5, "b": 0.25}), "T", "x")"""

@@ -22,6 +22,7 @@ from evaluate_retrieval.reading import corpus, places
 from evaluate_retrieval.reading.files import file_hash
 from evaluate_retrieval.searching import scoring
 
+pytestmark = pytest.mark.slow
 CONTENT = b"".join(b"line %d of a collection\n" % n for n in range(500))
 SHA = hashlib.sha256(CONTENT).hexdigest()
 FILE = {"repository": "a/b", "commit": "c", "path": "a.txt", "sha256": SHA}

@@ -20,6 +20,7 @@ import node as script
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
 VERSION, _, SETTINGS = script.compose()
 NAME = f"elasticsearch-{VERSION}"
 NODE = f"{NAME}/bin/elasticsearch"

@@ -15,16 +15,17 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from evaluate_retrieval import __main__
+from evaluate_retrieval import line
 from evaluate_retrieval.reading.places import ROOT
 from evaluate_retrieval.reading.tables import PAGE_SUFFIXES, READERS, suffix_of
 from evaluate_retrieval.searching import embedding, onnx_model
 
+pytestmark = pytest.mark.slow
 LARGEST = {"": 300_000_000, "parquet,vectors": 600_000_000}  # bytes, by extras
 NOT_NEEDED = ["torch", "sentence_transformers", "elasticsearch", "jupyterlab"]
 NOT_NEEDED += ["ipykernel", "IPython", "ipywidgets", "openai", "matplotlib", "pydantic"]
 UNUSED = ["data", "docs", "notebooks", "scripts", "tests"]
-[CASES] = ROOT.glob("tests/**/tool/cases")  # folders as people have them
+[CASES] = ROOT.glob("tests/command/cases")  # folders as people have them
 PROGRAM = Path(as_installed.__file__)
 REQUIRED = bool(os.environ.get("REQUIRE_INSTALL"))
 

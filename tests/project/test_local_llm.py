@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from course import llm
 from evaluate_retrieval.reading import places
 
+pytestmark = pytest.mark.slow
 SMOL = "smollm2-135m-instruct-q4_1"
 
 

@@ -12,6 +12,8 @@ from handmade import write_part
 
 from course import our_data
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):

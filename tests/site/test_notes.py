@@ -4,6 +4,9 @@ import re
 import subprocess
 
 import notes
+import pytest
+
+pytestmark = pytest.mark.slow
 
 
 def test_each_page_fits_on_one_sheet_of_paper(tmp_path, chromium):

@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+pytestmark = pytest.mark.slow
 SOURCE = """
 import pandas as pd
 from course import plots

@@ -15,6 +15,7 @@ from notebook_cells import NOTEBOOKS
 from course import exercises
 from evaluate_retrieval.reading.places import ROOT
 
+pytestmark = pytest.mark.slow
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SIX = ["index", "README", "notebooks/02-text-evaluation", "notebooks/GLOSSARY"]
 SIX += ["notebooks/es/02-evaluacion-de-texto", "docs/reference/command"]

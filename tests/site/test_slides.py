@@ -11,6 +11,7 @@ import pytest
 
 from evaluate_retrieval.reading import places
 
+pytestmark = pytest.mark.slow
 PAGE = (places.ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
 # What is wrong on which slide. Pixels of the text of pictures: 12 points at 100 an
 # inch, 22 in a diagram. A picture that was made narrower has to leave no third empty.
