@@ -207,6 +207,7 @@ ENDED = {  # by what, with which code, and which search runs
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("searches")
 @pytest.mark.parametrize("name", ENDED)
 def test_nothing_is_left_when_the_command_is_ended(tmp_path, name):

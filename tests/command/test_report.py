@@ -148,6 +148,7 @@ def documents_in(language, course="all"):
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "course"), [("english", ["tv"]), ("none", [])])
 @pytest.mark.parametrize("name", [*SETTINGS, "sum in ONNX"])
 def test_what_is_pasted_finds_what_the_command_finds(

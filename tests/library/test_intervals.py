@@ -143,6 +143,7 @@ def test_groups_that_do_not_fit_the_values_are_an_error(message):
 # --- At every look -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPREADS)
 def test_a_sequence_is_rarely_wrong_at_any_look(name):
     """12 of 120 draws are the most that an error of 5 % gives, 99 times in 100."""

@@ -88,6 +88,18 @@ def test_there_is_no_circle():
     assert len([*TopologicalSorter(graph).static_order()]) >= len(MODULES) > 50
 
 
+def test_each_test_lies_as_the_code_does():
+    folders = ["utils", "library", "command", "course", "notebooks", "site", "project"]
+    paths = [*(places.ROOT / "tests").rglob("test_*.py")]
+    there = {path.parent for path in paths}
+    assert there == {places.ROOT / "tests" / folder for folder in folders}
+    for path in paths:
+        imported = imports_of(ast.parse(path.read_text("utf-8")))
+        of_command = {(LIBRARY, "__main__")} & imported
+        of_command |= {module for module in imported if module[0] == WINGS[-1]}
+        assert not of_command or path.parent.name == "command", path
+
+
 def test_each_module_has_its_line_in_the_page_of_the_house():
     page = (places.ROOT / "docs" / "reference" / "house.md").read_text("utf-8")
     names = {name for _, name in MODULES} - {"__init__"}

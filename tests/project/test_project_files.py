@@ -1,12 +1,12 @@
 """What the project says of itself agrees: version, licences, checks before a commit."""
 
 import re
-import subprocess
-import sys
 import tomllib
 
+import check_jsonschema
 import pytest
 import yaml
+from click.testing import CliRunner
 
 import evaluate_retrieval
 from evaluate_retrieval.reading import places
@@ -61,7 +61,6 @@ def test_ruff_before_a_commit_is_the_ruff_of_the_tests():
 def test_files_for_other_programs_have_the_form_that_these_read(pattern):
     paths = [*places.ROOT.glob(pattern)]
     assert paths
-    command = [sys.executable, "-m", "check_jsonschema"]
-    command += ["--builtin-schema", SCHEMAS[pattern], *paths]
-    checked = subprocess.run(command, capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    words = ["--builtin-schema", SCHEMAS[pattern], *map(str, paths)]
+    checked = CliRunner().invoke(check_jsonschema.main, words)
+    assert checked.exit_code == 0, checked.output

@@ -4,7 +4,6 @@ import os
 import shutil
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +20,8 @@ def chromium():
 @pytest.fixture(scope="module")
 def browser(chromium):
     """A Chromium that reaches this machine only, started once for a file."""
+    from playwright.sync_api import sync_playwright  # half a second of every run
+
     words = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=chromium, args=words)

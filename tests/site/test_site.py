@@ -8,7 +8,6 @@ from urllib.parse import unquote, urlsplit
 import fold
 import nbformat
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from notebook_cells import NOTEBOOKS
 
@@ -145,6 +144,8 @@ def test_every_page_fits_a_phone_and_asks_nothing_of_the_network(site, pages, br
 
 
 def test_axe_has_nothing_to_say_of_six_pages(site, browser):
+    from axe_playwright_python.sync_playwright import Axe  # it loads Playwright
+
     page = browser.new_page()
     for name in SIX:
         page.goto((site / f"{name}.html").as_uri())
