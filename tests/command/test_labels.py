@@ -126,6 +126,7 @@ def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, 
     assert (numbers & 1).sum() >= sum(word != "kiwi" for word in words)
 
 
+@pytest.mark.slow
 def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
     data = folder.read(our_data.FOLDER)
     before, after, truth = aging.aged(data.documents, seed=3)

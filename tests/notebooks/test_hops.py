@@ -46,6 +46,7 @@ def test_answers_are_compared_as_squad_does():
     assert hops.f1("no", ["yes"]) == hops.exact_match("", ["yes"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not folder("hops"), reason="no collections here")
 @pytest.mark.parametrize(
     ("course", "n_documents", "n_relevant"),

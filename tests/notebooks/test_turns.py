@@ -50,6 +50,7 @@ def test_words_of_what_was_found_are_the_rarest_of_the_first_document_before():
     assert [*sent["found words, 3"]] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not folder("turns"), reason="no collections here")
 @pytest.mark.parametrize(
     ("domain", "sizes"), [("clapnq", (4_779, 208, 578)), ("fiqa", (5_534, 180, 535))]
