@@ -23,6 +23,8 @@ from evaluate_retrieval.words.text import printable, without_secrets
 
 ABOUT = """The command `evaluate-retrieval`: is a search better, and is that sure?
 
+usage:
+
     evaluate-retrieval FOLDER --searches searches.py --incumbent NAME
     evaluate-retrieval COMMAND --help
     evaluate-retrieval --version

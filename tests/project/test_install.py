@@ -19,6 +19,7 @@ from evaluate_retrieval import line
 from evaluate_retrieval.reading.places import ROOT
 from evaluate_retrieval.reading.tables import PAGE_SUFFIXES, READERS, suffix_of
 from evaluate_retrieval.searching import embedding, onnx_model
+from evaluate_retrieval.words.constants import ERROR
 
 pytestmark = pytest.mark.slow
 LARGEST = {"": 300_000_000, "parquet,vectors": 600_000_000}  # bytes, by extras
@@ -212,13 +213,13 @@ def test_every_form_of_file_is_read_there_as_in_a_checkout(forms, summary, extra
     if "parquet" not in extras:
         read, evaluated = folders.pop("parquet")
         assert 'uv tool install ".[parquet]"' in read["error"]
-        assert evaluated["code"] == __main__.ERROR
+        assert evaluated["code"] == ERROR
     for name, (read, evaluated) in folders.items():
         expected = as_installed.as_read(forms / name)
         assert read == expected, name
         is_refused = "error" in expected
         assert not (is_refused and name in {*FORMS, "parquet"}), expected
-        assert (evaluated["code"] == __main__.ERROR) == is_refused, evaluated
+        assert (evaluated["code"] == ERROR) == is_refused, evaluated
         assert ("report.html" in evaluated["pages"]) != is_refused, evaluated
         searches = evaluated["searches"]
         has_texts = any(search.startswith("text") for search in searches)
@@ -330,8 +331,8 @@ def test_the_module_runs_beside_modules_of_the_user_with_our_names(
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_runs_there(run, evaluated, tmp_path, command):
     folder = shutil.copytree(evaluated[0], tmp_path / "folder")
-    line, code, piece, written = COMMANDS[command]
-    words = [command, ".", *line.split()]
+    options, code, piece, written = COMMANDS[command]
+    words = [command, ".", *options.split()]
     ran = run(folder, "evaluate-retrieval", *words, keys="2\n0\nq\n")
     assert (ran.returncode, ran.stderr) == (code, ""), ran.stdout
     assert piece in ran.stdout
@@ -340,7 +341,7 @@ def test_each_command_runs_there(run, evaluated, tmp_path, command):
 
 def test_each_command_has_a_help(run, tmp_path):
     commands = {*COMMANDS, "evaluate"}
-    assert commands == {*__main__.COMMANDS}
+    assert commands == {*line.own_commands()}
     for words in [], *([command] for command in sorted(commands)):
         ran = run(tmp_path, "evaluate-retrieval", *words, "--help")
         assert (ran.returncode, "usage:" in ran.stdout) == (0, True), ran.stderr

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 import evaluate_retrieval
-from evaluate_retrieval import __main__
+from evaluate_retrieval import line
 from evaluate_retrieval.reading import folder
 
 NAME = "retrieval-evaluation-course"
@@ -47,7 +47,7 @@ def as_evaluated(path, out):
     result = io.StringIO()
     with contextlib.redirect_stdout(result), contextlib.redirect_stderr(said):
         words = [str(path), "--json", "--no-tuning", "--out", str(out)]
-        code = __main__.main(words)
+        code = line.main(words)
     pages = sorted(page.name for page in out.glob("*.html") if page.stat().st_size)
     searches = json.loads(result.getvalue()).get("leaderboard", {})
     names = [row["search"] for board in searches.values() for row in board]
