@@ -1,6 +1,7 @@
 """Measure ratios of speed in one run: `make bench`."""
 
 import logging
+import resource
 import shutil
 import subprocess
 import sys
@@ -136,17 +137,17 @@ def bench_elasticsearch(es, documents, questions):
     es.indices.delete(index=name)
 
 
-def write_many(folder):
+def write_many(folder, n_documents=N_DOCUMENTS, n_queries=N_QUERIES):
     """Write documents of made words, queries of five of them, and two runs."""
     rng = np.random.default_rng(1)
     shares = 1 / np.arange(1, 50_001)
-    words = rng.choice(len(shares), (N_DOCUMENTS, 60), p=shares / shares.sum())
+    words = rng.choice(len(shares), (n_documents, 60), p=shares / shares.sum())
     texts = [" ".join(f"w{number}" for number in row) for row in words]
-    documents = pd.DataFrame({"id": range(N_DOCUMENTS), "title": "", "text": texts})
+    documents = pd.DataFrame({"id": range(n_documents), "title": "", "text": texts})
     documents.to_json(folder / "documents.jsonl", orient="records", lines=True)
-    ids = rng.choice(N_DOCUMENTS, (N_QUERIES, 100))
+    ids = rng.choice(n_documents, (n_queries, 100))
     asked = [" ".join(texts[id_].split()[:5]) for id_ in ids[:, 0]]
-    queries = pd.DataFrame({"query_id": range(N_QUERIES), "question": asked})
+    queries = pd.DataFrame({"query_id": range(n_queries), "question": asked})
     queries.to_csv(folder / "queries.csv", index=False)
     qrels = [f"{query} 0 {id_} 1" for query, id_ in enumerate(ids[:, 0])]
     (folder / "qrels.txt").write_text("\n".join(qrels))
@@ -158,6 +159,36 @@ def write_many(folder):
             for rank, id_ in enumerate(row)
         ]
         (folder / "runs" / f"{name}.trec").write_text("\n".join(lines))
+
+
+def bench_start():
+    """Print the processor seconds until the command works, the least of three runs."""
+    program = [sys.executable, "-m", "evaluate_retrieval"]
+    lines = {
+        "import evaluate_retrieval": [
+            sys.executable,
+            "-c",
+            "import evaluate_retrieval",
+        ],
+        "--version": [*program, "--version"],
+        "--help": [*program, "--help"],
+        "compare --help": [*program, "compare", "--help"],
+        "two runs of 60 queries": [*program, "{}", "--only-own", "--out", "{}/results"],
+    }
+    goals = {"import evaluate_retrieval": 0.1, "--version": 0.2, "--help": 0.3}
+    with tempfile.TemporaryDirectory() as folder:
+        write_many(Path(folder), n_documents=100, n_queries=60)
+        for what, words in lines.items():
+            times = []
+            for _ in range(3):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                command = [word.format(folder) for word in words]
+                subprocess.run(command, capture_output=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                user = after.ru_utime - before.ru_utime
+                times.append(user + after.ru_stime - before.ru_stime)
+            goal = f", goal {goals[what]}" if what in goals else ""
+            print(f"{what}: {min(times):.2f} s of processor{goal}", flush=True)
 
 
 def bench_command():
@@ -191,6 +222,7 @@ def main():
     bench_encoding(documents)
     if es := elastic.connect_elasticsearch():
         bench_elasticsearch(es, documents, questions)
+    bench_start()
     bench_command()
 
 
