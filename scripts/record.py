@@ -18,12 +18,12 @@ from course import answering, elastic, llm, our_data
 from evaluate_retrieval.reading import places
 
 sys.path.append(str(machine.ROOT / "notebooks" / "more"))
-import claims
-import graded_answers
-import hops
-import pages
-import sums
-import turns
+import n06_claims as claims
+import n06_sums as sums
+import n12_pages as pages
+import n16_graded_answers as graded_answers
+import n17_turns as turns
+import n18_hops as hops
 
 DATA = our_data.FOLDER
 COLLECTIONS = Path(os.environ.get("COLLECTIONS") or places.CACHE / "collections")

@@ -1,6 +1,6 @@
 """What is shipped, kept or left open against the search that runs today."""
 
-import claims
+import n06_claims as claims
 import numpy as np
 import pandas as pd
 import pytest

@@ -4,7 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 
-import aging
+import n13_aging as aging
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,6 @@
 """Test how answers that people graded are cut; notebook 16 compares people."""
 
-import graded_answers
+import n16_graded_answers as graded_answers
 
 
 def test_sentences_are_cut_by_code():

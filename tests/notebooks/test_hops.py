@@ -1,6 +1,6 @@
 """Test the agents of notebook 18, and what was recorded of them."""
 
-import hops
+import n18_hops as hops
 import pytest
 from their_collections import folder, prepared
 

@@ -1,12 +1,12 @@
-"""notebooks/more/pages.py: the recall of spans.
+"""notebooks/more/n12_pages.py: the recall of spans.
 
 Notebook 12 holds the rest: each way of cutting has its number of chunks, the spans of
 records are what is found, and the prompts are those of the recorded answers."""
 
 import re
 
+import n12_pages as pages
 import numpy as np
-import pages
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,8 +1,8 @@
 """Test what notebook 17 sends for a turn, and its recorded values."""
 
+import n17_turns as turns
 import pandas as pd
 import pytest
-import turns
 from their_collections import folder, prepared
 
 import utils

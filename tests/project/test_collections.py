@@ -6,14 +6,14 @@ import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import claims
 import fetch_collections
 import ir_measures
+import n06_claims as claims
+import n06_sums as sums
 import numpy as np
 import pandas as pd
 import prepare_collections
 import pytest
-import sums
 from their_collections import COLLECTIONS, prepared
 
 import utils

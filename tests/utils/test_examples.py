@@ -5,7 +5,7 @@ import inspect
 import subprocess
 import sys
 
-import hops
+import n18_hops as hops
 
 import utils
 from evaluate_retrieval.measuring import calls

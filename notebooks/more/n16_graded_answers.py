@@ -8,7 +8,7 @@ recorded-answers-graded.csv has figures only. scripts/record.py makes it."""
 import re
 import string
 
-import agreement
+import n15_agreement as agreement
 import numpy as np
 import pandas as pd
 from scipy import stats

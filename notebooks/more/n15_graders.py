@@ -5,7 +5,7 @@ by the course's open model, and of four older collections by the open model
 alone. A table has a row for each pair, and a column for each grader.
 data/README.md says how they were recorded."""
 
-import agreement
+import n15_agreement as agreement
 import numpy as np
 import pandas as pd
 

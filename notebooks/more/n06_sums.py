@@ -6,8 +6,8 @@ with stems. agreement: the share of BM25's first ten that vectors have among
 theirs. Values and collections: see `claims`. scripts/record.py records the
 features."""
 
-import asking
-import claims
+import n06_claims as claims
+import n14_asking as asking
 import numpy as np
 import pandas as pd
 

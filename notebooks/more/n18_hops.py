@@ -8,7 +8,7 @@ import json
 import string
 from collections import Counter
 
-import claims
+import n06_claims as claims
 import pandas as pd
 
 import utils

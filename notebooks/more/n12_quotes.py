@@ -6,7 +6,7 @@ Another way of cutting leaves such labels as they are."""
 
 import re
 
-import pages
+import n12_pages as pages
 import pandas as pd
 
 import utils

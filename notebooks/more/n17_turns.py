@@ -6,7 +6,7 @@ a history: what the same user asked before, a line each."""
 
 import json
 
-import claims
+import n06_claims as claims
 import pandas as pd
 
 import utils
