@@ -15,7 +15,7 @@ import numpy as np
 
 from course import our_data
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import files, language, places
+from evaluate_retrieval.reading import files, places
 
 LOGGER = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"
@@ -377,34 +377,8 @@ def knn_query(field, vectors, **options):
     return query
 
 
-def title_searches(es, documents):
-    """Searches by Elasticsearch with a title × 1 and × 3, by name; ten ids each."""
-    of_stems = [
-        document | {field: language.stems_of(document[field]) for field in TEXT_FIELDS}
-        for document in documents
-    ]
-    plain = index_fields(es, "transfer", documents, TEXT_FIELDS)
-    stemmed = index_fields(es, "transfer", of_stems, TEXT_FIELDS, "whitespace")
-    searches = {}
-    for title, boost in {"": "", ", title × 3": "^3"}.items():
-        fields = [f"question{boost}", *TEXT_FIELDS[1:]]
-        for kind in "best_fields", "combined_fields":
-            query = match_query(fields, kind)
-            search = elasticsearch_search(es, plain, query, k=10)
-            searches[kind + title] = search
-        query = _of_stems(match_query(fields))
-        search = elasticsearch_search(es, stemmed, query, k=10)
-        searches["best_fields, stems" + title] = search
-    return searches
-
-
 def index_fields(es, name, documents, fields, analyzer="standard"):
     """`index_documents` with fields that an analyzer cuts into words; the index."""
     properties = {field: {"type": "text", "analyzer": analyzer} for field in fields}
     properties |= {key: {"type": "keyword"} for key in ("id", "course")}
     return index_documents(es, name, documents, {"properties": properties})
-
-
-def _of_stems(query):
-    """A query that asks for the stems of a question."""
-    return lambda question, course: query(language.stems_of(question), course)

@@ -1,5 +1,6 @@
 """The course's own data: loads it, and says where it and the results lie."""
 
+import json
 import logging
 import os
 import warnings
@@ -34,6 +35,11 @@ def results_folder():
     if not any(folder.iterdir()):
         (folder / "run.lock").touch()
     return folder
+
+
+def recorded(name):
+    """What was recorded into a JSON file of data/, by its name."""
+    return json.loads((FOLDER / name).read_text("utf-8"))
 
 
 def load_documents(folder=None):

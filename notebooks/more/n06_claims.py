@@ -5,7 +5,6 @@ nDCG@10. Values are a dict of collection: DataFrame, a row for each query and a
 column for each search; the index has the need of each query. The collection
 "ours" has our own typed queries. scripts/record.py records the values."""
 
-import json
 from functools import partial
 
 import numpy as np
@@ -16,8 +15,7 @@ from scipy import stats
 import utils
 from course import elastic, our_data
 from evaluate_retrieval.measuring import intervals, metric
-from evaluate_retrieval.reading import corpus, files, places
-from evaluate_retrieval.searching import embedding, scoring
+from evaluate_retrieval.searching import scoring
 
 ERAS = {
     "1960s to 80s": ["med", "cisi", "cacm", "vaswani"],
@@ -29,10 +27,8 @@ MARKED = ["stackfaq", "dl19"]
 # Collections in another version, recorded beside: with titles, and with summaries for
 # messages
 VERSIONS = ["stackfaq, titles", "liveqa, summaries"]
-LARGER_MODELS = {"bge": "bge-small-en-v1.5", "mpnet": "all-mpnet-base-v2"}
 # Judged from a pool, with grades of 0; the others list what is relevant
 POOLED = "ours", "liveqa", "dl19"
-PREPARED = places.CACHE / "prepared"  # where `make collections` writes them
 RECORD = "recorded-collections.json"
 MORE = {  # claims, beside the four of the notebook
     "minsearch: title × 1 beats × 3": ("fields", "fields, title × 3"),
@@ -63,47 +59,11 @@ TITLED = ("fields", "best_fields", "combined_fields", "BM25, our setting, title 
 # --- Collections, searches, and their values -----------------------------------------
 
 
-def collection(name):
-    """The documents, and the queries with a relevant one, of one of NAMES or VERSIONS.
-
-    `make collections` has prepared it, else FileNotFoundError. document: in
-    the queries, a dict of id: grade. StackFAQ's answers come without their
-    titles, which the queries paraphrase, and LiveQA-Med's questions as they
-    were sent, unless the version says otherwise."""
-    name, _, version = name.partition(", ")
-    documents = our_data.load_documents(PREPARED / name)
-    queries, qrels = our_data.load_judged_queries(PREPARED / name)
-    if name == "stackfaq" and version != "titles":
-        documents = [document | {"question": ""} for document in documents]
-    queries = queries.assign(document=qrels)
-    queries = queries[[any(qrel.values()) for qrel in qrels]]
-    if name == "liveqa":
-        kind = "summary" if version == "summaries" else "message"
-        queries = queries[queries["kind"] == kind]
-    return documents, queries.reset_index(drop=True)
-
-
-def load(folder, course):
-    """The documents and the queries of a part of a prepared collection.
-
-    They are dicts, and a DataFrame; document: a dict of id: grade, also of
-    documents that are not there: nobody can find them. FileNotFoundError where
-    `make collections` has not prepared the folder."""
-    documents = our_data.load_documents(folder)
-    path = folder / "judged-queries.csv"
-    table = files.read_csv(path)
-    queries, qrels = corpus.judged_from(table[table["course"] == course], {}, path)
-    documents = [each for each in documents if each["course"] == course]
-    return documents, queries.assign(document=qrels)
-
-
-def searches_to_test(documents, es=None, models=()):
+def searches_to_test(documents):
     """The searches of the claims, by name; each takes a k.
 
     `scoring.ten_scores`; three more weights; minsearch's sum over fields with
-    the title × 1 and × 3; our setting of BM25 with the title once. models:
-    names of MODELS whose vectors are compared, too. es: a client of a node,
-    which adds `elastic.title_searches` where there are titles."""
+    the title × 1 and × 3; our setting of BM25 with the title once."""
     scores = scoring.ten_scores(documents)
     summands = [scores["BM25, stems"], scores["vectors"]]
     for weight in (0.6, 0.7, 0.9):
@@ -113,14 +73,7 @@ def searches_to_test(documents, es=None, models=()):
     scores["fields, title × 3"] = utils.minsearch_scores(fields, {"question": 3})
     once = scoring.OUR_SETTING | {"heading": 1}
     scores["BM25, our setting, title × 1"] = scoring.bm25_scores(documents, **once)
-    texts = [corpus.heading_and_text(document) for document in documents]
-    for name in models:
-        vectors = embedding.embed(texts, LARGER_MODELS[name])
-        scores[name] = scoring.vector_scores(vectors, documents, LARGER_MODELS[name])
-    by_name = {name: utils.search_by_scores(scores[name], documents) for name in scores}
-    if es and any(document["question"] for document in documents):
-        by_name |= elastic.title_searches(es, documents)
-    return by_name
+    return {name: utils.search_by_scores(scores[name], documents) for name in scores}
 
 
 def values_on(name, searches, queries):
@@ -143,8 +96,7 @@ def values_on(name, searches, queries):
 
 def recorded_values(name):
     """A recorded table of `values_on`, by its name."""
-    tables = json.loads((our_data.FOLDER / RECORD).read_text("utf-8"))
-    return pd.DataFrame(tables[name]).set_index("need")
+    return pd.DataFrame(our_data.recorded(RECORD)[name]).set_index("need")
 
 
 # --- Claims and their verdicts -------------------------------------------------------

@@ -7,14 +7,10 @@ theirs. Values and collections: see `claims`. scripts/record.py records the
 features."""
 
 import n06_claims as claims
-import n14_asking as asking
 import numpy as np
 import pandas as pd
 
-import utils
 from course import our_data
-from evaluate_retrieval.reading import corpus, language
-from evaluate_retrieval.searching import scoring
 
 # how BM25 with stems and vectors are joined; the shares of the vectors are 0 to 1
 SUMS = ["BM25, stems", "sum, 0.5", "RRF, 60", "sum, 0.8", "vectors"]
@@ -31,32 +27,6 @@ def recorded_features(name):
     table = pd.read_csv(our_data.FOLDER / RECORD)
     table = table[table["collection"] == name].reset_index(drop=True)
     return table.drop(columns="collection")
-
-
-def features(documents, queries):
-    """What `recorded_features` has of a collection's queries, a row for each.
-
-    document: in the queries, a dict of id: grade."""
-    questions = queries["question"]
-    texts = asking.texts_by_id(documents)
-    by_text, by_vectors = [
-        utils.search_by_scores(scores, documents, k=10)(queries)
-        for scores in scoring.text_and_vectors(documents)
-    ]
-    first = [texts.get(ids[0], "") for ids in by_text]
-    pairs = zip(by_text, by_vectors, strict=True)
-    shared = []
-    for question, qrel in zip(questions, queries["document"], strict=True):
-        relevant = [texts[id_] for id_, grade in qrel.items() if grade > 0]
-        shares = corpus.shared_words([question] * len(relevant), relevant)
-        shared.append(shares.round(3).mean())
-    table = {
-        "words": questions.map(language.content_words).map(len),
-        "overlap": corpus.shared_words(questions, first),
-        "agreement": [len({*ids} & {*by_vector}) / 10 for ids, by_vector in pairs],
-        "shared": shared,
-    }
-    return pd.DataFrame(table).round(3)
 
 
 def best_fixed(arrays):

@@ -10,7 +10,6 @@ last not included), prefix (a text that is put before the chunk's own, or "")
 and extra (how many tokens the prefix has)."""
 
 import itertools
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from evaluate_retrieval.searching import embedding, scoring
 PAGE = 780  # words of a page, about, without titles
 READ = 254  # tokens that the model reads of a text, without the two of its own
 BUDGETS = [500, 1_000, 2_000, 4_000]  # tokens that a language model is shown
+RECORD = "recorded-pages.json"
 DEEP = 120  # chunks that are ranked for a query
 ANSWERED = ["128 tokens", "128 tokens, headings", "512 tokens", "whole page"]
 ANSWER_BUDGET = 1_000  # tokens of pages in the prompts of the recorded answers
@@ -306,7 +306,7 @@ def recorded_pages(version):
     chunk; "liveqa, condensed" and "liveqa, judged_at_k": see
     `metric.two_estimates`."""
     by_search = {}
-    for name, values in _record()[version].items():
+    for name, values in our_data.recorded(RECORD)[version].items():
         way, _, search = name.rpartition("|")
         by_search.setdefault(search, {})[way] = np.array(values) / 1_000
     return by_search
@@ -314,12 +314,7 @@ def recorded_pages(version):
 
 def recorded_needs():
     """The need of each query of LiveQA-Med in the record, a Series."""
-    return pd.Series(_record()["liveqa_needs"])
-
-
-def _record():
-    path = our_data.FOLDER / "recorded-pages.json"
-    return json.loads(path.read_text("utf-8"))
+    return pd.Series(our_data.recorded(RECORD)["liveqa_needs"])
 
 
 def load_answers(folder, tokens, ways):

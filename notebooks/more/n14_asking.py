@@ -2,8 +2,6 @@
 
 data/README.md says how this was recorded."""
 
-import json
-
 import pandas as pd
 
 import utils
@@ -49,11 +47,10 @@ def ours(documents):
     MRR@5 of generated questions, a row for each document; nDCG@10 of judged
     queries, a row for each need. Five searches by text are run, and nine are
     recorded."""
-    data = our_data.FOLDER
-    recorded_values = json.loads((data / "recorded-searches.json").read_text("utf-8"))
+    recorded_values = our_data.recorded("recorded-searches.json")
     scores = scoring.tf_idf_scores(documents)
     scores["BM25, stems"] = scoring.bm25_scores(documents)
-    _, test, _ = our_data.load_splits(data)
+    _, test, _ = our_data.load_splits(our_data.FOLDER)
     tables = {}
     for kind, (metric, k, group) in METRICS.items():
         queries = test[kind]

@@ -1,6 +1,6 @@
 """Test how answers that people graded are cut; notebook 16 compares people."""
 
-import n16_graded_answers as graded_answers
+from recorders import graded
 
 
 def test_sentences_are_cut_by_code():
@@ -9,4 +9,4 @@ def test_sentences_are_cut_by_code():
         "To do:\n1. Open it.\n* *\n- Close it.": ["To do:", "Open it.", "Close it."],
         'He said "No." Then he left.': ['He said "No.', "Then he left."],
     }.items():
-        assert graded_answers.sentences_of(text) == sentences
+        assert graded.sentences_of(text) == sentences

@@ -2,6 +2,7 @@
 
 import n18_hops as hops
 import pytest
+from recorders import agents
 from their_collections import folder, prepared
 
 from course import llm
@@ -33,7 +34,7 @@ def test_a_loop_ends_when_it_repeats_itself_and_asks_with_what_it_was_shown(
     monkeypatch.setattr(llm, "respond", respond)
     find = hops.searcher(DOCUMENTS)
     records = {each["id"]: each for each in DOCUMENTS}
-    calls = hops.loop(QUESTION, find, records, tmp_path / "x.jsonl")
+    calls = agents.loop(QUESTION, find, records, tmp_path / "x.jsonl")
     assert [call["asked"] for call in calls] == [QUESTION["question"], "boats Lindau"]
     assert all("The Red Bridge is in Lindau." in prompt for prompt in prompts)
     assert f"{QUESTION['question']}; boats Lindau" in prompts[1]
@@ -41,9 +42,9 @@ def test_a_loop_ends_when_it_repeats_itself_and_asks_with_what_it_was_shown(
 
 
 def test_answers_are_compared_as_squad_does():
-    assert hops.exact_match("the Red bridge.", ["red bridge"]) == 1
-    assert hops.f1("red red bridge", ["a red bridge", "town"]) == pytest.approx(0.8)
-    assert hops.f1("no", ["yes"]) == hops.exact_match("", ["yes"]) == 0
+    assert agents.exact_match("the Red bridge.", ["red bridge"]) == 1
+    assert agents.f1("red red bridge", ["a red bridge", "town"]) == pytest.approx(0.8)
+    assert agents.f1("no", ["yes"]) == agents.exact_match("", ["yes"]) == 0
 
 
 @pytest.mark.slow
@@ -53,8 +54,8 @@ def test_answers_are_compared_as_squad_does():
     [("musique", 3_141, 478), ("hotpot", 1_971, 400)],
 )
 def test_the_recorded_lists_are_found_again(course, n_documents, n_relevant):
-    documents, questions = hops.load(course, prepared() / "hops")
-    kept, agents, sizes, _ = hops.recorded(course)
+    documents, questions = agents.load(course, prepared() / "hops")
+    kept, shown, sizes, _ = hops.recorded(course)
     assert (len(documents), kept["relevant"].map(len).sum()) == (
         n_documents,
         n_relevant,
@@ -63,9 +64,9 @@ def test_the_recorded_lists_are_found_again(course, n_documents, n_relevant):
     for row in questions.to_dict("records")[::10]:
         id_ = row["query_id"]
         assert {*kept["relevant"][id_]} == {*row["document"]}
-        [call] = agents["one search"][id_]
+        [call] = shown["one search"][id_]
         assert find(row["question"]) == call["ids"]
-        parts = [call["ids"] for call in agents["sub-questions"].get(id_, [])]
+        parts = [call["ids"] for call in shown["sub-questions"].get(id_, [])]
         assert [find(text) for text in row["subquestions"]] == parts
     assert all(
         sizes[id_] == len(corpus.heading_and_text(texts[id_])) // 4 for id_ in sizes

@@ -3,6 +3,7 @@
 import n17_turns as turns
 import pandas as pd
 import pytest
+from recorders import conversations
 from their_collections import folder, prepared
 
 import utils
@@ -34,18 +35,18 @@ def scores_of(scores, queries):
 def test_falling_with_a_weight_of_one_is_the_history_and_with_none_the_last_turn():
     queries, bm25 = turns.with_forms(TURNS), scoring.bm25_scores(DOCUMENTS)
     for weight, form in ((1, "history"), (0, "last turn")):
-        falling = scores_of(turns.falling(bm25, weight), queries)
+        falling = scores_of(conversations.falling(bm25, weight), queries)
         assert falling == pytest.approx(scores_of(turns.sending(bm25, form), queries))
-    half = scores_of(turns.falling(bm25, 0.5), queries)[2]
+    half = scores_of(conversations.falling(bm25, 0.5), queries)[2]
     parts = scores_of(bm25, TURNS)
     assert half == pytest.approx(parts[2] + 0.5 * parts[1] + 0.25 * parts[0])
 
 
 def test_words_of_what_was_found_are_the_rarest_of_the_first_document_before():
     search = utils.search_by_scores(scoring.bm25_scores(DOCUMENTS), DOCUMENTS)
-    rare = turns.rare_words(DOCUMENTS)
+    rare = conversations.rare_words(DOCUMENTS)
     assert rare["a"][0] == "red"
-    sent = turns.with_words_of_found(turns.with_forms(TURNS), search, rare)
+    sent = conversations.with_words_of_found(turns.with_forms(TURNS), search, rare)
     expected = ["lamp? ", "of glass? lamp paper", "and paper? glass paper"]
     assert [*sent["found words, 3"]] == expected
 
@@ -56,11 +57,11 @@ def test_words_of_what_was_found_are_the_rarest_of_the_first_document_before():
     ("domain", "sizes"), [("clapnq", (4_779, 208, 578)), ("fiqa", (5_534, 180, 535))]
 )
 def test_the_recorded_values_are_found_again(domain, sizes):
-    documents, queries = turns.load(domain, prepared() / "turns")
+    documents, queries = conversations.load(domain, prepared() / "turns")
     assert (len(documents), len(queries), queries["document"].map(len).sum()) == sizes
     recorded = turns.recorded_values(domain)
     assert [*recorded.index.get_level_values("turn")] == [*queries["turn"]]
-    theirs = turns.values_of_retrievers(domain, queries, folder("turns"))
+    theirs = conversations.values_of_retrievers(domain, queries, folder("turns"))
     pd.testing.assert_frame_equal(
         theirs, recorded[theirs.columns].reset_index(drop=True), check_dtype=False
     )
@@ -68,5 +69,5 @@ def test_the_recorded_values_are_found_again(domain, sizes):
     for form in turns.THREE:
         scores = turns.sending(bm25, form)
         search = utils.search_by_scores(scores, documents, k=10)
-        ours = turns.values_of(queries, utils.run_search(queries, search, 10))
+        ours = conversations.values_of(queries, utils.run_search(queries, search, 10))
         assert ours.to_numpy() == pytest.approx(recorded["BM25", form])

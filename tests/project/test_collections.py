@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import prepare_collections
 import pytest
+from recorders import collections
 from their_collections import COLLECTIONS, prepared
 
 import utils
@@ -132,13 +133,13 @@ def fetched(monkeypatch):
     """The collections of this machine, prepared."""
     if not COLLECTIONS:
         pytest.skip("no collections here; COLLECTIONS names a folder")
-    monkeypatch.setattr(claims, "PREPARED", prepared())
+    monkeypatch.setattr(collections, "PREPARED", prepared())
 
 
 @pytest.mark.usefixtures("fetched")
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_collection_is_read_whole(name):
-    documents, queries = claims.collection(name)
+    documents, queries = collections.collection(name)
     *sizes, document, question = WHOLE[name]
     grades = [grade for qrel in queries["document"] for grade in qrel.values()]
     assert [len(documents), len(queries), len(grades), sum(grades)] == sizes
@@ -148,7 +149,7 @@ def test_a_collection_is_read_whole(name):
 
 @pytest.mark.usefixtures("fetched")
 def test_a_collection_is_scored_as_published_and_as_ir_measures_scores_it():
-    documents, queries = claims.collection("cacm")
+    documents, queries = collections.collection("cacm")
     scores, qrels = scoring.bm25_scores(documents), queries["document"]
     search = utils.search_by_scores(scores, documents, k=1_000, above=0)
     rankings = search(queries)
@@ -166,14 +167,15 @@ def test_a_collection_is_scored_as_published_and_as_ir_measures_scores_it():
 
 @pytest.mark.usefixtures("fetched")
 def test_what_is_recorded_of_a_collection_is_computed_again():
-    documents, queries = claims.collection("med")
-    pd.testing.assert_frame_equal(
-        sums.features(documents, queries), sums.recorded_features("med"), atol=0.0015
-    )
+    documents, queries = collections.collection("med")
+    features = collections.features(documents, queries)
+    recorded = sums.recorded_features("med")
+    pd.testing.assert_frame_equal(features, recorded, atol=0.0015)
     searches = claims.searches_to_test(documents)
     values = claims.values_on("med", searches, queries)["med"]
     recorded = claims.recorded_values("med")
-    assert {*recorded} - {*values} == {*claims.LARGER_MODELS}  # there are no titles
+    larger = {*collections.LARGER_MODELS}
+    assert {*recorded} - {*values} == larger  # there are no titles
     pd.testing.assert_frame_equal(values, recorded[values.columns], atol=0.0015)
 
 

@@ -5,7 +5,7 @@ import inspect
 import subprocess
 import sys
 
-import n18_hops as hops
+from recorders import agents
 
 import utils
 from evaluate_retrieval.measuring import calls
@@ -22,7 +22,7 @@ def test_every_public_function_has_an_example_that_holds():
 
 
 def test_examples_of_calls_and_short_answers_hold():
-    for module in (calls, hops):
+    for module in (calls, agents):
         failed, tried = doctest.testmod(module)
         assert failed == 0 < tried
 

@@ -1,0 +1,1 @@
+"""How the records in data/ were made that notebooks read; `record.py` runs it."""
