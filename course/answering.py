@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from course import llm, our_data
-from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals
 
 LONGEST = 160  # tokens of an answer
@@ -16,18 +15,6 @@ STATES = """Say whether the context states the fact. Answer with one digit alone
 context: {context}
 
 fact: {fact}"""
-# Where an answer can be lost, from the corpus to the last word
-STAGES = [
-    "right",
-    "shown",  # without a model nothing more is known
-    "stated wrongly",
-    "shown, not used",
-    "below the first {k}",
-    "not among {depth}",
-    "refused, rightly",
-    "no record answers it",  # without a model nothing more is known
-    "answered, though no record does",
-]
 
 
 def prompt_of(question, course, records):
@@ -190,39 +177,3 @@ def digit_scores(prompts, path, by=llm.RECORDED):
 def refuses(answer):
     """Whether an answer says that it does not know."""
     return REFUSAL in answer.replace("’", "'")
-
-
-def stages_of(queries, rankings, k=5, became=None):
-    """Where the answer to each query was lost: a Series of stages, in their order.
-
-    queries: a ground truth. The records with a query's best grade answer it;
-    without a grade above 0 no record does. rankings: ids, (n_queries, depth).
-    The first k are shown to a model. became: the outcome of each query's
-    answer, "right", "wrong", or "nothing" where it states nothing that is
-    needed or refuses; None without a model."""
-    rankings = np.asarray(rankings, dtype=object)
-    if became is None:
-        became = [None] * len(queries)
-    qrels = utils.qrels_of(utils.right_answers(queries))
-    rows = zip(qrels, rankings.tolist(), became, strict=True)
-    stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
-    depth = rankings.shape[1]
-    names = [stage.format(k=k, depth=depth) for stage in STAGES]
-    lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
-    return pd.Series(lost_at, index=queries.index)
-
-
-def _stage(qrel, ids, k, outcome):
-    best = max(qrel.values(), default=0)
-    if best <= 0:
-        by_outcome = {None: "no record answers it", "nothing": "refused, rightly"}
-        return by_outcome.get(outcome, "answered, though no record does")
-    if outcome == "right":
-        return "right"
-    best_records = {id_ for id_, grade in qrel.items() if grade == best}
-    if best_records.isdisjoint(ids):
-        return "not among {depth}"
-    if best_records.isdisjoint(ids[:k]):
-        return "below the first {k}"
-    shown = {None: "shown", "wrong": "stated wrongly", "nothing": "shown, not used"}
-    return shown[outcome]

@@ -11,8 +11,6 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from course import our_data
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files, places
@@ -308,26 +306,13 @@ def elasticsearch_search(es, index, query, k=5):
     another k: search(queries, k=100)."""
 
     def search(queries, k=k):
-        scores = _scores_by_id(es, index, query, queries, k)
+        scores = scores_by_id(es, index, query, queries, k)
         return utils.pad(list(map(list, scores)), k)
 
     return search
 
 
-def elasticsearch_scores(es, index, query, documents, size=100):
-    """Score function of the first hits of a query; every other document has 0."""
-
-    def scores(queries):
-        by_query = _scores_by_id(es, index, query, queries, size)
-        for rows, columns in utils.blocks_of(queries, documents):
-            ids = [documents[column]["id"] for column in columns]
-            block = [[by_query[row].get(id_, 0) for id_ in ids] for row in rows]
-            yield rows, columns, np.array(block)
-
-    return scores
-
-
-def _scores_by_id(es, index, query, queries, size):
+def scores_by_id(es, index, query, queries, size):
     """Return a dict of id: score for each query: its first hits, best first.
 
     The hits come with their ids only: this is 5 times as fast as with all
@@ -353,26 +338,6 @@ def match_query(fields, kind="best_fields"):
             must = {"multi_match": match | {"type": kind}}
         only = {"term": {"course": course}}
         return {"query": {"bool": {"must": must, "filter": only}}}
-
-    return query
-
-
-def knn_query(field, vectors, **options):
-    """A query for `elasticsearch_search`: the records with the nearest vectors.
-
-    field: of the type dense_vector. vectors: a dict of question: vector.
-    Filtered on the course, inside the clause. options: they replace parts of
-    the clause."""
-
-    def query(question, course):
-        clause = {
-            "field": field,
-            "query_vector": vectors[question].tolist(),
-            "filter": {"term": {"course": course}},
-            "k": 100,
-            "num_candidates": 1_200,
-        }
-        return {"knn": clause | options}
 
     return query
 

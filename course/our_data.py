@@ -4,16 +4,13 @@ import json
 import logging
 import os
 import warnings
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import comparing, metric
-from evaluate_retrieval.reading import corpus, places, splits, trec
+from evaluate_retrieval.reading import corpus, places, splits
 from evaluate_retrieval.reading.files import read_csv, read_json
-from evaluate_retrieval.searching import embedding
 
 FOLDER = places.ROOT / "data"
 logger = logging.getLogger(__name__)
@@ -96,36 +93,3 @@ def load_splits(folder=None):
         ground_truth = None
     queries, qrels = load_judged_queries(folder)
     return splits.splits_of(ground_truth, queries.assign(document=qrels))
-
-
-# FROM evaluate_retrieval.measuring.comparing
-LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
-LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
-
-
-def write_searches(path, searches, test, documents, chosen, with_vectors):
-    """Rank with each search, and write the leaderboard, rankings and judgements.
-
-    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen:
-    the name of the search to ship. with_vectors: the names of those that
-    encode the query; they get the time for this on top, since the vectors of
-    our queries are kept. Returns the boards as `plots.searches` takes them."""
-    questions = next(iter(test.values()))["question"].head(256)
-    encoding = embedding.milliseconds_to_encode(questions)
-    boards = {}
-    tables = []
-    for kind, queries in test.items():
-        depth = metric.DEPTH[kind]
-        deep = {name: partial(search, k=depth) for name, search in searches.items()}
-        rankings, times = metric.timed_rankings(deep, queries, depth, documents)
-        times[with_vectors] += encoding
-        trec.write_trec(path.parent, kind, queries, rankings)
-        scores = metric.scores_of(rankings, queries, metric.K[kind], metric.BY[kind])
-        board = comparing.leaderboard(scores, queries, metric.BY[kind])
-        board = board.assign(
-            queries=kind, split="test", ms_per_query=times, chosen=board.index == chosen
-        )
-        tables.append(board[LEADERBOARD_COLUMNS])
-        boards[metric.LABELS[kind]] = board.rename(columns={metric.BY[kind]: "value"})
-    pd.concat(tables).to_csv(path)
-    return {label: boards[label] for label in metric.LABELS.values() if label in boards}

@@ -361,7 +361,7 @@ def stages(table, title):
     """What became of each query: a dot for each, a row of blocks for each search.
 
     table: DataFrame, a row for each query, a column for each search, with the
-    stages that `answering.stages_of` names."""
+    stages that `hits.stages_of` of notebook 07 names."""
     counts = table.apply(lambda column: column.value_counts(sort=False))
     counts = counts[counts.any(axis=1)]
     figure = _panels(title, 1.85, table.shape[1], sharex=True)
@@ -491,22 +491,6 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
         axis.text(x, y, shown.iloc[y, x], ha="center", va="center", color=colour)
     texts = [f"{name} {', '.join(row)}" for name, row in shown.iterrows()]
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
-
-
-def places(rankings, titles, grades, title):
-    """At which place each ranking has a document: a heat map, a row for each document.
-
-    Rows are what a ranking has among its first three, and what is relevant (✓), in
-    the order of the second ranking. rankings: a dict of name: ids, best first.
-    titles: a dict of id: title. grades: a dict of id: grade."""
-    ranks = {
-        name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
-    }
-    table = pd.DataFrame(ranks).sort_values([*rankings][1])
-    relevant = {id_ for id_ in table.index if grades.get(id_)}
-    shown = table[(table < 4).any(axis=1) | table.index.isin(relevant)]
-    shown.index = ["✓ " * (id_ in relevant) + titles[id_] for id_ in shown.index]
-    heat_map(shown, title, "{:.0f}", low=10, high=1)
 
 
 def misses(intervals, truth, title, xlabel):

@@ -81,21 +81,6 @@ def by_label(gain, queries):
     return table.loc["kind"].sort_values("difference")
 
 
-def by_share(gain, queries, is_first, shares, name):
-    """The mean gain if a group of the queries had another share: a DataFrame.
-
-    A row for each share, as of `by_slice`. gain: of each query. is_first: whether a
-    query is of the group, booleans. name: of the group, for the rows."""
-    rows = []
-    for share in shares:
-        of_first = share / is_first.mean()
-        of_others = (1 - share) / (~is_first).mean()
-        weights = np.where(is_first, of_first, of_others)
-        named = queries.assign(kind=f"{share:.0%} {name}")
-        rows.append(by_label(weights * gain, named))
-    return pd.concat(rows)
-
-
 # --- Leaderboards ------------------------------------------------------------
 
 
@@ -163,14 +148,6 @@ def drawn_boards(tables, rng):
         total = drawn.sum(axis=1, keepdims=True)
         boards.append(drawn @ table[complete].to_numpy() / total)
     return boards
-
-
-def half_boards(table, rng):
-    """Boards by two random halves of a table's rows, each (2,000, n_searches)."""
-    numbers = table.to_numpy()
-    n = len(table)
-    first = rng.random((2_000, n)).argsort(axis=1) < n // 2
-    return first @ numbers / (n // 2), ~first @ numbers / (n - n // 2)
 
 
 def middle(draws):

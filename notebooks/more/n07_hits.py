@@ -9,6 +9,19 @@ from evaluate_retrieval.measuring import intervals
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.searching import embedding, scoring
 
+# Where an answer can be lost, from the corpus to the last word
+STAGES = [
+    "right",
+    "shown",  # without a model nothing more is known
+    "stated wrongly",
+    "shown, not used",
+    "below the first {k}",
+    "not among {depth}",
+    "refused, rightly",
+    "no record answers it",  # without a model nothing more is known
+    "answered, though no record does",
+]
+
 
 def four_searches(documents):
     """The searches of notebook 07, {name: function of queries}, of 100 results each."""
@@ -57,10 +70,46 @@ def ratio(part, whole, groups):
     return {"ratio": ratios[0], "low": low, "high": high}
 
 
+def stages_of(queries, rankings, k=5, became=None):
+    """Where the answer to each query was lost: a Series of stages, in their order.
+
+    queries: a ground truth. The records with a query's best grade answer it;
+    without a grade above 0 no record does. rankings: ids, (n_queries, depth).
+    The first k are shown to a model. became: the outcome of each query's
+    answer, "right", "wrong", or "nothing" where it states nothing that is
+    needed or refuses; None without a model."""
+    rankings = np.asarray(rankings, dtype=object)
+    if became is None:
+        became = [None] * len(queries)
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    rows = zip(qrels, rankings.tolist(), became, strict=True)
+    stages = [_stage(qrel, ids, k, outcome) for qrel, ids, outcome in rows]
+    depth = rankings.shape[1]
+    names = [stage.format(k=k, depth=depth) for stage in STAGES]
+    lost_at = pd.Categorical(stages, STAGES, ordered=True).rename_categories(names)
+    return pd.Series(lost_at, index=queries.index)
+
+
+def _stage(qrel, ids, k, outcome):
+    best = max(qrel.values(), default=0)
+    if best <= 0:
+        by_outcome = {None: "no record answers it", "nothing": "refused, rightly"}
+        return by_outcome.get(outcome, "answered, though no record does")
+    if outcome == "right":
+        return "right"
+    best_records = {id_ for id_, grade in qrel.items() if grade == best}
+    if best_records.isdisjoint(ids):
+        return "not among {depth}"
+    if best_records.isdisjoint(ids[:k]):
+        return "below the first {k}"
+    shown = {None: "shown", "wrong": "stated wrongly", "nothing": "shown, not used"}
+    return shown[outcome]
+
+
 def cases(stages, questions, answers):
     """Three queries of each stage, drawn with a seed: question and answer, by stage.
 
-    stages: by `answering.stages_of`. questions, answers: of the same queries;
+    stages: by `stages_of`. questions, answers: of the same queries;
     both are cut."""
     texts = {"question": (questions, 60), "answer": (answers, 80)}
     table = pd.DataFrame({"stage": stages.reset_index(drop=True)})

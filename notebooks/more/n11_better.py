@@ -36,3 +36,23 @@ def in_spanish(test):
             "judged": judged.assign(question=judged["query"]),
         },
     }
+
+
+def knn_query(field, vectors, **options):
+    """A query for `elasticsearch_search`: the records with the nearest vectors.
+
+    field: of the type dense_vector. vectors: a dict of question: vector.
+    Filtered on the course, inside the clause. options: they replace parts of
+    the clause."""
+
+    def query(question, course):
+        clause = {
+            "field": field,
+            "query_vector": vectors[question].tolist(),
+            "filter": {"term": {"course": course}},
+            "k": 100,
+            "num_candidates": 1_200,
+        }
+        return {"knn": clause | options}
+
+    return query

@@ -74,3 +74,11 @@ def recorded_places():
 def texts_by_id(documents):
     """What questions share words with: {id: heading and text}."""
     return {document["id"]: corpus.heading_and_text(document) for document in documents}
+
+
+def half_boards(table, rng):
+    """Boards by two random halves of a table's rows, each (2,000, n_searches)."""
+    numbers = table.to_numpy()
+    n = len(table)
+    first = rng.random((2_000, n)).argsort(axis=1) < n // 2
+    return first @ numbers / (n // 2), ~first @ numbers / (n - n // 2)

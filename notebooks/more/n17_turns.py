@@ -20,6 +20,17 @@ THREE = ["last turn", "history", "rewrite"]
 TWO = ["last turn", "model's rewrite"]
 FOUND_WORDS = [f"found words, {n}" for n in N_WORDS]
 RULES = ["first and last", *(f"falling, {w}" for w in WEIGHTS), *FOUND_WORDS]
+REWRITE = """A user talks with an assistant. Rewrite the user's last question, so that
+it can be understood without the earlier ones: say what words such as "it" or
+"there" stand for. Add nothing else. If it can be understood as it is, repeat it.
+Reply with the question alone.
+
+Earlier questions:
+{history}
+
+Last question: {question}
+
+Rewritten:"""
 
 
 # --- Conversations, and their forms ------------------------------------------

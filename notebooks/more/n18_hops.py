@@ -13,6 +13,15 @@ from evaluate_retrieval.searching import scoring
 RECORD = "recorded-hops.json"
 AGENTS = ["one search", "one search, 15", "small model", "sub-questions"]
 K = 5  # passages of a call
+# what asks a small model for its next query
+NEXT = """{passages}
+
+The passages above were found for this question: {question}
+Searches until now: {asked}
+
+The question has several parts. Name the person, place, work or organisation that the
+passages give for its first part. Then write a short search query for the next part,
+with that name in it."""
 
 
 def searcher(documents):

@@ -16,14 +16,6 @@ N_CALLS = 3  # of the loop, at most
 N_ASKED = 100  # questions of MuSiQue that the small model was asked
 LONGEST = 24  # tokens of an answer
 LONGEST_PASSAGE = 150  # words
-NEXT = """{passages}
-
-The passages above were found for this question: {question}
-Searches until now: {asked}
-
-The question has several parts. Name the person, place, work or organisation that the
-passages give for its first part. Then write a short search query for the next part,
-with that name in it."""
 FORM = {  # of the reply
     "type": "object",
     "properties": {
@@ -70,7 +62,7 @@ def loop(question, find, records, path):
     calls = [{"asked": question["question"], "ids": find(question["question"])}]
     while len(calls) < N_CALLS:
         asked = [each["asked"] for each in calls]
-        prompt = NEXT.format(
+        prompt = hops.NEXT.format(
             passages=as_text([call["ids"] for call in calls], records),
             question=question["question"],
             asked="; ".join(asked),

@@ -15,17 +15,6 @@ SENT = {"questions": "history", "lastturn": "last turn", "rewrite": "rewrite"}
 FORMS = [*turns.THREE, "model's rewrite", "first and last", *turns.FOUND_WORDS]
 REWRITES = "rewrites.jsonl"  # in data/ of who asks: they repeat other people's texts
 LONGEST = 80  # tokens of a rewritten question
-REWRITE = """A user talks with an assistant. Rewrite the user's last question, so that
-it can be understood without the earlier ones: say what words such as "it" or
-"there" stand for. Add nothing else. If it can be understood as it is, repeat it.
-Reply with the question alone.
-
-Earlier questions:
-{history}
-
-Last question: {question}
-
-Rewritten:"""
 
 
 def load(domain, folder=collections.PREPARED / "turns"):
@@ -40,7 +29,7 @@ def rewritten(queries, path):
     A first turn stays as it is. It asks as `llm.respond` does."""
     is_later = queries["history"] != ""
     pairs = queries.loc[is_later, ["history", "question"]].to_dict("records")
-    prompts = [REWRITE.format(**pair) for pair in pairs]
+    prompts = [turns.REWRITE.format(**pair) for pair in pairs]
     options = {"workers": 2, "by": answering.ANSWERED_BY}
     call = llm.text_call(LONGEST)
     replies = llm.respond_to_all(prompts, "rewrite", path, call, **options)

@@ -62,8 +62,9 @@ def write_wheel(folder, offline):
     keys = np.array([*map(embedding.short_key, texts)], np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
     files = [(places.ROOT, pattern) for pattern in LISTED["files"]]
-    # a kernel there starts in another folder
-    files += [(places.ROOT / "notebooks/more", "*.py"), (HERE / "wheel", "*/*")]
+    # a kernel there starts in another folder than the notebook's
+    beside = [places.ROOT / "notebooks", places.ROOT / "notebooks/more"]
+    files += [*((folder, "*.py") for folder in beside), (HERE / "wheel", "*/*")]
     if offline:  # its matplotlib does not know the course's colours yet
         files += [
             (Path(matplotlib.__file__).parents[1], STYLE),

@@ -17,6 +17,7 @@ from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course import widgets
 from evaluate_retrieval.commands.judge import add, scale_of
 from evaluate_retrieval.judging import grading
 from evaluate_retrieval.judging.grading import Judging, judge
@@ -88,7 +89,7 @@ def test_the_panel_says_what_is_not_stored_and_fetches_no_picture(tmp_path):
     items = PAIRS[["document"]][:2].assign(query="<b>")
     documents = [document | {"text": "![a](x.png)"} for document in DOCUMENTS]
     path = tmp_path / "gone" / "a.csv"
-    view = grading.panel(Judging(items, path), documents)
+    view = widgets.panel(Judging(items, path), documents)
     assert "<b>&lt;b&gt;</b>" in view.page.value
     assert "<img" not in view.page.value
     view.buttons["2"].click()

@@ -1,5 +1,6 @@
 """From hit to answer: recorded and live answers, their stages, and the judges of 16."""
 
+import n07_hits as hits
 import pandas as pd
 import pytest
 from chat_server import answer, live
@@ -13,7 +14,7 @@ def test_without_a_model_a_stage_says_where_the_best_record_is():
     ranking = [f"r{n}" for n in range(10)]
     queries = pd.DataFrame({"document": grades})
     stages = ["shown", "below the first 5", "not among 10", "no record answers it"]
-    assert answering.stages_of(queries, [ranking] * 4).tolist() == stages
+    assert hits.stages_of(queries, [ranking] * 4).tolist() == stages
 
 
 def test_answers_that_are_not_recorded_are_counted(tmp_path):

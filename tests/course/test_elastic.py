@@ -14,6 +14,7 @@ from unittest.mock import Mock
 from urllib.parse import unquote, urlsplit
 
 import machine
+import n10_scores
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,7 +163,7 @@ def searched(es):
     """What is ranked by the scores of an index that is made for it: ids above 0."""
     index = elastic.index_fields(es, "test", DOCUMENTS, ["text"])
     query = elastic.match_query(["text"])
-    scores = elastic.elasticsearch_scores(es, index, query, DOCUMENTS)
+    scores = n10_scores.elasticsearch_scores(es, index, query, DOCUMENTS)
     return utils.search_by_scores(scores, DOCUMENTS, k=2, above=0)(QUERIES).tolist()
 
 

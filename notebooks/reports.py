@@ -1,0 +1,73 @@
+"""Lesson 03: pictures and tables of its searches, and the files that it writes."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from course import plots
+from evaluate_retrieval.measuring import comparing, metric
+from evaluate_retrieval.reading import trec
+from evaluate_retrieval.searching import embedding
+
+LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
+LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
+
+
+def places(rankings, titles, grades, title):
+    """At which place each ranking has a document: a heat map, a row for each document.
+
+    Rows are what a ranking has among its first three, and what is relevant (✓), in
+    the order of the second ranking. rankings: a dict of name: ids, best first.
+    titles: a dict of id: title. grades: a dict of id: grade."""
+    ranks = {
+        name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
+    }
+    table = pd.DataFrame(ranks).sort_values([*rankings][1])
+    relevant = {id_ for id_ in table.index if grades.get(id_)}
+    shown = table[(table < 4).any(axis=1) | table.index.isin(relevant)]
+    shown.index = ["✓ " * (id_ in relevant) + titles[id_] for id_ in shown.index]
+    plots.heat_map(shown, title, "{:.0f}", low=10, high=1)
+
+
+def by_share(gain, queries, is_first, shares, name):
+    """The mean gain if a group of the queries had another share: a DataFrame.
+
+    A row for each share, as of `comparing.by_slice`. gain: of each query. is_first:
+    whether a query is of the group, booleans. name: of the group, for the rows."""
+    rows = []
+    for share in shares:
+        of_first = share / is_first.mean()
+        of_others = (1 - share) / (~is_first).mean()
+        weights = np.where(is_first, of_first, of_others)
+        named = queries.assign(kind=f"{share:.0%} {name}")
+        rows.append(comparing.by_label(weights * gain, named))
+    return pd.concat(rows)
+
+
+def write_searches(path, searches, test, documents, chosen, with_vectors):
+    """Rank with each search, and write the leaderboard, rankings and judgements.
+
+    path: of the leaderboard; runs/ and qrels-KIND.trec go beside it. chosen:
+    the name of the search to ship. with_vectors: the names of those that
+    encode the query; they get the time for this on top, since the vectors of
+    our queries are kept. Returns the boards as `plots.searches` takes them."""
+    questions = next(iter(test.values()))["question"].head(256)
+    encoding = embedding.milliseconds_to_encode(questions)
+    boards = {}
+    tables = []
+    for kind, queries in test.items():
+        depth = metric.DEPTH[kind]
+        deep = {name: partial(search, k=depth) for name, search in searches.items()}
+        rankings, times = metric.timed_rankings(deep, queries, depth, documents)
+        times[with_vectors] += encoding
+        trec.write_trec(path.parent, kind, queries, rankings)
+        scores = metric.scores_of(rankings, queries, metric.K[kind], metric.BY[kind])
+        board = comparing.leaderboard(scores, queries, metric.BY[kind])
+        board = board.assign(
+            queries=kind, split="test", ms_per_query=times, chosen=board.index == chosen
+        )
+        tables.append(board[LEADERBOARD_COLUMNS])
+        boards[metric.LABELS[kind]] = board.rename(columns={metric.BY[kind]: "value"})
+    pd.concat(tables).to_csv(path)
+    return {label: boards[label] for label in metric.LABELS.values() if label in boards}
