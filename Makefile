@@ -73,6 +73,9 @@ stop: .venv/installed           ## stop what `make elasticsearch` and `make loca
 	@$(BIN)/python scripts/node.py stop
 	@$(BIN)/python scripts/models.py stop
 
+new-notebook: .venv/installed   ## for authors: write the skeletons of a notebook for the curious (NAME=19-how-it-grows), and say what is left
+	@$(BIN)/python scripts/new_notebook.py $(NAME)
+
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL)
 	@cp "$(COURSE_RESULTS)"/quality-and-time*.png docs/evidence
@@ -102,4 +105,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop notebooks bench slides notes site lock clean
+.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop new-notebook notebooks bench slides notes site lock clean
