@@ -493,6 +493,22 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
 
 
+def places(rankings, titles, grades, title):
+    """At which place each ranking has a document: a heat map, a row for each document.
+
+    Rows are what a ranking has among its first three, and what is relevant (✓), in
+    the order of the second ranking. rankings: a dict of name: ids, best first.
+    titles: a dict of id: title. grades: a dict of id: grade."""
+    ranks = {
+        name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
+    }
+    table = pd.DataFrame(ranks).sort_values([*rankings][1])
+    relevant = {id_ for id_ in table.index if grades.get(id_)}
+    shown = table[(table < 4).any(axis=1) | table.index.isin(relevant)]
+    shown.index = ["✓ " * (id_ in relevant) + titles[id_] for id_ in shown.index]
+    heat_map(shown, title, "{:.0f}", low=10, high=1)
+
+
 def misses(intervals, truth, title, xlabel):
     """Many intervals, one below the other; those that miss the truth are coloured.
 

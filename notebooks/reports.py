@@ -1,33 +1,16 @@
-"""Lesson 03: pictures and tables of its searches, and the files that it writes."""
+"""Lesson 03: what a search gains by the mix of queries, and the files it writes."""
 
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from course import plots
 from evaluate_retrieval.measuring import comparing, metric
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching import embedding
 
 LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
-
-
-def places(rankings, titles, grades, title):
-    """At which place each ranking has a document: a heat map, a row for each document.
-
-    Rows are what a ranking has among its first three, and what is relevant (✓), in
-    the order of the second ranking. rankings: a dict of name: ids, best first.
-    titles: a dict of id: title. grades: a dict of id: grade."""
-    ranks = {
-        name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
-    }
-    table = pd.DataFrame(ranks).sort_values([*rankings][1])
-    relevant = {id_ for id_ in table.index if grades.get(id_)}
-    shown = table[(table < 4).any(axis=1) | table.index.isin(relevant)]
-    shown.index = ["✓ " * (id_ in relevant) + titles[id_] for id_ in shown.index]
-    plots.heat_map(shown, title, "{:.0f}", low=10, high=1)
 
 
 def by_share(gain, queries, is_first, shares, name):

@@ -1,18 +1,14 @@
 """Write the skeletons of a notebook for the curious, and say what is left to write.
 
 `new_notebook.py 19-how-it-grows` writes the notebook, its module, the answers to its
-exercises, the list of its claims and a test, and adds its lines to tables and lists.
-Where the skeletons say TODO, write."""
+exercises, the list of its claims and a test, and adds its lines to tables and lists."""
 
 import json
 import re
 import sys
-from collections import Counter
 
 import machine
 import nbformat
-
-from course import exercises
 
 # where the tests keep what belongs to a notebook
 TESTS = "tests"
@@ -32,7 +28,6 @@ LINES = {
     "scripts/site/browser.toml": (r'  "\d\d-[^\n]*",$', '  "{stem}",'),
     "docs/reference/house.md": (r"\| `n\d\d_", "| `{module}` | {number}: TODO |"),
 }
-HEADINGS = ["## Exercises", "## What you saw", "## What to do at work"]
 TITLE = """# {n} · {title}
 
 **TODO: the question.** Why somebody at work asks it.
@@ -129,7 +124,7 @@ BY_HAND = [
     "a figure in notebooks/figures, with its alt text",
     "a recorder in scripts/recorders, its record in data, a line in data/README.md",
     "new words in notebooks/GLOSSARY.md, and a line in CHANGELOG.md",
-    "then `make notebooks` and `make test`",
+    "then `make notebooks`; test_new_notebook.py lists what it lacks",
 ]
 
 
@@ -207,49 +202,6 @@ def write(stem, root=machine.ROOT):
         (root / path).write_text("\n".join(rows), encoding="utf-8")
 
 
-def lacking(path, root=machine.ROOT):
-    """What a notebook lacks of what docs/contributing.md asks for: a list of texts."""
-    stem = path.stem
-    cells = nbformat.read(path, as_version=4).cells
-    prose = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
-    n_exercises = tags.count("exercise")
-    holds = {
-        f"title: # {int(stem[:2])} · …": prose.startswith(f"# {int(stem[:2])} · "),
-        "a cell tagged imports": "imports" in tags,
-        "three to five exercises": 3 <= n_exercises <= 5,
-        **{heading: f"\n{heading}\n" in prose for heading in HEADINGS},
-    }
-    answers = Counter()
-    for folder in SOLUTIONS, ANSWERS:
-        file = root / folder / f"{stem}.py"
-        holds[f"{folder}/{stem}.py"] = file.exists()
-        of_file = exercises.cells(file) if file.exists() else ()
-        answers.update((number, kind) for number, kind, _ in of_file)
-    for number in range(1, n_exercises + 1):
-        count = {kind: answers[number, kind] for kind in ("solution", "right", "wrong")}
-        holds |= {
-            f"exercise {number}: one solution": count["solution"] == 1,
-            f"exercise {number}: a check": answers[number, "check"] == 1,
-            f"exercise {number}: two right answers": count["right"] >= 1,
-            f"exercise {number}: three wrong answers": count["wrong"] >= 3,
-        }
-    module = fields_of(stem)["module"]
-    for file in LINES:
-        rows = (root / file).read_text(encoding="utf-8").split("\n")
-        rows = [row for row in rows if stem in row or f"`{module}`" in row]
-        is_house = file.endswith("house.md")  # a notebook may do without a module
-        is_written = not any("TODO" in row for row in rows)
-        holds[f"its line in {file}"] = is_written and (is_house or any(rows))
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    for file in path.parent.glob(f"n{stem[:2]}_*.py"):
-        holds[f"an import of {file.stem}"] = file.stem in code
-    for file in files_of(stem):
-        text = (root / file).read_text("utf-8") if (root / file).exists() else ""
-        holds[f"what is TODO in {file}"] = "TODO" not in text
-    return [text for text, is_there in holds.items() if not is_there]
-
-
 if __name__ == "__main__":
     main = machine.parser(__doc__)
     main.add_argument("name", help="such as 19-how-it-grows")
@@ -258,5 +210,4 @@ if __name__ == "__main__":
         write(name)
     except machine.ERRORS as error:
         sys.exit(f"error: {error}")
-    left = lacking(machine.ROOT / "notebooks" / "more" / f"{name}.ipynb")
-    print("Left to write:", *left, *BY_HAND, sep="\n- ")
+    print("Left to write:", "all that says TODO", *BY_HAND, sep="\n- ")

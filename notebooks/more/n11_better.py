@@ -1,4 +1,4 @@
-"""Names of models, and queries, that notebook 11 and its record share.
+"""Notebook 11: names of models, queries that it reports on, and one by vectors.
 
 data/README.md says how data/recorded-searches.json was made."""
 
