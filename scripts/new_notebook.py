@@ -11,9 +11,9 @@ import machine
 import nbformat
 
 # where the tests keep what belongs to a notebook
-TESTS = "tests"
-ANSWERS = "tests/answers"
-CLAIMS = "tests/claims"
+TESTS = "tests/notebooks"
+ANSWERS = "tests/notebooks/answers"
+CLAIMS = "tests/notebooks/claims"
 SOLUTIONS = "notebooks/solutions"
 # files that have a line for each notebook: where it goes, and what it says
 LINES = {

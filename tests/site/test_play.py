@@ -13,7 +13,8 @@ pytestmark = pytest.mark.slow
 SOURCE = """
 import pandas as pd
 from course import plots
-from evaluate_retrieval.judging.grading import *
+from course.widgets import panel
+from evaluate_retrieval.judging.grading import Judging
 def bars(weight):
     plots.bars(pd.Series({"a": weight}), f"weight {weight}", "share")
 plots.play(bars, weight=(0, 1, 0.5, 0.5))
