@@ -9,15 +9,36 @@ The package course/ has what comes on top.
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+if TYPE_CHECKING:  # who brings an index has imported it
+    from minsearch import Index
+
 BLOCK = 2**23  # scores computed at a time: 64 MiB
+# What goes in and comes out, by name. A name says no more than its type does: that an
+# array has two dimensions, or a table certain columns, is checked when it is used.
+Document = dict[str, Any]  # texts: id, course, question, text, section; and your own
+Documents = list[Document]
+Queries = pd.DataFrame  # a row a query: question, course; with a ground truth document
+Qrel = dict[str, float]  # of one query: id of a judged document: grade
+Answers = (
+    str | set[str] | list[str] | tuple[str, ...] | Qrel
+)  # the right id, ids, or a Qrel
+Rankings = np.ndarray  # ids, (n_queries, k), best first, "" for none
+Search = Callable[..., Rankings]  # of Queries; many also take another k
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns, scores of each pair
+ScoreFunction = Callable[[Queries], Iterable[Block]]
+FieldBlock = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]  # scores by field
+MeanOrEach = float | np.ndarray  # of a metric: its mean, or one value a query
 NUMBERS = "biuf"  # numpy's kinds: bool, whole numbers with and without sign, floats
 
 
@@ -28,7 +49,7 @@ NUMBERS = "biuf"  # numpy's kinds: bool, whole numbers with and without sign, fl
 # one value a query.
 
 
-def hit_rate(relevance, per_query=False):
+def hit_rate(relevance: ArrayLike, per_query: bool = False) -> MeanOrEach:
     """Share of queries with a relevant document among the first k.
 
     >>> hit_rate([[0, 1, 0], [0, 0, 0]])  # two queries, k = 3
@@ -38,7 +59,7 @@ def hit_rate(relevance, per_query=False):
     return _mean(relevant.any(axis=1).astype(float), per_query)
 
 
-def mrr(relevance, per_query=False):
+def mrr(relevance: ArrayLike, per_query: bool = False) -> MeanOrEach:
     """Mean of 1 / rank of the first relevant document, 0 without one.
 
     >>> mrr([[0, 1, 0], [1, 0, 0]])  # ranks 2 and 1
@@ -51,7 +72,7 @@ def mrr(relevance, per_query=False):
     return _mean(relevant.any(axis=1) / rank_of_first, per_query)
 
 
-def precision(relevance, per_query=False):
+def precision(relevance: ArrayLike, per_query: bool = False) -> MeanOrEach:
     """Share of the k retrieved documents that is relevant; missing ones are not.
 
     >>> precision([[1, 0, 1, 0]])
@@ -61,7 +82,9 @@ def precision(relevance, per_query=False):
     return _mean(relevant.sum(axis=1) / max(relevant.shape[1], 1), per_query)
 
 
-def recall(relevance, n_relevant, per_query=False):
+def recall(
+    relevance: ArrayLike, n_relevant: ArrayLike, per_query: bool = False
+) -> MeanOrEach:
     """Share of the relevant documents that was retrieved.
 
     n_relevant: how many there are, one number for all queries or one for
@@ -74,7 +97,9 @@ def recall(relevance, n_relevant, per_query=False):
     return _mean(_share(hits, _counts(n_relevant, hits)), per_query)
 
 
-def f1(relevance, n_relevant, per_query=False):
+def f1(
+    relevance: ArrayLike, n_relevant: ArrayLike, per_query: bool = False
+) -> MeanOrEach:
     """Harmonic mean of precision and recall, query by query.
 
     >>> f1([[1, 0, 0, 0]], n_relevant=1)  # precision 1/4, recall 1
@@ -85,7 +110,9 @@ def f1(relevance, n_relevant, per_query=False):
     return _mean(_share(2 * p * r, p + r), per_query)
 
 
-def average_precision(relevance, n_relevant, per_query=False):
+def average_precision(
+    relevance: ArrayLike, n_relevant: ArrayLike, per_query: bool = False
+) -> MeanOrEach:
     """Precision at each relevant document, summed, divided by n_relevant. Mean: MAP.
 
     >>> average_precision([[1, 0, 0, 1]], n_relevant=2)  # (1/1 + 2/4) / 2
@@ -98,7 +125,9 @@ def average_precision(relevance, n_relevant, per_query=False):
     return _mean(_share(summed, counts), per_query)
 
 
-def ndcg(relevance, judged, per_query=False):
+def ndcg(
+    relevance: ArrayLike, judged: Iterable[Iterable[float]], per_query: bool = False
+) -> MeanOrEach:
     """Return the gain of a ranking as a share of the ideal one's.
 
     The gain is the sum of grade / log2(rank + 1) (Järvelin & Kekäläinen 2002).
@@ -116,7 +145,9 @@ def ndcg(relevance, judged, per_query=False):
     return _mean(_share(gains, best_gains), per_query)
 
 
-def err(relevance, max_grade=1, per_query=False):
+def err(
+    relevance: ArrayLike, max_grade: float = 1, per_query: bool = False
+) -> MeanOrEach:
     """Expected reciprocal rank of where a reader stops (Chapelle et al. 2009).
 
     A reader stops at a document with probability (2^grade - 1) / 2^max_grade.
@@ -137,16 +168,17 @@ def err(relevance, max_grade=1, per_query=False):
     return _mean((arrives * stops / _ranks(grades)).sum(axis=1), per_query)
 
 
-def coverage(covered):
+def coverage(covered: ArrayLike) -> float:
     """Share of facts that any context covers. covered: bool, (n_facts, n_contexts).
 
     >>> coverage([[True, False], [False, False]])
     0.5
     """
-    if np.ndim(covered) != 2 or not len(covered):
-        shape = np.shape(covered)
+    table = np.asarray(covered)
+    if table.ndim != 2 or not len(table):
+        shape = table.shape
         raise ValueError(f"covered: shape {shape}, expected (n_facts, n_contexts)")
-    return float((np.asarray(covered) > 0).any(axis=1).mean())
+    return float((table > 0).any(axis=1).mean())
 
 
 def _grades(relevance):
@@ -225,7 +257,7 @@ def _ideal(grades, judged):
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 
 
-def check_k(k):
+def check_k(k: int) -> None:
     """Raise a ValueError unless k is a whole number from 1.
 
     >>> check_k(0)
@@ -236,7 +268,9 @@ def check_k(k):
         raise ValueError(f"k must be a whole number from 1, not {k!r}")
 
 
-def check_table(table, columns, name):
+def check_table(
+    table: pd.DataFrame | Mapping, columns: Iterable[str], name: str | Path
+) -> pd.DataFrame:
     """Return the table as a DataFrame, if it is complete.
 
     A missing column, a missing cell or a table without rows is a
@@ -259,7 +293,9 @@ def check_table(table, columns, name):
     return table
 
 
-def fail_if_any(table, wrong, column, name, problem):
+def fail_if_any(
+    table: pd.DataFrame, wrong: ArrayLike, column: str, name: str | Path, problem: str
+) -> None:
     """ValueError if any row is wrong: where the first is, and how many are.
 
     >>> table = pd.DataFrame({"id": ["a", "b b"]})
@@ -277,7 +313,7 @@ def fail_if_any(table, wrong, column, name, problem):
         )
 
 
-def check_texts(ids):
+def check_texts(ids: Iterable[object]) -> None:
     """ValueError for the first id that is not text.
 
     >>> check_texts(["a", 7])
@@ -289,7 +325,7 @@ def check_texts(ids):
             raise ValueError(f"the id {id_!r} is not text but {type(id_)}")
 
 
-def qrels_of(documents):
+def qrels_of(documents: Iterable[Answers]) -> list[Qrel]:
     """Return the judgements of each query as a dict of id: grade.
 
     An id, a set or a list of ids has grade 1. A dict stays as it is. An id
@@ -300,22 +336,23 @@ def qrels_of(documents):
     """
     qrels = []
     for document in documents:
-        if isinstance(document, set | list | tuple):
-            document = dict.fromkeys(
-                sorted(document, key=str), 1
-            )  # the same in every run
-        elif not isinstance(document, dict):
-            document = {document: 1}
-        check_texts(document)
-        for id_, grade in document.items():
+        if isinstance(document, dict):
+            qrel = document
+        elif isinstance(document, set | list | tuple):
+            # a set has another order in each run, and rankings of it would, too
+            qrel = dict.fromkeys(sorted(document, key=str), 1)
+        else:
+            qrel = {document: 1}
+        check_texts(qrel)
+        for id_, grade in qrel.items():
             if isinstance(grade, str) or not 0 <= grade < np.inf:
                 problem = f"the grade {grade!r} of {id_!r} is not a number from 0"
                 raise ValueError(problem)
-        qrels.append({id_: grade for id_, grade in document.items() if id_})
+        qrels.append({id_: grade for id_, grade in qrel.items() if id_})
     return qrels
 
 
-def right_answers(queries):
+def right_answers(queries: Queries) -> list[Answers]:
     """What counts as found for each query, a list.
 
     Its document, or with those of a column `also` a set of ids, or the dict of
@@ -335,7 +372,7 @@ def right_answers(queries):
 # --- Rankings, and what they are worth ---------------------------------------
 
 
-def relevance(rankings, documents):
+def relevance(rankings: ArrayLike, documents: Iterable[Answers]) -> np.ndarray:
     """The grade of each retrieved id, floats, (n_queries, k); 0 is not relevant.
 
     documents: for each query a dict of id: grade; or an id, a set or list of
@@ -353,7 +390,7 @@ def relevance(rankings, documents):
     return np.array(rows, dtype=float).reshape(rankings.shape)
 
 
-def checked_rankings(rankings, n_queries):
+def checked_rankings(rankings: ArrayLike, n_queries: int) -> Rankings:
     """The rankings as an array of texts, (n_queries, k), each id once.
 
     "" is a place without a document, and so is where an id is repeated: the ids
@@ -394,7 +431,9 @@ def _warn(message):
     warnings.warn(message, stacklevel=level)
 
 
-def run_search(queries, search, k=5, documents=None):
+def run_search(
+    queries: Queries, search: Search, k: int = 5, documents: Documents | None = None
+) -> Rankings:
     """The first k ids of a search's rankings, checked, padded with "": (n_queries, k).
 
     documents: the corpus; then an id that it lacks is a ValueError. A warning
@@ -422,7 +461,9 @@ def run_search(queries, search, k=5, documents=None):
     return pad(rankings.tolist(), k)
 
 
-def score(ground_truth, rankings, k=None):
+def score(
+    ground_truth: Queries, rankings: ArrayLike, k: int | None = None
+) -> pd.DataFrame:
     """Five metrics at k of each query: a DataFrame with a column for each.
 
     >>> score(pd.DataFrame({"document": ["b"]}), [["a", "b"]]).round(2).values.tolist()
@@ -444,7 +485,12 @@ def score(ground_truth, rankings, k=None):
     )
 
 
-def evaluate(ground_truth, search, k=5, documents=None):
+def evaluate(
+    ground_truth: Queries,
+    search: Search,
+    k: int = 5,
+    documents: Documents | None = None,
+) -> dict[str, float]:
     """Hit rate, MRR and nDCG at k of a search function: a dict.
 
     ground_truth: question, course and document: an id, a set or list of ids,
@@ -475,7 +521,7 @@ def evaluate(ground_truth, search, k=5, documents=None):
 # (n_rows, n_columns).
 
 
-def one_by_one(search_one):
+def one_by_one(search_one: Callable[[str, str], Iterable[Document]]) -> Search:
     """Lift a function (question, course) -> list of documents, dicts with an id.
 
     >>> search = one_by_one(lambda question, course: [{"id": f"{course}-1"}])
@@ -484,7 +530,7 @@ def one_by_one(search_one):
            ['radio-1']], dtype=object)
     """
 
-    def search(queries):
+    def search(queries: Queries) -> Rankings:
         pairs = zip(queries["question"], queries["course"], strict=True)
         return pad(
             [[document["id"] for document in search_one(*pair)] for pair in pairs]
@@ -493,7 +539,7 @@ def one_by_one(search_one):
     return search
 
 
-def pad(rows, k=None):
+def pad(rows: Sequence[Sequence[str]], k: int | None = None) -> Rankings:
     """Lists of ids as an array (n_queries, k), filled with "".
 
     Without k it is as wide as the longest list.
@@ -506,7 +552,7 @@ def pad(rows, k=None):
     return np.array(filled, dtype=object).reshape(len(rows), width)
 
 
-def top_k(scores, k):
+def top_k(scores: np.ndarray, k: int) -> np.ndarray:
     """Positions of the k highest scores of each row, best first, ties in order.
 
     -1 where there are fewer, or where a score is -inf.
@@ -531,7 +577,9 @@ def top_k(scores, k):
     return best
 
 
-def blocks_of(queries, documents):
+def blocks_of(
+    queries: Queries, documents: Documents
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield (rows, columns): some queries, and the documents of their course.
 
     >>> queries = pd.DataFrame({"course": ["tv", "radio", "tv"]})
@@ -550,7 +598,9 @@ def blocks_of(queries, documents):
             yield rows[start : start + size], columns
 
 
-def search_by_scores(scores, documents, k=5, above=-np.inf):
+def search_by_scores(
+    scores: ScoreFunction, documents: Documents, k: int = 5, above: float = -np.inf
+) -> Search:
     """A search function that ranks by scores above a limit, ties in document order.
 
     scores: a score function. The search takes another k: search(queries,
@@ -567,7 +617,7 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
     check_k(k)
     ids = np.array([*(document["id"] for document in documents), ""], dtype=object)
 
-    def search(queries, k=k):
+    def search(queries: Queries, k: int = k) -> Rankings:
         rankings = np.full((len(queries), k), "", dtype=object)
         if queries.empty:
             return rankings
@@ -588,7 +638,7 @@ def search_by_scores(scores, documents, k=5, above=-np.inf):
 # --- Text search -------------------------------------------------------------
 
 
-def field_similarities(index, queries):
+def field_similarities(index: "Index", queries: Queries) -> Iterator[FieldBlock]:
     """Yield blocks of a fitted minsearch Index.
 
     The scores of a block are {field: cosine similarities}.
@@ -622,7 +672,11 @@ def field_similarities(index, queries):
         )
 
 
-def minsearch_scores(index, boost=None, kept=None):
+def minsearch_scores(
+    index: "Index",
+    boost: dict[str, float] | None = None,
+    kept: list[FieldBlock] | None = None,
+) -> ScoreFunction:
     """Score function of a fitted minsearch Index. boost: dict of field: weight, else 1.
 
     kept: the list of `field_similarities` of the very queries that will be
@@ -641,7 +695,7 @@ def minsearch_scores(index, boost=None, kept=None):
         problem = f"not among the index's fields {index.text_fields}"
         raise ValueError(f"boost: {unknown[0]} {problem}")
 
-    def scores(queries):
+    def scores(queries: Queries) -> Iterator[Block]:
         for rows, columns, fields in kept or field_similarities(index, queries):
             weighted = (fields[field] * boost.get(field, 1) for field in fields)
             yield rows, columns, sum(weighted)
@@ -649,7 +703,12 @@ def minsearch_scores(index, boost=None, kept=None):
     return scores
 
 
-def minsearch_search(index, boost=None, k=5, kept=None):
+def minsearch_search(
+    index: "Index",
+    boost: dict[str, float] | None = None,
+    k: int = 5,
+    kept: list[FieldBlock] | None = None,
+) -> Search:
     """A search function on a fitted minsearch Index, filtered on the course.
 
     >>> from minsearch import Index
