@@ -15,12 +15,12 @@ SECRETS = re.compile(
 )
 
 
-def without_secrets(text):
+def without_secrets(text: str) -> str:
     """A text without its passwords, keys and tokens, and users of addresses."""
     return SECRETS.sub(r"\1\2…", text)
 
 
-def printable(text):
+def printable(text: str) -> str:
     """A text for a terminal: without control characters, such as escape sequences."""
     return re.sub(r"[\0-\x08\x0b-\x1f\x7f-\x9f]", "", text)
 
@@ -28,12 +28,12 @@ def printable(text):
 MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 
 
-def plain(text, longest=200):
+def plain(text: object, longest: int = 200) -> str:
     """A text of users on one line: no control characters, only its first letters."""
     line = printable(" ".join(str(text).split()))
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def cell(text, longest=200):
+def cell(text: object, longest: int = 200) -> str:
     """A text of users for a table in Markdown: on one line, and no markup."""
     return re.sub(MARKUP, lambda match: f"&#{ord(match[0])};", plain(text, longest))
