@@ -107,7 +107,7 @@ def bench_encoding(documents):
     texts = [*dict.fromkeys(map(corpus.heading_and_text, documents))]
     models = {
         "torch": embedding.bundled_model(),
-        "ONNX": onnx_model.fetched(embedding.MODELS / onnx_model.NAME),
+        "ONNX": onnx_model.fetched_model(embedding.MODELS / onnx_model.FOLDER_NAME),
         "8 bits": embedding.model_in_8_bits(),
     }
     for name, goal in {"ONNX": 1.5, "8 bits": 4}.items():

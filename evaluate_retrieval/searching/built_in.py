@@ -6,9 +6,10 @@ BM25, and `embedded` is the name of the vectors."""
 
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from minsearch import Index
@@ -34,6 +35,7 @@ SUM = {"text": 0.2, "vectors": 0.8, "embedded": "vectors"}  # see notebook 06
 BM25_SETTINGS = [{"text": 1, **options} for options in scoring.BM25]
 HEADINGS = [{}, {"heading": 2}]  # options of BM25 in a sum
 WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]  # of the vectors in a sum
+Setting = dict[str, Any]
 log = logging.getLogger(__name__)
 
 
@@ -43,7 +45,7 @@ class Vectors:
 
     model: the name of the model, None for the default."""
 
-    scores: Callable
+    scores: utils.ScoreFunction
     model: str | None = None
 
 
@@ -54,12 +56,12 @@ class BuiltIn:
     scores: its score function. documents: those that it ranks. setting: what
     it is made of; {} for minsearch's."""
 
-    scores: Callable
-    documents: list
-    setting: dict = field(default_factory=dict)
+    scores: utils.ScoreFunction
+    documents: utils.Documents
+    setting: Setting = field(default_factory=dict)
     origin = "built in"
 
-    def __call__(self, queries, k=10):
+    def __call__(self, queries: utils.Queries, k: int = 10) -> utils.Rankings:
         # text alone finds nothing without a shared word
         above = -np.inf if self.setting.get("vectors") else 0
         return utils.search_by_scores(self.scores, self.documents, k, above)(queries)
@@ -68,20 +70,20 @@ class BuiltIn:
 # --- Vectors -----------------------------------------------------------------
 
 
-def n_words(documents):
+def n_words(documents: utils.Documents) -> np.ndarray:
     """How many words each document has, its title included: an array."""
     texts = map(corpus.heading_and_text, documents)
     return np.array([len(text.split()) for text in texts])
 
 
-def n_chunks(documents):
+def n_chunks(documents: utils.Documents) -> int:
     """How many chunks the documents have; 0 where few of them are long."""
     if (n_words(documents) > LONG).mean() <= 0.1:
         return 0
     return sum(len(chunks_of(document)) for document in documents)
 
 
-def about_chunks(documents):
+def about_chunks(documents: utils.Documents) -> str:
     """How many chunks there are of long documents, or why there are none: sentences.
 
     Empty where few documents are long."""
@@ -98,7 +100,7 @@ def about_chunks(documents):
     )
 
 
-def chunks_of(document):
+def chunks_of(document: utils.Document) -> utils.Documents:
     """Copies of the document, each with a part of its text: CHUNK words."""
     words = document["text"].split()
     if len(words) <= CHUNK:
@@ -109,7 +111,9 @@ def chunks_of(document):
     ]
 
 
-def embedded(documents, model=None):
+def embedded(
+    documents: utils.Documents, model: embedding.Model = None
+) -> dict[str, Vectors]:
     """`Vectors` by name: of a model, and of each other one that is here.
 
     model: a folder or a name; None for EMBEDDING_MODEL, or else ours.
@@ -145,7 +149,9 @@ def embedded(documents, model=None):
     return vectors
 
 
-def chunk_scores(documents, model=None):
+def chunk_scores(
+    documents: utils.Documents, model: embedding.Model = None
+) -> utils.ScoreFunction:
     """The score function of documents that score as their best chunk.
 
     model: see `embedded`."""
@@ -155,7 +161,7 @@ def chunk_scores(documents, model=None):
     values = embedding.embed(map(corpus.heading_and_text, parts), model)
     scores_of_chunks = scoring.vector_scores(values, parts, model)
 
-    def scores(queries):
+    def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         for places, columns, block in scores_of_chunks(queries):
             documents_of, first = np.unique(rows[columns], return_index=True)
             yield places, documents_of, np.maximum.reduceat(block, first, axis=1)
@@ -166,14 +172,18 @@ def chunk_scores(documents, model=None):
 # --- Searches ----------------------------------------------------------------
 
 
-def builder(documents, vectors, language="english"):
+def builder(
+    documents: utils.Documents,
+    vectors: Mapping[str, Vectors],
+    language: str = "english",
+) -> Callable[[Setting], BuiltIn]:
     """A function: a setting -> `BuiltIn`. vectors: a dict of name: `Vectors`."""
 
     @lru_cache(maxsize=2)  # who tunes a sum needs the same text again and again
-    def bm25(**options):
+    def bm25(**options: Any) -> utils.ScoreFunction:
         return scoring.bm25_scores(documents, language=language, **options)
 
-    def build(setting):
+    def build(setting: Setting) -> BuiltIn:
         parts = []
         if setting.get("text"):
             names = [name for name in ("k1", "b", "heading") if name in setting]
@@ -188,20 +198,24 @@ def builder(documents, vectors, language="english"):
     return build
 
 
-def fields_of(documents):
+def fields_of(documents: utils.Documents) -> list[str]:
     """The fields of the documents that have a text."""
     fields = ["question", "text", "section"]
     return [name for name in fields if any(each[name].strip() for each in documents)]
 
 
-def untuned(documents, build, vectors):
+def untuned(
+    documents: utils.Documents,
+    build: Callable[[Setting], BuiltIn],
+    vectors: Mapping[str, Vectors],
+) -> dict[str, BuiltIn]:
     """Our searches that nothing is tuned in: a dict of name: `BuiltIn`."""
     fields = fields_of(documents)
     words = {"token_pattern": WORD}
     index = Index(fields, ["course"], vectorizer_params=words)
     scores = utils.minsearch_scores(index.fit(documents))
     searches = {MINSEARCH: BuiltIn(scores, documents)}
-    settings = {"text: BM25": {"text": 1}}
+    settings: dict[str, Setting] = {"text: BM25": {"text": 1}}
     if "question" in fields:
         settings["text: BM25, heading × 2"] = {"text": 1, "heading": 2}
     for name in vectors:
@@ -211,7 +225,7 @@ def untuned(documents, build, vectors):
     return searches | {name: build(setting) for name, setting in settings.items()}
 
 
-def about_time(n_documents, n_queries, n_settings):
+def about_time(n_documents: int, n_queries: int, n_settings: int) -> str:
     """A sentence on how long our searches take by text, "" up to SOME_MINUTES.
 
     n_settings: that are tried, beside UNTUNED searches."""
@@ -219,7 +233,7 @@ def about_time(n_documents, n_queries, n_settings):
     seconds = SECONDS * n_documents * n_queries * n_rankings
     if seconds <= SOME_MINUTES:
         return ""
-    shorter = "--no-tuning takes a fraction of that. " * bool(n_settings)
+    shorter = "--no-tuning takes a fraction of that. " if n_settings else ""
     return (
         f"Our searches rank {n_documents:,} documents for {n_queries:,} queries "
         f"{n_rankings} times: about {seconds / 60:.0f} minutes. {shorter}Or index the "
@@ -228,7 +242,7 @@ def about_time(n_documents, n_queries, n_settings):
     )
 
 
-def names(models=()):
+def names(models: Iterable[str] = ()) -> list[str]:
     """The names that searches of ours may have, before any is built. models: names."""
     return [
         MINSEARCH,
@@ -243,7 +257,7 @@ def names(models=()):
     ]
 
 
-def sums(vectors):
+def sums(vectors: Iterable[str]) -> list[Setting]:
     """The settings of sums to try: BM25 with a heading × 1 and × 2, with all vectors.
 
     The first is the sum of notebook 06, with a weight of 0.8 for the

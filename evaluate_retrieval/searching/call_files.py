@@ -4,7 +4,10 @@ A call is a dict with `ids`, best first, and where they are known `asked`, `toke
 what was shown) and `milliseconds`. An agent is a dict of query id: calls."""
 
 import json
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,9 +16,13 @@ from evaluate_retrieval.reading.tables import decoded
 from evaluate_retrieval.searching import serve
 
 HOW = "in turns", "joined"
+Call = dict[str, Any]
+Agent = dict[str, list[Call]]
 
 
-def joined(lists, how="in turns", k=None):
+def joined(
+    lists: Iterable[Sequence[str]], how: str = "in turns", k: int | None = None
+) -> list[str]:
     """One ranking of several lists, each id once: its first k ids, or all.
 
     how: "in turns" takes the first of each list, then the second of each. "joined"
@@ -36,13 +43,13 @@ def joined(lists, how="in turns", k=None):
 FILES = ["calls.jsonl", "calls/*.jsonl"]  # an agent each
 
 
-def agents_in(source):
+def agents_in(source: Path) -> dict[str, Agent]:
     """The agents of a folder by name, each a dict of query id: calls."""
     paths = [path for pattern in FILES for path in sorted(source.glob(pattern))]
     return {path.stem: read_calls(path) for path in paths}
 
 
-def read_calls(path):
+def read_calls(path: Path) -> Agent:
     """The calls of each query in a file of JSON Lines, a dict of query id: list.
 
     A line is a call (query_id, ids, and perhaps call, a number, asked, tokens and
@@ -66,7 +73,7 @@ def read_calls(path):
     return table.groupby("query_id")["call"].agg(list).to_dict()
 
 
-def calls_in(messages):
+def calls_in(messages: Iterable[dict]) -> list[Call]:
     """The calls in messages of a chat with tools, in the form of the OpenAI client.
 
     What was asked is the first text among the arguments. A call without a result

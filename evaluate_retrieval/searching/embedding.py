@@ -8,13 +8,16 @@ import sys
 import time
 import warnings
 import zlib
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -36,10 +39,11 @@ LINE_SECONDS = 30  # seconds between two lines, where no bar can be drawn
 STORE = places.CACHE / "vectors.sqlite"
 DAMAGE = (1, 11, 26)  # SQLite: an unknown format, damaged, no database
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+Model = str | Path | None  # its folder or name; None for EMBEDDING_MODEL, or else ours
 log = logging.getLogger(__name__)
 
 
-def vector_settings():
+def vector_settings() -> dict[str, Any]:
     """What the environment says of the model, its device, and the file of vectors.
 
     A dict; model and device are None where it says nothing."""
@@ -51,7 +55,7 @@ def vector_settings():
 
 
 @lru_cache
-def default_model():
+def default_model() -> Path:
     """The folder of our model that `embed` takes, in ONNX: twice as fast as torch.
 
     Torch runs it where onnxruntime is not installed, EMBEDDING_DEVICE is set, or
@@ -63,7 +67,7 @@ def default_model():
     if has_torch and (vector_settings()["device"] or not _runs_onnx()):
         return bundled_model()
     try:
-        return onnx_model.fetched(MODELS / onnx_model.NAME)
+        return onnx_model.fetched_model(MODELS / onnx_model.FOLDER_NAME)
     except RuntimeError as error:
         if not has_torch:
             raise
@@ -72,7 +76,7 @@ def default_model():
 
 
 @lru_cache
-def bundled_model():
+def bundled_model() -> Path:
     """The folder of all-MiniLM-L6-v2 for sentence-transformers; weights are checked.
 
     It comes from a package, or where that is gone from the hub, at a fixed
@@ -86,10 +90,10 @@ def bundled_model():
     return folder
 
 
-def model_in_8_bits():
+def model_in_8_bits() -> Path:
     """The folder of our model in 8 bits, for browsers; fetched once, 16 MB."""
     folder = MODELS / "all-MiniLM-L6-v2-8bit"
-    return onnx_model.fetched(folder, **onnx_model.IN_8_BITS)
+    return onnx_model.fetched_model(folder, **onnx_model.IN_8_BITS)
 
 
 def _from_hub():
@@ -125,7 +129,7 @@ def _check_files(folder):
     onnx_model.check_files(folder, json.loads(sums.read_text("utf-8")), problem)
 
 
-def embedding_model(name=None):
+def embedding_model(name: Model = None) -> Any:
     """Return the sentence-transformers model of a folder or name.
 
     Without a name it is EMBEDDING_MODEL, or else ours. In a browser it only
@@ -135,7 +139,7 @@ def embedding_model(name=None):
     return _load_model(*_model_files(name))
 
 
-def can_embed():
+def can_embed() -> bool:
     """Whether a package is there that runs a model: sentence-transformers, or ONNX."""
     return bool(find_spec("sentence_transformers") or _runs_onnx())
 
@@ -144,18 +148,18 @@ def _runs_onnx():
     return bool(find_spec("onnxruntime") and find_spec("tokenizers"))
 
 
-def model_name(name=None):
+def model_name(name: Model = None) -> str:
     """How a model is called in reports: a folder or a name; without one see `embed`."""
     return str(name or vector_settings()["model"] or NAME)
 
 
-def model_folder(name=None):
+def model_folder(name: Model = None) -> Path:
     """The folder of a model, or its name on the hub; see `embedding_model`."""
     name = str(name or vector_settings()["model"] or default_model())
     return MODELS / name if (MODELS / name).exists() else places.locate(name)
 
 
-def fetched_models():
+def fetched_models() -> list[str]:
     """The names of the models for vectors that `make models` has fetched."""
     return sorted(path.parent.name for path in MODELS.glob("*/modules.json"))
 
@@ -174,7 +178,7 @@ def _model_files(name=None):
     return folder, str(states or folder)
 
 
-def is_onnx(folder):
+def is_onnx(folder: Path) -> bool:
     """Whether the folder has a model in ONNX, and none of sentence-transformers."""
     has_onnx = (folder / onnx_model.MODEL).exists()
     return has_onnx and not (folder / "modules.json").exists()
@@ -209,14 +213,16 @@ def _one_at_a_time(function):
     """The same function; a second thread waits. A tokenizer serves only one."""
     lock = Lock()
 
-    def locked(*args, **options):
+    def locked(*args: Any, **options: Any) -> Any:
         with lock:
             return function(*args, **options)
 
     return locked
 
 
-def milliseconds_to_encode(texts, model=None, batch_size=64):
+def milliseconds_to_encode(
+    texts: Iterable[str], model: Model = None, batch_size: int = 64
+) -> float:
     """Milliseconds that a model takes for a text, in batches. model: see `embed`."""
     texts = list(texts)
     encode = embedding_model(model).encode
@@ -225,7 +231,9 @@ def milliseconds_to_encode(texts, model=None, batch_size=64):
     return 1000 * (time.perf_counter() - started) / max(1, len(texts))
 
 
-def embed(texts, model=None, role="document"):
+def embed(
+    texts: Iterable[str], model: Model = None, role: str = "document"
+) -> np.ndarray:
     """Return unit vectors of the texts, float32, (n_texts, dimension).
 
     Each text is encoded once. The vectors are kept by model, role and text in
@@ -263,7 +271,7 @@ def embed(texts, model=None, role="document"):
     return np.array([vectors[keys[text]] for text in texts])
 
 
-def short_key(text):
+def short_key(text: str) -> int:
     """What a vector that was made before is kept under, a whole number."""
     return int(files.text_hash(text)[:16], 16)
 
@@ -274,7 +282,8 @@ def _made_before():
 
     They are kept in half precision by scripts/site/browser.py; here they get
     their length of 1 back."""
-    with np.load(Path(find_spec(MADE_BEFORE).origin).with_name("vectors.npz")) as kept:
+    path = resources.files(MADE_BEFORE).joinpath("vectors.npz")
+    with path.open("rb") as file, np.load(file) as kept:
         keys = kept["keys"]
         vectors = kept["vectors"].astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

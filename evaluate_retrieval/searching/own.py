@@ -7,6 +7,7 @@ import time
 import tomllib
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, files, trec
+from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.words.text import without_secrets
 
@@ -25,6 +27,7 @@ LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
 SERVE = str(Path(serve.__file__))
+Program = Callable[[dict[str, dict]], dict[str, process.Answer]]  # see `_answers`
 log = logging.getLogger(__name__)
 
 
@@ -40,8 +43,8 @@ class Searching:
     queries."""
 
     file: Path | None = None
-    commands: dict = field(default_factory=dict)
-    functions: dict = field(default_factory=dict)
+    commands: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, Callable] = field(default_factory=dict)
     python: str | None = None
     timeout: float = 30.0
     jobs: int = 1
@@ -58,7 +61,9 @@ class Search:
 
     origin = "own"
 
-    def __init__(self, name, documents_of, program=None):
+    def __init__(
+        self, name: str, documents_of: Mapping[str, str], program: Program | None = None
+    ):
         self.name = name
         self.documents_of = documents_of
         self.program = program
@@ -66,10 +71,10 @@ class Search:
         self.placed = {}
         self.counts = Counter()
 
-    def __call__(self, queries, k=100):
+    def __call__(self, queries: utils.Queries, k: int = 100) -> utils.Rankings:
         return utils.pad([ids or [] for ids in self.find(queries)], k)
 
-    def find(self, queries):
+    def find(self, queries: utils.Queries) -> list[list[str] | None]:
         """The ids of each query, a list; None where a run has no ranking.
 
         "" in a list is a place without a document."""
@@ -78,11 +83,11 @@ class Search:
         self.place({id_: ids[id_] for id_ in ids if id_ not in self.placed})
         return [self.placed.get(id_) for id_ in trec.query_ids(queries)]
 
-    def n_ranked(self, queries):
+    def n_ranked(self, queries: utils.Queries) -> int:
         """How many of the queries have a ranking: all, but where a run lacks some."""
         return sum(ids is not None for ids in self.find(queries))
 
-    def ask(self, queries):
+    def ask(self, queries: utils.Queries) -> None:
         """Ask a program what it was not asked yet, and look at no id.
 
         A query that fails is asked again; if it fails again, it finds nothing.
@@ -106,7 +111,7 @@ class Search:
             )
 
     @property
-    def errors(self):
+    def errors(self) -> dict[str, str]:
         """The error of each query that failed, in words: a dict by query_id."""
         return {
             id_: f"{without_secrets(str(answer.error)):.300}"
@@ -115,12 +120,12 @@ class Search:
         }
 
     @property
-    def milliseconds(self):
+    def milliseconds(self) -> pd.Series:
         """The time of each query that was asked, failed or not: a Series."""
         times = {id_: answer.milliseconds for id_, answer in self.answers.items()}
         return pd.Series(times, dtype=float)
 
-    def place(self, rankings):
+    def place(self, rankings: Mapping[str, Sequence[str]]) -> None:
         """Keep rankings with "" for an id that stands before, or is of no document.
 
         So the ids below keep their ranks. But a chunk is its document, and a later
@@ -161,7 +166,9 @@ class Search:
 
 
 @contextmanager
-def own_searches(folder, queries, searching):
+def own_searches(
+    folder: Folder, queries: list[utils.Queries], searching: Searching
+) -> Iterator[dict[str, Search]]:
     """`Search` by name: "own: NAME" of programs, "run: NAME" of the folder's runs.
 
     folder: has documents, chunks, log and judgements, with query_id, and runs, a
@@ -183,7 +190,7 @@ def own_searches(folder, queries, searching):
         yield own | runs
 
 
-def are_alone(are_many, searches, only_own):
+def are_alone(are_many: bool, searches: Mapping[str, Search], only_own: bool) -> bool:
     """Whether only your own searches are run: there are some, and many documents.
 
     searches: see `own_searches`. only_own: asks for it with any number of
@@ -199,7 +206,7 @@ def are_alone(are_many, searches, only_own):
     return bool(searches) and (only_own or are_many)
 
 
-def failures_of(name, search):
+def failures_of(name: str, search: Search) -> str:
     """How many queries of a search failed, in words; "" if none did."""
     if not search.errors:
         return ""
@@ -208,16 +215,20 @@ def failures_of(name, search):
     return f"“{name}” failed for {n:,} of {n_queries:,} queries"
 
 
-def of_queries(searches, queries):
+def of_queries(
+    searches: Mapping[str, utils.Search], queries: utils.Queries
+) -> dict[str, utils.Search]:
     """The searches of these queries. A run that ranks less than half is none."""
     return {
         name: search
         for name, search in searches.items()
-        if getattr(search, "n_ranked", len)(queries) >= len(queries) / 2
+        # only a run lacks queries, and only it is a Search
+        if not isinstance(search, Search)
+        or search.n_ranked(queries) >= len(queries) / 2
     }
 
 
-def milliseconds(searches):
+def milliseconds(searches: Mapping[str, utils.Search]) -> pd.Series:
     """The mean time of a query in each search of your own: a Series.
 
     Queries that failed count, too. It is NaN for a run, which other tools
@@ -230,7 +241,7 @@ def milliseconds(searches):
     return pd.Series(times, dtype=float)
 
 
-def how_it_went(searches):
+def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
     """What happened while your searches were asked: a DataFrame, a row for each.
 
     searches: a dict of name: `Search`. One that was not asked has no row.
@@ -306,10 +317,10 @@ def _commands_in(path):
 
 
 def _answers(name, processes, loop, messages):
-    """The answers to messages, see `process.answers_of`. The log tells how it goes."""
+    """The answers to messages, see `process.answers_from`. The log says how it goes."""
     started = shown = time.monotonic()
 
-    def tell(n):
+    def tell(n: int) -> None:
         nonlocal shown
         now = time.monotonic()
         if n < len(messages) and now - shown >= LINES_EVERY:
@@ -318,7 +329,7 @@ def _answers(name, processes, loop, messages):
             line = "%s: %d of %d queries asked, about %.0f s left"
             log.info(line, name, n, len(messages), seconds)
 
-    return loop.run(process.answers_of(processes, messages, tell))
+    return loop.run(process.answers_from(processes, messages, tell))
 
 
 def _messages_of(queries, name):

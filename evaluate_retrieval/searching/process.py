@@ -10,9 +10,11 @@ import signal
 import sys
 import time
 from asyncio.subprocess import PIPE
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evaluate_retrieval.searching import call_files, serve
 
@@ -32,10 +34,10 @@ class Answer(NamedTuple):
     The error is an OSError where nothing came, a FormError where it was no ranking,
     and a SearchError if the search says so."""
 
-    ids: list
+    ids: list[str]
     error: Exception | None
     milliseconds: float
-    calls: list | tuple = ()
+    calls: Sequence[call_files.Call] = ()
 
 
 # --- The loop ----------------------------------------------------------------
@@ -51,11 +53,13 @@ class Loop:
         self.thread.start()
         return self
 
-    def run(self, coroutine):
+    def run(self, coroutine: Coroutine) -> Any:
         """What a coroutine returns."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
-    def processes_of(self, command, n, timeout, folder=None):
+    def processes_of(
+        self, command: list[str], n: int, timeout: float, folder: Path | None = None
+    ) -> list["Process"]:
         """n processes of a command, a list; see `Process`."""
         new = [Process(command, timeout, folder) for _ in range(n)]
         self.processes += new
@@ -129,16 +133,16 @@ class Process:
     which it runs. timeout: seconds for a line. The first may take ten times as long,
     and START_SECONDS; when it starts again, ten times what it took."""
 
-    def __init__(self, command, timeout, folder=None):
+    def __init__(self, command: list[str], timeout: float, folder: Path | None = None):
         self.command = command
         self.timeout = timeout
         self.folder = folder
         self.start_seconds = max(START_SECONDS, 10 * timeout)
-        self.process = None
+        self.process: Any = None  # of asyncio, while one runs
         self.printed = ""
         self.has_answered = False
 
-    async def start(self):
+    async def start(self) -> None:
         """Start the process. FormError where that is impossible."""
         try:
             self.process = await asyncio.create_subprocess_exec(
@@ -162,7 +166,7 @@ class Process:
             print(text, end="", file=sys.stderr, flush=True)
             self.printed = (self.printed + text)[-1000:]
 
-    async def hello(self):
+    async def hello(self) -> dict:
         """The first line of a process that is to speak first: a dict.
 
         ValueError or OSError where it says an error, or nothing."""
@@ -171,7 +175,7 @@ class Process:
         serve.fail_if_error(line)
         return line
 
-    async def answer(self, message):
+    async def answer(self, message: dict) -> Answer:
         """The `Answer` to a message, which is a dict."""
         seconds = 0
         for _ in range(TRIES):
@@ -264,7 +268,7 @@ class Process:
         [last] = self.printed.strip().splitlines()[-1:] or ["nothing"]
         return f"{how}; the last it printed: {last:.300}"
 
-    async def end(self):
+    async def end(self) -> None:
         """Kill the process and what it has started, if there is one."""
         process = self.process
         self.process = None
@@ -280,7 +284,7 @@ class Process:
         process._transport.close()  # what has left the group may hold the pipes
 
 
-def answer_in(line, milliseconds):
+def answer_in(line: object, milliseconds: float) -> Answer:
     """The `Answer` in a line of a search. FormError or SearchError where there is
     none."""
     answer = serve.answer_of(line)
@@ -289,7 +293,9 @@ def answer_in(line, milliseconds):
     return Answer(answer.get("ids", ids), None, milliseconds, several)
 
 
-async def answers_of(processes, messages, tell):
+async def answers_from(
+    processes: list, messages: dict[str, dict], tell: Callable[[int], None]
+) -> dict[str, Answer]:
     """The answers to messages, a dict of key: `Answer`. processes: share them.
 
     tell: called with the number of answers so far. They end after IN_A_ROW messages
@@ -298,7 +304,7 @@ async def answers_of(processes, messages, tell):
     keys = iter(messages)
     in_a_row = 0
 
-    async def work(process):
+    async def work(process: Process) -> None:
         nonlocal in_a_row
         for key in keys:
             answers[key] = answer = await process.answer(messages[key])

@@ -1,5 +1,6 @@
 """Score functions: BM25, vectors, sums of both, and ten searches made of them."""
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -29,7 +30,7 @@ COPIED_BOOSTS = {  # of tutorials, by name
 }
 
 
-def tf_idf_scores(documents):
+def tf_idf_scores(documents: utils.Documents) -> dict[str, utils.ScoreFunction]:
     """minsearch's TF-IDF with copied boosts and without, and in one field: by name."""
     index = Index(["question", "text", "section"], ["course"]).fit(documents)
     scores = {
@@ -47,13 +48,13 @@ def _one_field_scores(documents, **options):
     return utils.minsearch_scores(index)
 
 
-def text_and_vectors(documents):
+def text_and_vectors(documents: utils.Documents) -> list[utils.ScoreFunction]:
     """Two score functions: BM25 with stems, and vectors of title and text."""
     vectors = embedding.embed(map(corpus.heading_and_text, documents))
     return [bm25_scores(documents), vector_scores(vectors, documents)]
 
 
-def ten_scores(documents):
+def ten_scores(documents: utils.Documents) -> dict[str, utils.ScoreFunction]:
     """A dict of name: score function. Five by text, one by vectors, four by both."""
     parts = text_and_vectors(documents)
     return {
@@ -70,7 +71,14 @@ def ten_scores(documents):
     }
 
 
-def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="english"):
+def bm25_scores(
+    documents: utils.Documents,
+    k1: float = 1.2,
+    b: float = 0.75,
+    heading: float = 1,
+    stem: bool = True,
+    language: str = "english",
+) -> utils.ScoreFunction:
     """Score function of BM25 over heading, answer and section as one text.
 
     The scores are those of bm25s (Lucene's formula). Words are counted once for all
@@ -90,7 +98,7 @@ def bm25_scores(documents, k1=1.2, b=0.75, heading=1, stem=True, language="engli
     # of each word in each text
     weights = sparse.csr_matrix((data, counts.indices, counts.indptr), counts.shape)
 
-    def scores(queries):
+    def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         counts = counter.transform(words_of(queries["question"], stem, language))
         for rows, columns in utils.blocks_of(queries, documents):
             yield rows, columns, (counts[rows] @ weights[columns].T).toarray()
@@ -109,12 +117,14 @@ def _word_counts(headings, wholes, stem, language):
     return counter, in_headings, in_wholes
 
 
-def vector_scores(vectors, documents, model=None):
+def vector_scores(
+    vectors: np.ndarray, documents: utils.Documents, model: embedding.Model = None
+) -> utils.ScoreFunction:
     """Return a score function of exact cosines.
 
     vectors: (n_documents, dimension), by `embed`. model: as in `embed`."""
 
-    def scores(queries):
+    def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         encoded = embedding.embed(queries["question"], model, "query")
         if vectors.shape != (len(documents), encoded.shape[1]):
             raise ValueError(
@@ -127,7 +137,7 @@ def vector_scores(vectors, documents, model=None):
     return scores
 
 
-def standardise(scores):
+def standardise(scores: np.ndarray) -> np.ndarray:
     """Give each row mean 0 and standard deviation 1.
 
     A row of equal scores becomes 0."""
@@ -136,24 +146,28 @@ def standardise(scores):
     return away / np.where(spread > 1e-12, spread, 1)
 
 
-def weighted_sum(parts, weights):
+def weighted_sum(
+    parts: Sequence[utils.ScoreFunction], weights: Sequence[float]
+) -> utils.ScoreFunction:
     """Score function: the weighted sum of several, each standardised query by query."""
 
-    def total(blocks):
+    def total(blocks: list[np.ndarray]) -> np.ndarray | int:
         pairs = zip(weights, blocks, strict=True)
         return sum(weight * standardise(block) for weight, block in pairs)
 
     return _combined(parts, total)
 
 
-def rrf_scores(parts, constant, depth=100):
+def rrf_scores(
+    parts: Sequence[utils.ScoreFunction], constant: float, depth: int = 100
+) -> utils.ScoreFunction:
     """Return a score function of reciprocal rank fusion (Cormack et al. 2009).
 
     It sums 1 / (constant + rank) over several score functions. Of each only
     the first `depth` count, and only scores above 0. With a score of 0 a text
     shares no word with the query."""
 
-    def by_rank(block):
+    def by_rank(block: np.ndarray) -> np.ndarray:
         rank = rankdata(-block, method="ordinal", axis=1)  # ties in order
         counts = (rank <= depth) & (block > 0)
         return np.where(counts, 1 / (constant + rank), 0)
@@ -164,7 +178,7 @@ def rrf_scores(parts, constant, depth=100):
 def _combined(parts, combine):
     """Score function: what `combine` makes of the blocks of several, a list."""
 
-    def scores(queries):
+    def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         for of_parts in zip(*(part(queries) for part in parts), strict=True):
             rows, columns, _ = of_parts[0]
             for block in of_parts:

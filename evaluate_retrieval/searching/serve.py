@@ -4,6 +4,9 @@ A line of JSON comes in for each query, and one goes out with ids or an error, s
 docs/how-to/your-searches.md. Only the standard library is needed, so a file may run
 under another Python than ours."""
 
+# so that no type is evaluated: an older Python does not know `str | None`
+from __future__ import annotations
+
 import asyncio
 import inspect
 import json
@@ -12,13 +15,14 @@ import re
 import runpy
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from numbers import Integral, Number
 from queue import SimpleQueue
 from threading import Thread
+from typing import Any
 from urllib.parse import quote
 from urllib.request import urlopen
 
@@ -43,7 +47,7 @@ class FormError(ValueError):
     """What a search returned is no ranking."""
 
 
-def main(target):
+def main(target: str) -> None:
     """Answer queries, with a file or an address, until no more come."""
     queries = os.fdopen(os.dup(0))
     answers = os.fdopen(os.dup(1), "w")
@@ -55,11 +59,11 @@ def main(target):
         print(json.dumps(answer), file=answers, flush=True)
 
 
-def lines_of(queries):
+def lines_of(queries: Iterable[str]) -> Iterator[str]:
     """The lines that come in. At their end nobody waits: end, whatever still runs."""
     lines = SimpleQueue()
 
-    def read():
+    def read() -> None:
         for line in queries:
             lines.put(line)
         os._exit(0)
@@ -69,7 +73,7 @@ def lines_of(queries):
         yield lines.get()
 
 
-def answers_of(target, lines):
+def answers_of(target: str, lines: Iterable[str]) -> Iterator[dict]:
     """The names of the searches, and an answer to each line: dicts."""
     try:
         searches = {} if re.match("https?://", target) else searches_in(target)
@@ -97,14 +101,14 @@ def answer_by(search, query, loop):
         return {"error": in_a_line(error)}
 
 
-def fetched(address, query):
+def fetched(address: str, query: Mapping[str, str]) -> Any:
     """What a server answers. In the address {question} and the like are filled in."""
     url = re.sub(r"{(\w+)}", lambda name: quote(query[name[1]], ""), address)
     with urlopen(url) as response:
         return json.load(response)
 
 
-def searches_in(path):
+def searches_in(path: str) -> dict[str, Callable[[dict], Any]]:
     """The searches of a file, which take a query: a dict. ValueError says what is
     wrong, and in which line."""
     sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
@@ -120,7 +124,7 @@ def searches_in(path):
     return {name: of_query(name, searches[name]) for name in searches}
 
 
-def of_query(name, function):
+def of_query(name: str, function: Callable) -> Callable[[dict], Any]:
     """A search as a function of a query. ValueError if it cannot be called."""
     where = f"SEARCHES[{name!r}]"
     if not (isinstance(name, str) and callable(function)):
@@ -139,19 +143,19 @@ def of_query(name, function):
     raise ValueError(f"{where}: it takes {signature}; {TAKES}")
 
 
-def is_hello(line):
+def is_hello(line: object) -> bool:
     """Whether the first line of a process says its name, and answers nothing."""
     return isinstance(line, dict) and "name" in line and line.keys() <= HELLO
 
 
-def fail_if_error(line):
+def fail_if_error(line: object) -> None:
     """FormError or SearchError where an answer is an error."""
     if isinstance(line, dict) and line.get("error"):
         kind = FormError if line.get("is form") else SearchError
         raise kind(str(line["error"]))
 
 
-def ids_of(results):
+def ids_of(results: Any) -> list[str]:
     """The ids of what a search returned, best first.
 
     Lists and what one can go through once, also in an object or a dict, see
@@ -165,14 +169,14 @@ def ids_of(results):
     return ids
 
 
-def answer_of(results):
+def answer_of(results: Any) -> dict[str, list]:
     """What a search returned, as the protocol has it: a dict of ids or of calls."""
     if isinstance(results, Mapping) and "calls" in results:
         return {"calls": calls_of(results["calls"])}
     return {"ids": ids_of(results)}
 
 
-def calls_of(calls):
+def calls_of(calls: Any) -> list[dict]:
     """Several calls for one query: dicts with ids, and with what CALL has of them.
 
     FormError where they are no list, or where one has no ids."""
@@ -183,7 +187,7 @@ def calls_of(calls):
     return told
 
 
-def listed(results):
+def listed(results: Any) -> Iterable:
     """What one can go through of what a search returned. FormError if nothing."""
     if hasattr(results, "to_dict") and hasattr(results, "columns"):
         return results.to_dict("records")
@@ -198,19 +202,19 @@ def listed(results):
     return results
 
 
-def are_scores(values):
+def are_scores(values: Iterable[object]) -> bool:
     """Whether all are numbers."""
     return all(isinstance(value, Number) for value in values)
 
 
-def part(result, name):
+def part(result: object, name: str) -> Any:
     """The key of a dict, or the attribute of an object, or None."""
     if isinstance(result, Mapping):
         return result.get(name)
     return None if isinstance(result, str) else getattr(result, name, None)
 
 
-def id_of(result):
+def id_of(result: object) -> str:
     """The id of a result: a text or a whole number, a pair of an id and a score, or
     what has an id, see IDS and INSIDE. FormError for anything else."""
     for value in [result, *(part(result, name) for name in IDS)]:
@@ -225,12 +229,12 @@ def id_of(result):
     raise FormError(f"there is no id in {in_short(result)}; {GIVES}")
 
 
-def in_a_line(error):
+def in_a_line(error: BaseException) -> str:
     """The kind of an error and what it says, 3,000 characters at most."""
     return f"{type(error).__name__}: {' '.join(str(error).split()):.3000}"
 
 
-def in_short(value):
+def in_short(value: object) -> str:
     """The kind of a value, and a bit of it."""
     return f"{type(value).__name__}: {' '.join(repr(value).split()):.60}"
 

