@@ -6,9 +6,11 @@ edited grade counts for both. docs/how-to/gate.md says what the outcomes mean.""
 import gzip
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,10 +42,10 @@ class Kept:
 
     search: str
     queries: pd.DataFrame
-    rankings: dict
-    qrels: dict
+    rankings: dict[str, list[str]]
+    qrels: dict[str, utils.Qrel]
     measure: Measure
-    texts: dict = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,16 +60,16 @@ class Outcome:
 
     kind: str
     code: int
-    searches: tuple
-    figures: dict = field(default_factory=dict)
-    sentences: list = field(default_factory=list)
-    largest: dict = field(default_factory=dict)
+    searches: tuple[str, str]
+    figures: dict[str, Any] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+    largest: dict[str, list[dict]] = field(default_factory=dict)
 
 
 # --- The baseline's file -----------------------------------------------------
 
 
-def write_baseline(path, kept, run_id):
+def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
     """Write what a later run is compared with, and return the path.
 
     kept: dict of kind: Kept. The same content gives the same bytes."""
@@ -87,7 +89,7 @@ def write_baseline(path, kept, run_id):
     return path
 
 
-def read_baseline(path):
+def read_baseline(path: str | Path) -> dict[str, Kept]:
     """`Kept` of each kind in a file of `write_baseline`: a dict.
 
     ValueError for a file that is damaged, or of another form."""
@@ -122,7 +124,7 @@ def _texts_named(kept):
 # --- Labels that were lost or have moved -------------------------------------
 
 
-def with_todays_ids(before, now):
+def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
     """A baseline whose texts have the ids of today; and how many have another one.
 
     A text that stands twice today keeps its id."""
@@ -144,7 +146,7 @@ def with_todays_ids(before, now):
     return replace(before, rankings=rankings, qrels=qrels), len(ids)
 
 
-def since_last(last, now):
+def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
     """What has changed a figure since the last run: the search, or labels. Sentences.
 
     last, now: dicts of kind: Kept. One for each kind of which both ranked the same
@@ -190,8 +192,12 @@ def _mean(rankings, qrels, query_ids, kept):
 
 
 def outcomes_of(
-    baseline, now, margin=decision.MARGIN, anytime=False, allow_deleted=False
-):
+    baseline: Mapping[str, Kept],
+    now: Mapping[str, Kept],
+    margin: float = decision.MARGIN,
+    anytime: bool = False,
+    allow_deleted: bool = False,
+) -> list[Outcome]:
     """An `Outcome` for each kind of query of the baseline: a list.
 
     Both are measured as this run is. baseline, now: dicts of kind: Kept.
@@ -316,7 +322,7 @@ def _placed(rankings, query_ids, withdrawn):
     ]
 
 
-def worst_code(outcomes):
+def worst_code(outcomes: list[Outcome]) -> int:
     """The exit code of several outcomes: the gravest."""
     return max((outcome.code for outcome in outcomes), key=GRAVITY.index)
 
@@ -324,26 +330,26 @@ def worst_code(outcomes):
 # --- What it says ------------------------------------------------------------
 
 
-def outcomes_as_json(outcomes):
+def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
     """The outcomes as a dict of plain values, with the code to end with."""
     gravest = worst_code(outcomes)
     kinds = [vars(outcome) for outcome in outcomes]
     return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
 
 
-def summary_lines(outcomes):
+def summary_lines(outcomes: list[Outcome]) -> list[str]:
     """The outcomes as lines for a terminal; a text of users is on one line."""
     text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=decision.UNITS)
     return text.splitlines()
 
 
-def markdown(outcomes):
+def markdown(outcomes: list[Outcome]) -> str:
     """The outcomes in Markdown, for the summary of a job."""
     gravest = worst_code(outcomes)
     return render("gate.md.j2", outcomes=outcomes, code=gravest, words=WORDS)
 
 
-def write_summary(outcomes, path):
+def write_summary(outcomes: list[Outcome] | str, path: str | Path) -> None:
     """Append the outcomes of `outcomes_of`, or the text of an error, to a file."""
     if isinstance(outcomes, str):
         text = f"**The gate: error.** {cell(outcomes, 2_000)}"

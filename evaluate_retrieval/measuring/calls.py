@@ -4,11 +4,13 @@ An agent searches several times for one question. A call is a dict with `ids`, b
 first, and where they are known `asked`, `tokens` (of what was shown) and
 `milliseconds`."""
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 
 
-def found_after(calls, relevant):
+def found_after(calls: Sequence[dict], relevant: Collection[str]) -> list[float]:
     """The share of the relevant documents that was shown after each call, a list.
 
     It never falls: a later call takes nothing away. The last one is recall of all
@@ -26,7 +28,12 @@ def found_after(calls, relevant):
     return shares
 
 
-def found_within(calls, relevant, sizes, budgets):
+def found_within(
+    calls: Sequence[dict],
+    relevant: Collection[str],
+    sizes: Mapping[str, float],
+    budgets: Sequence[float],
+) -> list[float]:
     """The share of the relevant documents in what fits into each budget, a list.
 
     Results count in the order in which they were shown, a repeated one again.
@@ -42,7 +49,7 @@ def found_within(calls, relevant, sizes, budgets):
     return [len({*shown[:n]} & {*relevant}) / len({*relevant}) for n in counts]
 
 
-def scores(calls, relevant):
+def scores(calls: Sequence[dict], relevant: Collection[str]) -> dict[str, float]:
     """How an agent did on one question, a dict of numbers.
 
     all found: 1 if every relevant document was shown, as *path recall* of multi-hop
@@ -81,7 +88,10 @@ def _sum(calls, name):
     return float(sum(call.get(name, np.nan) for call in calls)) if calls else np.nan
 
 
-def table(agent, qrels):
+def table(
+    agent: Mapping[str, Sequence[dict]],
+    qrels: Mapping[str, Iterable[str] | dict[str, float]],
+) -> pd.DataFrame:
     """`scores` of each question: a DataFrame with the index of qrels.
 
     agent: a dict of query id: calls; a question without calls has found nothing.

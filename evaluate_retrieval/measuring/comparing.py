@@ -1,8 +1,12 @@
 """Compare searches: differences, slices, leaderboards, and orders of searches."""
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
 
 BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
@@ -12,7 +16,11 @@ BOARD_COLUMNS += ["recall", "precision"]
 # --- Differences, query by query ---------------------------------------------
 
 
-def pair_differences(values, pairs, test):
+def pair_differences(
+    values: Mapping[str, pd.DataFrame],
+    pairs: Mapping[str, tuple[str, str]],
+    test: Mapping[str, utils.Queries],
+) -> dict[str, pd.DataFrame]:
     """Search a minus search b, query by query: a dict of label: DataFrame.
 
     values: by kind, a DataFrame with a row for each query and a column for
@@ -31,7 +39,7 @@ def pair_differences(values, pairs, test):
     return as_one_family(tables)
 
 
-def as_one_family(tables):
+def as_one_family(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """A dict of tables, with all their p values corrected together by Holm."""
     if not tables:
         return {}
@@ -42,7 +50,14 @@ def as_one_family(tables):
     }
 
 
-def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
+def by_slice(
+    gain: ArrayLike,
+    slices: pd.DataFrame,
+    groups: Iterable[object],
+    fewest: int = 2,
+    weights: np.ndarray | None = None,
+    level: float = 0.05,
+) -> pd.DataFrame:
     """What a search gains in each slice: a DataFrame with the index column, label.
 
     gain, groups, weights: one a query, see `intervals`. slices: a DataFrame
@@ -53,7 +68,7 @@ def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
     can. Of a slice with fewer than `fewest` groups only n and groups are
     told."""
     gain = np.asarray(gain, dtype=float)
-    groups = pd.Series(list(groups))
+    needs = pd.Series(list(groups))
     rows = {}
     weights = np.ones(len(gain)) if weights is None else weights
     places = {
@@ -61,12 +76,12 @@ def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
         for column, labels in slices.reset_index(drop=True).items()
         for label, at in labels.groupby(labels, sort=False).groups.items()
     }
-    n_groups = {name: groups[at].nunique() for name, at in places.items()}
+    n_groups = {name: needs[at].nunique() for name, at in places.items()}
     n_tests = sum(n >= fewest for n in n_groups.values())
     for name, at in places.items():
         rows[name] = {"n": len(at), "groups": n_groups[name]}
         if n_groups[name] >= fewest:
-            sample = gain[at], groups[at], weights[at]
+            sample = gain[at], needs[at], weights[at]
             smallest = intervals.smallest_difference(*sample, level=level / n_tests)
             rows[name] |= intervals.difference(*sample) | {"smallest": smallest}
     columns = ["n", "groups", "difference", "low", "high", "p", "smallest"]
@@ -75,7 +90,7 @@ def by_slice(gain, slices, groups, fewest=2, weights=None, level=0.05):
     return table.astype({"n": int, "groups": int})
 
 
-def by_label(gain, queries):
+def by_label(gain: ArrayLike, queries: utils.Queries) -> pd.DataFrame:
     """`by_slice` by the queries' column kind, the lowest difference first."""
     table = by_slice(gain, queries[["kind"]], intervals.groups_of(queries))
     return table.loc["kind"].sort_values("difference")
@@ -84,7 +99,12 @@ def by_label(gain, queries):
 # --- Leaderboards ------------------------------------------------------------
 
 
-def leaderboard(scores, queries, by="mrr", columns=BOARD_COLUMNS):
+def leaderboard(
+    scores: Mapping[str, pd.DataFrame],
+    queries: utils.Queries,
+    by: str = "mrr",
+    columns: Sequence[str] = BOARD_COLUMNS,
+) -> pd.DataFrame:
     """A row for each search of `scores_of`, best first: the means of columns.
 
     low, high: 95 % interval of `by`. Queries count as their weights say, see
@@ -103,7 +123,7 @@ def leaderboard(scores, queries, by="mrr", columns=BOARD_COLUMNS):
 # --- Refusing queries --------------------------------------------------------
 
 
-def best_scores(scores, queries):
+def best_scores(scores: utils.ScoreFunction, queries: utils.Queries) -> np.ndarray:
     """The highest score of each query, (n_queries,); -inf without a document."""
     best = np.full(len(queries), -np.inf)
     for rows, _, block in scores(queries):
@@ -111,7 +131,9 @@ def best_scores(scores, queries):
     return best
 
 
-def refused(answerable, unanswerable, share=0.05):
+def refused(
+    answerable: ArrayLike, unanswerable: ArrayLike, share: float = 0.05
+) -> float:
     """Share of the unanswerable queries that a threshold refuses.
 
     The threshold refuses `share` of the answerable ones. Both: the best score
@@ -123,7 +145,7 @@ def refused(answerable, unanswerable, share=0.05):
 # --- Orders of searches, by two groups of queries ----------------------------
 
 
-def tau(boards, other_boards):
+def tau(boards: np.ndarray, other_boards: np.ndarray) -> np.ndarray:
     """Kendall's tau of boards, arrays (n_boards, n_searches): a value for each.
 
     The share of pairs of searches in the same order, minus those in opposite
@@ -134,7 +156,9 @@ def tau(boards, other_boards):
     return (order * other_order).mean(axis=1)
 
 
-def drawn_boards(tables, rng):
+def drawn_boards(
+    tables: Sequence[pd.DataFrame], rng: np.random.Generator
+) -> list[np.ndarray]:
     """Boards (2,000, n_searches) of each table, by rows drawn with replacement.
 
     tables: DataFrames with the same rows, a column for each search. All use
@@ -150,7 +174,7 @@ def drawn_boards(tables, rng):
     return boards
 
 
-def middle(draws):
+def middle(draws: ArrayLike) -> dict[str, float]:
     """The mean of some draws, and the range of their middle 95 %: a dict.
 
     Its names are those that `plots.forest` takes."""

@@ -3,6 +3,7 @@
 The incumbent is the search that runs today. Also: how many queries show which
 difference."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -49,12 +50,12 @@ class Decision:
     leave it undecided. says: all of it in words."""
 
     verdict: str
-    name: str
+    name: str | None
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
-    more: tuple = (0, 0)
+    more: tuple[int, ...] = (0, 0)
     cheaper: str | None = None
     incumbent: str | None = None
-    rivals: tuple = ()
+    rivals: tuple[str, ...] = ()
     says: str = ""
 
 
@@ -76,19 +77,19 @@ class Measured:
     condensed: pd.DataFrame | None = None
     judged: pd.Series | None = None
     measure: Measure = field(default_factory=Measure)
-    first: dict = field(default_factory=dict)
-    scores: dict = field(default_factory=dict)
+    first: dict[str, utils.Rankings] = field(default_factory=dict)
+    scores: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     @property
-    def sample(self):
+    def sample(self) -> tuple[pd.Series, np.ndarray | None]:
         """The groups and weights, as the functions of `intervals` take them."""
         return self.groups, self.weights
 
-    def gain(self, name, other_name):
+    def gain(self, name: str, other_name: str) -> pd.Series:
         """What a search gains over another, by query: a Series."""
         return self.values[name] - self.values[other_name]
 
-    def rank_the_same(self, name, other_name):
+    def rank_the_same(self, name: str, other_name: str) -> bool:
         """Whether two searches have the same first k results for each query."""
         first = [self.first.get(each) for each in (name, other_name)]
         return first[0] is not None and np.array_equal(*first)
@@ -97,7 +98,9 @@ class Measured:
 # --- Names -------------------------------------------------------------------
 
 
-def incumbent_of(name, own, names):
+def incumbent_of(
+    name: str | None, own: Collection[str], names: Collection[str]
+) -> str | None:
     """The search that runs today, or None.
 
     name: what the user calls it, see `named`; without one it is the only
@@ -107,12 +110,12 @@ def incumbent_of(name, own, names):
     return next(iter(own)) if len(own) == 1 else None
 
 
-def full_names(name):
+def full_names(name: str) -> tuple[str, str, str]:
     """What the search may be called that a user names, see `own.own_searches`."""
     return name, f"own: {name}", f"run: {name}"
 
 
-def named(name, names, prefix=""):
+def named(name: str, names: Collection[str], prefix: str = "") -> str:
     """The search of this name, with or without the "own: " or "run: " before it.
 
     ValueError where there is none; prefix: what it says first."""
@@ -126,14 +129,16 @@ def named(name, names, prefix=""):
 # --- The decision ------------------------------------------------------------
 
 
-def lists_only(queries):
+def lists_only(queries: utils.Queries) -> bool:
     """Whether the judgements of queries name relevant documents only, and no others.
 
     Then it is not known which documents were looked at."""
     return all(min(qrel.values()) > 0 for qrel in queries["document"])
 
 
-def measured_of(queries, rankings, measure):
+def measured_of(
+    queries: utils.Queries, rankings: Mapping[str, utils.Rankings], measure: Measure
+) -> Measured:
     """What rankings are worth: `Measured`.
 
     queries: ground truth with the columns that `intervals.groups_of` and
@@ -152,21 +157,23 @@ def measured_of(queries, rankings, measure):
     return Measured(values, groups, weights, condensed, judged, measure, first, scores)
 
 
-def gains_over(name, values):
+def gains_over(name: str, values: pd.DataFrame) -> pd.DataFrame:
     """What each other search gains over one, by query: a DataFrame as the values.
 
     values: a DataFrame with a column for each search."""
     return values.drop(columns=name).sub(values[name], axis=0)
 
 
-def undecided(table):
+def undecided(table: pd.DataFrame) -> pd.Index:
     """The names of searches that the chosen one is not shown to be better than.
 
     table: what each other one gains over it, with a column order, see `orders`."""
     return table.index[table["order"] != "worse"]
 
 
-def gains_table(values, measured, incumbent):
+def gains_table(
+    values: pd.DataFrame, measured: Measured, incumbent: str
+) -> pd.DataFrame:
     """What each candidate gains over the incumbent: a DataFrame, the best first.
 
     values: of measured, or condensed. Columns of `intervals.differences`, p
@@ -190,25 +197,35 @@ def gains_table(values, measured, incumbent):
     return table.sort_values("difference", ascending=False)
 
 
-def lost_share(gains, measured):
+def lost_share(
+    gains: pd.DataFrame | pd.Series, measured: Measured
+) -> np.ndarray | float:
     """The share of queries that lose more than LARGE, of each column or a Series."""
     return np.average(gains < -LARGE, axis=0, weights=measured.weights)
 
 
-def most_lost(share, n, n_tests=1):
+def most_lost(
+    share: np.ndarray | float, n: np.ndarray | float, n_tests: int = 1
+) -> np.ndarray | float:
     """The upper end of an exact interval of a share of n queries, wrong by SURE.
 
     n_tests: of so many candidates together."""
     return stats.beta.ppf(1 - SURE / n_tests, share * n + 1, (1 - share) * n)
 
 
-def n_equal(measured):
+def n_equal(measured: Measured) -> float:
     """How many groups of the same size would tell as much as those that there are."""
     _, sizes = intervals.sums_by_group(measured.values.iloc[:, 0], *measured.sample)
     return len(sizes) / intervals.design_effect(sizes)
 
 
-def decide(measured, incumbent=None, best=None, close=(), milliseconds=None):
+def decide(
+    measured: Measured,
+    incumbent: str | None = None,
+    best: str | None = None,
+    close: Collection[str] = (),
+    milliseconds: Mapping[str, float] | pd.Series | None = None,
+) -> Decision:
     """A `Decision` on the searches, against the incumbent where one runs today.
 
     measured: `Measured`. milliseconds: {name: of a query}, as far as they were
@@ -295,7 +312,9 @@ def _more(gain, most, measured, n_tests):
     return tuple(max(number - n, 1) for number in needed)
 
 
-def groups_to_ship(gain, measured, size, n_tests=1):
+def groups_to_ship(
+    gain: pd.Series, measured: Measured, size: float, n_tests: int = 1
+) -> int:
     """How many groups ship a search that gains `size`, four times in five.
 
     gain: one a query, of which the spread and the share of large losses are
@@ -313,7 +332,7 @@ def groups_to_ship(gain, measured, size, n_tests=1):
     return int(n[ships.argmax()] if ships.any() else n[-1])
 
 
-def expected(row, n_tests):
+def expected(row: pd.Series, n_tests: int) -> float:
     """What a shipped search will gain, as far as its own gain tells: a number.
 
     row: of `gains_table`. A search is shipped where its gain looks large, so
@@ -323,7 +342,7 @@ def expected(row, n_tests):
     z = row["difference"] / error
     limit = stats.norm.isf(LEVEL / n_tests / 2)
 
-    def excess(true):
+    def excess(true: float) -> float:
         above = stats.norm.logsf(z - true) - stats.norm.logsf(limit - true)
         return above - np.log(0.5)
 
@@ -348,7 +367,7 @@ def _cheaper(name, measured, milliseconds):
     return None
 
 
-def order_of(row):
+def order_of(row: Mapping[str, float] | pd.Series) -> str:
     """What a difference says of the first of two searches: better, worse, or "".
 
     row: see `intervals.difference`. Weak evidence says nothing, nor does NaN."""
@@ -357,12 +376,12 @@ def order_of(row):
     return ""
 
 
-def orders(table):
+def orders(table: pd.DataFrame) -> list[str]:
     """`order_of` each row of a DataFrame, a list."""
     return [order_of(row) for _, row in table.iterrows()]
 
 
-def if_worse(measured, pair):
+def if_worse(measured: Measured, pair: tuple[str, str]) -> str:
     """That the first search of a pair is worse than the second, or ""."""
     row = intervals.difference(measured.gain(*pair), *measured.sample)
     if order_of(row) != "worse":
@@ -373,7 +392,7 @@ def if_worse(measured, pair):
     return f"{where} it is worse by {loss} of {measure}."
 
 
-def code(decision):
+def code(decision: Decision) -> int:
     """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
 
     0: a search is to be shipped, or a candidate is shown to lose less than
@@ -386,7 +405,7 @@ def code(decision):
     return NOT_WORSE if decision.verdict == "ship" or near else WORSE
 
 
-def code_of_interval(low, high, margin):
+def code_of_interval(low: float, high: float, margin: float) -> tuple[int, str]:
     """The code that an interval of a difference gives, and a sentence on why."""
     limit = f"{0 - margin:g}"  # 0, and not -0
     if low > -margin:
@@ -402,7 +421,7 @@ def code_of_interval(low, high, margin):
 # --- How many queries --------------------------------------------------------
 
 
-def power():
+def power() -> pd.DataFrame:
     """How many needs ship which gain of nDCG@10: a DataFrame by the gain.
 
     With so many a single candidate is shipped four times in five, if few of
@@ -414,6 +433,6 @@ def power():
     return pd.DataFrame(needed, SIZES, dtype=int).rename_axis("difference")
 
 
-def can_show(n_groups):
+def can_show(n_groups: int) -> pd.Series:
     """The gain of nDCG@10 that so many needs ship, by SPREADS: a Series."""
     return intervals.power(LEVEL) * SPREADS.loc["median"] / np.sqrt(n_groups)

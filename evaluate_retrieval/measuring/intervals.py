@@ -8,18 +8,22 @@ group. All functions resample or count whole groups, one label a query: see
 `weights_of`."""
 
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import optimize, special, stats
 
+from evaluate_retrieval import utils
+
 SWAPS = 100_000  # of a permutation test
-BLOCK = 500  # swaps at a time
+SWAPS_AT_ONCE = 500  # swaps at a time
 FEW_CHANGES = 10  # groups; with fewer, the bootstrap and t do not see what is rare
 BETS = np.polynomial.legendre.leggauss(64)  # places in (-1, 1), and their weights
 
 
-def groups_of(queries):
+def groups_of(queries: utils.Queries) -> pd.Series:
     """What an interval resamples, one label a query.
 
     The need of a query, the document of a generated question that has no need,
@@ -32,7 +36,7 @@ def groups_of(queries):
     return pd.Series(range(len(queries)))
 
 
-def weights_of(queries):
+def weights_of(queries: utils.Queries) -> np.ndarray:
     """How often each query counts, an array: its column weight, or 1 each.
 
     A sample by strata has them: the share of its stratum among all queries,
@@ -40,31 +44,35 @@ def weights_of(queries):
     return queries.get("weight", pd.Series(1.0, queries.index)).to_numpy(float)
 
 
-def design_effect(weights):
+def design_effect(weights: np.ndarray) -> float:
     """How many times more queries a sample with these weights takes (Kish 1965).
 
     1 where all weigh the same: n queries tell as much as n / effect such ones."""
     return len(weights) * np.square(weights).sum() / np.sum(weights) ** 2
 
 
-def sums_by_group(values, groups, weights=None):
+def sums_by_group(
+    values: ArrayLike, groups: Iterable[object], weights: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the values and number of queries of each group, two arrays (n_groups,).
 
     With weights each query counts so often."""
-    values = pd.Series(np.asarray(values, dtype=float))
-    groups = pd.Series(list(groups))
-    if len(values) != len(groups):
-        raise ValueError(f"{len(values)} values have {len(groups)} labels of groups")
-    if n_nan := values.isna().sum() + groups.isna().sum():
+    numbers = pd.Series(np.asarray(values, dtype=float))
+    labels = pd.Series(list(groups))
+    if len(numbers) != len(labels):
+        raise ValueError(f"{len(numbers)} values have {len(labels)} labels of groups")
+    if n_nan := numbers.isna().sum() + labels.isna().sum():
         raise ValueError(f"{n_nan} of the values and groups are NaN")
-    if groups.nunique() < 2:
-        raise ValueError(f"{len(values)} values in one group; 2 groups are needed")
-    times = pd.Series(1.0 if weights is None else weights, values.index)
-    sums = (values * times).groupby(groups).sum()
-    return sums.to_numpy(), times.groupby(groups).sum().to_numpy()
+    if labels.nunique() < 2:
+        raise ValueError(f"{len(numbers)} values in one group; 2 groups are needed")
+    times = pd.Series(1.0 if weights is None else weights, numbers.index)
+    sums = (numbers * times).groupby(labels).sum()
+    return sums.to_numpy(), times.groupby(labels).sum().to_numpy()
 
 
-def standard_error(values, groups, weights=None):
+def standard_error(
+    values: ArrayLike, groups: Iterable[object], weights: ArrayLike | None = None
+) -> float:
     """Return the standard error of the mean of the values, one for each query.
 
     The queries of a group go together."""
@@ -75,7 +83,13 @@ def standard_error(values, groups, weights=None):
     return float(np.sqrt(variance) / sizes.sum())
 
 
-def confidence_interval(values, groups, n_resamples=10_000, weights=None, lowest=None):
+def confidence_interval(
+    values: ArrayLike,
+    groups: Iterable[object],
+    n_resamples: int = 10_000,
+    weights: ArrayLike | None = None,
+    lowest: float | None = None,
+) -> tuple[float, float]:
     """95 % interval (low, high) of the mean of one value a query. See `groups_of`.
 
     From 100 groups on scipy's percentile bootstrap, which draws whole groups.
@@ -106,10 +120,11 @@ def confidence_interval(values, groups, n_resamples=10_000, weights=None, lowest
         batch=500,
         rng=np.random.default_rng(1),
     )
-    return tuple(map(float, result.confidence_interval))
+    low, high = result.confidence_interval
+    return float(low), float(high)
 
 
-def draws(n_groups, n_draws=2_000, seed=1):
+def draws(n_groups: int, n_draws: int = 2_000, seed: int = 1) -> np.ndarray:
     """How often each draw has each of some groups: (1 + n_draws, n_groups).
 
     The first one has each group once; the others are random."""
@@ -118,7 +133,13 @@ def draws(n_groups, n_draws=2_000, seed=1):
     return np.vstack([np.ones(n_groups), times])
 
 
-def confidence_sequence(values, groups, weights=None, error=0.05, lowest=-1):
+def confidence_sequence(
+    values: ArrayLike,
+    groups: Iterable[object],
+    weights: ArrayLike | None = None,
+    error: float = 0.05,
+    lowest: float = -1,
+) -> tuple[float, float]:
     """Interval (low, high) of the mean, which holds at every look at once.
 
     values: one a query, each from lowest to 1. You may look after every group
@@ -151,7 +172,7 @@ def _lowest_mean(means, stakes, error):
     expected to shrink, or to stay."""
     shares = (1 + BETS[0]) / 2
 
-    def won(mean):
+    def won(mean: float) -> float:
         gains = np.log1p(np.outer(stakes * (means / mean - 1), shares))
         capital = special.logsumexp(gains.sum(axis=0), b=BETS[1] / 2)
         return capital + np.log(error)
@@ -163,7 +184,11 @@ def _lowest_mean(means, stakes, error):
     return float(optimize.brentq(won, lowest, highest))
 
 
-def permutation_p_values(gains, groups, weights=None):
+def permutation_p_values(
+    gains: Mapping[str, ArrayLike],
+    groups: Iterable[object],
+    weights: ArrayLike | None = None,
+) -> dict[str, float]:
     """The p value of each comparison of a table, {name: p}.
 
     gains: {name: one gain a query}. Swapping the values of two searches turns
@@ -195,13 +220,17 @@ def _swapped_at_random(sums):
     table = pd.DataFrame(sums)
     rng = np.random.default_rng(1)
     totals = []
-    for _ in range(SWAPS // BLOCK):
-        turned = rng.integers(2, size=(BLOCK, len(table)), dtype=np.int8)
+    for _ in range(SWAPS // SWAPS_AT_ONCE):
+        turned = rng.integers(2, size=(SWAPS_AT_ONCE, len(table)), dtype=np.int8)
         totals.append((2.0 * turned - 1) @ table.to_numpy())
     return pd.DataFrame(np.concatenate(totals), columns=table.columns)
 
 
-def differences(gains, groups, weights=None):
+def differences(
+    gains: Mapping[str, ArrayLike],
+    groups: Iterable[object],
+    weights: ArrayLike | None = None,
+) -> pd.DataFrame:
     """`difference` of each of {name: gains}, a DataFrame; the p values share swaps."""
     p_values = permutation_p_values(gains, groups, weights)
     rows = {}
@@ -217,14 +246,16 @@ def differences(gains, groups, weights=None):
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
 
-def difference(gains, groups, weights=None):
+def difference(
+    gains: ArrayLike, groups: Iterable[object], weights: ArrayLike | None = None
+) -> dict[str, float]:
     """Mean, 95 % interval and p value of one search's gain over another: a dict.
 
     gains: one a query."""
     return differences({"": gains}, groups, weights).loc[""].to_dict()
 
 
-def holm(p_values):
+def holm(p_values: pd.Series) -> pd.Series:
     """p values, a Series, corrected for how many they are (Holm 1979); NaN stay.
 
     The family is every p value that one table shows (notebook 10)."""
@@ -233,7 +264,7 @@ def holm(p_values):
     return (p * still_to_test).cummax().clip(upper=1).reindex(p_values.index)
 
 
-def power(level=0.05):
+def power(level: float = 0.05) -> float:
     """How many standard errors a two-sided test finds four times in five.
 
     level: below which p is significant: 0.05 gives 2.8, 1.96 + 0.84. A family
@@ -241,7 +272,12 @@ def power(level=0.05):
     return float(stats.norm.isf(level / 2) + stats.norm.isf(0.2))
 
 
-def smallest_difference(gains, groups, weights=None, level=0.05):
+def smallest_difference(
+    gains: ArrayLike,
+    groups: Iterable[object],
+    weights: ArrayLike | None = None,
+    level: float = 0.05,
+) -> float:
     """The smallest true mean gain that a test finds four times in five.
 
     gains: one a query. NaN where the level is below the smallest p value that
@@ -256,7 +292,9 @@ def smallest_difference(gains, groups, weights=None, level=0.05):
 FEW_COLLECTIONS = 4  # below it nothing is said about another collection
 
 
-def mean_of_these(means, errors, sizes):
+def mean_of_these(
+    means: ArrayLike, errors: Sequence[float], sizes: ArrayLike
+) -> dict[str, float]:
     """The mean of several collections, each with the same weight, as by `difference`.
 
     means, errors: the mean gain of each collection and its standard error.
@@ -267,7 +305,7 @@ def mean_of_these(means, errors, sizes):
     return _by_t(np.mean(means), np.sqrt(variances.sum()), degrees)
 
 
-def random_effects(means, errors):
+def random_effects(means: ArrayLike, errors: ArrayLike) -> dict[str, float]:
     """The mean gain of collections like these, and what to expect on one more: a dict.
 
     means, errors: the mean gain of each collection and its standard error.
@@ -281,7 +319,7 @@ def random_effects(means, errors):
     variances = np.square(errors)
     k = len(means)
 
-    def weighted(tau2):
+    def weighted(tau2: float) -> tuple[float, float, float]:
         weights = 1 / (variances + tau2)
         mean = np.average(means, weights=weights)
         return mean, weights @ (means - mean) ** 2, 1 / np.sqrt(weights.sum())

@@ -3,11 +3,13 @@
 And what nobody judged: two estimates without it."""
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.words.constants import METRICS
@@ -31,12 +33,12 @@ class Measure:
         return f"{METRICS[self.by]}@{self.k}"
 
     @property
-    def depth(self):
+    def depth(self) -> int:
         """How many results of each search are kept: what is below k refills it."""
         return max(DEPTH[self.kind], 2 * self.k)
 
 
-def measures_of(by=None, k=None):
+def measures_of(by: str | None = None, k: int | None = None) -> dict[str, Measure]:
     """The `Measure` of each kind of queries, a dict. Without by or k it is ours."""
     return {
         kind: Measure(kind, by or BY[kind], usual if k is None else k)
@@ -50,12 +52,14 @@ BY = {"generated": "mrr", "judged": "ndcg"}
 LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated questions"}
 
 
-def values_of(queries, ranking, kind):
+def values_of(queries: utils.Queries, ranking: ArrayLike, kind: str) -> pd.Series:
     """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
     return utils.score(queries, ranking, K[kind])[BY[kind]]
 
 
-def values_of_all(searches, test):
+def values_of_all(
+    searches: Mapping[str, utils.Search], test: Mapping[str, utils.Queries]
+) -> dict[str, pd.DataFrame]:
     """The metric of each query: by kind, a DataFrame with a column for each search."""
     values = {}
     for kind, queries in test.items():
@@ -66,7 +70,12 @@ def values_of_all(searches, test):
     return values
 
 
-def timed_rankings(searches, queries, k=10, documents=None):
+def timed_rankings(
+    searches: Mapping[str, utils.Search],
+    queries: utils.Queries,
+    k: int = 10,
+    documents: utils.Documents | None = None,
+) -> tuple[dict[str, utils.Rankings], pd.Series]:
     """The rankings of each search, a dict of name: ids (n_queries, k), and its times.
 
     Times: milliseconds that a query took in this one batch, a Series."""
@@ -79,7 +88,12 @@ def timed_rankings(searches, queries, k=10, documents=None):
     return rankings, pd.Series(milliseconds)
 
 
-def scores_of(rankings, queries, k=5, by="mrr"):
+def scores_of(
+    rankings: Mapping[str, utils.Rankings],
+    queries: utils.Queries,
+    k: int = 5,
+    by: str = "mrr",
+) -> dict[str, pd.DataFrame]:
     """The metrics at k of each query: `utils.score`, by name as the rankings.
 
     With grades also condensed, of the metric `by`, and judged_at_k, see
@@ -89,13 +103,15 @@ def scores_of(rankings, queries, k=5, by="mrr"):
     return {name: score(queries, rankings[name], k) for name in rankings}
 
 
-def weighted_means(scores, weights):
+def weighted_means(scores: pd.DataFrame, weights: np.ndarray) -> pd.Series:
     """The mean of each column, a Series. NaN is left out."""
     counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing
     return (scores.fillna(0) * counted).sum() / counted.sum()
 
 
-def condensed(rankings, documents):
+def condensed(
+    rankings: ArrayLike, documents: Iterable[utils.Answers]
+) -> utils.Rankings:
     """The rankings without what nobody judged, in order: (n_queries, depth).
 
     A place without a document stays. documents: for each query a dict of id: grade."""
@@ -105,7 +121,9 @@ def condensed(rankings, documents):
     return utils.pad(kept, rankings.shape[1])
 
 
-def two_estimates(ground_truth, rankings, k=10, by="ndcg"):
+def two_estimates(
+    ground_truth: utils.Queries, rankings: utils.Rankings, k: int = 10, by: str = "ndcg"
+) -> pd.DataFrame:
     """Two estimates of a metric at k, and the share of the first k that was judged.
 
     The columns of `utils.score`, as it is: they usually underrate a search that

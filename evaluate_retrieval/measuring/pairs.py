@@ -3,12 +3,16 @@
 A *pair* is two names of searches; what the first gains over the second is
 above 0 where the first is better."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import comparing, decision, intervals
 from evaluate_retrieval.reading import corpus, trec
+from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words.constants import METRICS, UNDECIDED
 from evaluate_retrieval.words.templates import line_of
 
@@ -34,7 +38,9 @@ UNSET = {"course": "all", "kind": "typed", "split": ""}  # of a column that nobo
 # --- The pair ----------------------------------------------------------------
 
 
-def summary(measured, pair, anytime=False):
+def summary(
+    measured: decision.Measured, pair: tuple[str, str], anytime: bool = False
+) -> dict[str, Any]:
     """What the first search of a pair gains over the second: a dict.
 
     measured: `decision.Measured`. difference, low, high and p as of
@@ -46,7 +52,7 @@ def summary(measured, pair, anytime=False):
     both that are. kind: of the queries. anytime: intervals that hold at every
     look, see `intervals.confidence_sequence`."""
 
-    def difference(gain):
+    def difference(gain: pd.Series) -> dict[str, float]:
         row = intervals.difference(gain, *measured.sample)
         if anytime:
             ends = intervals.confidence_sequence(gain, *measured.sample)
@@ -79,7 +85,9 @@ def summary(measured, pair, anytime=False):
     return figures
 
 
-def first_relevant(measured, pair):
+def first_relevant(
+    measured: decision.Measured, pair: tuple[str, str]
+) -> dict[str, Any]:
     """How many more queries have a relevant first result with the first of a pair.
 
     A dict: of `intervals.difference`, shares of the queries; and counts, so
@@ -89,7 +97,7 @@ def first_relevant(measured, pair):
     return counts | intervals.difference(a - b, *measured.sample)
 
 
-def sentence(figures, pair):
+def sentence(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
     """The figures of a pair in words. figures: see `summary`."""
     return line_of(
         "pair.txt.j2",
@@ -100,7 +108,7 @@ def sentence(figures, pair):
     )
 
 
-def exit_code(figures, margin):
+def exit_code(figures: Mapping[str, Any], margin: float) -> tuple[int, str]:
     """The exit code of a pair, and a sentence on why: see `decision`.
 
     It is undecided, too, where unjudged results could turn it."""
@@ -113,7 +121,12 @@ def exit_code(figures, margin):
     return first
 
 
-def largest(queries, rankings, values, pair):
+def largest(
+    queries: utils.Queries,
+    rankings: Mapping[str, utils.Rankings],
+    values: pd.DataFrame,
+    pair: tuple[str, str],
+) -> list[list[dict]]:
     """The queries with the largest gains, and those with the largest losses.
 
     rankings: a dict of name: ids, (n_queries, depth). values: see `summary`.
@@ -129,7 +142,7 @@ def largest(queries, rankings, values, pair):
     return extremes(table, a - b)
 
 
-def extremes(table, gains):
+def extremes(table: pd.DataFrame, gains: pd.Series) -> list[list[dict]]:
     """The MOST rows with the largest gains, and with the largest losses.
 
     gains: one a row, a Series. Returns two lists of dicts, the largest first."""
@@ -142,7 +155,7 @@ def extremes(table, gains):
 # --- Slices ------------------------------------------------------------------
 
 
-def slices_of(queries):
+def slices_of(queries: utils.Queries) -> pd.DataFrame:
     """The slice of each query, by column: a DataFrame of texts.
 
     Columns of the queries with 2 to MOST_VALUES different values, the length of
@@ -163,7 +176,7 @@ def slices_of(queries):
     return texts.loc[:, texts.nunique().between(2, MOST_VALUES)]
 
 
-def by_slice(gain, queries):
+def by_slice(gain: np.ndarray | pd.Series, queries: utils.Queries) -> pd.DataFrame:
     """What a search gains in each slice of the queries: `comparing.by_slice`.
 
     With two more columns: share, of the queries; and turns at, the share of
@@ -187,7 +200,9 @@ def by_slice(gain, queries):
 # --- Causes ------------------------------------------------------------------
 
 
-def ranks_and_causes(queries, ranking, k):
+def ranks_and_causes(
+    queries: utils.Queries, ranking: utils.Rankings, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Of each query the rank of the first relevant result, and why a search fails.
 
     Two arrays: the rank is NaN without a relevant result. The cause is of
@@ -199,7 +214,12 @@ def ranks_and_causes(queries, ranking, k):
     return ranks, causes.astype(object)
 
 
-def failures(folder, kind, rankings, causes=()):
+def failures(
+    folder: Folder,
+    kind: str,
+    rankings: Mapping[str, utils.Rankings],
+    causes: pd.DataFrame | Sequence[Any] = (),
+) -> pd.DataFrame:
     """The failures of each search: a DataFrame with the columns FAILED.
 
     causes: rows with *your cause*, which a person has filled in before: it is
@@ -227,7 +247,7 @@ def failures(folder, kind, rankings, causes=()):
     return table.groupby(FAILURE_KEY, sort=False, as_index=False).agg(kept)
 
 
-def counted(failed, names):
+def counted(failed: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """How often each cause occurs, by search: a DataFrame of whole numbers.
 
     failed: see `failures`. names: of searches. What a person wrote counts
@@ -240,7 +260,11 @@ def counted(failed, names):
 # --- Query by query ----------------------------------------------------------
 
 
-def query_table(queries, rankings, measured):
+def query_table(
+    queries: utils.Queries,
+    rankings: Mapping[str, utils.Rankings],
+    measured: decision.Measured,
+) -> pd.DataFrame:
     """A row for each query and search, the table of queries.csv: a DataFrame.
 
     Columns: kind, query_id, need (or document), the columns of the queries,

@@ -1,20 +1,31 @@
 """Tune settings without flattering."""
 
 import logging
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from minsearch import Index
 from tqdm.auto import tqdm
 
 from evaluate_retrieval import utils
 
-LOGGER = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 DELAY = 10  # seconds before a bar is shown
 FEW = 50  # queries; on fewer nothing is tuned
 
 
-def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
+def cross_fit(
+    build: Callable[[Any], utils.Search],
+    settings: Iterable[Any],
+    development: utils.Queries,
+    test: utils.Queries,
+    k: int = 5,
+    by: str = "mrr",
+    depth: int | None = None,
+) -> tuple[utils.Rankings, pd.Series, Any]:
     """Tune without flattering: rank each query with what is best on other folds.
 
     build(setting) is a search function; with a depth it has to take another k.
@@ -29,7 +40,7 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         raise ValueError("cross_fit: no setting is given")
     if len(development) < FEW:
         problem = "%d queries are too few to tune on: the first setting is taken"
-        LOGGER.warning(problem, len(development))
+        log.warning(problem, len(development))
         settings = settings[:1]
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
@@ -42,7 +53,7 @@ def cross_fit(build, settings, development, test, k=5, by="mrr", depth=None):
         best[fold] = 0 if elsewhere.empty else elsewhere.mean().idxmax()
         if elsewhere.empty and len(settings) > 1:
             problem = "all %d queries are in one fold: the first setting is taken"
-            LOGGER.warning(problem, len(development))
+            log.warning(problem, len(development))
     best = pd.Series(best)
     rankings = np.full((len(test), depth or k), "", dtype=object)
     for number in best.unique():
