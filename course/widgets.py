@@ -2,9 +2,13 @@
 
 import html
 import time
+from collections.abc import Mapping
 from functools import cache
 
-from evaluate_retrieval.judging.grading import judge
+from ipywidgets import VBox
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.judging.grading import Judging, judge
 
 TOO_SOON = 0.3  # seconds; a key that comes sooner is held down, and not meant
 PAGE_HTML = """<div tabindex="-1" data-lm-suppress-shortcuts="true"><div>{status}</div>
@@ -22,14 +26,14 @@ def _markdown():
     import mistune
 
     class NoPictures(mistune.HTMLRenderer):
-        def image(self, text, url, title=None):
+        def image(self, text: str, url: str, title: str | None = None) -> str:
             return f"[picture: {text} {self.safe_url(url)}]"
 
     renderer = NoPictures(escape=True)
     return mistune.create_markdown(hard_wrap=True, renderer=renderer)
 
 
-def item_html(judging, records):
+def item_html(judging: Judging, records: Mapping[str, utils.Document]) -> str:
     """The item at hand in HTML. Its texts are escaped, and Markdown is rendered."""
     if not judging.at:
         return f"<p>{judging}. Nothing is left to judge; u goes back.</p>"
@@ -46,54 +50,50 @@ def item_html(judging, records):
     )
 
 
-def _show(view):
-    """Show the item at hand, and wait for a key."""
-    view.page.value = item_html(view.judging, view.records)
-    view.key.focus()
+def panel(judging: Judging, documents: utils.Documents) -> VBox:
+    """The widgets of a Judging: a page, then a box for keys and buttons.
 
-
-def _take(view, key):
-    """Take a typed key, unless it comes too soon after the last one."""
-    if not key:  # the box was emptied
-        return
-    before = view.taken
-    view.taken = time.monotonic()
-    view.key.value = ""
-    if key == "u" or view.taken - before > TOO_SOON:
-        _press(view, key)
-
-
-def _press(view, key):
-    """Do what a key says.
-
-    The page says when a grade cannot be stored, and asks again."""
-    try:
-        judge(view.judging, key)
-        _show(view)
-    except OSError as error:
-        problem = html.escape(str(error))
-        view.page.value = f"<b>Not stored: {problem}</b>{view.page.value}"
-
-
-def panel(judging, documents):
-    """The widgets of a Judging: a page, a box for keys, and buttons."""
+    The buttons are in its attribute buttons, by key, and the Judging in judging."""
     import ipywidgets as widgets
 
-    view = widgets.VBox()
-    view.judging = judging
-    view.taken = 0
-    view.records = {document["id"]: document for document in documents}
-    view.page = widgets.HTML()
-    view.key = widgets.Text(placeholder="keys go here", layout={"width": "9em"})
-    view.buttons = {}
+    records = {document["id"]: document for document in documents}
+    page = widgets.HTML()
+    box = widgets.Text(placeholder="keys go here", layout={"width": "9em"})
+    taken = 0.0  # when the last key was
+
+    def show() -> None:
+        page.value = item_html(judging, records)
+        box.focus()
+
+    def press(key: str) -> None:
+        try:
+            judge(judging, key)
+            show()
+        except OSError as error:  # a full disk: the page says it, and asks again
+            problem = html.escape(str(error))
+            page.value = f"<b>Not stored: {problem}</b>{page.value}"
+
+    def take(key: str) -> None:
+        nonlocal taken
+        if not key:  # the box was emptied, by the line below
+            return
+        before = taken
+        taken = time.monotonic()
+        box.value = ""
+        if key == "u" or taken - before > TOO_SOON:
+            press(key)
+
+    buttons = {}
     for key, label in {**judging.keys, "u": "back (u)"}.items():
-        view.buttons[key] = widgets.Button(description=label, layout={"width": "auto"})
-        view.buttons[key].on_click(lambda _, key=key: _press(view, key))
-    view.key.observe(lambda change: _take(view, change.new.lower()), "value")
-    row = widgets.HBox([view.key, *view.buttons.values()])
+        buttons[key] = widgets.Button(description=label, layout={"width": "auto"})
+        buttons[key].on_click(lambda _, key=key: press(key))
+    box.observe(lambda change: take(change.new.lower()), "value")
+    row = widgets.HBox([box, *buttons.values()])
     row.layout.flex_flow = "row wrap"
     where = html.escape(f"{judging.path.absolute()} {judging.note}")
-    where = widgets.HTML(f"<small>Judgements go to {where}</small>")
-    view.children = [view.page, row, where]
-    _show(view)
+    small = widgets.HTML(f"<small>Judgements go to {where}</small>")
+    show()
+    view = widgets.VBox([page, row, small])
+    view.judging = judging  # for who clicks by code, as lesson 05 does
+    view.buttons = buttons
     return view

@@ -51,7 +51,7 @@ def _one_line(text):
     return re.sub(r"[\r\n]+", " ", files.encodable(str(text)))
 
 
-def read_judgements(path, columns):
+def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
     """The rows of a file of judgements as texts, oldest first, and a note.
 
     The note says what was cut off in the writing, or is "". ValueError for
@@ -80,7 +80,7 @@ class Judging:
     file, which may exist; then it goes on with the first item that has no row in
     it. note: what was cut off in the file, or "". It knows no widgets."""
 
-    def __init__(self, items, path):
+    def __init__(self, items: pd.DataFrame, path: str | Path):
         self.path = Path(path)
         self.keys = GRADES
         self.fields = list(items.columns)
@@ -100,14 +100,14 @@ class Judging:
     def _next(self):
         return next((item for item in self.items if item not in self.done), None)
 
-    def store(self, grade):
+    def store(self, grade: str) -> None:
         """Write the grade of the item at hand, and go on to the next."""
         _append_row(self.path, self.columns, [*self.at, grade])
         self.done.pop(self.at, None)
         self.done[self.at] = grade
         self.at = self._next()
 
-    def back(self):
+    def back(self) -> None:
         """Go back to the item that was judged before this one."""
         earlier = list(self.done)
         if self.at in self.done:
@@ -119,7 +119,7 @@ class Judging:
         return f"{self.path.name}: {len(self.done)} of {len(self.items)} judged"
 
 
-def judge(judging, key):
+def judge(judging: Judging, key: str) -> None:
     """Store what a key means for the item at hand; u goes back one.
 
     Other keys do nothing."""
@@ -132,7 +132,7 @@ def judge(judging, key):
 # --- The grades of a file ----------------------------------------------------------
 
 
-def last_grades(path):
+def last_grades(path: str | Path) -> pd.DataFrame:
     """The grade that counts of each pair, the last one in the file, and its `drawn`.
 
     A DataFrame by pair; row: where that grade is, from 0. What was also drawn

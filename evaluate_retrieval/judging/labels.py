@@ -10,8 +10,10 @@ import logging
 import re
 import zlib
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from scipy import sparse
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, language, trec
 from evaluate_retrieval.reading.files import read_csv, write_table
-from evaluate_retrieval.reading.folder import JUDGED, PAIR, TEXTS
+from evaluate_retrieval.reading.folder import JUDGED, PAIR, TEXTS, Folder
 
 NEGATIONS = {
     "english": "not no never none nor neither without cannot unless except only",
@@ -37,7 +39,7 @@ ENDS = ".,;:!?\"'()[]“”„‘’«»…*`"  # of a word, and no part of it
 MARK = r"\d|[_/\\=$|@#{}<>]|^-|\w\.\w|[a-z][A-Z]|n['’]t$"
 VOWELS = "[aeiouyäöüáéíóúàèìòùâêîôû]"
 FREQUENT = 50  # documents; two neighbouring words that more of them have find none
-BLOCK = 500  # texts that are looked up at once
+TEXTS_AT_ONCE = 500  # texts that are looked up at once
 # Shares of pairs of neighbouring words. docs/how-to/labels.md has what they give.
 HAS = 0.75  # of a text that another has, to be in it
 ALIKE = 0.4  # of what two texts have together, to be one that was edited
@@ -64,7 +66,7 @@ def _number(token):
     return skeleton | zlib.crc32(word.encode("utf-8", "replace")) & 0xFFFFE | is_mark
 
 
-def words_of(document):
+def numbered_words(document: utils.Document) -> np.ndarray:
     """The words of a document's title and text, an array of numbers.
 
     Capitals and marks of punctuation make no difference, except in commands."""
@@ -73,29 +75,29 @@ def words_of(document):
     return np.array([_number(token) for token in tokens if token], dtype="<u4")
 
 
-def packed(words):
+def packed(words: np.ndarray) -> str:
     """An array of words as a text, for a file."""
     return base64.b16encode(words.tobytes()).decode()
 
 
-def unpacked(text):
+def unpacked(text: str) -> np.ndarray:
     """The array of words of a text of `packed`."""
     return np.frombuffer(base64.b16decode(text), dtype="<u4")
 
 
-def texts_of(documents, judgements):
+def texts_of(documents: utils.Documents, judgements: pd.DataFrame) -> pd.DataFrame:
     """What judgements are of: a DataFrame with PAIR and words, a row for each pair.
 
-    words: `words_of` the document, `packed`. A judgement whose document is not
+    words: `numbered_words` the document, `packed`. A judgement whose document is not
     there has no row."""
     by_id = {document["id"]: document for document in documents}
     judged = judgements[PAIR].drop_duplicates()
     judged = judged[judged["document"].isin(by_id)]
-    words = {id_: packed(words_of(by_id[id_])) for id_ in {*judged["document"]}}
+    words = {id_: packed(numbered_words(by_id[id_])) for id_ in {*judged["document"]}}
     return judged.assign(words=judged["document"].map(words))
 
 
-def remembered(folder):
+def remembered(folder: Folder) -> pd.DataFrame:
     """What was judged, as far as TEXTS keeps it: a DataFrame as of `texts_of`.
 
     A text is in its first row only; the others have its hash. ValueError names a
@@ -112,7 +114,7 @@ def remembered(folder):
     return table.drop(columns="text").drop_duplicates(PAIR, keep="last")
 
 
-def remember(folder, again=()):
+def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[str]:
     """Keep what was judged of pairs that have no text yet: sentences on it.
 
     It goes into TEXTS beside the documents. again: pairs of query_id and document
@@ -172,12 +174,14 @@ def _matrices(old, new):
     return matrix[: len(old)], matrix[len(old) :]
 
 
-def matched(old_ids, old, new):
+def matched(
+    old_ids: Sequence[str], old: Sequence[np.ndarray], new: Mapping[str, np.ndarray]
+) -> pd.DataFrame:
     """What became of each old text: a DataFrame with a row for each, in order.
 
     old_ids: the id that each had; an id may have had several texts. old: their
-    words, see `words_of`. new: a dict of id: words. Columns: outcome, of OUTCOMES;
-    share, of neighbouring words that the old text and what it became have together;
+    words, see `numbered_words`. new: a dict of id: words. Columns: outcome, of
+    OUTCOMES; share, of neighbouring words that both texts have together;
     becomes, a list of ids, the likeliest first. same: its id has its words. moved:
     another id has. edited: one text is like it. split: several texts are parts of
     it, and have most of it. merged: a longer text has it. ambiguous: several are as
@@ -199,8 +203,8 @@ def matched(old_ids, old, new):
     if open_ and new:
         old_pairs, new_pairs = _matrices([old[at] for at in open_], [*new.values()])
         sizes = new_pairs.getnnz(axis=1)
-        for start in range(0, len(open_), BLOCK):
-            block = old_pairs[start : start + BLOCK]
+        for start in range(0, len(open_), TEXTS_AT_ONCE):
+            block = old_pairs[start : start + TEXTS_AT_ONCE]
             shared = block @ new_pairs.T
             for row, n in enumerate(block.getnnz(axis=1)):
                 part = shared[row]
@@ -244,7 +248,7 @@ def _outcome(id_, n, ids, both, sizes):
     return outcome if len(likely) == 1 else "ambiguous", share[best], likely
 
 
-def usual_words(new):
+def usual_words(new: Mapping[str, np.ndarray]) -> set[int]:
     """Words that two or more of the texts have: a set. new: a dict of id: words."""
     counts = Counter()
     for words in new.values():
@@ -252,7 +256,9 @@ def usual_words(new):
     return {word for word, n in counts.items() if n > 1}
 
 
-def is_safe(new, old, is_relevant, usual):
+def is_safe(
+    new: np.ndarray, old: np.ndarray, is_relevant: bool, usual: set[int]
+) -> bool:
     """Whether the grade of an old text may stand for the new one, which was edited.
 
     new, old: words. No number, negation or command may have changed. Of a relevant
@@ -280,7 +286,9 @@ def is_safe(new, old, is_relevant, usual):
     return True
 
 
-def followed(judgements, texts, documents):
+def followed(
+    judgements: pd.DataFrame, texts: pd.DataFrame, documents: utils.Documents
+) -> pd.DataFrame:
     """What became of each judgement: a DataFrame with its rows, and four columns.
 
     judgements: with PAIR and grade. texts: see `remembered`. documents: today's.
@@ -288,7 +296,7 @@ def followed(judgements, texts, documents):
     `matched`; is_safe: whether the grade may be carried over to all of becomes. An
     UNKNOWN one is kept as it is where its id is there. Nothing is safe where two
     judgements of a query come to one document with different grades."""
-    new = {document["id"]: words_of(document) for document in documents}
+    new = {document["id"]: numbered_words(document) for document in documents}
     table = judgements.reset_index(drop=True).merge(texts, "left", PAIR)
     table["is_relevant"] = table["grade"] > 0
     keys = ["document", "words", "is_relevant"]
@@ -328,7 +336,7 @@ def _without_conflicts(table):
     return table
 
 
-def followed_cuts(judgements, documents):
+def followed_cuts(judgements: pd.DataFrame, documents: utils.Documents) -> pd.DataFrame:
     """What became of judgements of chunks that were cut anew, see `followed`.
 
     By the offsets in their ids, see OFFSETS: a share is that of the old chunk which
@@ -373,7 +381,7 @@ def _span_of(id_):
     raise ValueError(f"{id_!r} does not end in offsets, as in d1_0-1374")
 
 
-def carried(table):
+def carried(table: pd.DataFrame) -> pd.DataFrame:
     """The judgements that are carried over, each of its new document: a DataFrame.
 
     table: see `followed`."""
@@ -383,7 +391,7 @@ def carried(table):
     return safe.drop_duplicates(PAIR, ignore_index=True)
 
 
-def to_judge(table):
+def to_judge(table: pd.DataFrame) -> pd.DataFrame:
     """The pairs that a person has to judge, see `followed`: corpus.TO_JUDGE."""
     queue = table[~table["is_safe"]].explode("becomes").dropna(subset="becomes")
     queue = queue.assign(document=queue["becomes"], drawn="labels")
@@ -392,7 +400,7 @@ def to_judge(table):
     return queue.drop_duplicates(PAIR)[corpus.TO_JUDGE]
 
 
-def counted(table):
+def counted(table: pd.DataFrame) -> pd.DataFrame:
     """How many judgements have each outcome, of `followed`: a DataFrame.
 
     Columns: judgements; carried, of these; to_judge, by a person."""
@@ -402,7 +410,7 @@ def counted(table):
     return counts.reindex([*OUTCOMES, UNKNOWN]).dropna().astype(int)
 
 
-def sentence(counts, is_written):
+def sentence(counts: pd.DataFrame, is_written: bool) -> str:
     """The counts of `counted` in words."""
     n, n_carried, n_to_judge = counts.sum()
     text = (
@@ -415,7 +423,13 @@ def sentence(counts, is_written):
     return f"{text} {JUDGED} and {TEXTS} have the first. {advice}"
 
 
-def write(table, folder, out, carry=False, is_other=False):
+def write(
+    table: pd.DataFrame,
+    folder: Folder,
+    out: Path,
+    carry: bool = False,
+    is_other: bool = False,
+) -> list[Path]:
     """Write labels.csv, a row for each judgement; the paths that were written.
 
     table: see `followed`. folder: of today's documents. carry: also JUDGED and TEXTS,

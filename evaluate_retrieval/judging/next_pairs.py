@@ -1,20 +1,26 @@
 """What to judge next, and what to do where there is nothing to decide on."""
 
 import logging
+from collections.abc import Mapping
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.judging import pooling
 from evaluate_retrieval.measuring import decision
 from evaluate_retrieval.reading import corpus
-from evaluate_retrieval.searching import built_in
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.searching import built_in, embedding
 
 log = logging.getLogger(__name__)
 
 
-def next_to_judge(folder, results, verdict, n=100):
+def next_to_judge(
+    folder: Folder, results: Any, verdict: decision.Decision, n: int = 100
+) -> pd.DataFrame:
     """The n results without a grade that tell the leaders apart soonest: a DataFrame.
 
     Columns: corpus.TO_JUDGE. The leaders are the incumbent of the verdict and
@@ -24,7 +30,7 @@ def next_to_judge(folder, results, verdict, n=100):
     if kind != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
     leaders = [results.chosen[kind], *decision.undecided(results.gains[kind])]
-    if verdict.rivals:
+    if verdict.incumbent and verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
     rankings = {name: results.rankings[kind][name] for name in leaders}
     k = folder.measures[kind].k
@@ -33,7 +39,9 @@ def next_to_judge(folder, results, verdict, n=100):
     return listed
 
 
-def judge_next(rankings, queries, k=10):
+def judge_next(
+    rankings: Mapping[str, utils.Rankings], queries: utils.Queries, k: int = 10
+) -> pd.DataFrame:
     """The results without a grade that tell searches apart, the soonest first.
 
     rankings: a dict of name: ids, (n_queries, k or more). queries: with
@@ -57,7 +65,13 @@ def judge_next(rankings, queries, k=10):
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
-def to_pool(folder, own, only_own=False, model=None, n_each=20):
+def to_pool(
+    folder: Folder,
+    own: dict[str, utils.Search],
+    only_own: bool = False,
+    model: embedding.Model = None,
+    n_each: int = 20,
+) -> pd.DataFrame:
     """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
 
     A sample of its queries, n_each of each stratum (see `pooling.sample_log`),

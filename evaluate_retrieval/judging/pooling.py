@@ -2,6 +2,8 @@
 
 A column `drawn` says why a pair was judged: "pool" or "next"."""
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -11,7 +13,7 @@ from evaluate_retrieval.reading import corpus
 # --- Queries of a log, and a pool of their results -----------------------------------
 
 
-def strata(lines):
+def strata(lines: Iterable[str]) -> pd.DataFrame:
     """The different queries of a log, most frequent first, as they were typed first.
 
     Columns: question, lines (how often it was typed) and kind. The *tail* was
@@ -35,7 +37,9 @@ def strata(lines):
     return table.assign(kind=kinds)
 
 
-def sample_log(table, n_each, course, seed=1):
+def sample_log(
+    table: pd.DataFrame, n_each: int, course: str, seed: int = 1
+) -> pd.DataFrame:
     """Up to n_each queries of each stratum, in random order, with an id.
 
     table: see `strata`. The order is random, so it does not give the stratum
@@ -46,7 +50,12 @@ def sample_log(table, n_each, course, seed=1):
     return sample.assign(course=course, query_id=ids)
 
 
-def pool(queries, searches, k=10, seed=1):
+def pool(
+    queries: utils.Queries,
+    searches: Mapping[str, utils.Search],
+    k: int = 10,
+    seed: int = 1,
+) -> pd.DataFrame:
     """Pairs to judge: for each query the first k of all searches, in random order.
 
     searches: a dict of name: search function. A DataFrame with the columns

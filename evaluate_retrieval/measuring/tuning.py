@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from minsearch import Index
 from tqdm.auto import tqdm
 
 from evaluate_retrieval import utils

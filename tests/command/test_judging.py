@@ -89,15 +89,17 @@ def test_the_panel_says_what_is_not_stored_and_fetches_no_picture(tmp_path):
     items = PAIRS[["document"]][:2].assign(query="<b>")
     documents = [document | {"text": "![a](x.png)"} for document in DOCUMENTS]
     path = tmp_path / "gone" / "a.csv"
-    view = widgets.panel(Judging(items, path), documents)
-    assert "<b>&lt;b&gt;</b>" in view.page.value
-    assert "<img" not in view.page.value
-    view.buttons["2"].click()
-    assert view.page.value.startswith("<b>Not stored")
+    page, row, _ = widgets.panel(Judging(items, path), documents).children
+    box, *buttons = row.children
+    button = {each.description[0]: each for each in buttons}
+    assert "<b>&lt;b&gt;</b>" in page.value
+    assert "<img" not in page.value
+    button["2"].click()
+    assert page.value.startswith("<b>Not stored")
     path.parent.mkdir()
     for _ in "22":  # the second comes too soon
-        view.key.value = "2"
-    view.buttons["0"].click()
+        box.value = "2"
+    button["0"].click()
     assert path.read_text().splitlines()[1:] == ["d0,<b>,2", "d1,<b>,0"]
 
 

@@ -42,7 +42,7 @@ def judged(pairs):
 
 def followed(before, after, grades):
     """What becomes of grades of texts, both dicts by id: see `labels.followed`."""
-    words = [labels.packed(labels.words_of(each)) for each in records(before)]
+    words = [labels.packed(labels.numbered_words(each)) for each in records(before)]
     texts = pd.DataFrame({"query_id": "q1", "document": [*before], "words": words})
     table = labels.followed(judged(grades), texts, records(after))
     return table.set_index("document")
@@ -119,10 +119,10 @@ def test_two_grades_of_a_query_never_come_to_one_document():
 @given(st.text(max_size=40), st.lists(st.sampled_from(["Not", "10", "a.b", "kiwi"])))
 def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, words):
     [document] = records({"x": f"{text} {' '.join(words)}"})
-    numbers = labels.words_of(document)
+    numbers = labels.numbered_words(document)
     assert labels.unpacked(labels.packed(numbers)).tolist() == numbers.tolist()
     again = records({"x": f"\n{text}\t{'  '.join(words)} "})[0]
-    assert labels.words_of(again).tolist() == numbers.tolist()
+    assert labels.numbered_words(again).tolist() == numbers.tolist()
     assert (numbers & 1).sum() >= sum(word != "kiwi" for word in words)
 
 
