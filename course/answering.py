@@ -1,12 +1,16 @@
 """From search results to an answer: the prompt, and where an answer was lost."""
 
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from course import llm, our_data
 from evaluate_retrieval.measuring import intervals
 
-LONGEST = 160  # tokens of an answer
+LONGEST_ANSWER = 160  # tokens of an answer
 ANSWERED_BY = "qwen2.5-coder-1.5b-instruct-q4_k_m"  # the recorded answers
 REFUSAL = "I don't know"
 STATES = """Say whether the context states the fact. Answer with one digit alone:
@@ -17,7 +21,7 @@ context: {context}
 fact: {fact}"""
 
 
-def prompt_of(question, course, records):
+def prompt_of(question: str, course: str, records: Sequence[utils.Document]) -> str:
     """The one prompt. The records come first: a longer list begins as a short one.
 
     course: its name, or "" where the documents are not those of a course."""
@@ -36,20 +40,22 @@ def prompt_of(question, course, records):
     return "\n\n".join(parts)
 
 
-def load_contexts(folder):
+def load_contexts(folder: Path) -> pd.DataFrame:
     """What a model was shown, from answer-contexts.csv: a DataFrame, a row an answer.
 
     Columns: query_id, search, records (their ids), question, course, need,
     prompt."""
     documents = {d["id"]: d for d in our_data.load_documents(folder)}
 
-    def records_of(row):
+    def records_of(row: Any) -> list[utils.Document]:
         return [documents[id_] for id_ in row.records.split()]
 
     return with_prompts(folder, "answer-contexts.csv", records_of)
 
 
-def with_prompts(folder, name, records_of):
+def with_prompts(
+    folder: Path, name: str, records_of: Callable[[Any], list[utils.Document]]
+) -> pd.DataFrame:
     """A file of what a model was shown, with columns of its query, and the prompt.
 
     records_of: a function of a row, which returns the records that were shown."""
@@ -62,12 +68,12 @@ def with_prompts(folder, name, records_of):
     return table.assign(prompt=prompts)
 
 
-def answer_call():
+def answer_call() -> llm.Call | None:
     """A function for `llm.respond` that asks for an answer; None if not live."""
-    return llm.text_call(LONGEST, "answer")
+    return llm.text_call(LONGEST_ANSWER, "answer")
 
 
-def answers_to(prompts, path, by=llm.RECORDED):
+def answers_to(prompts: list[str], path: Path, by: str = llm.RECORDED) -> list[str]:
     """The answer to each prompt, a list of texts. It asks as `llm.respond` does.
 
     RuntimeError counts the prompts that have none."""
@@ -76,7 +82,9 @@ def answers_to(prompts, path, by=llm.RECORDED):
     return [response["answer"] for response in responses]
 
 
-def with_answers(rows, folder, live=True, of="answer"):
+def with_answers(
+    rows: pd.DataFrame, folder: Path, live: bool = True, of: str = "answer"
+) -> pd.DataFrame:
     """Rows of `load_contexts` with what the model said: columns answer and refuses.
 
     It asks as `llm.respond` does, live or as recorded in the folder. live:
@@ -92,12 +100,19 @@ def with_answers(rows, folder, live=True, of="answer"):
     return rows.assign(answer=answers, refuses=list(map(refuses, answers)))
 
 
-def keys_of(prompts):
+def keys_of(prompts: Iterable[str]) -> list[str]:
     """The keys of the recorded answers to some prompts, a list."""
     return [llm.request_key(ANSWERED_BY, prompt, "answer") for prompt in prompts]
 
 
-def read_facts(rows, needed, folder, reading="first", live=True, of="answer"):
+def read_facts(
+    rows: pd.DataFrame,
+    needed: pd.Series,
+    folder: Path,
+    reading: str = "first",
+    live: bool = True,
+    of: str = "answer",
+) -> pd.Series:
     """Which facts each answer states: a Series of texts, a character for each fact.
 
     1 stated, x the contrary stated, 0 neither; NaN where a query needs no
@@ -121,7 +136,7 @@ def read_facts(rows, needed, folder, reading="first", live=True, of="answer"):
     return stated.reindex(rows.index)
 
 
-def means(table, groups):
+def means(table: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
     """The mean of each column, with a 95 % interval: difference, low and high.
 
     table: a row for each query. groups: one label a query
@@ -134,7 +149,9 @@ def means(table, groups):
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def gains(table, pairs, groups):
+def gains(
+    table: pd.DataFrame, pairs: Iterable[tuple[str, str]], groups: pd.Series
+) -> pd.DataFrame:
     """One column of a table minus another: a row for each pair of names.
 
     table: a row for each query; those where one of the two is NaN are left
@@ -150,7 +167,12 @@ def gains(table, pairs, groups):
     return differences.assign(p=intervals.holm(differences["p"]))
 
 
-def fact_scores(answers, facts, path, by=llm.RECORDED):
+def fact_scores(
+    answers: Iterable[str],
+    facts: Iterable[list[str]],
+    path: Path,
+    by: str = llm.RECORDED,
+) -> list[np.ndarray]:
     """P(the answer states the fact) by a model: an array for each answer.
 
     facts: a list for each answer. It asks as `llm.respond` does. Notebook 16
@@ -164,7 +186,7 @@ def fact_scores(answers, facts, path, by=llm.RECORDED):
     return np.split(p, ends)[: len(facts)]
 
 
-def digit_scores(prompts, path, by=llm.RECORDED):
+def digit_scores(prompts: list[str], path: Path, by: str = llm.RECORDED) -> np.ndarray:
     """P(1) / (P(0) + P(1)) of the model's digit for each prompt, an array.
 
     It asks as `llm.respond` does. RuntimeError counts the prompts without
@@ -174,6 +196,6 @@ def digit_scores(prompts, path, by=llm.RECORDED):
     return np.array([*map(llm.p_of, responses)])
 
 
-def refuses(answer):
+def refuses(answer: str) -> bool:
     """Whether an answer says that it does not know."""
     return REFUSAL in answer.replace("’", "'")

@@ -8,23 +8,29 @@ import platform
 import re
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from course import our_data
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files, places
 
-LOGGER = logging.getLogger(__name__)
+if TYPE_CHECKING:  # few notebooks ask a node: the others need not wait for its client
+    from elasticsearch import Elasticsearch
+
+log = logging.getLogger(__name__)
 MADE_BY = "retrieval-evaluation-course"
 NODE = "http://127.0.0.1:9200"
 RECORD = our_data.FOLDER / "elasticsearch-record.npz"
 TEXT_FIELDS = ["question", "text", "section"]
+BodyOf = Callable[[str, str], dict[str, Any]]  # question, course -> body of a request
 A_DAY = 86_400_000  # milliseconds
 BUSY = 429  # the status of a node that has too much to do
 
 
-def node_settings():
+def node_settings() -> dict[str, Any]:
     """What the environment says: a dict. docs/reference/settings.md describes it.
 
     addresses: of the nodes, with commas between them; None without one.
@@ -40,12 +46,12 @@ def node_settings():
     }
 
 
-def owner():
+def owner() -> str:
     """Eight hex digits of this checkout, user and machine, for names of indexes."""
     return files.text_hash(f"{places.ROOT} {getpass.getuser()} {platform.node()}")[:8]
 
 
-def find_node():
+def find_node() -> tuple["Elasticsearch | None", str | None]:
     """A client for the nodes that the settings name, or for one on this machine.
 
     Returns also the problem, a sentence: where no healthy node answers, the
@@ -58,7 +64,7 @@ def find_node():
     return es, None
 
 
-def connect_elasticsearch():
+def connect_elasticsearch() -> "Elasticsearch | None":
     """The client of `find_node`, or None: then a warning is logged.
 
     RuntimeError where REQUIRE_ELASTICSEARCH is set and there is none. A key
@@ -68,11 +74,13 @@ def connect_elasticsearch():
         raise RuntimeError(problem)
     if problem:
         message = "%s. Recorded answers are shown; `make elasticsearch` starts one."
-        LOGGER.warning(message, problem)
+        log.warning(message, problem)
     return es
 
 
-def node_or_record(client=None):
+def node_or_record(
+    client: "Elasticsearch | None" = None,
+) -> tuple["Elasticsearch", str]:
     """A client of a node, or one that replays what a node once answered; which it is.
 
     client: one that asks a node; ELASTICSEARCH_URL goes before it. The text
@@ -172,7 +180,13 @@ def _in_words():
 
 
 @_in_words()
-def index_documents(es, name, documents, mappings, settings=None):
+def index_documents(
+    es: "Elasticsearch",
+    name: str,
+    documents: utils.Documents,
+    mappings: dict[str, Any],
+    settings: dict[str, Any] | None = None,
+) -> str:
     """Index the documents in bulk; the name of the new index: `name` and an ending.
 
     mappings: with a keyword `id`. settings: more of the index, or others. What
@@ -214,7 +228,9 @@ def index_documents(es, name, documents, mappings, settings=None):
     return new
 
 
-def delete_indexes(es, run=None, new=None):
+def delete_indexes(
+    es: "Elasticsearch", run: str | None = None, new: str | None = None
+) -> None:
     """Delete indexes that `index_documents` made for this checkout and user.
 
     run: only what it made in that run (COURSE_RUN). new: only what is more than
@@ -238,10 +254,10 @@ def delete_indexes(es, run=None, new=None):
             gone.append(index)
     if gone and new:
         text = "Elasticsearch: deleted what is over a day old: %s"
-        LOGGER.warning(text, ", ".join(gone))
+        log.warning(text, ", ".join(gone))
 
 
-def forget(es):
+def forget(es: "Elasticsearch | None") -> None:
     """Delete this run's indexes; a dead node must not hide other errors.
 
     es: a client, or None. The run is COURSE_RUN."""
@@ -250,11 +266,13 @@ def forget(es):
             delete_indexes(es, run=run)
     except Exception as error:
         reason = type(error).__name__
-        LOGGER.warning("Elasticsearch: this run's indexes are left (%s)", reason)
+        log.warning("Elasticsearch: this run's indexes are left (%s)", reason)
 
 
 @_in_words()
-def elasticsearch_hits(es, index, bodies):
+def elasticsearch_hits(
+    es: "Elasticsearch", index: str, bodies: Sequence[dict[str, Any]]
+) -> list[list[dict]]:
     """The hits of each request body in order: _score and fields.
 
     RuntimeError where one fails: it names the query and the reason."""
@@ -299,20 +317,24 @@ def elasticsearch_hits(es, index, bodies):
     return hits
 
 
-def elasticsearch_search(es, index, query, k=5):
+def elasticsearch_search(
+    es: "Elasticsearch", index: str, query: BodyOf, k: int = 5
+) -> utils.Search:
     """A search function on an index with a keyword `id`.
 
     query: (question, course) -> the body of a request. The search takes
     another k: search(queries, k=100)."""
 
-    def search(queries, k=k):
+    def search(queries: utils.Queries, k: int = k) -> utils.Rankings:
         scores = scores_by_id(es, index, query, queries, k)
         return utils.pad(list(map(list, scores)), k)
 
     return search
 
 
-def scores_by_id(es, index, query, queries, size):
+def scores_by_id(
+    es: "Elasticsearch", index: str, query: BodyOf, queries: utils.Queries, size: int
+) -> list[dict[str, float]]:
     """Return a dict of id: score for each query: its first hits, best first.
 
     The hits come with their ids only: this is 5 times as fast as with all
@@ -324,13 +346,13 @@ def scores_by_id(es, index, query, queries, size):
     return [{hit["fields"]["id"][0]: hit["_score"] for hit in hits} for hits in rows]
 
 
-def match_query(fields, kind="best_fields"):
+def match_query(fields: list[str], kind: str = "best_fields") -> BodyOf:
     """A query for `elasticsearch_search`: the question in several fields.
 
     fields: names; "question^3" weighs one thrice. Filtered on the course.
     kind: combined_fields, or a type of multi_match."""
 
-    def query(question, course):
+    def query(question: str, course: str) -> dict[str, Any]:
         match = {"query": question, "fields": fields}
         if kind == "combined_fields":
             must = {"combined_fields": match}
@@ -342,7 +364,13 @@ def match_query(fields, kind="best_fields"):
     return query
 
 
-def index_fields(es, name, documents, fields, analyzer="standard"):
+def index_fields(
+    es: "Elasticsearch",
+    name: str,
+    documents: utils.Documents,
+    fields: list[str],
+    analyzer: str = "standard",
+) -> str:
     """`index_documents` with fields that an analyzer cuts into words; the index."""
     properties = {field: {"type": "text", "analyzer": analyzer} for field in fields}
     properties |= {key: {"type": "keyword"} for key in ("id", "course")}

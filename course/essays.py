@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ DATA = our_data.FOLDER
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 
 
-def essay_contexts(folder):
+def essay_contexts(folder: Path) -> dict[str, str]:
     """The contexts of notebook 04, a dict of name: text, chunks of essays first."""
     contexts = {}
     for path in sorted(folder.glob("essays/*.md")):
@@ -22,7 +23,7 @@ def essay_contexts(folder):
     return contexts | json.loads((folder / "essay-contexts.json").read_text("utf-8"))
 
 
-def digits(prompts, call=None):
+def digits(prompts: list[str], call: llm.Call | None = None) -> list[dict]:
     """The recorded, or live, answer of one digit to each prompt.
 
     call: what asks a live model, else `llm.judge_call`."""
@@ -31,7 +32,7 @@ def digits(prompts, call=None):
     return llm.respond_to_all(prompts, "digit", path, call, by=QWEN)
 
 
-def judged(prompt, pairs):
+def judged(prompt: str, pairs: pd.DataFrame) -> np.ndarray:
     """The judge's score, p(1), of each row of pairs with a text and a fact: an array.
 
     prompt: with {context} and {fact}."""
@@ -40,7 +41,7 @@ def judged(prompt, pairs):
     return np.array([llm.p_of(response) for response in digits(prompts)])
 
 
-def fact_pairs(folder):
+def fact_pairs(folder: Path) -> pd.DataFrame:
     """Each fact of the golden answers with each context: a row for each pair.
 
     Columns: essay, fact, context, text; own, whether the context is one of the

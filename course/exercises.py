@@ -10,7 +10,10 @@ import io
 import re
 import sys
 import traceback
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,10 +51,10 @@ SAYS = {
 
 
 @dataclass
-class Outcome:
+class Feedback:
     """What a check says of an answer.
 
-    kind: "right", "wrong" or "open", which is an answer that nobody has written."""
+    kind: "right", "wrong", or "open" where nobody has written an answer."""
 
     kind: str
     text: str
@@ -73,16 +76,16 @@ class Exercises:
     stem: of its file. names: its `globals()`; they stay as they are."""
 
     stem: str
-    names: dict
+    names: dict[str, Any]
     language: str = "en"
 
-    def check(self, number, answer):
-        """The `Outcome` for an answer: a value, or a function that the reader wrote."""
+    def check(self, number: int, answer: Any) -> Feedback:
+        """The `Feedback` for an answer: a value, or a function of the reader's."""
         says = SAYS[self.language]
         printed = io.StringIO()
         if answer is None or is_stub(answer):
-            return Outcome("open", says["to do"], self.language)
-        space = {
+            return Feedback("open", says["to do"], self.language)
+        space: dict[str, Any] = {
             **self.names,
             "solution": self.solution(number),
             "exercises": sys.modules[__name__],
@@ -97,21 +100,21 @@ class Exercises:
             text = str(error)
             if not isinstance(error, AssertionError):
                 text = says["form"].format(error=described(error))
-            return Outcome("wrong", text[:1].upper() + text[1:], self.language)
-        return Outcome("right", printed.getvalue().strip(), self.language)
+            return Feedback("wrong", text[:1].upper() + text[1:], self.language)
+        return Feedback("right", printed.getvalue().strip(), self.language)
 
-    def solution(self, number):
+    def solution(self, number: int) -> dict[str, Any]:
         """What the solution of an exercise defines: a dict of names."""
         space = dict(self.names)
         exec(self.code(number, "solution"), space)
         return space
 
-    def code(self, number, kind):
+    def code(self, number: int, kind: str) -> str:
         answers = cells(SOLUTIONS / f"{self.stem}.py")
         return {(exercise, of): code for exercise, of, code in answers}[number, kind]
 
 
-def cells(path):
+def cells(path: Path) -> list[tuple[int, str, str]]:
     """The cells of a file of answers: (number of the exercise, kind, code) of each.
 
     A cell begins with a line such as `# %% 1 solution`."""
@@ -120,7 +123,7 @@ def cells(path):
     return [(int(number), kind, code) for number, kind, code in parts]
 
 
-def is_stub(answer):
+def is_stub(answer: object) -> bool:
     """Whether a function has no code yet, only three dots."""
     code = getattr(answer, "__code__", None)
     return code is not None and code.co_code == _stub.__code__.co_code
@@ -129,12 +132,12 @@ def is_stub(answer):
 def _stub(): ...
 
 
-def watched(function, right, says):
+def watched(function: Callable, right: Callable, says: Mapping[str, str]) -> Callable:
     """A function that tells of which input another one stops or returns nothing.
 
     right: the published one, which may return None."""
 
-    def called(*given):
+    def called(*given: Any) -> Any:
         what = short(given)
         try:
             result = function(*given)
@@ -153,7 +156,13 @@ def watched(function, right, says):
     return called
 
 
-def compare(mine, right, inputs, hint="", message=MESSAGE):
+def compare(
+    mine: Callable,
+    right: Callable,
+    inputs: Iterable[tuple],
+    hint: str = "",
+    message: str = MESSAGE,
+) -> None:
     """AssertionError for the smallest input for which two functions differ.
 
     mine, right: functions. inputs: lists of arguments; each function gets
@@ -172,7 +181,7 @@ def compare(mine, right, inputs, hint="", message=MESSAGE):
             raise AssertionError(f"{text}. {hint}".strip())
 
 
-def same(result, expected):
+def same(result: Any, expected: Any) -> bool:
     """Whether two results agree: numbers nearly, texts exactly."""
     if isinstance(expected, dict):
         keys = isinstance(result, dict) and result.keys() == expected.keys()
@@ -187,12 +196,12 @@ def same(result, expected):
     return np.array_equal(result, expected)
 
 
-def described(error):
+def described(error: BaseException) -> str:
     """An error in a line: its kind and what it says."""
     return short(f"{type(error).__name__}: {error}")
 
 
-def short(value):
+def short(value: Any) -> str:
     """A value on one line, cut where it is long."""
     if isinstance(value, np.ndarray):
         value = value.tolist()

@@ -12,20 +12,28 @@ import os
 import string
 import time
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
-LOGGER = logging.getLogger(__name__)
+if TYPE_CHECKING:  # recorded responses need neither
+    from openai import OpenAI
+    from pydantic import BaseModel
+
+log = logging.getLogger(__name__)
 LIVE = "live-responses.jsonl"
 UNUSABLE = "unusable-replies.jsonl"
 RESERVE = 1 << 20  # bytes that are set aside before the first call
 RECORDED = "written while the course was made"  # no model's name: none was called
 MAX_FAILURES = 10
+Call = Callable[[str], dict]  # a prompt -> the response of a model
 START = b'{"key": "'  # how each record begins
 
 
@@ -37,7 +45,7 @@ class UnusableError(ValueError):
         self.reply = reply
 
 
-def model_settings():
+def model_settings() -> dict[str, Any]:
     """What the environment says now: a dict.
 
     live: whether calls are switched on. retry: whether unusable replies are
@@ -52,17 +60,17 @@ def model_settings():
     }
 
 
-def is_live():
+def is_live() -> bool:
     """Whether calls are switched on, by COURSE_LLM=live."""
     return model_settings()["live"]
 
 
-def model():
+def model() -> str:
     """The model's name: what OPENAI_MODEL says now, or gpt-4o-mini."""
     return model_settings()["model"]
 
 
-def client(**options):
+def client(**options: Any) -> tuple["OpenAI", str]:
     """An openai client and the model's name, as the environment says."""
     from openai import OpenAI
 
@@ -70,12 +78,12 @@ def client(**options):
     return OpenAI(**defaults | options), model()
 
 
-def request_key(name, prompt, schema):
+def request_key(name: str, prompt: str, schema: str) -> str:
     """The key of a response: a hash of prompt and names of model and schema."""
     return _hash_of([name, prompt, schema])[:32]
 
 
-def checksum(record):
+def checksum(record: dict[str, Any]) -> str:
     """Eight hex digits of a record's key, model and response."""
     return _hash_of([record["key"], record.get("model"), record["response"]])[:8]
 
@@ -85,7 +93,7 @@ def _hash_of(content):
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def load_responses(path):
+def load_responses(path: Path) -> dict[str, dict]:
     """The responses in a file, by key. The file is read once and never changed.
 
     A line that is cut off is skipped: its writer was killed, or is still at
@@ -135,7 +143,9 @@ def _append(record, path):
         os.fsync(file.fileno())
 
 
-def recorded_responses(prompts, schema, path, by=RECORDED):
+def recorded_responses(
+    prompts: list[str], schema: str, path: Path, by: str = RECORDED
+) -> list[dict | None]:
     """The recorded response to each prompt, or None.
 
     Responses are in the file at path, by the model or by `by`, and in the file
@@ -163,7 +173,7 @@ def _asking(live):
     try:
         lock.acquire(timeout=0.5)
     except Timeout:
-        LOGGER.warning("%s: another process is asking; this one waits for it", live)
+        log.warning("%s: another process is asking; this one waits for it", live)
         lock.acquire()
     try:
         open(live, "ab").close()  # where this fails, no call has been made
@@ -199,7 +209,7 @@ def _ask_all(prompts, schema, path, call, workers):
     failures = []
     full = Event()
 
-    def ask_one(prompt):
+    def ask_one(prompt: str) -> None:
         key = request_key(name, prompt, schema)
         where = f"for the prompt {prompt[:200]!r}"
         if key in rejected:
@@ -242,7 +252,14 @@ def _missing(prompts, responses):
     return list(dict.fromkeys(prompt for prompt, reply in pairs if reply is None))
 
 
-def respond(prompts, schema, path, call, workers=8, by=RECORDED):
+def respond(
+    prompts: list[str],
+    schema: str,
+    path: Path,
+    call: Call | None,
+    workers: int = 8,
+    by: str = RECORDED,
+) -> list[dict | None]:
     """The response to each prompt: as recorded, or if calls are live, by call(prompt).
 
     Each response is on the disk before it is used. RuntimeError says how many
@@ -262,18 +279,28 @@ def respond(prompts, schema, path, call, workers=8, by=RECORDED):
     return recorded_responses(prompts, schema, path, by)
 
 
-def respond_to_all(prompts, schema, path, call, **options):
+def respond_to_all(
+    prompts: list[str], schema: str, path: Path, call: Call | None, **options: Any
+) -> list[dict]:
     """`respond`; RuntimeError counts the prompts that have no response."""
     responses = respond(prompts, schema, path, call, **options)
-    if None in responses:
+    answered = [response for response in responses if response is not None]
+    if len(answered) < len(responses):
         raise RuntimeError(
             f"{responses.count(None)} of {len(responses)} prompts have no answer in "
             f"{path}: set COURSE_LLM=live"
         )
-    return responses
+    return answered
 
 
-def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
+def ask(
+    prompts: list[str],
+    schema: type["BaseModel"],
+    path: Path,
+    workers: int = 8,
+    by: str = RECORDED,
+    **options: Any,
+) -> list[Any]:
     """For each prompt an object of the Pydantic model `schema`, or None.
 
     It asks as `respond` does. options: of the client.
@@ -281,7 +308,7 @@ def ask(prompts, schema, path, workers=8, by=RECORDED, **options):
     if is_live():
         openai, name = client(**options)
 
-    def call(prompt):
+    def call(prompt: str) -> dict:
         reply = openai.chat.completions.with_raw_response.parse(
             model=name,
             messages=[{"role": "user", "content": prompt}],
@@ -309,7 +336,9 @@ def _why_unusable(error):
     return f"{reasons.get(kind, 'the reply is not readable')} ({kind})"
 
 
-def text_of(completion, is_one_token=False, may_be_cut=False):
+def text_of(
+    completion: Any, is_one_token: bool = False, may_be_cut: bool = False
+) -> str:
     """The text of a completion; UnusableError says why it has none.
 
     is_one_token: asked for one token only, so that it is always cut off.
@@ -334,12 +363,14 @@ def text_of(completion, is_one_token=False, may_be_cut=False):
     return text
 
 
-def unusable(why, completion):
+def unusable(why: str, completion: Any) -> UnusableError:
     """An UnusableError with all that the server sent."""
     return UnusableError(why, completion.model_dump(mode="json", warnings=False))
 
 
-def call_for(read, request, **options):
+def call_for(
+    read: Callable[[Any], dict], request: dict[str, Any], **options: Any
+) -> Call | None:
     """A function for `respond` that asks without chance; None unless calls are live.
 
     read: what makes a response of a completion. request: more of the request.
@@ -348,7 +379,7 @@ def call_for(read, request, **options):
         return None
     openai, name = client(**options)
 
-    def call(prompt):
+    def call(prompt: str) -> dict:
         completion = openai.chat.completions.create(
             model=name,
             messages=[{"role": "user", "content": prompt}],
@@ -360,7 +391,7 @@ def call_for(read, request, **options):
     return call
 
 
-def text_call(max_tokens, name="text"):
+def text_call(max_tokens: int, name: str = "text") -> Call | None:
     """A function for `respond` that asks for a text; None unless calls are live.
 
     The response is {name: text}. max_tokens: where a longer one is cut off."""
@@ -374,7 +405,7 @@ def text_call(max_tokens, name="text"):
 # --- A judge that answers with a digit: notebook 04 shows it, 15 measures it
 
 
-def digit_probabilities(response):
+def digit_probabilities(response: dict) -> np.ndarray:
     """P of each digit, (10,): of the likeliest tokens."""
     p = np.zeros(10)
     for token, logprob in response["logprobs"].items():
@@ -383,19 +414,19 @@ def digit_probabilities(response):
     return p
 
 
-def p_of(response):
+def p_of(response: dict) -> float:
     """P(1) / (P(0) + P(1)) of a response; NaN if it has neither."""
     p0, p1 = digit_probabilities(response)[:2]
     return float(p1 / (p0 + p1)) if p0 + p1 else np.nan
 
 
-def judge_call(among=string.digits, **options):
+def judge_call(among: str = string.digits, **options: Any) -> Call | None:
     """A function for `respond` that asks for one digit; None unless calls are live.
 
     The response has log probabilities of digits. among: at least one of these
     must be there. options: of the client."""
 
-    def read(completion):
+    def read(completion: Any) -> dict:
         text_of(completion, is_one_token=True)
         logprobs = completion.choices[0].logprobs
         if not logprobs or not logprobs.content:

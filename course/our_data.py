@@ -5,6 +5,7 @@ import logging
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,15 +14,15 @@ from evaluate_retrieval.reading import corpus, places, splits
 from evaluate_retrieval.reading.files import read_csv, read_json
 
 FOLDER = places.ROOT / "data"
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
-def data_folder(folder=None):
+def data_folder(folder: str | Path | None = None) -> Path:
     """The folder to read: this one, else COURSE_DATA, else data/ in ROOT."""
     return places.locate(folder or os.environ.get("COURSE_DATA") or FOLDER)
 
 
-def results_folder():
+def results_folder() -> Path:
     """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made.
 
     A relative one is in the shell's folder: kernels start in another. A new
@@ -34,12 +35,12 @@ def results_folder():
     return folder
 
 
-def recorded(name):
+def recorded(name: str) -> Any:
     """What was recorded into a JSON file of data/, by its name."""
     return json.loads((FOLDER / name).read_text("utf-8"))
 
 
-def load_documents(folder=None):
+def load_documents(folder: str | Path | None = None) -> utils.Documents:
     """documents-with-ids.json as a list of dicts, see `documents_from`.
 
     ValueError or FileNotFoundError names file and record."""
@@ -47,7 +48,7 @@ def load_documents(folder=None):
     return corpus.documents_from(read_json(path), path)
 
 
-def load_ground_truth(folder=None):
+def load_ground_truth(folder: str | Path | None = None) -> utils.Queries:
     """ground-truth-data.csv as a DataFrame, see `ground_truth_from`.
 
     ValueError or FileNotFoundError names file, row and column."""
@@ -66,7 +67,9 @@ def _courses_beside(path):
     return {document["id"]: document["course"] for document in documents}
 
 
-def load_judged_queries(folder=None):
+def load_judged_queries(
+    folder: str | Path | None = None,
+) -> tuple[utils.Queries, list[utils.Qrel]]:
     """judged-queries.csv: the queries, and a dict of id: grade, see `judged_from`.
 
     Columns of your own come from queries.csv beside it, too. Without the file
@@ -75,21 +78,23 @@ def load_judged_queries(folder=None):
     try:
         table = read_csv(path, [*corpus.JUDGED_COLUMNS, "grade"])
     except FileNotFoundError:
-        logger.info("%s: no judged queries in this folder", path)
+        log.info("%s: no judged queries in this folder", path)
         return pd.DataFrame(columns=corpus.QUERY_COLUMNS), []
     log_path = path.with_name("queries.csv")
-    log = read_csv(log_path) if log_path.exists() else None
-    return corpus.judged_from(table, _courses_beside(path), path, log)
+    from_log = read_csv(log_path) if log_path.exists() else None
+    return corpus.judged_from(table, _courses_beside(path), path, from_log)
 
 
-def load_splits(folder=None):
+def load_splits(
+    folder: str | Path | None = None,
+) -> tuple[dict[str, utils.Queries], dict[str, utils.Queries], utils.Queries]:
     """The queries of a folder that choose, that report, and that have no answer.
 
     See `splits_of`. Notebook 10 does it step by step."""
     try:
         ground_truth = load_ground_truth(folder)
     except FileNotFoundError as error:
-        logger.info("no generated questions: %s", error)
+        log.info("no generated questions: %s", error)
         ground_truth = None
     queries, qrels = load_judged_queries(folder)
     return splits.splits_of(ground_truth, queries.assign(document=qrels))

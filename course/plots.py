@@ -5,11 +5,15 @@ They are narrow, so that on a phone, too, their text has ten pixels."""
 import math
 import re
 import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from numpy.typing import ArrayLike
 
 STYLE = {
     "font.size": 13,
@@ -23,14 +27,14 @@ WIDTH = 6.2  # inches
 TALLEST = 7.8  # inches: so its text has 14 pixels on a slide
 # Contrast with white of 4.9 to 1 and more. The colours of typed queries and of
 # generated questions mean nothing else: other lines have the other ones
-TYPED = "#1f6fb5"
-GENERATED = "#c24a00"
+TYPED_COLOUR = "#1f6fb5"
+GENERATED_COLOUR = "#c24a00"
 COLOURS = ["#00796b", "#8e2f86", "#333333"]
 GREY = "0.55"  # 3.4 to 1
 # which words name a kind of queries, in English and in Spanish; colour and mark
-KINDS = {
-    r"\b(typed|judged|ours|tecleadas)\b": (TYPED, "o"),
-    r"\b(generated|generadas)\b": (GENERATED, "s"),
+LOOKS_OF_KINDS = {
+    r"\b(typed|judged|ours|tecleadas)\b": (TYPED_COLOUR, "o"),
+    r"\b(generated|generadas)\b": (GENERATED_COLOUR, "s"),
 }
 COLLECTIONS = {
     "med": "MED",
@@ -44,24 +48,27 @@ COLLECTIONS = {
 }
 
 
-def use_style():
+def use_style() -> None:
     """Colours that colour-blind people can tell apart, and large text."""
     plt.style.use("petroff10")
     plt.rcParams.update(STYLE)
 
 
-def looks(names):
+def looks(names: Iterable[object]) -> Sequence[tuple[str, str]]:
     """The colour and the mark of each line: of its kind of queries, if it names one."""
     names = [*map(str, names)]
     lines = list(zip(COLOURS, "D^v", strict=True))
     of_kinds = [
-        next((look for words, look in KINDS.items() if re.search(words, name)), line)
+        next(
+            (look for words, look in LOOKS_OF_KINDS.items() if re.search(words, name)),
+            line,
+        )
         for name, line in zip(names, lines, strict=False)
     ]
     return of_kinds if len({*of_kinds}) == len(names) else lines[: len(names)]
 
 
-def show(figure, alt):
+def show(figure: Figure, alt: str) -> None:
     """Show a figure. alt: what it shows, in a sentence, for screen readers."""
     from IPython.display import display
 
@@ -69,7 +76,7 @@ def show(figure, alt):
     plt.close(figure)
 
 
-def folded(table, title):
+def folded(table: pd.DataFrame, title: str) -> None:
     """Show a table that opens with a click. title: what it has, in a few words."""
     from IPython.display import HTML, display
 
@@ -77,7 +84,9 @@ def folded(table, title):
     display(HTML(html))
 
 
-def play(draw, **sliders):
+def play(
+    draw: Callable[..., None], **sliders: tuple[float, float, float, float]
+) -> None:
     """Show a picture or a table, and above it a slider for each of its numbers.
 
     draw: a function that shows it, called with a number for each slider.
@@ -93,7 +102,7 @@ def play(draw, **sliders):
     ]
     shown = DisplayHandle()
 
-    def send(how):
+    def send(how: Callable) -> None:
         with capture_output() as captured:
             draw(**{slider.description: slider.value for slider in row})
         [output] = captured.outputs
@@ -160,12 +169,14 @@ def _legend_below(figure):
         figure.legend(handles, labels, loc=place, ncols=columns, frameon=False)
 
 
-def _listed(values, form="{:.3f}"):
+def _labelled(values, form="{:.3f}"):
     """A Series as text: label value, label value."""
     return ", ".join(f"{label} {form.format(value)}" for label, value in values.items())
 
 
-def slopes(boards, first, second, title):
+def slopes(
+    boards: Mapping[str, pd.DataFrame], first: str, second: str, title: str
+) -> None:
     """How two measures order the same searches: a panel for each board, best on top.
 
     boards: dict of name: DataFrame, a row for each search, with the columns
@@ -188,7 +199,13 @@ def slopes(boards, first, second, title):
     show(figure, f"{title}. First by {first} and by {second}: {'; '.join(firsts)}.")
 
 
-def forest(tables, title, xlabel, grey=True, band=None):
+def forest(
+    tables: Mapping[str, pd.DataFrame],
+    title: str,
+    xlabel: str,
+    grey: bool = True,
+    band: tuple[float, float] | None = None,
+) -> None:
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
     The difference is also a number at the right, of up to 30 marks.
@@ -237,7 +254,9 @@ def forest(tables, title, xlabel, grey=True, band=None):
     show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
 
-def scatter(tables, title, xlabel, ylabel):
+def scatter(
+    tables: Mapping[str, pd.DataFrame], title: str, xlabel: str, ylabel: str
+) -> None:
     """Two measures of the same things: a panel for each table, with the line x = y.
 
     tables: dict of name: DataFrame with x and y as its first two columns.
@@ -253,7 +272,12 @@ def scatter(tables, title, xlabel, ylabel):
     show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(texts)}.")
 
 
-def histograms(tables, title, xlabel, mark=None):
+def histograms(
+    tables: Mapping[str, Mapping[str, ArrayLike]],
+    title: str,
+    xlabel: str,
+    mark: float | None = None,
+) -> None:
     """Shares of values between 0 and 1: a panel for each name, a line for each label.
 
     tables: dict of name: dict of label: values. mark: where a line is drawn.
@@ -278,7 +302,12 @@ def histograms(tables, title, xlabel, mark=None):
     show(figure, f"{title}. {xlabel}. {'; '.join(texts)}.")
 
 
-def searches(boards, title, baseline=None, file=None):
+def searches(
+    boards: Mapping[str, pd.DataFrame],
+    title: str,
+    baseline: str | None = None,
+    file: Path | None = None,
+) -> None:
     """Searches with their 95 % intervals: a panel for each kind of queries.
 
     boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a
@@ -294,7 +323,7 @@ def searches(boards, title, baseline=None, file=None):
         wide = _searches(boards, title, baseline, len(boards))
         wide.savefig(file, dpi=110)
         plt.close(wide)
-    texts = [f"{label}: {_listed(board['value'])}" for label, board in boards.items()]
+    texts = [f"{label}: {_labelled(board['value'])}" for label, board in boards.items()]
     show(figure, f"{title}. {'; '.join(texts)}.")
 
 
@@ -316,7 +345,7 @@ def _searches(boards, title, baseline, columns=1):
     return figure
 
 
-def label_of(name, longest=50):
+def label_of(name: str, longest: int = 50) -> str:
     """A name for a figure: cut if it is long, and a $ in it is no formula.
 
     A letter that the font lacks is there as Python writes it, such as
@@ -328,7 +357,9 @@ def label_of(name, longest=50):
     return short.replace("$", r"\$")
 
 
-def bars(values, title, xlabel, strong=()):
+def bars(
+    values: pd.Series, title: str, xlabel: str, strong: Iterable[str] = ()
+) -> None:
     """Horizontal bars with their values beside them, from top to bottom.
 
     values: a Series of label: value. strong: the labels that are drawn in
@@ -342,11 +373,11 @@ def bars(values, title, xlabel, strong=()):
     axis.bar_label(drawn, fmt=form, padding=4)
     axis.margins(x=0.16)
     _rows(axis, values.index)
-    show(figure, f"{title}. {xlabel}: {_listed(values, form)}.")
+    show(figure, f"{title}. {xlabel}: {_labelled(values, form)}.")
 
 
 # How a stage is drawn, by its first word: colour, mark, and whether it is filled
-STAGES = {
+LOOKS_OF_STAGES = {
     "right": (COLOURS[0], "o", True),
     "shown,": (GREY, "o", True),
     "stated": (COLOURS[1], "D", True),
@@ -357,7 +388,7 @@ STAGES = {
 }
 
 
-def stages(table, title):
+def stages(table: pd.DataFrame, title: str) -> None:
     """What became of each query: a dot for each, a row of blocks for each search.
 
     table: DataFrame, a row for each query, a column for each search, with the
@@ -368,7 +399,7 @@ def stages(table, title):
     for axis, (search, of_search) in zip(figure.axes, counts.items(), strict=True):
         start = 0
         for stage, n in of_search.items():
-            colour, mark, filled = STAGES[stage.split()[0]]
+            colour, mark, filled = LOOKS_OF_STAGES[stage.split()[0]]
             x, y = np.divmod(np.arange(n), 8)
             axis.scatter(
                 start + x,
@@ -386,11 +417,11 @@ def stages(table, title):
         axis.set_axis_off()
     _legend_below(figure)
     shares = counts / len(table)
-    rows = [f"{name}: {_listed(row, '{:.2f}')}" for name, row in shares.items()]
+    rows = [f"{name}: {_labelled(row, '{:.2f}')}" for name, row in shares.items()]
     show(figure, f"{title}. {'; '.join(rows)}.")
 
 
-def fields(scores, boost, title):
+def fields(scores: pd.DataFrame, boost: float, title: str) -> None:
     """What the fields of records score: the highest alone, and below it their sum.
 
     scores: DataFrame, a row for each record, a column for each field; the
@@ -407,13 +438,21 @@ def fields(scores, boost, title):
             axis.text(value, y, f" {value:.2f}", va="center", weight="bold")
         axis.set_title(f"{scores.columns[0]} × {factor:g}: {'Σ' if is_sum else 'max'}")
         axis.margins(x=0.25)
-        texts.append(f"{axis.get_title()}: {_listed(results, '{:.2f}')}")
+        texts.append(f"{axis.get_title()}: {_labelled(results, '{:.2f}')}")
     axis.invert_yaxis()
     _legend_below(figure)
     show(figure, f"{title}. {'; '.join(texts)}.")
 
 
-def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=-1):
+def curves(
+    lines: Mapping[str, pd.Series],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    logarithmic: bool = False,
+    best: bool = True,
+    label_at: int = -1,
+) -> None:
     """One line for each name, with the name beside its last point.
 
     lines: dict of name: Series of x: y. best: whether the highest point of
@@ -445,7 +484,13 @@ def curves(lines, title, xlabel, ylabel, logarithmic=False, best=True, label_at=
     show(figure, f"{title}. {'; '.join(texts)}.")
 
 
-def histogram(values, title, xlabel, marks=None, after=None):
+def histogram(
+    values: np.ndarray | pd.Series,
+    title: str,
+    xlabel: str,
+    marks: Mapping[str, float] | None = None,
+    after: Iterable[int] | None = None,
+) -> None:
     """How often which value occurs. marks: dict of label: value, drawn as lines.
 
     after: numbers of values; a panel shows the first so many of them."""
@@ -466,7 +511,13 @@ def histogram(values, title, xlabel, marks=None, after=None):
     show(figure, f"{title}. {xlabel}: {text}.")
 
 
-def heat_map(table, title, number="{:.2f}", low=None, high=None):
+def heat_map(
+    table: pd.DataFrame,
+    title: str,
+    number: str = "{:.2f}",
+    low: float | None = None,
+    high: float | None = None,
+) -> None:
     """A table of numbers as a grid, darker for higher ones.
 
     low, high: which values are the lightest and the darkest; else those of the
@@ -493,7 +544,12 @@ def heat_map(table, title, number="{:.2f}", low=None, high=None):
     show(figure, f"{title}. Columns {', '.join(map(str, table))}: {'; '.join(texts)}.")
 
 
-def places(rankings, titles, grades, title):
+def places(
+    rankings: Mapping[str, Sequence[str]],
+    titles: Mapping[str, str],
+    grades: Mapping[str, float],
+    title: str,
+) -> None:
     """At which place each ranking has a document: a heat map, a row for each document.
 
     Rows are what a ranking has among its first three, and what is relevant (✓), in
@@ -509,7 +565,7 @@ def places(rankings, titles, grades, title):
     heat_map(shown, title, "{:.0f}", low=10, high=1)
 
 
-def misses(intervals, truth, title, xlabel):
+def misses(intervals: pd.DataFrame, truth: float, title: str, xlabel: str) -> None:
     """Many intervals, one below the other; those that miss the truth are coloured.
 
     intervals: DataFrame with the columns low and high."""

@@ -11,6 +11,9 @@ known by a sketch, sixteen small numbers, to which it has to be near."""
 
 import hashlib
 import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -25,15 +28,15 @@ MISSING = (
 KEY_BYTES = 5  # bytes of a search's key
 PLANES = 16  # numbers of a sketch
 SCALE = 60  # of these numbers, which are small ones from -127 to 127
-NEAR = 1  # how near two are that count as equal
+TOLERANCE = 1  # how near two are that count as equal
 HEADERS = {"x-elastic-product": "Elasticsearch", "content-type": "application/json"}
 
 
-def as_bytes(value):
+def as_bytes(value: object) -> bytes:
     return json.dumps(value, sort_keys=True).encode()
 
 
-def replace_vectors(value, replace):
+def replace_vectors(value: Any, replace: Callable[[list[float]], Any]) -> Any:
     """JSON with each list of many floats replaced by what a function makes of it."""
     if isinstance(value, dict):
         return {key: replace_vectors(part, replace) for key, part in value.items()}
@@ -47,14 +50,14 @@ def replace_vectors(value, replace):
 class Index:
     """The documents of an index, as the requests say that made it."""
 
-    def __init__(self, body):
+    def __init__(self, body: dict[str, Any]):
         body.get("mappings", {}).pop("_meta", None)  # who made it, and when
         self.documents = []
         self.places = {}
         self.by_own_id = {}
         self.digest = hashlib.sha256(as_bytes(body))
 
-    def add(self, document, id_=None):
+    def add(self, document: dict[str, Any], id_: str | None = None) -> str:
         """Add a document, under the id that a node gave it; its id."""
         document = replace_vectors(document, lambda vector: None)
         id_ = str(len(self.documents)) if id_ is None else id_
@@ -64,7 +67,7 @@ class Index:
         self.digest.update(as_bytes(document))
         return id_
 
-    def place_of(self, hit):
+    def place_of(self, hit: dict[str, Any]) -> int:
         """The position of a hit; a batch asks for the field `id` alone."""
         if "fields" in hit:
             return self.by_own_id[hit["fields"]["id"][0]]
@@ -78,7 +81,7 @@ class Record:
     batches would make the record three times as large, and a ranking does
     without them."""
 
-    def __init__(self, path):
+    def __init__(self, path: Path):
         self.path = path
         self.version = ""
         self.indexes = {}
@@ -99,30 +102,36 @@ class Record:
             numbers = [float(str(score)) for score in scores]
             self.answers[key.tobytes()] = places.tolist(), numbers
 
-    def number_of(self, vector):
+    def number_of(self, vector: list[float]) -> int:
         """The number of the sketch that is near a vector; a new one if none is."""
         planes = np.random.default_rng(0).normal(size=(len(vector), PLANES))
         sketch = np.clip(SCALE * (np.array(vector) @ planes), -127, 127)
         away = np.abs(self.sketches - sketch).max(axis=1, initial=0)
-        if len(away) and away.min() < NEAR:
+        if len(away) and away.min() < TOLERANCE:
             return int(away.argmin())
         self.sketches = np.vstack([self.sketches, sketch.round()])
         return len(self.sketches) - 1
 
-    def key(self, index, body):
+    def key(self, index: str, body: dict[str, Any]) -> bytes:
         """What a search is known by: KEY bytes."""
         digest = self.indexes[index].digest.copy()
         digest.update(as_bytes(replace_vectors(body, self.number_of)))
         return digest.digest()[:KEY_BYTES]
 
-    def keep(self, index, body, hits, with_scores):
+    def keep(
+        self,
+        index: str,
+        body: dict[str, Any],
+        hits: list[dict[str, Any]],
+        with_scores: bool,
+    ) -> None:
         places = [self.indexes[index].place_of(hit) for hit in hits]
         scores = [hit["_score"] for hit in hits] if with_scores else []
         key = self.key(index, body)
         if scores or key not in self.answers:
             self.answers[key] = places, scores
 
-    def save(self):
+    def save(self) -> None:
         """Write the record; seven bytes a search and two a hit, before compression."""
         keys = sorted(self.answers)
         kept = [self.answers[key] for key in keys]
@@ -138,19 +147,19 @@ class Record:
         np.savez_compressed(self.path, **arrays)
 
 
-def in_pairs(body):
+def in_pairs(body: bytes) -> Iterator[tuple[Any, Any]]:
     """The lines of a request of many parts: what is to be done, and with what."""
     lines = [json.loads(line) for line in body.splitlines()]
     return zip(lines[::2], lines[1::2], strict=True)
 
 
-def index_and_action(target):
+def index_and_action(target: str) -> Iterator[str]:
     """The two parts of a request's path; the index is "" where there is one part."""
     path = urlsplit(target).path.strip("/")
     return map(unquote, path.rpartition("/")[::2])
 
 
-def searches_of(target, body):
+def searches_of(target: str, body: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
     """(name of the index, body) of each search in a request; none in any other."""
     name, action = index_and_action(target)
     if action == "_search":
@@ -160,7 +169,13 @@ def searches_of(target, body):
             yield header["index"], search
 
 
-def follow(indexes, method, target, body, id_=None):
+def apply_request(
+    indexes: dict[str, Index],
+    method: str,
+    target: str,
+    body: bytes,
+    id_: str | None = None,
+) -> list[str]:
     """Do in `indexes` what a request does to an index; the ids of what it adds.
 
     id_: what a node gave a single document."""
@@ -180,13 +195,20 @@ def follow(indexes, method, target, body, id_=None):
 class Recording(HttpNode):
     """A connection to a node. What it answers goes into the class's record."""
 
-    record = None
+    record: Record
 
-    def perform_request(self, method, target, body=None, headers=None, **options):
+    def perform_request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: Any = None,
+        **options: Any,
+    ) -> NodeApiResponse:
         answer = super().perform_request(method, target, body, headers, **options)
         if answer.meta.status < 300 and body:
             content = json.loads(answer.body)
-            follow(self.record.indexes, method, target, body, content.get("_id"))
+            apply_request(self.record.indexes, method, target, body, content.get("_id"))
             parts = content.get("responses")
             is_single = "hits" in content
             searches = searches_of(target, body)
@@ -201,19 +223,26 @@ class Replaying(BaseNode):
 
     RuntimeError for a search that is not on the record."""
 
-    record = None
+    record: Record
     _CLIENT_META_HTTP_CLIENT = ("rp", "1")
 
-    def perform_request(self, method, target, body=None, headers=None, **options):
-        content = json.dumps(self.answer(method, target, body)).encode()
+    def perform_request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: Any = None,
+        **options: Any,
+    ) -> NodeApiResponse:
+        content = json.dumps(self.answer(method, target, body or b"")).encode()
         meta = ApiResponseMeta(200, "1.1", HttpHeaders(HEADERS), 0.0, self.config)
         return NodeApiResponse(meta, content)
 
-    def answer(self, method, target, body):
+    def answer(self, method: str, target: str, body: bytes) -> dict[str, Any]:
         responses = [self.hits(*search) for search in searches_of(target, body)]
         if responses:
             return {"responses": responses} if "_msearch" in target else responses[0]
-        ids = follow(self.record.indexes, method, target, body)
+        ids = apply_request(self.record.indexes, method, target, body)
         if "_bulk" in target:
             return {"errors": False, "items": [{"index": {"status": 201}} for _ in ids]}
         if ids:
@@ -224,7 +253,7 @@ class Replaying(BaseNode):
         nodes = {"recorded": {"version": self.record.version}}
         return {"acknowledged": True, "nodes": nodes}
 
-    def hits(self, index, body):
+    def hits(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
         """What a node answered to a search, with the documents of its index."""
         key = self.record.key(index, body)
         if key not in self.record.answers:

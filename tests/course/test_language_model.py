@@ -190,7 +190,7 @@ def test_responses_count_for_the_model_that_is_named_now():
 
 def test_two_that_ask_at_the_same_time_ask_each_prompt_once(monkeypatch):
     waits, made = Event(), []
-    monkeypatch.setattr(llm.LOGGER, "warning", lambda *_: waits.set())
+    monkeypatch.setattr(llm.log, "warning", lambda *_: waits.set())
 
     def call(prompt):
         waits.wait(5)  # for the other, which does not begin
