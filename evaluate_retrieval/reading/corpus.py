@@ -3,7 +3,9 @@
 import hashlib
 import os
 import warnings
+from collections.abc import Iterable, Mapping
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,7 @@ OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
 # --- Documents and their ids -------------------------------------------------
 
 
-def document_id(document):
+def document_id(document: utils.Document) -> str:
     """Eight hex digits: a hash of course, question and ten characters of text.
 
     Documents that agree in all three collide: see `unique_ids`."""
@@ -34,12 +36,12 @@ def document_id(document):
     )
 
 
-def short_hash(text):
+def short_hash(text: str) -> str:
     """Eight hex digits of the text's MD5."""
     return hashlib.md5(encodable(text).encode()).hexdigest()[:8]
 
 
-def unique_ids(documents):
+def unique_ids(documents: utils.Documents) -> list[str]:
     """One id a document: its `document_id`.
 
     Where several share one, the hash is of the whole text. Only exact copies
@@ -62,7 +64,7 @@ def _warn_of_rows(name, wrong, problem, stacklevel=4):
         warnings.warn(message, stacklevel=stacklevel)
 
 
-def documents_from(records, name):
+def documents_from(records: list[dict], name: str | Path) -> utils.Documents:
     """Records as a list of dicts with the keys FIELDS, and what else they have.
 
     null is an empty text. Warnings count empty texts, ids that are missing,
@@ -96,23 +98,23 @@ def documents_from(records, name):
     return documents
 
 
-def is_placeholder(questions):
+def is_placeholder(questions: pd.Series) -> pd.Series:
     """Which questions of a Series are placeholders such as 'question1'."""
     form = r"[\W_]*questions?[\W_]*\d*[\W_]*"
     return questions.str[:99].str.fullmatch(form, case=False)
 
 
-def whole_text(document):
+def whole_text(document: utils.Document) -> str:
     """Question, text and section of a document as one text."""
     return f"{document['question']} {document['text']} {document['section']}"
 
 
-def heading_and_text(document):
+def heading_and_text(document: utils.Document) -> str:
     """What is embedded of a document: its question, if any, and its text."""
     return f"{document['question']} {document['text']}".strip()
 
 
-def shared_words(questions, texts):
+def shared_words(questions: Iterable[str], texts: Iterable[str]) -> np.ndarray:
     """Share of each question's content words that stand in the text beside it."""
     pairs = zip(map(content_words, questions), map(content_words, texts), strict=True)
     return np.array([len(words & there) / max(1, len(words)) for words, there in pairs])
@@ -121,7 +123,7 @@ def shared_words(questions, texts):
 # --- Questions and judgements ------------------------------------------------
 
 
-def own_columns(table):
+def own_columns(table: pd.DataFrame) -> list[str]:
     """The columns of texts that queries have beside the course's, such as product.
 
     Numbers are none of them: files are read as texts, so these were
@@ -130,7 +132,9 @@ def own_columns(table):
     return [name for name in names if name not in OF_COURSE]
 
 
-def ground_truth_from(table, courses, name):
+def ground_truth_from(
+    table: pd.DataFrame, courses: Mapping[str, str], name: str | Path
+) -> utils.Queries:
     """Generated questions: a DataFrame with a row for each.
 
     Columns: question, course, document; and where the table has it `also`, ids
@@ -164,7 +168,7 @@ def ground_truth_from(table, courses, name):
     return with_weights(_by_conversation(table.reset_index(drop=True)), name)
 
 
-def with_weights(queries, name):
+def with_weights(queries: utils.Queries, name: str | Path) -> utils.Queries:
     """Queries with their column weight, if there is one, as numbers above 0.
 
     It says how often a query counts. name: of the file, for errors."""
@@ -173,7 +177,7 @@ def with_weights(queries, name):
     return queries.assign(weight=numbers_of(queries, "weight", name, "above 0"))
 
 
-def linked(pairs):
+def linked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Which ids are linked, directly or through others: a dict of id: label.
 
     pairs: two ids each. The label of linked ids is the one of them with the
@@ -188,7 +192,9 @@ def linked(pairs):
     return labels
 
 
-def rows_of_documents(table, ids, name):
+def rows_of_documents(
+    table: pd.DataFrame, ids: Mapping[str, str], name: str | Path
+) -> pd.DataFrame:
     """The rows of a table whose document is one of the corpus.
 
     Others are left out with a warning: documents are deleted in time.
@@ -208,7 +214,12 @@ def rows_of_documents(table, ids, name):
     return table[~unknown]
 
 
-def judged_from(table, courses, name, log=None):
+def judged_from(
+    table: pd.DataFrame,
+    courses: Mapping[str, str],
+    name: str | Path,
+    log: pd.DataFrame | None = None,
+) -> tuple[utils.Queries, list[utils.Qrel]]:
     """The queries of a table of judgements, and a dict of id: grade for each.
 
     The queries are a DataFrame with query_id, question, course, kind, need and
@@ -290,7 +301,7 @@ def _with_columns_of_log(queries, log):
     return queries.join(columns.fillna(""))
 
 
-def need_of(query_id, qrel):
+def need_of(query_id: str, qrel: utils.Qrel) -> str:
     """The need of a query that has no label: one of its best-graded documents.
 
     It is the one with the smallest hash. So queries with the same best
@@ -301,7 +312,7 @@ def need_of(query_id, qrel):
     return min(best, key=short_hash, default=query_id)
 
 
-def headings(documents):
+def headings(documents: utils.Documents) -> dict[str, str]:
     """The title of each id, or what its text begins with; "nothing" for no id."""
     titles = {each["id"]: each["question"] or each["text"][:60] for each in documents}
     return {"": "nothing"} | titles

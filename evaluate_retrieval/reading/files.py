@@ -9,7 +9,9 @@ import os
 import re
 import shutil
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -19,15 +21,16 @@ from evaluate_retrieval import utils
 CELL = r"(^|[;\t\r\n])"
 FORMULA = r"(?=[\s']*[=+\-@＝＋－＠])"
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
+Quoting = Literal[0, 1, 2, 3]  # of the module csv: QUOTE_MINIMAL is 0
 NOT_BLANK = re.compile(r"\S")
 
 
-def encodable(text):
+def encodable(text: str) -> str:
     """Replace half surrogate pairs, which UTF-8 cannot hold, with question marks."""
     return text.encode(errors="replace").decode()
 
 
-def read_bytes(path):
+def read_bytes(path: Path) -> bytes:
     """The content of a file. One that ends in .gz is unpacked, or a ValueError."""
     content = path.read_bytes()
     if path.suffix == ".gz":
@@ -38,7 +41,7 @@ def read_bytes(path):
     return content
 
 
-def read_text(path):
+def read_text(path: Path) -> str:
     """A file of UTF-8, packed or not, as text without a byte order mark.
 
     ValueError names the first line that is not UTF-8."""
@@ -52,7 +55,7 @@ def read_text(path):
         ) from error
 
 
-def read_json(path):
+def read_json(path: Path) -> list[dict]:
     """The records of a JSON or a JSON Lines file, as a list.
 
     ValueError names a line that is not JSON, or a record that is not an
@@ -60,7 +63,7 @@ def read_json(path):
     return [record for _, record in json_records(read_text(path), path)]
 
 
-def json_records(text, name, **options):
+def json_records(text: str, name: str | Path, **options: Any) -> list[tuple[int, dict]]:
     """The records of JSON or JSON Lines, each after the number of its line.
 
     Values may follow each other, whatever the file is called. All records of
@@ -90,7 +93,7 @@ def json_records(text, name, **options):
     return records
 
 
-def read_csv(path, columns=()):
+def read_csv(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
     """A CSV file of ours as a DataFrame of texts, as they were before `text_cell`.
 
     No cell is empty in the columns that are asked for. ValueError names file,
@@ -99,7 +102,9 @@ def read_csv(path, columns=()):
     return utils.check_table(table.map(plain_cell), columns, path)
 
 
-def numbers_of(table, column, name, lowest="from 0"):
+def numbers_of(
+    table: pd.DataFrame, column: str, name: str | Path, lowest: str = "from 0"
+) -> pd.Series:
     """A column of texts as numbers, a Series.
 
     lowest: "from 0", or "above 0". ValueError names the row of another one.
@@ -111,12 +116,17 @@ def numbers_of(table, column, name, lowest="from 0"):
     return numbers
 
 
-def whole_if_possible(grades):
+def whole_if_possible(grades: pd.Series) -> pd.Series:
     """Grades, a Series, as whole numbers if none has a fraction."""
     return grades.astype(int) if (grades % 1 == 0).all() else grades
 
 
-def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
+def table_of(
+    text: str,
+    name: str | Path,
+    separator: str = ",",
+    quoting: Quoting = csv.QUOTE_MINIMAL,
+) -> pd.DataFrame:
     """A CSV text as a DataFrame of texts.
 
     The index is the line on which a row begins. Blank lines are skipped. name:
@@ -150,7 +160,7 @@ def table_of(text, name, separator=",", quoting=csv.QUOTE_MINIMAL):
     return table
 
 
-def text_cell(value):
+def text_cell(value: Any) -> Any:
     """A value for a CSV file: a ' before what a spreadsheet would compute.
 
     Also before what would lose its own ' in `plain_cell`. Numbers stay as they
@@ -160,12 +170,14 @@ def text_cell(value):
     return re.sub(CELL + FORMULA, r"\1'", value)
 
 
-def plain_cell(text):
+def plain_cell(text: str) -> str:
     """What a cell of a file of ours held before `text_cell`."""
     return re.sub(f"{CELL}'{FORMULA}", r"\1", text)
 
 
-def write_table(table, path, keep_former=False):
+def write_table(
+    table: pd.DataFrame, path: str | Path, keep_former: bool = False
+) -> None:
     """Write a table of texts for people as CSV, see `text_cell`; no index.
 
     It is written beside the file, and then renamed: a full disk, or a process
@@ -186,7 +198,9 @@ def write_table(table, path, keep_former=False):
         beside.unlink(missing_ok=True)
 
 
-def csv_rows(text, separator=",", quoting=csv.QUOTE_MINIMAL):
+def csv_rows(
+    text: str, separator: str = ",", quoting: Quoting = csv.QUOTE_MINIMAL
+) -> list[tuple[int, list[str]]]:
     """The rows of a CSV text, blank ones too, each after the line on which it ends."""
     limit = csv.field_size_limit(2**31 - 1)  # else 131,072 characters are too many
     try:
@@ -197,12 +211,12 @@ def csv_rows(text, separator=",", quoting=csv.QUOTE_MINIMAL):
         csv.field_size_limit(limit)  # it is everybody's
 
 
-def text_hash(text):
+def text_hash(text: str) -> str:
     """The SHA-256 of a text, in hex digits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def file_hash(path):
+def file_hash(path: str | Path) -> str:
     """The SHA-256 of a file, in hex digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

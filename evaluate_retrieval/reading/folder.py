@@ -8,6 +8,7 @@ from fnmatch import fnmatch
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 
 import pandas as pd
@@ -100,25 +101,25 @@ class Folder:
     Tables are empty where the folder has no such file."""
 
     source: Path
-    documents: list
-    development: dict
-    test: dict
+    documents: utils.Documents
+    development: dict[str, utils.Queries]
+    test: dict[str, utils.Queries]
     unanswered: pd.DataFrame
     log: pd.DataFrame
     judgements: pd.DataFrame
-    runs: dict
+    runs: dict[str, dict[str, list[str]]]
     language: str
-    notes: list
-    chunks: dict
-    measures: dict | None = None
+    notes: list[str]
+    chunks: dict[str, str]
+    measures: dict[str, Any] | None = None
 
     @property
-    def decides(self):
+    def decides(self) -> str | None:
         """The kind of queries that decides, or None where there are none."""
         return next(reversed(self.test), None)
 
     @cached_property
-    def hashes(self):
+    def hashes(self) -> dict[str, str]:
         """The hash of each document's text, a dict of id: hash; {} without texts."""
         return {
             document["id"]: corpus.short_hash(corpus.heading_and_text(document))
@@ -127,12 +128,12 @@ class Folder:
         }
 
     @property
-    def has_texts(self):
+    def has_texts(self) -> bool:
         """Whether documents were read, and not only ids of judgements and runs."""
         return any(document["text"] for document in self.documents)
 
 
-def located(source):
+def located(source: str | Path) -> Path:
     """The path of what the user named. FileNotFoundError where nothing is there.
 
     ValueError for a device or a pipe, and for what cannot be a path."""
@@ -148,7 +149,9 @@ def located(source):
     raise FileNotFoundError(f"{path}: no such file or folder")
 
 
-def read(source, language=None, with_gone=False):
+def read(
+    source: str | Path, language: str | None = None, with_gone: bool = False
+) -> Folder:
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
     source: a file of documents or a test set (see READERS), or a folder with
@@ -192,7 +195,7 @@ def _tables_of(paths, sets, names, encoding):
     columns = DOCUMENT | names
     needed = [(name,) for name in {"text": "", **names}]
 
-    def documents(path, table):
+    def documents(path: Path, table: pd.DataFrame) -> pd.DataFrame:
         return with_our_columns(table, path, columns, needed)
 
     readers = {"documents": documents, "queries": read_queries, "judged": read_graded}
@@ -417,12 +420,12 @@ def _graded(judged, chunks, log, notes):
     return graded.reset_index(drop=True)
 
 
-def asked(table):
+def asked(table: pd.DataFrame) -> pd.Series:
     """The id of each query and its words, however they are spaced: a Series."""
     return table["query_id"] + ": " + table["query"].str.split().str.join(" ")
 
 
-def queries_of(judged, log):
+def queries_of(judged: pd.DataFrame, log: pd.DataFrame) -> pd.DataFrame:
     """The queries of judgements, then those of a log: a DataFrame, with repeats."""
     log = log.rename(columns={"question": "query"})
     return pd.concat([judged, log], ignore_index=True)
@@ -446,7 +449,7 @@ def _of_one_question(judged, log, notes):
     return judged[~is_second]
 
 
-def with_history(queries, path):
+def with_history(queries: utils.Queries, path: str | Path) -> utils.Queries:
     """Queries with the columns turn and history, where they have a conversation.
 
     turn: its number in the conversation; without such a column the order of the
@@ -490,7 +493,7 @@ def _count_sentences(log, judgements, unanswered):
     return [f"{max(len(log), len(judged)):,} queries, {grades}", *sentences]
 
 
-def written_causes(*folders):
+def written_causes(*folders: Path) -> pd.DataFrame:
     """The rows of failures.csv in folders that have "your cause"; empty without one.
 
     A spreadsheet may have put semicolons or tabs between the columns."""
@@ -508,7 +511,7 @@ def written_causes(*folders):
 # --- Which files a folder has ------------------------------------------------
 
 
-def read_settings(source):
+def read_settings(source: Path) -> tuple[dict[str, str], str | None]:
     """What columns.toml says: a dict of our columns of documents: theirs; an encoding.
 
     Without the file these are {} and None. ValueError for a column that we do

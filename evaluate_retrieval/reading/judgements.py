@@ -4,8 +4,10 @@ A test set is one file with queries, their judgements and perhaps documents."""
 
 import ast
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 
 import pandas as pd
 from pandas.api.types import is_list_like
@@ -43,7 +45,7 @@ UNASKED = {"filter", "must_not", "sort", "aggs"}  # parts of a request without t
 # --- Test sets: a table becomes documents, queries and judgements ------------
 
 
-def parts_of(table):
+def parts_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What a table holds: a dict of some of documents, queries and judged, as tables.
 
     table: see `read_table`. What is no test set is documents. The columns have
@@ -135,7 +137,9 @@ SETS = {  # a column that tells the form
 # --- Judgements --------------------------------------------------------------
 
 
-def read_graded(path, table, keep_other=False):
+def read_graded(
+    path: Path, table: pd.DataFrame, keep_other: bool = False
+) -> pd.DataFrame:
     """Judgements as a DataFrame of texts, with the columns GRADED.
 
     table: of `read_table`, or of `parts_of`. It has query_id or query, and
@@ -164,13 +168,13 @@ def _listed(cell):
     return [*cell] if is_list_like(cell) else [cell]
 
 
-def read_judged(path, encoding=None):
+def read_judged(path: Path, encoding: str | None = None) -> pd.DataFrame:
     """judged-queries.csv, see `read_graded`, with columns of your own."""
     table = read_table(path, encoding).map(files.plain_cell)
     return read_graded(path, table, keep_other=True)
 
 
-def read_qrels(path, encoding=None):
+def read_qrels(path: Path, encoding: str | None = None) -> pd.DataFrame:
     """Judgements, see `read_graded`: a table, or lines of query, document and grade.
 
     Lines are those of BEIR and TREC, with a header or without."""
@@ -194,13 +198,13 @@ def read_qrels(path, encoding=None):
 # --- Runs --------------------------------------------------------------------
 
 
-def read_run(path, ids=()):
+def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
     """The rankings of a run, a dict of query id: ids, best first.
 
     JSON has {query: {document: score}}, or lists of ids; for all else, and for
-    ids, see `trec.read_run`."""
+    ids, see `trec.read_trec_run`."""
     if suffix_of(path) != ".json":
-        return trec.read_run(path, ids)
+        return trec.read_trec_run(path, ids)
     try:
         scores = _pairs(read_table(path).iloc[0])
     except (AttributeError, IndexError, TypeError, ValueError) as error:

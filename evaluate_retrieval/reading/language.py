@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 import bm25s
@@ -41,22 +42,24 @@ WORD = (
 # --- Words -------------------------------------------------------------------
 
 
-def words_of(texts, stem=True, language="english"):
+def words_of(
+    texts: Iterable[str], stem: bool = True, language: str = "english"
+) -> list[list[str]]:
     """The words of each text in lower case, without common ones: a list of lists.
 
     See WORD. stem: cut to their stems, by Snowball. language: a name of
     Snowball's; its common words are left out if bm25s lists them. "none": no
     stems, no common words. KeyError for one without a stemmer."""
-    return _words(tuple(texts), language, stem and language != "none")
+    return _tokenized(tuple(texts), language, stem and language != "none")
 
 
-def stems_of(text):
+def stems_of(text: str) -> str:
     """The stems of an English text with blanks between, without common words."""
     return " ".join(words_of([text])[0])
 
 
 @lru_cache(maxsize=6)  # whoever tunes asks for the same words again and again
-def _words(texts, language, stem):
+def _tokenized(texts, language, stem):
     stemmer = snowballstemmer.stemmer(language) if stem else None
     return bm25s.tokenize(
         texts,
@@ -68,21 +71,21 @@ def _words(texts, language, stem):
     )
 
 
-def stopwords_of(language):
+def stopwords_of(language: str) -> str | list[str]:
     """The name of a language's common words in bm25s; [] where it lists none."""
     is_listed = hasattr(bm25s.stopwords, f"STOPWORDS_{language.upper()}")
     return language if is_listed or language == "english" else []
 
 
 @cache
-def common_words():
+def common_words() -> frozenset[str]:
     """The common words of English and Spanish, a set."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes seconds
 
     return ENGLISH_STOP_WORDS | set(SPANISH.split())
 
 
-def content_words(text):
+def content_words(text: str) -> set[str]:
     """Return the set of words of a text, in lower case.
 
     English and Spanish stop words are left out."""
@@ -92,7 +95,9 @@ def content_words(text):
 # --- The language ------------------------------------------------------------
 
 
-def language_of(texts, notes, language=None):
+def language_of(
+    texts: Sequence[str], notes: list[str], language: str | None = None
+) -> str:
     """The language given, or that of texts, in Snowball's name. Sentences join notes.
 
     They say why it is this one, and count texts without blanks between words.

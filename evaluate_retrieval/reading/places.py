@@ -10,7 +10,7 @@ IS_CHECKOUT = (ROOT / "pyproject.toml").exists()  # else it was installed
 CACHE = ROOT / ".cache" if IS_CHECKOUT else user_cache_path("retrieval-evaluation")
 
 
-def locate(path):
+def locate(path: str | Path) -> Path:
     """The path from here, the shell's folder or ROOT, where it exists.
 
     Else the path as it is given."""

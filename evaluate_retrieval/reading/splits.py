@@ -1,15 +1,17 @@
 """Which queries choose, and which report."""
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.corpus import short_hash
 
 MANY = 1_000  # judged queries; from here on halves are enough
 
 
-def folds_of(groups, n_folds=10):
+def folds_of(groups: Iterable[object], n_folds: int = 10) -> np.ndarray:
     """Return the fold of each group, counted from 0.
 
     A hash of the group's id gives its fold, so another group moves none."""
@@ -17,7 +19,9 @@ def folds_of(groups, n_folds=10):
     return np.array(folds, dtype=int)
 
 
-def split_by_document(ground_truth):
+def split_by_document(
+    ground_truth: utils.Queries,
+) -> tuple[utils.Queries, utils.Queries]:
     """Development and test halves with a column fold, 0 and 1.
 
     By a hash of the document's id, or of its `need`: all questions about one
@@ -33,7 +37,7 @@ def _halves(queries, folds):
     return tuple(queries[queries["fold"] == n].reset_index(drop=True) for n in range(2))
 
 
-def divide(judged):
+def divide(judged: utils.Queries) -> tuple[utils.Queries, utils.Queries]:
     """Judged queries that choose, and those that report, with a column fold.
 
     A query is ranked with what is best on queries of *other* folds: see
@@ -49,7 +53,9 @@ def divide(judged):
     return judged, judged
 
 
-def splits_of(ground_truth, judged):
+def splits_of(
+    ground_truth: utils.Queries | None, judged: utils.Queries
+) -> tuple[dict[str, utils.Queries], dict[str, utils.Queries], utils.Queries]:
     """Queries that choose, that report, and judged ones without an answer.
 
     The first two are dicts of kind: ground truth with a column fold:

@@ -8,6 +8,7 @@ import codecs
 import csv
 import html
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import charset_normalizer
@@ -72,12 +73,12 @@ HEADING = r"(?m)^#+[ \t]+(.*)$"
 # --- Text --------------------------------------------------------------------
 
 
-def suffix_of(path):
+def suffix_of(path: Path) -> str:
     """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def decoded(path, encoding=None):
+def decoded(path: Path, encoding: str | None = None) -> str:
     """A file as text, without a byte order mark.
 
     encoding: Python's name of one, for a file that is not UTF-8. ValueError
@@ -226,7 +227,9 @@ READERS = {
 # --- Pages -------------------------------------------------------------------
 
 
-def read_page(path, folder, encoding=None):
+def read_page(
+    path: Path, folder: Path, encoding: str | None = None
+) -> tuple[str, str, str, str]:
     """A Markdown or HTML page as (id, heading, text, section).
 
     The id is its path in the folder, and the section the folder that it is in.
@@ -281,30 +284,30 @@ def _of_markdown(content):
     return title, content.strip()
 
 
-def read_folder(folder, encoding=None):
+def read_folder(folder: Path, encoding: str | None = None) -> pd.DataFrame:
     """The pages of a folder, see `pages_of`, a row for each."""
     pages = [read_page(path, folder, encoding) for path in pages_of(folder)]
     return pd.DataFrame(pages, columns=["id", "title", "text", "section"])
 
 
-def pages_of(folder):
+def pages_of(folder: Path) -> list[Path]:
     """The Markdown and HTML pages among `files_in` a folder."""
     return [path for path in files_in(folder) if suffix_of(path) in PAGE_SUFFIXES]
 
 
-def files_in(folder):
+def files_in(folder: Path) -> list[Path]:
     """The visible files of a folder and of those in it, without results."""
     results = {*results_in(folder)}
     paths = visible(folder.rglob("*"))
     return [path for path in paths if results.isdisjoint(path.parents)]
 
 
-def results_in(folder):
+def results_in(folder: Path) -> list[Path]:
     """The folders in a folder that hold results of this command."""
     return [path.parent for path in folder.rglob(RESULTS) if path.parent != folder]
 
 
-def visible(paths):
+def visible(paths: Iterable[Path]) -> list[Path]:
     """Files, sorted, without those that programs leave there, see HIDDEN.
 
     ValueError for a link to nothing, and a name that is not UTF-8."""
@@ -319,7 +322,7 @@ def visible(paths):
 # --- Any file: documents, queries, judgements --------------------------------
 
 
-def read_table(path, encoding=None):
+def read_table(path: Path, encoding: str | None = None) -> pd.DataFrame:
     """A file, or a folder of pages, as a DataFrame with the columns that it has.
 
     Their names are texts. encoding: see `decoded`. ValueError names the file and
@@ -335,7 +338,13 @@ def read_table(path, encoding=None):
         raise ValueError(f"{path}: {form}: {problem}") from error
 
 
-def with_our_columns(table, path, names, needed, keep_other=False):
+def with_our_columns(
+    table: pd.DataFrame,
+    path: Path,
+    names: Mapping[str, str],
+    needed: Iterable[tuple[str, ...]],
+    keep_other: bool = False,
+) -> pd.DataFrame:
     """A table of `read_table` with our columns, all texts; "" where it has none.
 
     names: our columns, and for each a list of what it may be called. needed:
@@ -382,7 +391,7 @@ def with_our_columns(table, path, names, needed, keep_other=False):
     return records
 
 
-def sources_in(table, names):
+def sources_in(table: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
     """Which column of a table is which of ours, in any case: a dict of ours: theirs."""
     theirs = {name.lower(): name for name in reversed([*table])}
     sources = {}
@@ -405,12 +414,12 @@ def _joined(cell):
     return encodable(str(cell))
 
 
-def with_defaults(table):
+def with_defaults(table: pd.DataFrame) -> pd.DataFrame:
     """A table in which an empty course is "all", and an empty kind "typed"."""
     return table.replace({"course": {"": "all"}, "kind": {"": "typed"}})
 
 
-def read_queries(path, table):
+def read_queries(path: Path, table: pd.DataFrame) -> pd.DataFrame:
     """Queries of a table, see `read_table`, as a DataFrame with the columns QUERY.
 
     A query without an id gets one of `made_ids`; the second of a text gets
@@ -428,7 +437,7 @@ def read_queries(path, table):
     return utils.check_table(queries, ["query"], path)
 
 
-def made_ids(queries):
+def made_ids(queries: utils.Queries) -> pd.Series:
     """Ids of queries: "q" and a hash of course and text, so none changes another's."""
     made = queries["course"] + "\n" + queries["query"].str.strip()
     return "q" + made.map(corpus.short_hash)

@@ -5,6 +5,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -19,7 +20,7 @@ RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 
 
-def query_ids(queries):
+def query_ids(queries: utils.Queries) -> list[str]:
     """The id of each query: query_id, or a hash of question, course, documents.
 
     A new query changes no other's id. A repeated row gets "-2", then "-3"."""
@@ -35,7 +36,7 @@ def query_ids(queries):
     return ids
 
 
-def file_names(searches):
+def file_names(searches: Collection[str]) -> dict[str, str]:
     """The name of each search as that of a file, a dict.
 
     Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
@@ -53,14 +54,19 @@ def file_names(searches):
     return names
 
 
-def quoted(id_):
+def quoted(id_: str) -> str:
     """An id as TREC's files have it: blanks and % as in an address, "a b" as a%20b.
 
     So other tools can read it, whose columns end at blanks."""
     return re.sub(r"[\s%]", lambda match: quote(match[0]), id_)
 
 
-def write_trec(folder, kind, queries, rankings):
+def write_trec(
+    folder: str | Path,
+    kind: str,
+    queries: utils.Queries,
+    rankings: Mapping[str, utils.Rankings],
+) -> None:
     """Write runs/KIND/NAME.trec for each search, and qrels-KIND.trec.
 
     queries: a DataFrame with document (an id, or a dict of id: grade), and
@@ -91,7 +97,7 @@ def write_trec(folder, kind, queries, rankings):
         _write_lines(runs / f"{name}.trec", lines)
 
 
-def without_end(ids):
+def without_end(ids: np.ndarray) -> np.ndarray:
     """A ranking without the empty places at its end; those before keep their ranks."""
     return ids[: max(np.flatnonzero(ids) + 1, default=0)]
 
@@ -109,7 +115,7 @@ def _write_lines(path, lines):
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def read_run(path, ids=()):
+def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
     """The rankings of a run, a dict of query id: ids by falling score, then rank.
 
     Lines are TREC's, or have query, document and rank, as MS MARCO's.

@@ -32,7 +32,9 @@ def test_runs_and_judgements_are_read_as_they_were(tmp_path, qrels):
     queries = pd.DataFrame({"query_id": [*qrels], "document": [*qrels.values()]})
     rankings = [[*qrel, "", "", ""][:4] for qrel in qrels.values()]
     path = written(tmp_path, queries, np.array(rankings, dtype=object))
-    assert trec.read_run(path) == {query_id: [*qrels[query_id]] for query_id in qrels}
+    assert trec.read_trec_run(path) == {
+        query_id: [*qrels[query_id]] for query_id in qrels
+    }
     read = {query_id: {} for query_id in qrels}
     for row in judgements.read_qrels(tmp_path / "qrels-judged.trec").itertuples():
         read[unquote(row.query_id)][unquote(row.document)] = int(row.grade)
