@@ -34,7 +34,7 @@ Answers = (
     str | set[str] | list[str] | tuple[str, ...] | Qrel
 )  # the right id, ids, or a Qrel
 Rankings = np.ndarray  # ids, (n_queries, k), best first, "" for none
-Search = Callable[..., Rankings]  # of Queries; many also take another k
+SearchFunction = Callable[..., Rankings]  # of Queries; many also take another k
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns, scores of each pair
 ScoreFunction = Callable[[Queries], Iterable[Block]]
 FieldBlock = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]  # scores by field
@@ -228,7 +228,7 @@ def _ideal(grades, judged):
     """The best grades that k documents of each query can have, the best last."""
     if isinstance(judged, dict) or not np.iterable(judged):
         raise ValueError(f"ndcg: needs a list of grades for each query, not {judged!r}")
-    rows = [*judged]
+    rows = list(judged)
     if len(rows) != len(grades):
         problem = f"grades of {len(rows)} queries for {len(grades)} rankings"
         raise ValueError(f"ndcg: {problem}")
@@ -236,9 +236,9 @@ def _ideal(grades, judged):
         if issubclass(kind, str | dict) or not issubclass(kind, Iterable):
             row = next(row for row in rows if type(row) is kind)
             raise ValueError(f"ndcg: needs the grades of all judged documents: {row!r}")
-    every_grade = np.array([*chain.from_iterable(rows)])  # of all queries, in a row
+    every_grade = np.array(list(chain.from_iterable(rows)))  # of all queries, in a row
     if every_grade.dtype.kind not in NUMBERS:
-        row = next(row for row in rows if np.array([*row]).dtype.kind not in NUMBERS)
+        row = next(row for row in rows if np.array(list(row)).dtype.kind not in NUMBERS)
         raise ValueError(f"ndcg: needs grades, not ids: {row!r}")
     k = grades.shape[1]
     lengths = np.fromiter(map(len, rows), int, len(rows))
@@ -432,7 +432,10 @@ def _warn(message):
 
 
 def run_search(
-    queries: Queries, search: Search, k: int = 5, documents: Documents | None = None
+    queries: Queries,
+    search: SearchFunction,
+    k: int = 5,
+    documents: Documents | None = None,
 ) -> Rankings:
     """The first k ids of a search's rankings, checked, padded with "": (n_queries, k).
 
@@ -487,7 +490,7 @@ def score(
 
 def evaluate(
     ground_truth: Queries,
-    search: Search,
+    search: SearchFunction,
     k: int = 5,
     documents: Documents | None = None,
 ) -> dict[str, float]:
@@ -521,7 +524,7 @@ def evaluate(
 # (n_rows, n_columns).
 
 
-def one_by_one(search_one: Callable[[str, str], Iterable[Document]]) -> Search:
+def one_by_one(search_one: Callable[[str, str], Iterable[Document]]) -> SearchFunction:
     """Lift a function (question, course) -> list of documents, dicts with an id.
 
     >>> search = one_by_one(lambda question, course: [{"id": f"{course}-1"}])
@@ -600,7 +603,7 @@ def blocks_of(
 
 def search_by_scores(
     scores: ScoreFunction, documents: Documents, k: int = 5, above: float = -np.inf
-) -> Search:
+) -> SearchFunction:
     """A search function that ranks by scores above a limit, ties in document order.
 
     scores: a score function. The search takes another k: search(queries,
@@ -708,7 +711,7 @@ def minsearch_search(
     boost: dict[str, float] | None = None,
     k: int = 5,
     kept: list[FieldBlock] | None = None,
-) -> Search:
+) -> SearchFunction:
     """A search function on a fitted minsearch Index, filtered on the course.
 
     >>> from minsearch import Index

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from course import llm, our_data
+from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals
 
 LONGEST_ANSWER = 160  # tokens of an answer
@@ -68,7 +69,7 @@ def with_prompts(
     return table.assign(prompt=prompts)
 
 
-def answer_call() -> llm.Call | None:
+def answer_call() -> llm.ModelCall | None:
     """A function for `llm.respond` that asks for an answer; None if not live."""
     return llm.text_call(LONGEST_ANSWER, "answer")
 
@@ -193,7 +194,7 @@ def digit_scores(prompts: list[str], path: Path, by: str = llm.RECORDED) -> np.n
     one."""
     call = llm.judge_call(among="01", timeout=600)
     responses = llm.respond_to_all(prompts, "digit", path, call, by=by)
-    return np.array([*map(llm.p_of, responses)])
+    return np.array(list(map(llm.p_of, responses)))
 
 
 def refuses(answer: str) -> bool:

@@ -319,7 +319,7 @@ def elasticsearch_hits(
 
 def elasticsearch_search(
     es: "Elasticsearch", index: str, query: BodyOf, k: int = 5
-) -> utils.Search:
+) -> utils.SearchFunction:
     """A search function on an index with a keyword `id`.
 
     query: (question, course) -> the body of a request. The search takes

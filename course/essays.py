@@ -23,7 +23,7 @@ def essay_contexts(folder: Path) -> dict[str, str]:
     return contexts | json.loads((folder / "essay-contexts.json").read_text("utf-8"))
 
 
-def digits(prompts: list[str], call: llm.Call | None = None) -> list[dict]:
+def digits(prompts: list[str], call: llm.ModelCall | None = None) -> list[dict]:
     """The recorded, or live, answer of one digit to each prompt.
 
     call: what asks a live model, else `llm.judge_call`."""

@@ -33,7 +33,7 @@ UNUSABLE = "unusable-replies.jsonl"
 RESERVE = 1 << 20  # bytes that are set aside before the first call
 RECORDED = "written while the course was made"  # no model's name: none was called
 MAX_FAILURES = 10
-Call = Callable[[str], dict]  # a prompt -> the response of a model
+ModelCall = Callable[[str], dict]  # a prompt -> the response of a model
 START = b'{"key": "'  # how each record begins
 
 
@@ -133,12 +133,12 @@ def _append(record, path):
     Only one thread of one process writes at a time. Half a line, left by a
     writer that was killed, is ended first.
     """
-    record["check"] = checksum(record)
+    checked = record | {"check": checksum(record)}
     with FileLock(f"{path}.lock"), open(path, "a+b") as file:
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
             file.write(b"\n")
-        file.write(json.dumps(record).encode() + b"\n")
+        file.write(json.dumps(checked).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -256,7 +256,7 @@ def respond(
     prompts: list[str],
     schema: str,
     path: Path,
-    call: Call | None,
+    call: ModelCall | None,
     workers: int = 8,
     by: str = RECORDED,
 ) -> list[dict | None]:
@@ -280,7 +280,7 @@ def respond(
 
 
 def respond_to_all(
-    prompts: list[str], schema: str, path: Path, call: Call | None, **options: Any
+    prompts: list[str], schema: str, path: Path, call: ModelCall | None, **options: Any
 ) -> list[dict]:
     """`respond`; RuntimeError counts the prompts that have no response."""
     responses = respond(prompts, schema, path, call, **options)
@@ -370,7 +370,7 @@ def unusable(why: str, completion: Any) -> UnusableError:
 
 def call_for(
     read: Callable[[Any], dict], request: dict[str, Any], **options: Any
-) -> Call | None:
+) -> ModelCall | None:
     """A function for `respond` that asks without chance; None unless calls are live.
 
     read: what makes a response of a completion. request: more of the request.
@@ -391,7 +391,7 @@ def call_for(
     return call
 
 
-def text_call(max_tokens: int, name: str = "text") -> Call | None:
+def text_call(max_tokens: int, name: str = "text") -> ModelCall | None:
     """A function for `respond` that asks for a text; None unless calls are live.
 
     The response is {name: text}. max_tokens: where a longer one is cut off."""
@@ -420,7 +420,7 @@ def p_of(response: dict) -> float:
     return float(p1 / (p0 + p1)) if p0 + p1 else np.nan
 
 
-def judge_call(among: str = string.digits, **options: Any) -> Call | None:
+def judge_call(among: str = string.digits, **options: Any) -> ModelCall | None:
     """A function for `respond` that asks for one digit; None unless calls are live.
 
     The response has log probabilities of digits. among: at least one of these

@@ -56,7 +56,7 @@ def use_style() -> None:
 
 def looks(names: Iterable[object]) -> Sequence[tuple[str, str]]:
     """The colour and the mark of each line: of its kind of queries, if it names one."""
-    names = [*map(str, names)]
+    names = list(map(str, names))
     lines = list(zip(COLOURS, "D^v", strict=True))
     of_kinds = [
         next(
@@ -151,8 +151,8 @@ def _rows(axis, names, width=27, lines=1):
     """Name the rows of a panel, the first on top, in a figure that is high enough.
 
     width: letters of a line. lines: how many a row has at least."""
-    width += 9 * (len(names) > 12)
-    texts = [textwrap.fill(label_of(str(name), 99), width) for name in names]
+    letters = width + 9 if len(names) > 12 else width
+    texts = [textwrap.fill(label_of(str(name), 99), letters) for name in names]
     axis.set_yticks(range(len(texts)), texts)
     axis.set_ylim(len(texts) - 0.5, -0.5)
     lines = max(lines, 1 + max(text.count("\n") for text in texts))
@@ -465,7 +465,7 @@ def curves(
         x = line.idxmax()
         if best:
             axis.scatter(x, line[x], s=160, facecolor="none", edgecolor=colour, lw=2)
-        place = [*line.items()][label_at]
+        place = list(line.items())[label_at]
         height = "center" if label_at else "bottom"
         axis.annotate(
             textwrap.fill(name, 14),
@@ -558,10 +558,12 @@ def places(
     ranks = {
         name: pd.Series(range(1, len(ids) + 1), ids) for name, ids in rankings.items()
     }
-    table = pd.DataFrame(ranks).sort_values([*rankings][1])
+    table = pd.DataFrame(ranks).sort_values(list(rankings)[1])
     relevant = {id_ for id_ in table.index if grades.get(id_)}
     shown = table[(table < 4).any(axis=1) | table.index.isin(relevant)]
-    shown.index = ["✓ " * (id_ in relevant) + titles[id_] for id_ in shown.index]
+    shown.index = [
+        f"✓ {titles[id_]}" if id_ in relevant else titles[id_] for id_ in shown.index
+    ]
     heat_map(shown, title, "{:.0f}", low=10, high=1)
 
 

@@ -102,6 +102,24 @@ class Record:
             numbers = [float(str(score)) for score in scores]
             self.answers[key.tobytes()] = places.tolist(), numbers
 
+    def apply(
+        self, method: str, target: str, body: bytes, id_: str | None = None
+    ) -> list[str]:
+        """Do what a request does to an index; the ids of what it adds.
+
+        id_: what a node gave a single document."""
+        name, action = index_and_action(target)
+        if method == "PUT" and not name:
+            self.indexes[action] = Index(json.loads(body))
+        elif action == "_doc":
+            return [self.indexes[name].add(json.loads(body), id_)]
+        elif action == "_bulk":
+            return [
+                self.indexes[name].add(document, str(header["index"]["_id"]))
+                for header, document in in_pairs(body)
+            ]
+        return []
+
     def number_of(self, vector: list[float]) -> int:
         """The number of the sketch that is near a vector; a new one if none is."""
         planes = np.random.default_rng(0).normal(size=(len(vector), PLANES))
@@ -169,29 +187,6 @@ def searches_of(target: str, body: bytes) -> Iterator[tuple[str, dict[str, Any]]
             yield header["index"], search
 
 
-def apply_request(
-    indexes: dict[str, Index],
-    method: str,
-    target: str,
-    body: bytes,
-    id_: str | None = None,
-) -> list[str]:
-    """Do in `indexes` what a request does to an index; the ids of what it adds.
-
-    id_: what a node gave a single document."""
-    name, action = index_and_action(target)
-    if method == "PUT" and not name:
-        indexes[action] = Index(json.loads(body))
-    elif action == "_doc":
-        return [indexes[name].add(json.loads(body), id_)]
-    elif action == "_bulk":
-        return [
-            indexes[name].add(document, str(header["index"]["_id"]))
-            for header, document in in_pairs(body)
-        ]
-    return []
-
-
 class Recording(HttpNode):
     """A connection to a node. What it answers goes into the class's record."""
 
@@ -208,7 +203,7 @@ class Recording(HttpNode):
         answer = super().perform_request(method, target, body, headers, **options)
         if answer.meta.status < 300 and body:
             content = json.loads(answer.body)
-            apply_request(self.record.indexes, method, target, body, content.get("_id"))
+            self.record.apply(method, target, body, content.get("_id"))
             parts = content.get("responses")
             is_single = "hits" in content
             searches = searches_of(target, body)
@@ -242,7 +237,7 @@ class Replaying(BaseNode):
         responses = [self.hits(*search) for search in searches_of(target, body)]
         if responses:
             return {"responses": responses} if "_msearch" in target else responses[0]
-        ids = apply_request(self.record.indexes, method, target, body)
+        ids = self.record.apply(method, target, body)
         if "_bulk" in target:
             return {"errors": False, "items": [{"index": {"status": 201}} for _ in ids]}
         if ids:

@@ -120,12 +120,12 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
     It goes into TEXTS beside the documents. again: pairs of query_id and document
     that were judged just now, whatever was kept before; they need not be among the
     folder's. Nothing is kept where the documents are one file, or have no texts."""
-    now = pd.DataFrame([*again], columns=PAIR)
+    now = pd.DataFrame(list(again), columns=PAIR)
     judged = pd.concat([folder.judgements[PAIR], now])
     if not (folder.source.is_dir() and folder.has_texts and len(judged)):
         return []
     before = remembered(folder)
-    before = before[~before.set_index(PAIR).index.isin([*again])]
+    before = before[~before.set_index(PAIR).index.isin(list(again))]
     texts = texts_of(folder.documents, judged)
     texts = texts.merge(before, "left", PAIR, suffixes=("", "_before"))
     is_new = texts["words_before"].isna()
@@ -186,7 +186,7 @@ def matched(
     another id has. edited: one text is like it. split: several texts are parts of
     it, and have most of it. merged: a longer text has it. ambiguous: several are as
     likely. gone: none is."""
-    ids = [*new]
+    ids = list(new)
     by_words = {}
     rows = {}
     open_ = []
@@ -201,7 +201,7 @@ def matched(
         else:
             open_.append(place)
     if open_ and new:
-        old_pairs, new_pairs = _matrices([old[at] for at in open_], [*new.values()])
+        old_pairs, new_pairs = _matrices([old[at] for at in open_], list(new.values()))
         sizes = new_pairs.getnnz(axis=1)
         for start in range(0, len(open_), TEXTS_AT_ONCE):
             block = old_pairs[start : start + TEXTS_AT_ONCE]
@@ -302,8 +302,10 @@ def followed(
     keys = ["document", "words", "is_relevant"]
     judged = table[keys].dropna().drop_duplicates()
     matches = judged[keys[:2]].drop_duplicates(ignore_index=True)
-    matches["old"] = [*map(unpacked, matches["words"])]
-    matches = matches.join(matched([*matches["document"]], [*matches["old"]], new))
+    matches["old"] = list(map(unpacked, matches["words"]))
+    matches = matches.join(
+        matched(list(matches["document"]), list(matches["old"]), new)
+    )
     judged = judged.merge(matches)
     usual = usual_words(new)
     judged["is_safe"] = [
@@ -329,7 +331,7 @@ def followed(
 
 def _without_conflicts(table):
     """The table of `followed`: two grades of a query for one document are not safe."""
-    table["is_safe"] = table["is_safe"].astype(bool)
+    table = table.assign(is_safe=table["is_safe"].astype(bool))
     safe = table[table["is_safe"]].explode("becomes")
     n_grades = safe.groupby(["query_id", "becomes"])["grade"].transform("nunique")
     table.loc[safe.index[n_grades > 1], "is_safe"] = False

@@ -53,7 +53,7 @@ def judge_next(
     discounts = 1 / np.log2(np.arange(2, k + 2))
     rows = []
     for number, qrel in enumerate(queries["document"]):
-        tops = [[*ranking[number][:k]] for ranking in rankings.values()]
+        tops = [list(ranking[number][:k]) for ranking in rankings.values()]
         for id_ in dict.fromkeys(chain(*tops)):
             adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
             moved = max(adds) - min(adds)
@@ -67,7 +67,7 @@ def judge_next(
 
 def to_pool(
     folder: Folder,
-    own: dict[str, utils.Search],
+    own: dict[str, utils.SearchFunction],
     only_own: bool = False,
     model: embedding.Model = None,
     n_each: int = 20,

@@ -52,7 +52,7 @@ def sample_log(
 
 def pool(
     queries: utils.Queries,
-    searches: Mapping[str, utils.Search],
+    searches: Mapping[str, utils.SearchFunction],
     k: int = 10,
     seed: int = 1,
 ) -> pd.DataFrame:

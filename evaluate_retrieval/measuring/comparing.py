@@ -72,7 +72,7 @@ def by_slice(
     rows = {}
     weights = np.ones(len(gain)) if weights is None else weights
     places = {
-        (column, label): [*at]
+        (column, label): list(at)
         for column, labels in slices.reset_index(drop=True).items()
         for label, at in labels.groupby(labels, sort=False).groups.items()
     }

@@ -209,7 +209,7 @@ def permutation_p_values(
             tails = np.sum(totals >= total - 1e-9), np.sum(totals <= total + 1e-9)
             p_values[name] = min(1.0, 2 * float(1 + min(tails)) / (1 + SWAPS))
         elif len(changed):
-            signs = np.array([*itertools.product([-1, 1], repeat=len(changed))])
+            signs = np.array(list(itertools.product([-1, 1], repeat=len(changed))))
             totals = np.abs(signs @ changed)
             p_values[name] = float(np.mean(totals >= abs(total) - 1e-9))
     return p_values

@@ -58,7 +58,7 @@ def values_of(queries: utils.Queries, ranking: ArrayLike, kind: str) -> pd.Serie
 
 
 def values_of_all(
-    searches: Mapping[str, utils.Search], test: Mapping[str, utils.Queries]
+    searches: Mapping[str, utils.SearchFunction], test: Mapping[str, utils.Queries]
 ) -> dict[str, pd.DataFrame]:
     """The metric of each query: by kind, a DataFrame with a column for each search."""
     values = {}
@@ -71,7 +71,7 @@ def values_of_all(
 
 
 def timed_rankings(
-    searches: Mapping[str, utils.Search],
+    searches: Mapping[str, utils.SearchFunction],
     queries: utils.Queries,
     k: int = 10,
     documents: utils.Documents | None = None,

@@ -17,7 +17,7 @@ FEW = 50  # queries; on fewer nothing is tuned
 
 
 def cross_fit(
-    build: Callable[[Any], utils.Search],
+    build: Callable[[Any], utils.SearchFunction],
     settings: Iterable[Any],
     development: utils.Queries,
     test: utils.Queries,

@@ -236,7 +236,7 @@ def judged_from(
     table = rows_of_documents(table, courses, name)
     table = table[table["kind"] != FROM_LOG]
     if courses:
-        elsewhere = ~table["course"].isin([*courses.values()])
+        elsewhere = ~table["course"].isin(list(courses.values()))
         problem = "is not a course of the documents"
         utils.fail_if_any(table, elsewhere, "course", name, problem)
     groups = table.groupby("query_id")
@@ -252,7 +252,7 @@ def judged_from(
     queries = _with_columns_of_log(queries, log)
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
     needs = queries["need"].replace("", np.nan).fillna(queries.get("conversation", ""))
-    by_document = [*map(need_of, queries["query_id"], qrels)]
+    by_document = list(map(need_of, queries["query_id"], qrels))
     queries["need"] = needs.mask(needs == "", by_document)
     return with_weights(_by_conversation(queries), name), qrels
 

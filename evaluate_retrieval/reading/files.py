@@ -156,7 +156,7 @@ def table_of(
                 f"{name}: line {line} has {n} fields, and the header {width}; a text "
                 "with a comma needs quotes around it"
             )
-    table.index = pd.Index([*widths][1:], name="line")
+    table.index = pd.Index(list(widths)[1:], name="line")
     return table
 
 

@@ -256,6 +256,7 @@ def _folder(source, language, tables, runs, notes, with_gone):
             "conversations; the turns of a conversation are one need"
         )
     texts = [document["text"] for document in documents]
+    language, on_language = language_of(texts, language)
     return Folder(
         source=source,
         documents=documents,
@@ -265,8 +266,8 @@ def _folder(source, language, tables, runs, notes, with_gone):
         log=log,
         judgements=judged,
         runs=runs,
-        language=language_of(texts, notes, language),
-        notes=notes,
+        language=language,
+        notes=[*notes, *on_language],
         chunks=chunks,
     )
 

@@ -96,33 +96,35 @@ def content_words(text: str) -> set[str]:
 
 
 def language_of(
-    texts: Sequence[str], notes: list[str], language: str | None = None
-) -> str:
-    """The language given, or that of texts, in Snowball's name. Sentences join notes.
+    texts: Sequence[str], language: str | None = None
+) -> tuple[str, list[str]]:
+    """The language given, or that of texts, in Snowball's name; and sentences on it.
 
     They say why it is this one, and count texts without blanks between words.
     It is the one with the most common words. "none" where these are less than
     LEAST of all words: no stems, and no common words are left out."""
+    notes = []
     if n := sum(bool(re.search(f"[{NO_BLANKS}]", text)) for text in texts):
         notes.append(
             f"{n:,} of {len(texts):,} documents have text without blanks (Chinese, "
             "Japanese, Thai …): our text searches take pairs of its characters"
         )
     if language:
-        return language
+        return language, notes
     words = Counter(re.findall(WORD, " ".join(texts).lower()))
     counts = {"english": 0}  # the first of several that are equal
-    for language in LANGUAGES:
-        name = "EN_PLUS" if language == "english" else language.upper()
+    for name in LANGUAGES:
+        # bm25s' short list of English lacks "how", "what" and the like
+        listed = "EN_PLUS" if name == "english" else name.upper()
         common = getattr(
-            bm25s.stopwords, f"STOPWORDS_{name}", COMMON.get(language, "").split()
+            bm25s.stopwords, f"STOPWORDS_{listed}", COMMON.get(name, "").split()
         )
-        counts[language] = sum(words[word] for word in {*common})
+        counts[name] = sum(words[word] for word in {*common})
     best = max(counts, key=counts.get)
     share = counts[best] / max(1, words.total())
-    language = best if share >= LEAST else "none"
+    taken = best if share >= LEAST else "none"
     notes.append(
-        f"--language {language} is taken: {share:.0%} of the words are common ones "
-        f"of {best}"
+        f"--language {taken} is taken: {share:.0%} of the words are common ones of "
+        f"{best}"
     )
-    return language
+    return taken, notes

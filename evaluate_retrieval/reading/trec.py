@@ -104,7 +104,7 @@ def without_end(ids: np.ndarray) -> np.ndarray:
 
 def _whole_factor(grades):
     """The power of ten, 1,000 at most, that makes the grades whole numbers."""
-    grades = np.array([*grades], dtype=float)
+    grades = np.array(list(grades), dtype=float)
     for factor in (1, 10, 100):
         if np.allclose(factor * grades, np.round(factor * grades)):
             return factor

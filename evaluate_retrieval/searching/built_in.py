@@ -155,9 +155,9 @@ def chunk_scores(
     """The score function of documents that score as their best chunk.
 
     model: see `embedded`."""
-    chunks = [*map(chunks_of, documents)]
-    rows = np.repeat(np.arange(len(documents)), [*map(len, chunks)])
-    parts = [*itertools.chain(*chunks)]
+    chunks = list(map(chunks_of, documents))
+    rows = np.repeat(np.arange(len(documents)), list(map(len, chunks)))
+    parts = list(itertools.chain(*chunks))
     values = embedding.embed(map(corpus.heading_and_text, parts), model)
     scores_of_chunks = scoring.vector_scores(values, parts, model)
 

@@ -37,7 +37,7 @@ def joined(
         raise ValueError(f"how: {how!r}; there is {' and '.join(HOW)}")
     rows = zip_longest(*lists) if how == "in turns" else lists
     ids = dict.fromkeys(id_ for row in rows for id_ in row if id_ is not None)
-    return [*ids][:k]
+    return list(ids)[:k]
 
 
 FILES = ["calls.jsonl", "calls/*.jsonl"]  # an agent each
@@ -89,4 +89,4 @@ def calls_in(messages: Iterable[dict]) -> list[Call]:
             if isinstance(content, list):  # of parts
                 content = "".join(part["text"] for part in content)
             found[message["tool_call_id"]]["ids"] = serve.ids_of(json.loads(content))
-    return [*found.values()]
+    return list(found.values())

@@ -126,10 +126,10 @@ class OnnxModel:
         ):
             raise RuntimeError(
                 f"{folder}: {MODEL} takes {inputs}, gives {output.shape}, and pools by "
-                f"{pooling}; it has to take {[*INPUTS]} as int64, give a vector for "
+                f"{pooling}; it has to take {list(INPUTS)} as int64, give a vector for "
                 "each word piece, and pool by mean or cls"
             )
-        self.inputs = [*inputs]
+        self.inputs = list(inputs)
         self.takes_first = pooling == "cls"
         self.tokenizer.enable_truncation(LONGEST)
         self.tokenizer.no_padding()

@@ -216,8 +216,8 @@ def failures_of(name: str, search: Search) -> str:
 
 
 def of_queries(
-    searches: Mapping[str, utils.Search], queries: utils.Queries
-) -> dict[str, utils.Search]:
+    searches: Mapping[str, utils.SearchFunction], queries: utils.Queries
+) -> dict[str, utils.SearchFunction]:
     """The searches of these queries. A run that ranks less than half is none."""
     return {
         name: search
@@ -228,7 +228,7 @@ def of_queries(
     }
 
 
-def milliseconds(searches: Mapping[str, utils.Search]) -> pd.Series:
+def milliseconds(searches: Mapping[str, utils.SearchFunction]) -> pd.Series:
     """The mean time of a query in each search of your own: a Series.
 
     Queries that failed count, too. It is NaN for a run, which other tools
@@ -361,7 +361,7 @@ def _of_run(name, folder, queries, documents_of):
     ids = {id_ for table in queries for id_ in trec.query_ids(table)}
     run.counts["queries"] = len(ids & rankings.keys())
     if ids and not run.counts["queries"]:
-        theirs = f"{', '.join([*rankings][:3])}; a query has {min(ids)!r}"
+        theirs = f"{', '.join(list(rankings)[:3])}; a query has {min(ids)!r}"
         raise ValueError(f"{path}: ranks none of the queries; its query ids: {theirs}")
     lines = []
     for table in queries:

@@ -80,7 +80,7 @@ def answers_of(target: str, lines: Iterable[str]) -> Iterator[dict]:
     except ValueError as error:
         yield {"error": str(error)}
         return
-    yield {"name": target, "searches": [*searches]}
+    yield {"name": target, "searches": list(searches)}
     loop = asyncio.new_event_loop()
     for line in lines:
         query = json.loads(line)
@@ -134,7 +134,7 @@ def of_query(name: str, function: Callable) -> Callable[[dict], Any]:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
         return lambda query: function(*map(query.get, names))
-    if "query" in [*signature.parameters][2:]:
+    if "query" in list(signature.parameters)[2:]:
         return lambda query: function(*map(query.get, names), query=query)
     for words in (names, names[:1]):
         with suppress(TypeError):

@@ -103,7 +103,7 @@ def test_each_search_stands_beside_its_own_value_on_every_board(draw):
 
 
 def test_the_two_kinds_of_queries_keep_their_colours_and_nothing_else_has_them():
-    typed, generated = plots.TYPED, plots.GENERATED
+    typed, generated = plots.TYPED_COLOUR, plots.GENERATED_COLOUR
     for names in (["generated questions", "judged"], ["generadas", "con tecleadas"]):
         assert [colour for colour, _ in plots.looks(names)] == [generated, typed]
     [(first, _), (second, _)] = plots.looks(["today", "typed queries"])

@@ -24,7 +24,7 @@ from evaluate_retrieval.searching import embedding, onnx_model
 
 pytestmark = pytest.mark.slow
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
-FOLDER = embedding.MODELS / onnx_model.NAME
+FOLDER = embedding.MODELS / onnx_model.FOLDER_NAME
 POOLING = "1_Pooling/config.json"
 MANY = [f"text number {i % 150}" for i in range(160)]
 SPOILT = {  # where, and what lies there then: bytes, or nothing more, or a vector
@@ -255,7 +255,7 @@ def test_without_sentence_transformers_the_vectors_are_by_onnx(
 @pytest.mark.parametrize("why", ["a device is named", "no onnxruntime", "no weights"])
 def test_torch_runs_our_model_where_onnx_does_not(tmp_path, monkeypatch, why):
     default_model = embedding.default_model.__wrapped__
-    assert default_model().name == onnx_model.NAME
+    assert default_model().name == onnx_model.FOLDER_NAME
     if why == "a device is named":
         monkeypatch.setenv("EMBEDDING_DEVICE", "cpu")
     elif why == "no onnxruntime":
