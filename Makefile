@@ -12,6 +12,7 @@ LOCK = -c requirements.lock
 COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" \
 	requirements.txt --group test --group models
 OURS = $(BIN)/pip install -q --no-deps --no-build-isolation -e .
+CHECKS = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts && $(BIN)/pyrefly check --python-interpreter-path $(BIN)/python --summary=none
 INSTALLED = .venv/$(if $(LIGHT),light,installed)
 export COURSE_RESULTS ?= $(CURDIR)/results
 
@@ -39,12 +40,12 @@ run: $(INSTALLED)               ## execute the five lessons into results/, and p
 run-more: $(INSTALLED)          ## execute the notebooks for the curious into results/
 	@$(BIN)/python scripts/run.py notebooks/more/*.ipynb
 
-check-code: .venv/tested        ## ruff, djlint and the quick tests, in about a minute
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts
+check-code: .venv/tested        ## ruff, djlint, types and the quick tests, in about a minute
+	@$(CHECKS)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests -m "not slow"
 
-test: .venv/tested              ## ruff, djlint, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts
+test: .venv/tested              ## ruff, djlint, types, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
+	@$(CHECKS)
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval
 
 check:                          ## what this machine has for the course, and what to do about what it lacks
