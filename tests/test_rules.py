@@ -4,7 +4,11 @@ A rule has a list of places that break it still. It may only get shorter: a plac
 was mended has to be taken out."""
 
 import ast
+import re
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +46,9 @@ STARRED = {
     *(f"measuring.{name}" for name in ("baseline", "decision", "pairs")),
     *(f"reading.{name}" for name in ("folder", "judgements", "tables")),
 }
+
+UNTYPED = {"__main__", "words.templates"}
+UNTYPED |= {name for name in TREES if re.match(r"commands\.(?!_)", name)}
 
 
 def root_of(node):
@@ -145,6 +152,17 @@ def is_method_by_name(node):
     )
 
 
+def is_two_values(node):
+    """Whether a node assigns unrelated values in one line; a swap is none."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Tuple):
+        return False
+    names = [
+        {each.id for each in ast.walk(part) if isinstance(each, ast.Name)}
+        for part in (node.targets[0], node.value)
+    ]
+    return isinstance(node.targets[0], ast.Tuple) and names[0].isdisjoint(names[1])
+
+
 def modules_with(is_so):
     """The names of the modules that have such a node, each as often as it has one."""
     return Counter(
@@ -202,6 +220,8 @@ def test_a_changed_argument_is_found(body, changed):
         (is_text_times_bool, "'s' * (n > 1)", "'0' * len(a)"),
         (is_text_times_bool, "not a * f'{b}' or (not a) * 'b'", "'0' * 3"),
         (is_method_by_name, "getattr(a, 'b', len)(c)", "getattr(a, 'b', len)"),
+        (is_two_values, "a, b = c, 1", "a, b = b, a"),
+        (is_two_values, "a, b = 1, 2", "a, b = c"),
     ],
 )
 def test_each_notation_is_found(is_so, code, like_it):
@@ -227,7 +247,9 @@ def test_a_list_is_called_so():
     assert modules_with(is_starred_alone).keys() == STARRED
 
 
-@pytest.mark.parametrize("is_so", [is_text_times_bool, is_method_by_name])
+@pytest.mark.parametrize(
+    "is_so", [is_text_times_bool, is_method_by_name, is_two_values]
+)
 def test_nothing_is_written_in_riddles(is_so):
     assert not modules_with(is_so)
 
@@ -248,3 +270,46 @@ def defined_by(node):
         return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else []
     return [each.id for each in targets if isinstance(each, ast.Name)]
+
+
+def has_types(function):
+    """Whether a function says what it takes, and what it returns."""
+    arguments = [*function.args.args, *function.args.kwonlyargs]
+    taken = [each.annotation for each in arguments if each.arg not in ("self", "cls")]
+    return None not in [function.returns, *taken]
+
+
+def test_public_functions_say_their_types():
+    without = {
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, FUNCTIONS) and not node.name.startswith("_")
+        if not has_types(node)
+    }
+    assert without == UNTYPED
+
+
+@pytest.mark.parametrize(
+    ("call", "is_fine"),
+    [
+        ("utils.check_k(5)", True),
+        ("utils.check_k('5')", False),
+        ("call_files.read_calls('calls.jsonl')", False),  # a Path
+        ("utils.one_by_one(lambda question: [])", False),  # and a course
+    ],
+)
+def test_the_check_of_types_finds_a_wrong_argument(call, is_fine, tmp_path):
+    path = tmp_path / "wrong.py"
+    path.write_text(
+        "from evaluate_retrieval import utils\n"
+        "from evaluate_retrieval.searching import call_files\n\n"
+        f"{call}\n"
+    )
+    command = [Path(sys.executable).with_name("pyrefly"), "check", path]
+    command += ["--config", places.ROOT / "pyproject.toml"]
+    command += ["--search-path", places.ROOT, "--output-format", "min-text"]
+    command += ["--python-interpreter-path", sys.executable]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode == 0) == is_fine, result.stderr
+    assert ("[bad-argument-type]" in result.stdout) != is_fine
