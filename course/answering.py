@@ -132,6 +132,7 @@ def read_facts(
     path = folder / f"{of}-readings.csv"
     readings = pd.read_csv(path, dtype=str, index_col="key")[reading]
     stated = facts.map(lambda row: "0" * len(row))
+    # nobody read a refusal: it states nothing
     prompts = needing.loc[needing["answer"] != f"{REFUSAL}.", "prompt"]
     stated[prompts.index] = readings.loc[keys_of(prompts)].to_numpy()
     return stated.reindex(rows.index)
@@ -199,4 +200,5 @@ def digit_scores(prompts: list[str], path: Path, by: str = llm.RECORDED) -> np.n
 
 def refuses(answer: str) -> bool:
     """Whether an answer says that it does not know."""
+    # some models write it with a typographic apostrophe
     return REFUSAL in answer.replace("’", "'")

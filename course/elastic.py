@@ -138,6 +138,7 @@ def _problem(es):
     from elasticsearch import AuthorizationException
 
     retries = len(es.transport.node_pool.all()) - 1  # one for each other node
+    # a minute for each of five tries is too long for a node that is not there
     quick = es.options(request_timeout=5, max_retries=retries)
     try:
         status = quick.cluster.health()["status"]

@@ -126,6 +126,7 @@ def cells(path: Path) -> list[tuple[int, str, str]]:
 def is_stub(answer: object) -> bool:
     """Whether a function has no code yet, only three dots."""
     code = getattr(answer, "__code__", None)
+    # compared with a stub of this very Python: byte code differs between versions
     return code is not None and code.co_code == _stub.__code__.co_code
 
 
@@ -148,6 +149,7 @@ def watched(function: Callable, right: Callable, says: Mapping[str, str]) -> Cal
             lines = [frame.line for frame in frames if frame.filename == file]
             if lines and lines[-1]:
                 text += says["line"].format(line=lines[-1])
+            # the box shows this sentence, and no traceback of ours
             raise AssertionError(text) from None
         if result is None and right(*given) is not None:
             raise AssertionError(says["nothing"].format(given=what))
@@ -172,6 +174,7 @@ def compare(
     if not inputs:
         raise ValueError("compare: no inputs, so nothing would be checked")
     for given in inputs:
+        # an answer may change what it is given
         expected = right(*copy.deepcopy(given))
         result = mine(*copy.deepcopy(given))
         if not same(result, expected):

@@ -135,6 +135,7 @@ def _append(record, path):
     """
     checked = record | {"check": checksum(record)}
     with FileLock(f"{path}.lock"), open(path, "a+b") as file:
+        # the last byte says whether the last line is whole
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
             file.write(b"\n")
@@ -442,6 +443,7 @@ def judge_call(among: str = string.digits, **options: Any) -> ModelCall | None:
         of_digits = {t.token: round(t.logprob, 4) for t in top if _is_digit(t.token)}
         return {"logprobs": of_digits}
 
+    # 20 is the most that the API gives
     request = {"max_tokens": 1, "logprobs": True, "top_logprobs": 20}
     return call_for(read, request, **options)
 

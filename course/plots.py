@@ -73,6 +73,7 @@ def show(figure: Figure, alt: str) -> None:
     from IPython.display import display
 
     display(figure, metadata={"image/png": {"alt": alt}})
+    # a figure that is open is shown again at the end of the cell, without its text
     plt.close(figure)
 
 
@@ -100,6 +101,7 @@ def play(
         widgets.FloatSlider(start, min=low, max=high, step=step, description=name)
         for name, (low, high, step, start) in sliders.items()
     ]
+    # a handle redraws in place; what is displayed again stands below
     shown = DisplayHandle()
 
     def send(how: Callable) -> None:
@@ -140,6 +142,7 @@ def _grid(tables, title, height, xlabel, **options):
     rows = math.ceil(len(tables) / columns)
     figure = _panels(title, height, rows, columns, **options)
     figure.supxlabel(xlabel)
+    # of an odd number of panels the last row has one
     for axis in figure.axes[len(tables) :]:
         axis.remove()
     for axis, name in zip(figure.axes, tables, strict=True):
@@ -156,6 +159,7 @@ def _rows(axis, names, width=27, lines=1):
     axis.set_yticks(range(len(texts)), texts)
     axis.set_ylim(len(texts) - 0.5, -0.5)
     lines = max(lines, 1 + max(text.count("\n") for text in texts))
+    # inches: a line of text, a gap, and what title and axis take
     height = len(texts) * (0.2 * lines + 0.16) + 1.4
     axis.figure.set_figheight(min(height * axis.get_gridspec().nrows, TALLEST))
 
@@ -225,6 +229,7 @@ def forest(
     axis.axvline(0, color=GREY, lw=1)
     texts = []
     step = 0.8 * shared / len(tables)
+    # marks of one row stand around its middle, and do not hide each other
     offset = step * (1 - len(tables)) / 2
     for (colour, mark), (name, table) in zip(
         looks([f"{name} {xlabel}" for name in tables]), tables.items(), strict=True

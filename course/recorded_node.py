@@ -122,6 +122,7 @@ class Record:
 
     def number_of(self, vector: list[float]) -> int:
         """The number of the sketch that is near a vector; a new one if none is."""
+        # seeded: with other planes no recorded sketch would be known again
         planes = np.random.default_rng(0).normal(size=(len(vector), PLANES))
         sketch = np.clip(SCALE * (np.array(vector) @ planes), -127, 127)
         away = np.abs(self.sketches - sketch).max(axis=1, initial=0)
@@ -132,6 +133,7 @@ class Record:
 
     def key(self, index: str, body: dict[str, Any]) -> bytes:
         """What a search is known by: KEY bytes."""
+        # a copy: the index may grow, and is hashed on from where it was
         digest = self.indexes[index].digest.copy()
         digest.update(as_bytes(replace_vectors(body, self.number_of)))
         return digest.digest()[:KEY_BYTES]
@@ -146,6 +148,7 @@ class Record:
         places = [self.indexes[index].place_of(hit) for hit in hits]
         scores = [hit["_score"] for hit in hits] if with_scores else []
         key = self.key(index, body)
+        # a batch has no scores to keep, and must not wipe out those of a single search
         if scores or key not in self.answers:
             self.answers[key] = places, scores
 

@@ -92,7 +92,9 @@ class Judging:
         for row in rows.itertuples(index=False, name=None):
             item = row[:-1]
             grade = row[-1]
+            # a file may have rows of other items, which another list shares with it
             if item in self.items:
+                # put in again behind the others: `back` goes to the last one
                 self.done.pop(item, None)
                 self.done[item] = grade
         self.at = self._next()

@@ -155,6 +155,7 @@ def _packed_once(texts):
 
 def _neighbours(texts):
     """The pairs of neighbouring words of each text, arrays of different numbers."""
+    # a text of one word gets a pair, too, or nothing would be like it
     padded = [np.append(words, [0] * (len(words) < 2)).astype("u8") for words in texts]
     return [np.unique(words[:-1] << np.uint64(32) | words[1:]) for words in padded]
 
@@ -169,6 +170,7 @@ def _matrices(old, new):
     ones = np.ones(len(columns), dtype=np.int32)
     shape = len(pairs), len(numbers)
     matrix = sparse.csr_matrix((ones, columns, starts), shape=shape)
+    # what every text has would pair each old one with each new one
     is_rare = matrix[len(old) :].getnnz(axis=0) <= FREQUENT
     matrix = matrix[:, is_rare]
     return matrix[: len(old)], matrix[len(old) :]
@@ -227,6 +229,7 @@ def _outcome(id_, n, ids, both, sizes):
     in_new = both / n
     of_new = both / sizes
     parts = np.flatnonzero((of_new >= HAS) & (in_new < HAS))
+    # far more than the whole text together: these are copies, and no parts
     if len(parts) > 1 and HAS <= in_new[parts].sum() <= 2 - HAS:
         return "split", in_new[parts].sum(), [ids[part] for part in parts]
     is_edited = alike.max() >= ALIKE
@@ -267,6 +270,7 @@ def is_safe(
     none."""
     old = old.tolist()
     new = new.tolist()
+    # autojunk would leave words out that a long text has often
     changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     edits = [change for change in changes if change[0] != "equal"]
     deleted = [word for _, start, end, _, _ in edits for word in old[start:end]]

@@ -63,10 +63,12 @@ def pool(
     rankings = [utils.run_search(queries, search, k) for search in searches.values()]
     pools = []
     for of_query in zip(*rankings, strict=True):
+        # a set has another order in each run, and so would have what is drawn below
         pools.append(sorted(set().union(*of_query) - {""}))
     pairs = queries.rename(columns={"question": "query"}).assign(document=pools)
     pairs = pairs.explode("document").dropna(subset="document")
     pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]
+    # at random: the place in the list must not tell who judges a rank
     pairs = pairs.sample(frac=1, random_state=seed)
     return pairs.sort_values("query_id", kind="stable", ignore_index=True)
 

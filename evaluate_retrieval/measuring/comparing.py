@@ -77,6 +77,7 @@ def by_slice(
         for label, at in labels.groupby(labels, sort=False).groups.items()
     }
     n_groups = {name: needs[at].nunique() for name, at in places.items()}
+    # slices without a p value are none of the family that Holm corrects for
     n_tests = sum(n >= fewest for n in n_groups.values())
     for name, at in places.items():
         rows[name] = {"n": len(at), "groups": n_groups[name]}
@@ -164,6 +165,7 @@ def drawn_boards(
     tables: DataFrames with the same rows, a column for each search. All use
     the same draws. Rows with NaN are left out of a table's means."""
     n = len(tables[0])
+    # how often each row is drawn is all that a mean needs to know
     counts = rng.multinomial(n, np.full(n, 1 / n), size=2_000)
     boards = []
     for table in tables:

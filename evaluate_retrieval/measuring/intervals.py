@@ -99,6 +99,7 @@ def confidence_interval(
     lowest: what a value can be at least; without it 0, or -1 where one is
     below 0."""
     sums, sizes = sums_by_group(values, groups, weights)
+    # what is equal but for rounding has not changed
     means = (sums / sizes).round(9)
     n_changed = len(means) - np.unique(means, return_counts=True)[1].max()
     if lowest is None:
@@ -159,6 +160,7 @@ def confidence_sequence(
     span = 1 - lowest
     means = (sums / sizes - lowest) / span
     stakes = sizes / sizes.max()
+    # each end may be wrong half of the time that both may be
     low = _lowest_mean(means, stakes, error / 2)
     high = 1 - _lowest_mean(1 - means, stakes, error / 2)
     return lowest + span * low, lowest + span * high
@@ -177,6 +179,7 @@ def _lowest_mean(means, stakes, error):
         capital = special.logsumexp(gains.sum(axis=0), b=BETS[1] / 2)
         return capital + np.log(error)
 
+    # not 0, by which means are divided above
     lowest = 1e-12
     highest = float(np.average(means, weights=stakes))
     if highest <= lowest or won(lowest) <= 0:
@@ -207,6 +210,7 @@ def permutation_p_values(
         if 2 ** len(changed) > SWAPS:
             totals = swapped[name]
             tails = np.sum(totals >= total - 1e-9), np.sum(totals <= total + 1e-9)
+            # what was measured is one of the swaps: so no p value is 0
             p_values[name] = min(1.0, 2 * float(1 + min(tails)) / (1 + SWAPS))
         elif len(changed):
             signs = np.array(list(itertools.product([-1, 1], repeat=len(changed))))
@@ -218,6 +222,7 @@ def permutation_p_values(
 def _swapped_at_random(sums):
     """The totals of each array of sums, (n_groups,), after SWAPS swaps: a DataFrame."""
     table = pd.DataFrame(sums)
+    # seeded: a figure in a text must be the same in the next run
     rng = np.random.default_rng(1)
     totals = []
     for _ in range(SWAPS // SWAPS_AT_ONCE):
@@ -260,6 +265,7 @@ def holm(p_values: pd.Series) -> pd.Series:
 
     The family is every p value that one table shows (notebook 10)."""
     p = p_values.sort_values()
+    # NaN are sorted behind the others, and stay NaN whatever their factor is
     still_to_test = np.arange(p.count(), p.count() - len(p), -1)
     return (p * still_to_test).cummax().clip(upper=1).reindex(p_values.index)
 

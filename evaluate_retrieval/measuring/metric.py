@@ -41,6 +41,7 @@ class Measure:
 def measures_of(by: str | None = None, k: int | None = None) -> dict[str, Measure]:
     """The `Measure` of each kind of queries, a dict. Without by or k it is ours."""
     return {
+        # not `k or usual`: a k of 0 is an error, and has to be told
         kind: Measure(kind, by or BY[kind], usual if k is None else k)
         for kind, usual in K.items()
     }

@@ -41,6 +41,7 @@ def cross_fit(
         problem = "%d queries are too few to tune on: the first setting is taken"
         log.warning(problem, len(development))
         settings = settings[:1]
+    # by number: a setting may be a dict, which cannot be a key
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
         ranking = utils.run_search(development, build(setting), k)

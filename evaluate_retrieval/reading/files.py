@@ -191,6 +191,7 @@ def write_table(
             os.replace(beside, f"{path}.former")
         with open(beside, "w", encoding="utf-8", newline="") as file:
             table.map(text_cell).to_csv(file, index=False)
+            # on the disk before the name: a crash in between leaves the old file
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)

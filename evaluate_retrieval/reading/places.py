@@ -14,6 +14,7 @@ def locate(path: str | Path) -> Path:
     """The path from here, the shell's folder or ROOT, where it exists.
 
     Else the path as it is given."""
+    # a kernel starts in the folder of its notebook, and not in the shell's
     for base in ("", os.environ.get("PWD", ""), ROOT):
         candidate = Path(base, path).resolve()
         if candidate.exists():

@@ -46,6 +46,7 @@ def divide(judged: utils.Queries) -> tuple[utils.Queries, utils.Queries]:
     calls train, dev and test stays that."""
     own = judged["split"].map({"train": 0, "dev": 0, "test": 1})
     if own.nunique() == 2:
+        # queries of no split choose: what reports is what the collection says
         return _halves(judged, own.fillna(0))
     if len(judged) >= MANY:
         return _halves(judged, folds_of(judged["need"], 2))

@@ -75,6 +75,7 @@ def write_trec(
     fraction all are multiplied, which leaves nDCG as it is."""
     ids_of_queries = [quoted(id_) for id_ in query_ids(queries)]
     runs = Path(folder) / "runs" / kind
+    # runs of searches that are gone would be taken for new ones
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
     qrels = utils.qrels_of(utils.right_answers(queries))

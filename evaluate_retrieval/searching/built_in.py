@@ -164,6 +164,7 @@ def chunk_scores(
     def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         for places, columns, block in scores_of_chunks(queries):
             documents_of, first = np.unique(rows[columns], return_index=True)
+            # columns ascend, so the chunks of a document are neighbours
             yield places, documents_of, np.maximum.reduceat(block, first, axis=1)
 
     return scores
@@ -211,6 +212,7 @@ def untuned(
 ) -> dict[str, BuiltIn]:
     """Our searches that nothing is tuned in: a dict of name: `BuiltIn`."""
     fields = fields_of(documents)
+    # scikit-learn's own pattern takes a sentence of Chinese for one word
     words = {"token_pattern": WORD}
     index = Index(fields, ["course"], vectorizer_params=words)
     scores = utils.minsearch_scores(index.fit(documents))
@@ -264,6 +266,7 @@ def sums(vectors: Iterable[str]) -> list[Setting]:
     vectors."""
     settings = [SUM]
     for options, name, weight in itertools.product(HEADINGS, vectors, WEIGHTS):
+        # 1 - 0.9 is 0.09999999999999998, and people read settings
         weights = {"text": round(1 - weight, 1), "vectors": weight}
         settings.append({**options, **weights, "embedded": name})
     return settings

@@ -69,6 +69,7 @@ def read_calls(path: Path) -> Agent:
             raise ValueError(f"{path}: line {number}: {problem}") from error
         rows += [(query_id, place, call) for call in new]
     table = pd.DataFrame(rows, columns=["query_id", "place", "call"])
+    # lines may stand in any order, and calls have numbers that say theirs
     table = table.sort_values("place", kind="stable")
     return table.groupby("query_id")["call"].agg(list).to_dict()
 
@@ -80,9 +81,11 @@ def calls_in(messages: Iterable[dict]) -> list[Call]:
     has found nothing. ValueError where a result is no JSON with ids."""
     found = {}
     for message in messages:
+        # a message without calls has null there, or no such key
         for tool in message.get("tool_calls") or []:
             arguments = json.loads(tool["function"]["arguments"] or "{}")
             texts = (text for text in arguments.values() if isinstance(text, str))
+            # the result is a message of its own, which comes later or never
             found[tool["id"]] = {"asked": next(texts, ""), "ids": []}
         if message.get("role") == "tool":
             content = message["content"]

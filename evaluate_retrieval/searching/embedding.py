@@ -246,6 +246,7 @@ def embed(
         return _look_up(texts)
     if not texts:
         return embed([""], model, role)[:0]  # no rows, but the model's dimension
+    # a model whose files were replaced makes other vectors
     _, state = _model_files(model)
     keys = {text: files.text_hash(f"{state}\n{role}\n{text}") for text in texts}
     vectors = _exchange(keys.values(), {})
@@ -317,6 +318,7 @@ def _encode(texts, lengths, name, role):
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
     batches = _batches(texts, lengths)
     with _pool_for(model) as pool:
+        # a group at a time is kept on disk, so that an interrupt loses little
         for start in range(0, len(batches), 64):
             group = batches[start : start + 64]
             encoded = np.vstack(list(pool.map(encode, group)), dtype=np.float32)
@@ -358,6 +360,7 @@ def _batches(texts, lengths):
     into the cache of a processor."""
     batches = []
     size = 0
+    # in a batch, short texts are filled up to the longest one
     for text in sorted(texts, key=lengths.get, reverse=True):
         if not batches or len(batches[-1]) == size:
             batches.append([])
@@ -380,11 +383,13 @@ def _exchange(keys, new):
     so. ValueError for a file that is not ours."""
     path = vector_settings()["store"]
     path.parent.mkdir(parents=True, exist_ok=True)
+    # EMBEDDING_CACHE may name any file of the user's; our own was made here
     if path != STORE:
         _check_ours(path)
     vectors = {}
     try:
         with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
+            # SQLite itself does not notice where a disk returns other bytes
             kept.create_function("crc32", 1, zlib.crc32)
             if kept.execute("PRAGMA application_id").fetchone() == (0,):
                 kept.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -401,6 +406,7 @@ def _exchange(keys, new):
                     vectors[key] = np.frombuffer(vector, np.float32)
         return vectors
     except sqlite3.DatabaseError as error:
+        # the higher bits say more of the same; our own error above has no code
         code = getattr(error, "sqlite_errorcode", 1) & 255
         if code == sqlite3.SQLITE_FULL:
             problem = "no room for more vectors; they will be computed again"
@@ -424,6 +430,7 @@ def _check_ours(path):
         return
     with open(path, "rb") as file:
         head = file.read(100)
+    # the place of the id in the head of a database of SQLite
     if head[68:72] != APPLICATION.to_bytes(4):
         raise ValueError(
             f"EMBEDDING_CACHE={path}: not a file of the course's vectors, or its head "

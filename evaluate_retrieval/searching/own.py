@@ -26,6 +26,7 @@ FOREIGN = 0.2  # of the ids; if more are of no document, the search is of anothe
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
 WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
+# is run as a file, for another Python does not have our package
 SERVE = str(Path(serve.__file__))
 Program = Callable[[dict[str, dict]], dict[str, process.Answer]]  # see `_answers`
 log = logging.getLogger(__name__)
@@ -148,6 +149,7 @@ class Search:
                     self.placed[query].append("")
         if n_repeated := repeated.total():
             problem = f"repeated ids of {len(+repeated):,} queries count once, in place"
+            # 4: where the search was called; find and __call__ are in between
             warnings.warn(f"{self.name}: {n_repeated:,} {problem}", stacklevel=4)
         if foreign:
             query, id_ = foreign[0]
@@ -294,6 +296,7 @@ def _programs(searching, loop):
         yield name, asked
     for commands, folder in sources:
         for name, text in commands.items():
+            # our program asks an address: so both kinds speak one protocol
             is_address = text.startswith(("http://", "https://"))
             words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
             yield name, processes_of(words, folder=folder)
@@ -370,6 +373,7 @@ def _of_run(name, folder, queries, documents_of):
                 "" if of_queries({name: run}, table) else ", less than half: left out"
             )
             lines.append(f"rankings for {n:,} of {len(table):,} queries only{outcome}")
+    # a run may rank the whole log, of which few queries are judged
     ids |= {*folder.log["query_id"], *folder.judgements["query_id"]}
     if unknown := [id_ for id_ in rankings if id_ not in ids]:
         lines.append(f"{len(unknown):,} of its queries are not here: {unknown[0]!r}, …")

@@ -49,6 +49,7 @@ class Loop:
     def __enter__(self):
         self.loop = asyncio.new_event_loop()
         self.processes = []
+        # a daemon: an error elsewhere ends Python, whatever still runs in the loop
         self.thread = Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
         return self
@@ -164,6 +165,7 @@ class Process:
         while chunk := await stream.read(LONGEST_LINE):
             text = chunk.decode(errors="replace")
             print(text, end="", file=sys.stderr, flush=True)
+            # enough for the last line, which an error shows
             self.printed = (self.printed + text)[-1000:]
 
     async def hello(self) -> dict:
@@ -182,10 +184,12 @@ class Process:
             started = time.perf_counter()
             try:
                 line, took = await self._ask(message)
+                # who asked has waited for the tries that failed, too
                 return answer_in(line, 1000 * (seconds + took))
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started
+            # what is no ranking now is none at the next try
             if isinstance(problem, serve.FormError):
                 break
         return Answer([], problem, 1000 * seconds)
@@ -206,6 +210,8 @@ class Process:
                 line = await self._read()
             seconds = time.perf_counter() - started
             if is_first:
+                # of each line this would be a wait; what writes too much does so at
+                # once
                 await self._fail_if_more()
             return line, seconds
         except BaseException:  # what comes later would answer another query
@@ -301,6 +307,7 @@ async def answers_from(
     tell: called with the number of answers so far. They end after IN_A_ROW messages
     that got no answer; then the last one has none either."""
     answers = {}
+    # one iterator for all: whichever process is free takes the next message
     keys = iter(messages)
     in_a_row = 0
 

@@ -88,6 +88,7 @@ def bm25_scores(
     headings = tuple(document["question"] for document in documents)
     wholes = tuple(corpus.whole_text(document) for document in documents)
     counter, in_headings, in_wholes = _word_counts(headings, wholes, stem, language)
+    # the whole text has the heading once already
     counts = in_wholes + (heading - 1) * in_headings
     n_words = np.asarray(counts.sum(axis=1)).ravel()
     held_back = k1 * (1 - b + b * n_words / n_words.mean())
@@ -111,7 +112,9 @@ def _word_counts(headings, wholes, stem, language):
     """A CountVectorizer of the words of texts; their counts in headings, in wholes."""
     counter = CountVectorizer(analyzer=list, dtype=np.float32)
     in_wholes = counter.fit_transform(
-        words or [""] for words in words_of(wholes, stem, language)
+        # where no text has a word, a vectorizer without any vocabulary would fail
+        words or [""]
+        for words in words_of(wholes, stem, language)
     )
     in_headings = counter.transform(words_of(headings, stem, language))
     return counter, in_headings, in_wholes

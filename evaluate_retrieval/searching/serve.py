@@ -81,6 +81,7 @@ def answers_of(target: str, lines: Iterable[str]) -> Iterator[dict]:
         yield {"error": str(error)}
         return
     yield {"name": target, "searches": list(searches)}
+    # one for all queries, since a client keeps its connections in its loop
     loop = asyncio.new_event_loop()
     for line in lines:
         query = json.loads(line)
@@ -114,6 +115,7 @@ def searches_in(path: str) -> dict[str, Callable[[dict], Any]]:
     sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
     try:
         searches = runpy.run_path(path).get("SEARCHES")
+    # a file may end Python when it is run, as argparse does
     except (Exception, SystemExit) as error:
         trace = traceback.extract_tb(error.__traceback__)
         numbers = [frame.lineno for frame in trace if frame.filename == path]
@@ -218,6 +220,7 @@ def id_of(result: object) -> str:
     """The id of a result: a text or a whole number, a pair of an id and a score, or
     what has an id, see IDS and INSIDE. FormError for anything else."""
     for value in [result, *(part(result, name) for name in IDS)]:
+        # to Python, True is a whole number
         if isinstance(value, (str, Integral)) and not isinstance(value, bool):
             return str(value)
     if isinstance(result, Sequence) and len(result) == 2 and are_scores(result[1:]):

@@ -10,6 +10,7 @@ SECRETS = re.compile(
     r"|(?:key|token|passw\w*|pwd|secret)\s?=\s?"
     r"|(?:api.?key|passw\w*|secret|authorization|token[\"'])[\"'\\]*\s?[:=]\s?"
     r"(?:(?:bearer|basic|apikey)\s)?+)"
+    # what was hidden once stays as it is
     r"(?!…)(?:\\?\"[^\"]*\"|'[^']*'|\S+)",
     re.IGNORECASE,
 )
@@ -30,6 +31,7 @@ MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 
 def plain(text: object, longest: int = 200) -> str:
     """A text of users on one line: no control characters, only its first letters."""
+    # of a user: an id may be a number, say
     line = printable(" ".join(str(text).split()))
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
