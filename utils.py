@@ -353,7 +353,7 @@ def qrels_of(documents: Iterable[Answers]) -> list[Qrel]:
 
 
 def right_answers(queries: Queries) -> list[Answers]:
-    """What counts as found for each query, a list.
+    """What counts as found for each query.
 
     Its document, or with those of a column `also` a set of ids, or the dict of
     id: grade of a judged query.
@@ -494,7 +494,7 @@ def evaluate(
     k: int = 5,
     documents: Documents | None = None,
 ) -> dict[str, float]:
-    """Hit rate, MRR and nDCG at k of a search function: a dict.
+    """Hit rate, MRR and nDCG at k of a search function.
 
     ground_truth: question, course and document: an id, a set or list of ids,
     or a dict of id: grade. documents: the corpus; then an id that it lacks is

@@ -102,7 +102,7 @@ def with_answers(
 
 
 def keys_of(prompts: Iterable[str]) -> list[str]:
-    """The keys of the recorded answers to some prompts, a list."""
+    """The keys of the recorded answers to some prompts."""
     return [llm.request_key(ANSWERED_BY, prompt, "answer") for prompt in prompts]
 
 
@@ -189,7 +189,7 @@ def fact_scores(
 
 
 def digit_scores(prompts: list[str], path: Path, by: str = llm.RECORDED) -> np.ndarray:
-    """P(1) / (P(0) + P(1)) of the model's digit for each prompt, an array.
+    """P(1) / (P(0) + P(1)) of the model's digit for each prompt.
 
     It asks as `llm.respond` does. RuntimeError counts the prompts without
     one."""

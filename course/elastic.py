@@ -31,7 +31,7 @@ BUSY = 429  # the status of a node that has too much to do
 
 
 def node_settings() -> dict[str, Any]:
-    """What the environment says: a dict. docs/reference/settings.md describes it.
+    """What the environment says. docs/reference/settings.md describes it.
 
     addresses: of the nodes, with commas between them; None without one.
     required: whether a node has to answer. record: the file that keeps what it

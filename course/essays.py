@@ -33,7 +33,7 @@ def digits(prompts: list[str], call: llm.ModelCall | None = None) -> list[dict]:
 
 
 def judged(prompt: str, pairs: pd.DataFrame) -> np.ndarray:
-    """The judge's score, p(1), of each row of pairs with a text and a fact: an array.
+    """The judge's score, p(1), of each row of pairs with a text and a fact.
 
     prompt: with {context} and {fact}."""
     rows = zip(pairs["text"], pairs["fact"], strict=True)

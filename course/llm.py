@@ -46,7 +46,7 @@ class UnusableError(ValueError):
 
 
 def model_settings() -> dict[str, Any]:
-    """What the environment says now: a dict.
+    """What the environment says now.
 
     live: whether calls are switched on. retry: whether unusable replies are
     asked again. model: its name. key: of the API, where one is needed: a

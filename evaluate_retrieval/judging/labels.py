@@ -252,7 +252,7 @@ def _outcome(id_, n, ids, both, sizes):
 
 
 def usual_words(new: Mapping[str, np.ndarray]) -> set[int]:
-    """Words that two or more of the texts have: a set. new: a dict of id: words."""
+    """Words that two or more of the texts have. new: a dict of id: words."""
     counts = Counter()
     for words in new.values():
         counts.update({*words.tolist()})
@@ -388,7 +388,7 @@ def _span_of(id_):
 
 
 def carried(table: pd.DataFrame) -> pd.DataFrame:
-    """The judgements that are carried over, each of its new document: a DataFrame.
+    """The judgements that are carried over, each of its new document.
 
     table: see `followed`."""
     safe = table[table["is_safe"]].explode("becomes")
@@ -407,7 +407,7 @@ def to_judge(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """How many judgements have each outcome, of `followed`: a DataFrame.
+    """How many judgements have each outcome, of `followed`.
 
     Columns: judgements; carried, of these; to_judge, by a person."""
     is_queued = ~table["is_safe"] & (table["becomes"].str.len() > 0)

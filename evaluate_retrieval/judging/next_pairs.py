@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def next_to_judge(
     folder: Folder, results: Any, verdict: decision.Decision, n: int = 100
 ) -> pd.DataFrame:
-    """The n results without a grade that tell the leaders apart soonest: a DataFrame.
+    """The n results without a grade that tell the leaders apart soonest.
 
     Columns: corpus.TO_JUDGE. The leaders are the incumbent of the verdict and
     what leaves it undecided; else the chosen search and those that cannot be

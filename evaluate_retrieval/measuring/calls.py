@@ -11,7 +11,7 @@ import pandas as pd
 
 
 def found_after(calls: Sequence[dict], relevant: Collection[str]) -> list[float]:
-    """The share of the relevant documents that was shown after each call, a list.
+    """The share of the relevant documents that was shown after each call.
 
     It never falls: a later call takes nothing away. The last one is recall of all
     that was shown. relevant: ids, at least one.
@@ -34,7 +34,7 @@ def found_within(
     sizes: Mapping[str, float],
     budgets: Sequence[float],
 ) -> list[float]:
-    """The share of the relevant documents in what fits into each budget, a list.
+    """The share of the relevant documents in what fits into each budget.
 
     Results count in the order in which they were shown, a repeated one again.
     sizes: a dict of id: tokens. budgets: tokens.

@@ -177,7 +177,7 @@ def drawn_boards(
 
 
 def middle(draws: ArrayLike) -> dict[str, float]:
-    """The mean of some draws, and the range of their middle 95 %: a dict.
+    """The mean of some draws, and the range of their middle 95 %.
 
     Its names are those that `plots.forest` takes."""
     low, high = np.quantile(draws, [0.025, 0.975])

@@ -254,7 +254,7 @@ def differences(
 def difference(
     gains: ArrayLike, groups: Iterable[object], weights: ArrayLike | None = None
 ) -> dict[str, float]:
-    """Mean, 95 % interval and p value of one search's gain over another: a dict.
+    """Mean, 95 % interval and p value of one search's gain over another.
 
     gains: one a query."""
     return differences({"": gains}, groups, weights).loc[""].to_dict()
@@ -312,7 +312,7 @@ def mean_of_these(
 
 
 def random_effects(means: ArrayLike, errors: ArrayLike) -> dict[str, float]:
-    """The mean gain of collections like these, and what to expect on one more: a dict.
+    """The mean gain of collections like these, and what to expect on one more.
 
     means, errors: the mean gain of each collection and its standard error.
     difference, low, high and p: the mean, by Hartung and Knapp (2001), with t

@@ -39,7 +39,7 @@ class Measure:
 
 
 def measures_of(by: str | None = None, k: int | None = None) -> dict[str, Measure]:
-    """The `Measure` of each kind of queries, a dict. Without by or k it is ours."""
+    """The `Measure` of each kind of queries. Without by or k it is ours."""
     return {
         # not `k or usual`: a k of 0 is an error, and has to be told
         kind: Measure(kind, by or BY[kind], usual if k is None else k)
@@ -105,7 +105,7 @@ def scores_of(
 
 
 def weighted_means(scores: pd.DataFrame, weights: np.ndarray) -> pd.Series:
-    """The mean of each column, a Series. NaN is left out."""
+    """The mean of each column. NaN is left out."""
     counted = scores.notna().mul(weights, axis=0)  # an empty ranking judges nothing
     return (scores.fillna(0) * counted).sum() / counted.sum()
 

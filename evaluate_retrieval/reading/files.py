@@ -105,7 +105,7 @@ def read_csv(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
 def numbers_of(
     table: pd.DataFrame, column: str, name: str | Path, lowest: str = "from 0"
 ) -> pd.Series:
-    """A column of texts as numbers, a Series.
+    """A column of texts as numbers.
 
     lowest: "from 0", or "above 0". ValueError names the row of another one.
     name: of the file."""

@@ -79,7 +79,7 @@ def stopwords_of(language: str) -> str | list[str]:
 
 @cache
 def common_words() -> frozenset[str]:
-    """The common words of English and Spanish, a set."""
+    """The common words of English and Spanish."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes seconds
 
     return ENGLISH_STOP_WORDS | set(SPANISH.split())

@@ -37,7 +37,7 @@ def query_ids(queries: utils.Queries) -> list[str]:
 
 
 def file_names(searches: Collection[str]) -> dict[str, str]:
-    """The name of each search as that of a file, a dict.
+    """The name of each search as that of a file.
 
     Where several would get one name, as "v 1" and "v-1", each gets a hash, too. So does
     one that is cut, see LONGEST_NAME."""

@@ -71,7 +71,7 @@ class BuiltIn:
 
 
 def n_words(documents: utils.Documents) -> np.ndarray:
-    """How many words each document has, its title included: an array."""
+    """How many words each document has, its title included."""
     texts = map(corpus.heading_and_text, documents)
     return np.array([len(text.split()) for text in texts])
 

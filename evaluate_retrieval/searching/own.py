@@ -122,7 +122,7 @@ class Search:
 
     @property
     def milliseconds(self) -> pd.Series:
-        """The time of each query that was asked, failed or not: a Series."""
+        """The time of each query that was asked, failed or not."""
         times = {id_: answer.milliseconds for id_, answer in self.answers.items()}
         return pd.Series(times, dtype=float)
 
@@ -231,7 +231,7 @@ def of_queries(
 
 
 def milliseconds(searches: Mapping[str, utils.SearchFunction]) -> pd.Series:
-    """The mean time of a query in each search of your own: a Series.
+    """The mean time of a query in each search of your own.
 
     Queries that failed count, too. It is NaN for a run, which other tools
     made."""

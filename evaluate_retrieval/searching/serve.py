@@ -110,7 +110,7 @@ def fetched(address: str, query: Mapping[str, str]) -> Any:
 
 
 def searches_in(path: str) -> dict[str, Callable[[dict], Any]]:
-    """The searches of a file, which take a query: a dict. ValueError says what is
+    """The searches of a file, which take a query. ValueError says what is
     wrong, and in which line."""
     sys.path[0] = os.path.dirname(os.path.realpath(path))  # instead of our folder
     try:
