@@ -196,6 +196,7 @@ def index_documents(
     or any, where it is read-only, or the key lacks a right."""
     from elasticsearch import helpers
 
+    # a new name each time: several runs may share a node
     new = f"{name}-course-{owner()}-{time.time_ns():x}"
     # at: for older versions of the course on the same node, which ask for it
     origin = {"by": MADE_BY, "run": node_settings()["run"], "at": time.time()}
@@ -253,6 +254,7 @@ def delete_indexes(
             # perhaps another process has just deleted it
             es.indices.delete(index=index, ignore_unavailable=True)
             gone.append(index)
+    # at the end of a run its indexes go without a word
     if gone and new:
         text = "Elasticsearch: deleted what is over a day old: %s"
         log.warning(text, ", ".join(gone))
@@ -292,6 +294,7 @@ def elasticsearch_hits(
         "responses.hits.hits.fields",
     ]
     hits = []
+    # in batches: a request each is slow, and one of all is large
     for start in range(0, len(bodies), 256):
         batch = bodies[start : start + 256]
         try:

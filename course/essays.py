@@ -57,6 +57,7 @@ def fact_pairs(folder: Path) -> pd.DataFrame:
     rows = []
     for entry, facts in zip(sets, lists, strict=True):
         own = entry["golden"] + entry["others"]
+        # each once, and those of the essay before all others
         own_first = dict.fromkeys([*own, *contexts])
         for fact, name in itertools.product(facts, own_first):
             of_pair = name in own, (fact, name) in stated

@@ -97,6 +97,8 @@ class Exercises:
         try:
             exec(self.code(number, "check"), space)
         except Exception as error:
+            # an assert of ours ends with a sentence for the reader; others are of
+            # Python
             text = str(error)
             if not isinstance(error, AssertionError):
                 text = says["form"].format(error=described(error))
@@ -105,6 +107,7 @@ class Exercises:
 
     def solution(self, number: int) -> dict[str, Any]:
         """What the solution of an exercise defines: a dict of names."""
+        # a copy: what a solution defines must not become a name of the notebook
         space = dict(self.names)
         exec(self.code(number, "solution"), space)
         return space
@@ -144,6 +147,7 @@ def watched(function: Callable, right: Callable, says: Mapping[str, str]) -> Cal
             result = function(*given)
         except Exception as error:
             text = says["stops"].format(given=what, error=described(error))
+            # the reader's own line, and not one of a library that it has called
             file = function.__code__.co_filename
             frames = traceback.extract_tb(error.__traceback__)
             lines = [frame.line for frame in frames if frame.filename == file]
@@ -170,6 +174,7 @@ def compare(
     mine, right: functions. inputs: lists of arguments; each function gets
     copies. message: what the error says of it, and hint: what it says
     besides."""
+    # the smallest first: it is the easiest one to do by hand
     inputs = sorted(inputs, key=lambda given: len(str(given)))
     if not inputs:
         raise ValueError("compare: no inputs, so nothing would be checked")
@@ -193,6 +198,7 @@ def same(result: Any, expected: Any) -> bool:
         return set(result) == expected
     result = np.asarray(result)
     expected = np.asarray(expected)
+    # nearly: another order of the same sum has other last digits
     if {result.dtype.kind, expected.dtype.kind} <= {*"biuf"}:
         alike = result.shape == expected.shape
         return alike and np.allclose(result, expected, equal_nan=True)

@@ -157,6 +157,7 @@ def recorded_responses(
     of_prompts = []
     for prompt in prompts:
         response = responses.get(request_key(model(), prompt, schema))
+        # who asks a model wants its own answers, and no recorded ones
         if response is None and not is_live():
             response = responses.get(request_key(by, prompt, schema))
         of_prompts.append(response)
@@ -206,6 +207,7 @@ def _ask_all(prompts, schema, path, call, workers):
     live = path.with_name(LIVE)
     apart = path.with_name(UNUSABLE)
     name = model()
+    # such a reply was paid for, and the next one would be like it
     rejected = {} if model_settings()["retry"] else load_responses(apart)
     failures = []
     full = Event()
@@ -217,6 +219,7 @@ def _ask_all(prompts, schema, path, call, workers):
             kept = f"kept in {apart}; COURSE_LLM_RETRY=1 asks again"
             failures.append(f"{rejected[key]['why']}, {where} ({kept})")
             return
+        # what fails so often will fail again, and each try may cost something
         if len(failures) >= MAX_FAILURES or full.is_set():
             return
         record = {"key": key, "model": name}
@@ -408,6 +411,7 @@ def text_call(max_tokens: int, name: str = "text") -> ModelCall | None:
 
 def digit_probabilities(response: dict) -> np.ndarray:
     """P of each digit, (10,): of the likeliest tokens."""
+    # summed: a model may have several tokens for a digit, with a blank before it or not
     p = np.zeros(10)
     for token, logprob in response["logprobs"].items():
         if _is_digit(token):

@@ -30,6 +30,7 @@ def results_folder() -> Path:
     shell = os.environ.get("PWD") or os.getcwd()
     folder = Path(shell, os.environ.get("COURSE_RESULTS") or places.ROOT / "results")
     folder.mkdir(parents=True, exist_ok=True)
+    # a folder that has files may be somebody's own, and gets no mark
     if not any(folder.iterdir()):
         (folder / "run.lock").touch()
     return folder
@@ -80,6 +81,7 @@ def load_judged_queries(
     except FileNotFoundError:
         log.info("%s: no judged queries in this folder", path)
         return pd.DataFrame(columns=corpus.QUERY_COLUMNS), []
+    # who judges does not copy the other columns of a query
     log_path = path.with_name("queries.csv")
     from_log = read_csv(log_path) if log_path.exists() else None
     return corpus.judged_from(table, _courses_beside(path), path, from_log)

@@ -157,6 +157,7 @@ def _rows(axis, names, width=27, lines=1):
     letters = width + 9 if len(names) > 12 else width
     texts = [textwrap.fill(label_of(str(name), 99), letters) for name in names]
     axis.set_yticks(range(len(texts)), texts)
+    # from top to bottom, as a table is read
     axis.set_ylim(len(texts) - 0.5, -0.5)
     lines = max(lines, 1 + max(text.count("\n") for text in texts))
     # inches: a line of text, a gap, and what title and axis take
@@ -224,6 +225,7 @@ def forest(
     rows = pd.concat(tables.values()).index
     labels = rows.unique()
     shared = rows.has_duplicates
+    # more numbers would lie on each other
     has_room = len(rows) <= 30
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color=GREY, lw=1)
@@ -291,6 +293,7 @@ def histograms(
     figure.supylabel("share")
     for axis in figure.axes[-2:]:  # those below
         axis.set_xlabel(xlabel)
+    # the same in all panels: they are there to be compared
     bins = np.linspace(0, 1, 11)
     texts = []
     for axis, (name, groups) in panels:
@@ -320,10 +323,12 @@ def searches(
     gives the order. baseline: a search whose values are drawn as grey lines.
     file: where to save it; a narrow one for phones is saved beside it.
     """
+    # one order in all panels, so that a search is on one line
     order = next(iter(boards.values())).sort_values("value").index[::-1]
     boards = {label: board.reindex(order) for label, board in boards.items()}
     figure = _searches(boards, title, baseline)
     if file:
+        # panels below each other for phones, and side by side for wide screens
         figure.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
         wide = _searches(boards, title, baseline, len(boards))
         wide.savefig(file, dpi=110)
@@ -399,12 +404,14 @@ def stages(table: pd.DataFrame, title: str) -> None:
     table: DataFrame, a row for each query, a column for each search, with the
     stages that `hits.stages_of` of notebook 07 names."""
     counts = table.apply(lambda column: column.value_counts(sort=False))
+    # a stage that no search has takes no room
     counts = counts[counts.any(axis=1)]
     figure = _panels(title, 1.85, table.shape[1], sharex=True)
     for axis, (search, of_search) in zip(figure.axes, counts.items(), strict=True):
         start = 0
         for stage, n in of_search.items():
             colour, mark, filled = LOOKS_OF_STAGES[stage.split()[0]]
+            # columns of eight dots, which can be counted
             x, y = np.divmod(np.arange(n), 8)
             axis.scatter(
                 start + x,

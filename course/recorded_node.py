@@ -42,6 +42,7 @@ def replace_vectors(value: Any, replace: Callable[[list[float]], Any]) -> Any:
         return {key: replace_vectors(part, replace) for key, part in value.items()}
     if not isinstance(value, list):
         return value
+    # a vector, and not a short list such as weights
     if len(value) > PLANES and isinstance(value[0], float):
         return replace(value)
     return [replace_vectors(part, replace) for part in value]
@@ -64,6 +65,7 @@ class Index:
         self.places[id_] = len(self.documents)
         self.by_own_id[document.get("id")] = len(self.documents)
         self.documents.append(document)
+        # equal documents in the same order are the same index, whatever its name is
         self.digest.update(as_bytes(document))
         return id_
 
@@ -135,6 +137,7 @@ class Record:
         """What a search is known by: KEY bytes."""
         # a copy: the index may grow, and is hashed on from where it was
         digest = self.indexes[index].digest.copy()
+        # numbers of sketches, since the last digits of vectors are not always the same
         digest.update(as_bytes(replace_vectors(body, self.number_of)))
         return digest.digest()[:KEY_BYTES]
 
@@ -208,6 +211,7 @@ class Recording(HttpNode):
             content = json.loads(answer.body)
             self.record.apply(method, target, body, content.get("_id"))
             parts = content.get("responses")
+            # a batch wraps its parts in `responses`
             is_single = "hits" in content
             searches = searches_of(target, body)
             for (name, search), part in zip(searches, parts or [content], strict=False):

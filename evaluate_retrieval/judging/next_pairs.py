@@ -59,6 +59,7 @@ def judge_next(
             moved = max(adds) - min(adds)
             if id_ and id_ not in qrel and moved:
                 rows.append((moved, number, id_))
+    # stable: pairs that move as much stay in the order of the queries
     rows.sort(key=lambda row: -row[0])
     pairs = queries.iloc[[number for _, number, _ in rows]]
     pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])

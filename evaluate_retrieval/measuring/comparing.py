@@ -117,6 +117,7 @@ def leaderboard(
         low, high = intervals.confidence_interval(table[by], groups, weights=weights)
         rows[name] = {**metric.weighted_means(table, weights), "low": low, "high": high}
     board = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    # stable: of equal ones that which was named first
     board = board.sort_values(by, ascending=False, kind="stable")
     return board.rename_axis("search")
 

@@ -50,6 +50,7 @@ def unique_ids(documents: utils.Documents) -> list[str]:
     whole = [
         short_hash(f"{d['course']}-{d['question']}-{d['text']}") for d in documents
     ]
+    # all that share one, and not the later ones: the order of documents may change
     return ids.mask(ids.duplicated(keep=False), whole).tolist()
 
 
@@ -183,6 +184,7 @@ def linked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     pairs: two ids each. The label of linked ids is the one of them with the
     smallest hash."""
     pairs = list(pairs)
+    # links of links: that a and b, and b and c, are linked, links a and c
     groups = DisjointSet(chain.from_iterable(pairs))
     for pair in pairs:
         groups.merge(*pair)
@@ -204,6 +206,7 @@ def rows_of_documents(
         return table
     unknown = ~table["document"].isin(ids)
     problem = f"is the id of no document, such as {next(iter(ids))!r}"
+    # some documents go in time; where most are gone it is another corpus
     if unknown.mean() > 0.5:
         utils.fail_if_any(table, unknown, "document", name, problem)
     first = "".join(table["document"][unknown][:1])
@@ -253,6 +256,7 @@ def judged_from(
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
     needs = queries["need"].replace("", np.nan).fillna(queries.get("conversation", ""))
     by_document = list(map(need_of, queries["query_id"], qrels))
+    # a label of the user's goes before a conversation, and this before documents
     queries["need"] = needs.mask(needs == "", by_document)
     return with_weights(_by_conversation(queries), name), qrels
 
@@ -294,6 +298,7 @@ def _with_columns_of_log(queries, log):
     log, stripped = (
         table.assign(question=table["question"].str.strip()) for table in (log, queries)
     )
+    # a log has a query as often as it was typed, and a join would repeat its row
     log = log.drop_duplicates(keys)
     columns = stripped[keys].merge(log, on=keys, how="left")[names]
     if columns.isna().all(axis=None):

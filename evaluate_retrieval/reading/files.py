@@ -145,6 +145,7 @@ def table_of(
             f"{name}: not readable as CSV (cut off, or commas without quotes): {error}"
         ) from error
     widths = {
+        # where the row begins: the reader tells where it ends
         line - "".join(row).count("\n"): len(row)
         for line, row in csv_rows(text, separator, quoting)
         if len(row) > 1 or "".join(row).strip()
@@ -156,6 +157,7 @@ def table_of(
                 f"{name}: line {line} has {n} fields, and the header {width}; a text "
                 "with a comma needs quotes around it"
             )
+    # so that an error can name the line, also after rows were left out
     table.index = pd.Index(list(widths)[1:], name="line")
     return table
 

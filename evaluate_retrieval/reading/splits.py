@@ -48,6 +48,7 @@ def divide(judged: utils.Queries) -> tuple[utils.Queries, utils.Queries]:
     if own.nunique() == 2:
         # queries of no split choose: what reports is what the collection says
         return _halves(judged, own.fillna(0))
+    # of so many a half tells enough, and each setting has half as many to rank
     if len(judged) >= MANY:
         return _halves(judged, folds_of(judged["need"], 2))
     judged = judged.assign(fold=folds_of(judged["need"])).reset_index(drop=True)

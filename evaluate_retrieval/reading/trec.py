@@ -141,6 +141,7 @@ def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]
             ours = [id_ if id_ in ids else unquote(id_) for id_ in fields[:3:2]]
             rows.append([*ours, *map(float, fields[3:5])])
     table = pd.DataFrame(rows, columns=["query_id", "document", "rank", "score"])
+    # as trec_eval does, whatever the column of ranks says
     table = table.sort_values(["score", "rank"], ascending=[False, True])
     ranked = table.groupby("query_id")
     if n := (ranked["rank"].diff() < 0).sum():
