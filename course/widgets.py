@@ -50,7 +50,16 @@ def item_html(judging: Judging, records: Mapping[str, utils.Document]) -> str:
     )
 
 
-def panel(judging: Judging, documents: utils.Documents) -> VBox:
+class Panel(VBox):
+    """The widgets of a Judging, and its buttons by key: lesson 05 clicks by code."""
+
+    def __init__(self, children: list, judging: Judging, buttons: dict) -> None:
+        super().__init__(children)
+        self.judging = judging
+        self.buttons = buttons
+
+
+def panel(judging: Judging, documents: utils.Documents) -> Panel:
     """The widgets of a Judging: a page, then a box for keys and buttons.
 
     The buttons are in its attribute buttons, by key, and the Judging in judging."""
@@ -93,7 +102,4 @@ def panel(judging: Judging, documents: utils.Documents) -> VBox:
     where = html.escape(f"{judging.path.absolute()} {judging.note}")
     small = widgets.HTML(f"<small>Judgements go to {where}</small>")
     show()
-    view = widgets.VBox([page, row, small])
-    view.judging = judging  # for who clicks by code, as lesson 05 does
-    view.buttons = buttons
-    return view
+    return Panel([page, row, small], judging, buttons)

@@ -22,7 +22,7 @@ import pandas as pd
 from evaluate_retrieval import line
 from evaluate_retrieval.reading.files import write_table
 
-Documents = str | Path | pd.DataFrame | list[dict] | None
+Source = str | Path | pd.DataFrame | list[dict] | None
 Searches = str | Path | Mapping[str, Callable]
 FRAME = '<iframe srcdoc="{}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
@@ -63,7 +63,7 @@ class Result:
         return pd.read_csv(tables[name])
 
     def __str__(self) -> str:
-        return "\n".join(line.lines_of(self.facts))
+        return "\n".join(line.last_lines(self.facts))
 
     def _repr_html_(self) -> str:
         pages = [path for path in self.files if path.suffix == ".html"]
@@ -73,7 +73,7 @@ class Result:
 
 
 @contextmanager
-def _folder_of(documents: Documents, queries: pd.DataFrame | None) -> Iterator[Any]:
+def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]:
     """The path of the documents; of objects a folder with them, while it lasts."""
     if documents is None or isinstance(documents, str | Path):
         if queries is not None:
@@ -92,7 +92,7 @@ def _folder_of(documents: Documents, queries: pd.DataFrame | None) -> Iterator[A
 
 
 def _carried_out(
-    command: str, documents: Documents, queries: pd.DataFrame | None, given: dict
+    command: str, documents: Source, queries: pd.DataFrame | None, given: dict
 ) -> Result:
     words = [f"{name}={given[name]!r}" for name in given]
     called = ("evaluate_retrieval", command, *words)
@@ -102,7 +102,7 @@ def _carried_out(
 
 
 def evaluate(
-    documents: Documents,
+    documents: Source,
     queries: pd.DataFrame | None = None,
     *,
     searches: Searches | None = None,
@@ -121,7 +121,7 @@ def evaluate(
 
 
 def compare(
-    documents: Documents,
+    documents: Source,
     a: str,
     b: str,
     queries: pd.DataFrame | None = None,
@@ -137,7 +137,7 @@ def compare(
 
 
 def gate(
-    documents: Documents,
+    documents: Source,
     baseline: str | Path,
     queries: pd.DataFrame | None = None,
     *,

@@ -103,10 +103,12 @@ def asked_in(command: str, words: list[str]) -> options.Options:
     module = module_of(command)
     parser = options.parser_of(command, module.HELP, module.OPTIONS)
     asked = options.options_of(words, parser, module.OPTIONS)
-    asked = replace(asked, line=("evaluate-retrieval", command, *words))
-    if command == "gate" and asked.summary is None and os.environ.get(SUMMARY):
-        return replace(asked, summary=Path(os.environ[SUMMARY]))
-    return asked
+    told = {"line": ("evaluate-retrieval", command, *words)}
+    for each in options.shown(module.OPTIONS):
+        text = os.environ.get(each.metadata.get("variable", ""))
+        if text and getattr(asked, each.name) is None:
+            told[each.name] = each.metadata.get("convert", str)(text)
+    return replace(asked, **told)
 
 
 # --- What is shown -----------------------------------------------------------
@@ -166,7 +168,7 @@ def nearby(path: str | Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def lines_of(result: dict) -> list[str]:
+def last_lines(result: dict) -> list[str]:
     """The last lines that a terminal shows of a result: the decision, and the files."""
     files = [str(nearby(path)) for path in result.get("files", ())]
     return [printable(result["says"]), *files]
@@ -206,7 +208,7 @@ def main(words: list[str] | None = None) -> int:
         if as_json:
             print(json_of(result), flush=True)
         elif "error" not in result:
-            print(*lines_of(result), sep="\n", flush=True)
+            print(*last_lines(result), sep="\n", flush=True)
         return result["code"]
     except BrokenPipeError:  # who read the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -122,7 +122,7 @@ def run(line, since="", lines=None):
         command_line.logs_shown(),
     ):
         result = command_line.result_of(words)
-        last = [] if "error" in result else command_line.lines_of(result)
+        last = [] if "error" in result else command_line.last_lines(result)
     shown = heard.getvalue().splitlines()
     start = next((n for n, text in enumerate(shown) if text.startswith(since)), 0)
     cut = shown[start:][:lines]
@@ -144,7 +144,7 @@ def alone():
         mock.patch.dict(os.environ),
         mock.patch.object(embedding, "fetched_models", list),
     ):
-        for name in [*os.environ]:
+        for name in list(os.environ):
             if name.startswith(("COURSE_", "ELASTICSEARCH_", "EMBEDDING_MODEL")):
                 del os.environ[name]
         yield

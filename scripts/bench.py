@@ -69,9 +69,9 @@ def bench_metrics(what, rankings, qrels):
         id_: {document: -float(rank) for rank, document in enumerate(ranking)}
         for id_, ranking in zip(ids, rankings, strict=True)
     }
-    judged = [[*qrel.values()] for qrel in qrels.values()]
+    judged = [list(qrel.values()) for qrel in qrels.values()]
     counts = np.array([np.count_nonzero(query) for query in judged])
-    grades = utils.relevance(rankings, pd.Series([*qrels.values()]))
+    grades = utils.relevance(rankings, pd.Series(list(qrels.values())))
 
     def theirs():
         pytrec_eval.RelevanceEvaluator(qrels, TREC_EVAL).evaluate(run)
@@ -104,7 +104,7 @@ def bench_bm25(documents, questions):
 
 def bench_encoding(documents):
     """Time the model by torch, in ONNX and in 8 bits."""
-    texts = [*dict.fromkeys(map(corpus.heading_and_text, documents))]
+    texts = list(dict.fromkeys(map(corpus.heading_and_text, documents)))
     models = {
         "torch": embedding.bundled_model(),
         "ONNX": onnx_model.fetched_model(embedding.MODELS / onnx_model.FOLDER_NAME),

@@ -79,7 +79,7 @@ def cut(notebook, sheet, minutes):
             cells[0].metadata["section"] = {"row": row, "notes": notes(cells)}
             kept += cells
     if told:
-        raise ValueError(f"notebooks/README.md names what is no heading: {[*told]}")
+        raise ValueError(f"notebooks/README.md names what is no heading: {list(told)}")
     notebook.cells = kept
     starts = [row[1] for row in sheet.values()]
     notebook.metadata["deck"] = {"minutes": minutes, "starts": starts}

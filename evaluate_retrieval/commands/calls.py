@@ -6,19 +6,21 @@ import logging
 
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import calls, comparing, intervals, pairs
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import write_table
+from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching.call_files import agents_in
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.templates import render
 
 COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
 COLUMNS += ["calls", "results", "tokens", "milliseconds"]
-BY = ["all found", "found"]  # what differences are told of
-MOST = 10  # questions that the page shows
+TOLD = ["all found", "found"]  # what differences are told of
+MOST_QUESTIONS = 10  # questions that the page shows
 CHARACTERS = 4  # of a token, about
 HELP = "agents that search several times: what each call adds"
 OPTIONS = SearchOptions
@@ -45,7 +47,7 @@ def carry_out(options: SearchOptions) -> dict:
         if base not in agents:
             there = ", ".join(agents)
             raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
-        return _compared(folder, queries, agents, base, options.out)
+        return _agents_compared(folder, queries, agents, base, options.out)
 
 
 def _agents_of(folder, options, queries):
@@ -54,7 +56,7 @@ def _agents_of(folder, options, queries):
     with run.own_of(folder, options) as own:
         for name, search in own.items():
             found = zip(queries["query_id"], search.find(queries), strict=True)
-            one = {id_: [{"ids": [*filter(None, ids)]}] for id_, ids in found if ids}
+            one = {id_: [{"ids": list(filter(None, ids))}] for id_, ids in found if ids}
             agents[name] = one | {
                 id_: answer.calls
                 for id_, answer in search.answers.items()
@@ -70,7 +72,7 @@ def _agents_of(folder, options, queries):
     return agents
 
 
-def _compared(folder, queries, agents, base, out):
+def _agents_compared(folder, queries, agents, base, out):
     """Score agents, and write what each finds: a dict. base: the name of one."""
     qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
     tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
@@ -125,29 +127,41 @@ def _check(name, agent, queries, folder, sizes):
         raise ValueError(f"{name}: calls for none of the {len(queries):,} queries")
 
 
-def differences_of(tables, base, queries):
-    """Each agent minus the base, by BY: a DataFrame; p is corrected for all rows."""
+def differences_of(
+    tables: dict[str, pd.DataFrame], base: str, queries: utils.Queries
+) -> pd.DataFrame:
+    """Each agent minus the base, by TOLD: a DataFrame; p is corrected for all rows."""
     groups = intervals.groups_of(queries)
     weights = intervals.weights_of(queries)
     gains = {
         (name, by): table[by] - tables[base][by]
         for name, table in tables.items()
-        for by in BY
+        for by in TOLD
         if name != base
     }
-    index = pd.MultiIndex.from_tuples([*gains], names=["agent", "measure"])
+    index = pd.MultiIndex.from_tuples(list(gains), names=["agent", "measure"])
     rows = intervals.differences(gains, groups, weights).set_axis(index)
     rows["p"] = intervals.holm(rows["p"])
     return rows.assign(**rows[["low", "high"]].clip(-1, 1))
 
 
-def page_of(folder, queries, agents, tables, base, board, rows):
+def page_of(
+    folder: Folder,
+    queries: utils.Queries,
+    agents: dict[str, dict],
+    tables: dict[str, pd.DataFrame],
+    base: str,
+    board: pd.DataFrame,
+    rows: pd.DataFrame,
+) -> str:
     """The page of the base and the best other agent, with their calls: HTML.
 
     It shows the questions where one found most more than the other."""
     names = [base, *[name for name in board.index if name != base][:1]]
     gain = tables[names[-1]]["found"] - tables[base]["found"]
-    order = gain.abs().sort_values(ascending=False, kind="stable").index[:MOST]
+    order = (
+        gain.abs().sort_values(ascending=False, kind="stable").index[:MOST_QUESTIONS]
+    )
     largest = queries.set_index("query_id", drop=False).loc[order]
     questions = [
         (question, [agents[name].get(question.query_id, []) for name in names])
@@ -158,7 +172,7 @@ def page_of(folder, queries, agents, tables, base, board, rows):
         names=names,
         board=board,
         rows=rows,
-        slices=pairs.by_slice(gain.to_numpy(), queries),
+        slices=pairs.gains_by_slice(gain.to_numpy(), queries),
         questions=questions,
         found_after=calls.found_after,
         titles=corpus.headings(folder.documents),

@@ -56,10 +56,10 @@ def _compared(options: CompareOptions) -> dict:
     candidates = replace(candidates, searches=two)
     results = steps.measure(folder, candidates, {kind: pair[0]})
     figures = pairs.summary(results.measured[kind], pair)
-    failed = run.failures(folder, kind, results, options.out)
+    failed = run.failures_in(folder, kind, results, options.out)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     report.pair_page(folder, results, pair, failed, figures, path, options.margin)
-    says = [pairs.sentence(figures, pair), *candidates.failed.values()]
+    says = [pairs.in_words(figures, pair), *candidates.failed.values()]
     code, _ = pairs.exit_code(figures, options.margin)
     if figures["queries"] < tuning.FEW:
         code = UNDECIDED

@@ -21,7 +21,9 @@ class GateOptions(SearchOptions):
     candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
     anytime: bool = option("an interval for looking again and again", False)
-    summary: Path | None = option("append Markdown to it", convert=Path)
+    summary: Path | None = option(
+        "append Markdown to it", convert=Path, variable="GITHUB_STEP_SUMMARY"
+    )
 
 
 OPTIONS = GateOptions
@@ -38,7 +40,7 @@ def _held(options: GateOptions) -> dict:
     if options.baseline.resolve().parent == options.out.resolve():
         raise ValueError(f"{options.baseline}: this run writes there; name a copy")
     name = options.candidate or options.incumbent
-    evaluated, kept = run.recorded(options, name, before)
+    evaluated, kept = run.evaluated_and_kept(options, name, before)
     if not kept:
         raise ValueError(f"{options.source}: there are no queries that can decide")
     choices = options.margin, options.anytime, options.allow_deleted

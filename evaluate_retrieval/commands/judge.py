@@ -3,7 +3,9 @@
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
@@ -15,10 +17,10 @@ from evaluate_retrieval.commands.options import SearchOptions, is_name, option
 from evaluate_retrieval.judging import grading, labels, next_pairs
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
-from evaluate_retrieval.reading.folder import JUDGED, asked, queries_of
+from evaluate_retrieval.reading.folder import JUDGED, Folder, asked, queries_of
 from evaluate_retrieval.reading.judgements import read_judged
 from evaluate_retrieval.reading.tables import with_defaults
-from evaluate_retrieval.searching.own import are_alone, failures_of
+from evaluate_retrieval.searching.own import Search, are_alone, failures_of
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.text import plain
 
@@ -63,7 +65,9 @@ def carry_out(options: JudgeOptions) -> dict:
     return {"says": says, "code": NOT_WORSE}
 
 
-def pairs_to_judge(folder, own, options):
+def pairs_to_judge(
+    folder: Folder, own: dict[str, Search], options: JudgeOptions
+) -> pd.DataFrame:
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE.
 
     They are those of the list that the last run has written into options.out. Without
@@ -90,7 +94,7 @@ def pairs_to_judge(folder, own, options):
     return pairs[is_there]
 
 
-def leading(folder, results):
+def leading(folder: Folder, results: Path) -> pd.DataFrame:
     """The rows of queries.csv of the two best searches, by query_id: a DataFrame.
 
     Empty where the last run was of another folder."""
@@ -103,7 +107,9 @@ def leading(folder, results):
     return table[is_best].set_index("query_id")
 
 
-def ask_in_terminal(folder, pairs, name, leaders):
+def ask_in_terminal(
+    folder: Folder, pairs: pd.DataFrame, name: str, leaders: pd.DataFrame
+) -> str:
     """Judge pairs, and add the judgements to the folder's: how many, in words.
 
     Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
@@ -131,14 +137,14 @@ def ask_in_terminal(folder, pairs, name, leaders):
     return str(session)
 
 
-def scale_of(grades):
+def scale_of(grades: Iterable[float]) -> list[float]:
     """The grades that the keys from 0 on give: a list of ten at most.
 
     Whole ones up to 9, at least to 2; else those that a folder has, or ten of
     them, from 0 to the highest."""
     there = sorted({0, *grades})
     if {*there} <= {*range(10)}:
-        return [*range(max(2, int(there[-1])) + 1)]
+        return list(range(max(2, int(there[-1])) + 1))
     ten = np.quantile(there, np.linspace(0, 1, 10), method="nearest")
     return np.unique(ten).tolist()
 
@@ -188,7 +194,7 @@ def _side_by_side(session, folder, query_id, rows):
     done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
     grades = {**before["grade"], **done}
 
-    def shown(quoted):
+    def shown(quoted: str) -> str:
         id_ = unquote(quoted)
         return f"{plain(titles.get(id_, id_), 40):40}{grades.get(id_, '')!s:>4}"
 
@@ -197,7 +203,7 @@ def _side_by_side(session, folder, query_id, rows):
     return table.set_axis(table.index + 1).to_string()
 
 
-def read_key():
+def read_key() -> str:
     """A key of the terminal, without Enter; where stdin is none, `input`."""
     if not sys.stdin.isatty():
         return input()
@@ -216,7 +222,7 @@ def read_key():
         termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
-def keep_judgements(folder):
+def keep_judgements(folder: Folder) -> None:
     """Add all that was judged in a folder to its judged-queries.csv.
 
     Also what is left of a session that was killed, whoever judged."""
@@ -229,7 +235,7 @@ def keep_judgements(folder):
             log.info(f"take {old.name} out of the folder: {path.name} has all of it")
 
 
-def add(path, *files, older=None):
+def add(path: Path, *files: Path, older: pd.DataFrame | None = None) -> int:
     """Add what was judged to judged-queries.csv; how many judgements it has then.
 
     path: of it; where nothing is there, older counts, a DataFrame of
@@ -248,7 +254,7 @@ def add(path, *files, older=None):
             before = b"" if is_new or not mark.exists() else mark.read_bytes()
             n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
             new = grading.last_grades(file).reset_index()
-            is_there = _pairs(new).isin(_pairs(table))
+            is_there = _pair_keys(new).isin(_pair_keys(table))
             new = new[~is_there | (new.pop("row") >= n_added)]
             if len(new):
                 turns = table.drop_duplicates("query_id").set_index("query_id")
@@ -256,7 +262,7 @@ def add(path, *files, older=None):
                     turns[turns.columns.intersection(corpus.TURN)], "query_id"
                 )
                 table = pd.concat([table, new], ignore_index=True).fillna("")
-                is_earlier = _pairs(table).duplicated(keep="last")
+                is_earlier = _pair_keys(table).duplicated(keep="last")
                 text = "%s: %s grades added, %s of them in place of an earlier one"
                 log.info(text, file.name, len(new), is_earlier.sum())
                 table = table[~is_earlier]
@@ -269,5 +275,5 @@ def add(path, *files, older=None):
     return len(table)
 
 
-def _pairs(table):
+def _pair_keys(table):
     return asked(table) + "\n" + table["document"]

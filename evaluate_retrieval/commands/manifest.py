@@ -8,12 +8,14 @@ import logging
 import platform
 import secrets
 import time
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.metadata import distributions
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from evaluate_retrieval.commands.options import Options
 from evaluate_retrieval.reading import files, places
 from evaluate_retrieval.words.text import without_secrets
 
@@ -23,7 +25,7 @@ OWN = [MANIFEST, "*.lock", "*.pyc"]
 log = logging.getLogger(__name__)
 
 
-def check_ours(results):
+def check_ours(results: Path) -> None:
     """ValueError for a folder of files that no run of ours says it has written.
 
     A manifest says so, or a lock, which the notebooks leave, too. Hidden files
@@ -35,7 +37,7 @@ def check_ours(results):
         raise ValueError(f"--out {results}: {problem}; name a new folder")
 
 
-def has_written(results, name, source):
+def has_written(results: Path, name: str, source: Path) -> bool:
     """Whether the last run in a folder of results wrote a file, and of this source."""
     last = _read(results)
     data = without_secrets(str(source))
@@ -43,7 +45,7 @@ def has_written(results, name, source):
     return is_there and (results / name).exists()
 
 
-def locked(results):
+def locked(results: Path) -> AbstractContextManager:
     """Keep other runs out of a folder of results: a context manager, once it has it.
 
     RuntimeError says which run is in it."""
@@ -56,7 +58,7 @@ def locked(results):
 
 
 @contextmanager
-def recorded_run(options, models):
+def recorded_run(options: Options, models: dict[str, str]) -> Iterator[str]:
     """Write the manifest of what is done inside: gives the id of the run.
 
     Call it under the lock. options: with out, a folder, source, a folder or a
@@ -79,7 +81,7 @@ def recorded_run(options, models):
         "id": f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "state": "running",
-        "command": [*map(without_secrets, options.line)],
+        "command": list(map(without_secrets, options.line)),
         "data": without_secrets(str(source)),
         "inputs": inputs,
         "versions": {"python": platform.python_version(), **versions},

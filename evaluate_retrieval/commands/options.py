@@ -21,7 +21,8 @@ def option(help: str, default: Any = None, **how: Any) -> Any:
     """A field of options. help: what it is, for the command line.
 
     how: `flag`, where it is not called as the field; `place`, True for one without a
-    flag; `convert`, of a text; `is_fine` and `problem`: what its value has to be; and
+    flag; `variable`, of the environment, which a line without it takes; `convert`, of
+    a text; `is_fine` and `problem`: what its value has to be; and
     what argparse knows, such as metavar, choices, nargs, action."""
     return field(default=default, metadata={"help": help, **how})
 
@@ -104,7 +105,7 @@ class SearchOptions(Options):
         is_fine=lambda seconds: 0 < seconds <= DAY,
         problem="not above 0 s, and a day at most",
     )
-    metric: str | None = option("which decides", choices=[*METRICS])
+    metric: str | None = option("which decides", choices=list(METRICS))
     k: int | None = option("so many results count", metavar="N", convert=int)
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
@@ -183,6 +184,7 @@ def parser_of(command: str, help: str, options: type[Options]) -> Parser:
         convert = how.pop("convert", str)
         is_fine = how.pop("is_fine", lambda _: True)
         how.pop("flag", None)
+        how.pop("variable", None)
         is_place = how.pop("place", False)
         problem = how.pop("problem", "")
         if each.name == "search":

@@ -3,12 +3,19 @@
 What it looks like is in report.html.j2, and the page of two searches in
 pair.html.j2. What people wrote is escaped there."""
 
+from collections.abc import Iterable, Sequence
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from evaluate_retrieval import utils
+from evaluate_retrieval.commands import steps
 from evaluate_retrieval.measuring import decision, pairs
+from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import built_in, embedding, own
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import plain
@@ -35,7 +42,13 @@ NEEDS = "Queries that ask for the same are one need."
 # --- Pages -------------------------------------------------------------------
 
 
-def section(title, text, table=None, code="", index=True):
+def section(
+    title: str,
+    text: str,
+    table: pd.DataFrame | None = None,
+    code: str = "",
+    index: bool = True,
+) -> dict[str, Any]:
     """A heading and a paragraph; a table and code, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
@@ -46,7 +59,7 @@ def section(title, text, table=None, code="", index=True):
         "text": text,
         "columns": list(table),
         "names": list(table.index) if index else [],
-        "rows": [[*map(_cell, row, table)] for row in table.to_numpy(object)],
+        "rows": [list(map(_cell, row, table)) for row in table.to_numpy(object)],
         "code": code,
     }
 
@@ -59,7 +72,7 @@ def _cell(value, column):
     return form.format(value) if pd.api.types.is_float(value) else str(value)
 
 
-def page(evaluated, run_id, path):
+def page(evaluated: Any, run_id: str, path: Path) -> None:
     """Write the report on a folder with queries: see `run`."""
     folder = evaluated.folder
     results = evaluated.results
@@ -73,7 +86,7 @@ def page(evaluated, run_id, path):
     if len(evaluated.verdict.table):  # an incumbent has rivals
         bases[kind] = evaluated.verdict.incumbent
         gains[kind] = evaluated.verdict.table
-    for name, board in reversed([*results.boards.items()]):
+    for name, board in reversed(list(results.boards.items())):
         sections.append(_of_board(board, folder.test[name], folder.measures[name]))
         sections += _of_gains(gains[name], bases[name], name)
     sections.append(_of_failures(evaluated.failures, best, measured.measure.k))
@@ -95,12 +108,14 @@ def page(evaluated, run_id, path):
             "gains": with_counts(gains[kind], bases[kind], measured),
             "first": pairs.first_relevant(measured, pair),
             "pair": pair,
-            "of_pair": pairs.sentence(evaluated.figures, pair),
+            "of_pair": pairs.in_words(evaluated.figures, pair),
         }
     _write(path, "report.html.j2", decision.MARGIN, sections=sections, top=top)
 
 
-def with_counts(table, base, measured):
+def with_counts(
+    table: pd.DataFrame, base: str, measured: decision.Measured
+) -> pd.DataFrame:
     """What each search gains over the base, for a picture: a DataFrame, the best first.
 
     table: of `decision.Decision`, or `steps.gains_over_chosen`. It gets wins and
@@ -110,7 +125,7 @@ def with_counts(table, base, measured):
     return table.sort_values("difference")[::-1]
 
 
-def advice_page(evaluated, run_id, path):
+def advice_page(evaluated: Any, run_id: str, path: Path) -> None:
     """Write the report on a folder without queries: what to do next."""
     sections = [section("Next steps", evaluated.says)]
     sections += of_folder(evaluated.folder, (), run_id)
@@ -171,11 +186,13 @@ def _of_board(board, queries, measure):
     return section(f"Leaderboard, {kind} queries", text, table)
 
 
-def board_text(board, queries, measure, most=10):
+def board_text(
+    board: pd.DataFrame, queries: utils.Queries, measure: Measure, most: int = 10
+) -> str:
     """The first searches of a leaderboard, and what it shows, for a terminal."""
     few_columns = board.assign(condensed=None, refused=None)
     shown = _of_board(few_columns, queries, measure)
-    table = pd.DataFrame(shown["rows"], [*map(plain, board.index)], shown["columns"])
+    table = pd.DataFrame(shown["rows"], list(map(plain, board.index)), shown["columns"])
     with pd.option_context("display.unicode.east_asian_width", True):
         rows = table.head(most).to_string()
     first = f"{min(most, len(board))} of {len(board)} searches"
@@ -205,7 +222,7 @@ def _of_gains(table, base, kind):
     ]
 
 
-def of_yours(searches):
+def of_yours(searches: dict[str, own.Search]) -> list[dict]:
     """The section on how your searches ran, in a list; without any, no section."""
     table = own.how_it_went(searches)
     if table.empty:
@@ -221,7 +238,9 @@ def of_yours(searches):
     return [section("Your searches", text, table)]
 
 
-def of_folder(folder, models, run_id):
+def of_folder(
+    folder: Folder, models: Iterable[embedding.Model], run_id: str
+) -> list[dict]:
     """The sections on the documents, and on how the report was made: a list.
 
     models: of the vectors, names; None is the default. Empty without
@@ -240,7 +259,7 @@ def of_folder(folder, models, run_id):
     ]
 
 
-def made_with(folder, models, run_id):
+def made_with(folder: Folder, models: Iterable[embedding.Model], run_id: str) -> str:
     """When and from what the report was made, as sentences. models: see `of_folder`."""
     vectors = ", ".join(dict.fromkeys(map(embedding.model_name, models)))
     return (
@@ -251,7 +270,7 @@ def made_with(folder, models, run_id):
     )
 
 
-def recipe(name, candidates, folder):
+def recipe(name: str, candidates: steps.Candidates, folder: Folder) -> str:
     """What to paste of a search, as the text of a program in Python."""
     search = candidates.searches[name]
     fields = built_in.fields_of(folder.documents)
@@ -275,7 +294,15 @@ def recipe(name, candidates, folder):
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(folder, results, pair, failed, figures, path, margin=decision.MARGIN):
+def pair_page(
+    folder: Folder,
+    results: steps.Results,
+    pair: Sequence[str],
+    failed: pd.DataFrame,
+    figures: dict[str, Any],
+    path: Path,
+    margin: float = decision.MARGIN,
+) -> None:
     """Write why one search beats another: see `pairs`.
 
     results: `steps.Results`. pair: two names. failed: a table of failures, see
@@ -287,21 +314,21 @@ def pair_page(folder, results, pair, failed, figures, path, margin=decision.MARG
     measure = measured.measure
     gain = measured.gain(*pair).round(9)
     won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
-    slices = pairs.by_slice(gain, queries)
+    slices = pairs.gains_by_slice(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
     _write(
         path,
         "pair.html.j2",
         margin,
         pair=pair,
-        says=pairs.sentence(figures, pair),
+        says=pairs.in_words(figures, pair),
         figures=figures,
         measured=measured,
         first=pairs.first_relevant(measured, pair),
         gains=gain.sort_values(ascending=False).to_list(),
         slices=slices.assign(order=decision.orders(slices)),
         of_slices=_of_slices(slices, pair, measure),
-        causes=section("", "", pairs.counted(failed, [*pair]).T),
+        causes=section("", "", pairs.causes_counted(failed, list(pair)).T),
         meanings=pairs.CAUSES,
         largest=[("gains", "better", pair[0], won), ("losses", "worse", pair[1], lost)],
         titles=corpus.headings(folder.documents),
@@ -309,7 +336,7 @@ def pair_page(folder, results, pair, failed, figures, path, margin=decision.MARG
 
 
 def _of_slices(table, pair, measure):
-    """The section on slices. table: see `pairs.by_slice`."""
+    """The section on slices. table: see `pairs.gains_by_slice`."""
     never = table["smallest"].isna() & table["p"].notna()
     table = table.assign(smallest=table["smallest"].astype(object).mask(never, "never"))
     text = (
@@ -325,7 +352,7 @@ def _of_slices(table, pair, measure):
     return section("Slices of the queries", text, table)
 
 
-def advice(folder):
+def advice(folder: Folder) -> str:
     """What to do where no queries decide, in words.
 
     With how many calls it takes to let a model write questions."""

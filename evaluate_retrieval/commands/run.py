@@ -3,14 +3,17 @@
 options: see `options.SearchOptions`."""
 
 import logging
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps
+from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
 from evaluate_retrieval.measuring import decision, intervals, pairs
 from evaluate_retrieval.measuring.baseline import (
@@ -23,16 +26,22 @@ from evaluate_retrieval.measuring.baseline import (
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
-from evaluate_retrieval.reading.folder import FAILURES, located, read, written_causes
+from evaluate_retrieval.reading.folder import (
+    FAILURES,
+    Folder,
+    located,
+    read,
+    written_causes,
+)
 from evaluate_retrieval.searching import built_in, embedding
-from evaluate_retrieval.searching.own import Searching, are_alone, own_searches
+from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.words.templates import line_of
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def at_work(options):
+def at_work(options: Options) -> Iterator[Any]:
     """The options with whole paths, while no other run writes into the results.
 
     source is then the path of the documents, and out that of the results, which is
@@ -43,16 +52,16 @@ def at_work(options):
         yield options
 
 
-def with_paths(options):
+def with_paths(options: Options) -> Options:
     """The options with whole paths, and the folder of results: see `at_work`."""
     if options.folder is None:
         raise ValueError("no documents: name a folder or a file")
-    model = getattr(options, "model", None)
-    if model and not embedding.model_folder(model).is_dir():
-        raise ValueError(f"--model {model}: no such folder")
-    searches = getattr(options, "searches", None)
-    if isinstance(searches, str | Path):
-        options = replace(options, searches=located(searches))
+    if isinstance(options, SearchOptions):
+        model = options.model
+        if model and not embedding.model_folder(model).is_dir():
+            raise ValueError(f"--model {model}: no such folder")
+        if isinstance(options.searches, str | Path):
+            options = replace(options, searches=located(options.searches))
     source = located(options.folder)
     out = Path(options.out).absolute()
     if out.resolve() == source:
@@ -66,12 +75,12 @@ def with_paths(options):
 class Evaluated:
     """What came out of a folder. Where no queries decide, the rest is None.
 
-    files: paths that matter, which grow. figures: of the pair, see
+    files: paths that matter. figures: of the pair, see
     `pairs.summary`, or None where both names are one. failures: see
     `pairs.failures`. judge_next: see `next_pairs.next_to_judge`. changes: sentences,
     see `baseline.since_last`."""
 
-    folder: object
+    folder: Folder
     says: str
     files: list
     candidates: steps.Candidates | None = None
@@ -84,7 +93,9 @@ class Evaluated:
     changes: list = field(default_factory=list)
 
 
-def recorded(options, name, baseline):
+def evaluated_and_kept(
+    options: SearchOptions, name: str | None, baseline: dict[str, Kept]
+) -> tuple[Evaluated, dict[str, Kept]]:
     """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
 
     name, baseline: see `searches_to_keep`. Nothing is kept without queries."""
@@ -96,10 +107,13 @@ def recorded(options, name, baseline):
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
         evaluated = _evaluated(options, run_id, last)
-        if evaluated.verdict:
-            kept = kept_of(evaluated, searches_to_keep(evaluated, name, baseline))
+        results = evaluated.results
+        if results and evaluated.candidates:
+            failed = evaluated.candidates.failed
+            names = searches_to_keep(results, failed, name, baseline)
+            kept = kept_of(evaluated.folder, results, names)
             write_baseline(path, kept, run_id)
-            evaluated.files.append(path)
+            evaluated = replace(evaluated, files=[*evaluated.files, path])
     return evaluated, kept
 
 
@@ -127,33 +141,36 @@ def _evaluated(options, run_id, last):
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
     evaluated = Evaluated(
         folder,
-        verdict.says,
-        [page],
-        candidates,
-        results,
-        verdict,
-        pair,
-        pairs.summary(measured, pair) if pair[0] != pair[1] else None,
-        failures(folder, kind, results, out),
-        judge_next,
+        says=verdict.says,
+        files=[page],
+        candidates=candidates,
+        results=results,
+        verdict=verdict,
+        pair=pair,
+        figures=pairs.summary(measured, pair) if pair[0] != pair[1] else None,
+        failures=failures_in(folder, kind, results, out),
+        judge_next=judge_next,
     )
     ranked_again = {
         kind: kept.search
         for kind, kept in last.items()
         if kept.search in results.rankings.get(kind, ())
     }
-    evaluated.changes.extend(since_last(last, kept_of(evaluated, ranked_again)))
-    for sentence in evaluated.changes:
+    changes = since_last(last, kept_of(folder, results, ranked_again))
+    for sentence in changes:
         log.info(sentence)
     board = results.boards[kind]
     queries = folder.test[kind]
     log.info(report.board_text(board, queries, measured.measure))
-    _write_results(evaluated, out)
+    files = [page, *_write_results(evaluated, out)]
+    evaluated = replace(evaluated, changes=changes, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
 
 
-def failures(folder, kind, results, out):
+def failures_in(
+    folder: Folder, kind: str, results: steps.Results, out: Path
+) -> pd.DataFrame:
     """See `pairs.failures`, with the causes that a person wrote.
 
     Those beside the documents count before those in out, of an earlier run."""
@@ -161,12 +178,12 @@ def failures(folder, kind, results, out):
     return pairs.failures(folder, kind, results.rankings[kind], causes)
 
 
-def models(options):
+def models(options: SearchOptions) -> dict[str, str]:
     """The models that a run may ask, for its manifest: a dict of names."""
     return {"vectors": embedding.model_name(options.model)}
 
 
-def read_aloud(options):
+def read_aloud(options: SearchOptions) -> Folder:
     """The folder of the options, after its notes and counts are logged."""
     folder = read(options.source, options.language)
     folder = replace(folder, measures=measures_of(options.metric, options.k))
@@ -182,7 +199,9 @@ def read_aloud(options):
     return folder
 
 
-def own_of(folder, options):
+def own_of(
+    folder: Folder, options: SearchOptions
+) -> AbstractContextManager[dict[str, Search]]:
     """Your own searches, while the context lasts, see `own.own_searches`."""
     queries = [*folder.development.values(), *folder.test.values()]
     is_file = isinstance(options.searches, Path)
@@ -197,7 +216,12 @@ def own_of(folder, options):
     return own_searches(folder, queries, searching)
 
 
-def candidates_of(folder, options, names=(), kind=None):
+def candidates_of(
+    folder: Folder,
+    options: SearchOptions,
+    names: Sequence[str] = (),
+    kind: str | None = None,
+) -> tuple[Folder, steps.Candidates]:
     """The folder and its searches, `steps.Candidates`.
 
     names: of searches, if no others are needed: then ours are built only where
@@ -208,7 +232,7 @@ def candidates_of(folder, options, names=(), kind=None):
         are_own = [own.keys() & decision.full_names(name) for name in names]
         none_of_ours = names and all(are_own)
         only_own = options.only_own or none_of_ours or not folder.has_texts
-        are_many = len(folder.documents) > built_in.LARGE
+        are_many = len(folder.documents) > built_in.MANY_DOCUMENTS
         only_own = are_alone(are_many, own, only_own)
         ours = [] if only_own else built_in.names(embedding.fetched_models())
         needed = {decision.named(name, [*own, *ours]) for name in names}
@@ -229,7 +253,9 @@ def candidates_of(folder, options, names=(), kind=None):
 
 
 def _write_results(evaluated, out):
-    """Write rankings, judgements, boards and tables, and the page of the pair."""
+    """Write rankings, judgements, boards and tables, and the page of the pair: paths.
+
+    What people open first comes first."""
     folder = evaluated.folder
     results = evaluated.results
     tables = {"queries.csv": [], FAILURES: [evaluated.failures]}
@@ -245,23 +271,28 @@ def _write_results(evaluated, out):
         write_table(pd.concat(parts), out / name)
     page = out / "pair.html"
     page.unlink(missing_ok=True)  # of an earlier run
-    if evaluated.figures:
-        report.pair_page(
-            folder, results, evaluated.pair, evaluated.failures, evaluated.figures, page
-        )
-        evaluated.files.append(page)
-    evaluated.files.extend(out / name for name in ("leaderboard.csv", *tables))
+    files = [out / name for name in ("leaderboard.csv", *tables)]
+    if not evaluated.figures:
+        return files
+    of_pair = evaluated.pair, evaluated.failures, evaluated.figures
+    report.pair_page(folder, results, *of_pair, page)
+    return [page, *files]
 
 
-def searches_to_keep(evaluated, name, baseline):
+def searches_to_keep(
+    results: steps.Results,
+    failed: dict[str, str],
+    name: str | None,
+    baseline: dict[str, Kept],
+) -> dict[str, str]:
     """The search of each kind of query that a baseline keeps: a dict of names.
 
-    name: of the search, or None. Then it is that of the baseline, a dict of kind:
+    failed: what failed of your searches, by name. name: of the search, or None. Then
+    it is that of the baseline, a dict of kind:
     `baseline.Kept`, as far as it was ranked; else the chosen one. ValueError for a name
     that no search has, and for a search of the baseline that failed."""
-    names = dict(evaluated.results.chosen)
-    failed = evaluated.candidates.failed
-    for kind, rankings in evaluated.results.rankings.items():
+    names = dict(results.chosen)
+    for kind, rankings in results.rankings.items():
         before = baseline[kind].search if kind in baseline else None
         if name:
             names[kind] = decision.named(name, rankings)
@@ -272,28 +303,30 @@ def searches_to_keep(evaluated, name, baseline):
     return names
 
 
-def kept_of(evaluated, searches):
+def kept_of(
+    folder: Folder, results: steps.Results, searches: dict[str, str]
+) -> dict[str, Kept]:
     """What a baseline keeps of a search of each kind of query: dict of `baseline.Kept`.
 
     searches: a dict of kind: name."""
     kept = {}
     for kind, search in searches.items():
-        queries = evaluated.folder.test[kind]
+        queries = folder.test[kind]
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
             query_id=ids,
             need=intervals.groups_of(queries),
             weight=intervals.weights_of(queries),
         )
-        rankings = evaluated.results.rankings[kind][search]
-        ranked = [[*trec.without_end(row)] for row in rankings]
+        rankings = results.rankings[kind][search]
+        ranked = [list(trec.without_end(row)) for row in rankings]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = Kept(
             search,
             table,
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
-            evaluated.folder.measures[kind],
-            evaluated.folder.hashes,
+            folder.measures[kind],
+            folder.hashes,
         )
     return kept

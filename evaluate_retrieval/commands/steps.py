@@ -4,16 +4,24 @@ Queries are of two kinds, "generated" and "judged". Tables of queries, rankings
 and choices are dicts of the kind. The last kind decides."""
 
 import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import comparing, decision, intervals, metric, tuning
+from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.splits import folds_of
 from evaluate_retrieval.searching import built_in, embedding
-from evaluate_retrieval.searching.own import failures_of, milliseconds, of_queries
+from evaluate_retrieval.searching.own import (
+    Search,
+    failures_of,
+    milliseconds,
+    of_queries,
+)
 
 MOST_FAILED = 0.02  # of the calls of a search
 log = logging.getLogger(__name__)
@@ -35,7 +43,7 @@ class Candidates:
     failed: dict = field(default_factory=dict)
 
     @property
-    def own(self):
+    def own(self) -> dict[str, Any]:
         """Your own searches, and runs."""
         return {
             name: search
@@ -59,7 +67,13 @@ class Results:
     gains: dict
 
 
-def candidates(folder, own, only_own=False, no_tuning=False, model=None):
+def candidates(
+    folder: Folder,
+    own: dict[str, Any],
+    only_own: bool = False,
+    no_tuning: bool = False,
+    model: embedding.Model = None,
+) -> Candidates:
     """Your searches, and ours as far as their packages are there: `Candidates`.
 
     own: a dict of name: search. no_tuning: without those whose settings are
@@ -91,7 +105,12 @@ def candidates(folder, own, only_own=False, no_tuning=False, model=None):
     return Candidates(own | ours, cross_fitted, safe, models)
 
 
-def that_work(own, tables, needed=(), fewest=1):
+def that_work(
+    own: dict[str, Search],
+    tables: Sequence[utils.Queries],
+    needed: Iterable[str | None] = (),
+    fewest: int = 1,
+) -> tuple[dict[str, Search], dict[str, str]]:
     """Your searches without those of which many calls fail; and what failed, in words.
 
     tables: of queries. All are asked, and keep their answers. One of which
@@ -120,7 +139,7 @@ def that_work(own, tables, needed=(), fewest=1):
     return able, failed
 
 
-def undivided(folder):
+def undivided(folder: Folder) -> Folder:
     """The folder with all queries in both halves, in ten folds of whole needs.
 
     For searches that were not tuned: then nothing has to be set aside. What a
@@ -152,7 +171,7 @@ def _cross_fit(build, settings, development, test, measure, depth=None):
     return rankings, best
 
 
-def choose(folder, candidates):
+def choose(folder: Folder, candidates: Candidates) -> dict[str, str]:
     """The name of the search that is chosen for each kind of queries: a dict.
 
     On halves, the best on the development half. On folds of the same queries,
@@ -187,7 +206,7 @@ def choose(folder, candidates):
 def _by_folds(rankings, queries, measure, safe):
     """The best of several rankings of queries in folds: its name."""
 
-    def build(name):
+    def build(name: str) -> utils.SearchFunction:
         return lambda _: rankings[name]
 
     names = [*({safe} & rankings.keys()), *rankings]
@@ -197,7 +216,7 @@ def _by_folds(rankings, queries, measure, safe):
     return best
 
 
-def measure(folder, candidates, chosen):
+def measure(folder: Folder, candidates: Candidates, chosen: dict[str, str]) -> Results:
     """Rank the queries that report, and compare: `Results`.
 
     chosen: see `choose`. Of queries of other kinds nothing is measured."""
@@ -252,7 +271,9 @@ def _milliseconds_to_encode(candidates, test):
     )
 
 
-def gains_over_chosen(measured, chosen):
+def gains_over_chosen(
+    measured: dict[str, decision.Measured], chosen: dict[str, str]
+) -> dict[str, pd.DataFrame]:
     """What each other search gains over the chosen one: a dict of kind: DataFrame.
 
     measured: see `Results`. Columns: see `intervals.difference`, and order, see
@@ -270,7 +291,9 @@ def gains_over_chosen(measured, chosen):
     }
 
 
-def refused_shares(candidates, queries, unanswered):
+def refused_shares(
+    candidates: Candidates, queries: utils.Queries, unanswered: utils.Queries | tuple
+) -> pd.Series:
     """Share of the queries without an answer that each search could refuse: a Series.
 
     Each refuses one in twenty of the queries with an answer. It is empty where
@@ -285,7 +308,12 @@ def refused_shares(candidates, queries, unanswered):
     return pd.Series(shares, name="refused", dtype=float)
 
 
-def verdict_on(folder, candidates, results, incumbent=None):
+def verdict_on(
+    folder: Folder,
+    candidates: Candidates,
+    results: Results,
+    incumbent: str | None = None,
+) -> decision.Decision:
     """What to do, by the queries that decide: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
@@ -302,7 +330,7 @@ def verdict_on(folder, candidates, results, incumbent=None):
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
     )
     sentences = [verdict.says, *candidates.failed.values()]
-    if verdict.verdict == "ship" and verdict.incumbent:
+    if verdict.verdict == "ship" and verdict.name and verdict.incumbent:
         pair = verdict.name, verdict.incumbent
         sentences[1:1] = [
             decision.if_worse(measured, pair)
@@ -312,7 +340,9 @@ def verdict_on(folder, candidates, results, incumbent=None):
     return replace(verdict, says=" ".join(filter(None, sentences)))
 
 
-def pair_of(folder, candidates, results, verdict):
+def pair_of(
+    folder: Folder, candidates: Candidates, results: Results, verdict: decision.Decision
+) -> tuple[str, str]:
     """The search to ship, or else the chosen one, and what it is set against: names.
 
     That is the incumbent; else one of yours, tuned BM25, or the next best.

@@ -267,7 +267,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     )
     table = queries[["question"]].reset_index()
     for name, ranking in rankings.items():
-        table[f"first_{name}"] = [[*filter(None, ids[:3])] for ids in ranking]
+        table[f"first_{name}"] = [list(filter(None, ids[:3])) for ids in ranking]
         table[name] = measured.values[name]
     table["gain"] = table["now"] - table["before"]
     losses, gains = pairs.extremes(table, -table["gain"])

@@ -153,7 +153,7 @@ def measured_of(
     if measure.kind == "judged" and not lists_only(queries):
         condensed = columns["condensed"]
         judged = metric.weighted_means(columns["judged_at_k"], weights)
-    first = {name: utils.pad([*ids], measure.k) for name, ids in rankings.items()}
+    first = {name: utils.pad(list(ids), measure.k) for name, ids in rankings.items()}
     return Measured(values, groups, weights, condensed, judged, measure, first, scores)
 
 
@@ -295,7 +295,7 @@ def _against(incumbent, measured):
         name = rival = better[0]
         shown["expected"] = expected(table.loc[name], len(table))
     elif rivals:
-        gain = measured.gain(most[[*rivals]].idxmax(), incumbent)
+        gain = measured.gain(most[list(rivals)].idxmax(), incumbent)
         verdict = "undecided"
         more = _more(gain, most.max(), measured, len(table))
     shown |= {"rival": rival, "row": table.loc[rival]}

@@ -78,10 +78,10 @@ def summary(
     }
     if measured.rank_the_same(*pair):
         return figures | {"low": 0.0, "high": 0.0}
-    if measured.condensed is not None and measured.judged[[*pair]].min() < 1:
+    if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
         without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
         figures["without"] = difference(without)
-        figures["judged"] = measured.judged[[*pair]].to_list()
+        figures["judged"] = measured.judged[list(pair)].to_list()
     return figures
 
 
@@ -97,7 +97,7 @@ def first_relevant(
     return counts | intervals.difference(a - b, *measured.sample)
 
 
-def sentence(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
+def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
     """The figures of a pair in words. figures: see `summary`."""
     return line_of(
         "pair.txt.j2",
@@ -135,9 +135,9 @@ def largest(
     grade."""
     a = values[pair[0]]
     b = values[pair[1]]
-    tops = [[[*ids[:TOP]] for ids in rankings[name]] for name in pair]
+    tops = [[list(ids[:TOP]) for ids in rankings[name]] for name in pair]
     table = queries[["question", "course"]].reset_index(drop=True)
-    table = table.assign(a=a, b=b, ids=[*map(list, zip(*tops, strict=True))])
+    table = table.assign(a=a, b=b, ids=list(map(list, zip(*tops, strict=True))))
     table["grades"] = utils.qrels_of(utils.right_answers(queries))
     return extremes(table, a - b)
 
@@ -176,7 +176,9 @@ def slices_of(queries: utils.Queries) -> pd.DataFrame:
     return texts.loc[:, texts.nunique().between(2, MOST_VALUES)]
 
 
-def by_slice(gain: np.ndarray | pd.Series, queries: utils.Queries) -> pd.DataFrame:
+def gains_by_slice(
+    gain: np.ndarray | pd.Series, queries: utils.Queries
+) -> pd.DataFrame:
     """What a search gains in each slice of the queries: `comparing.by_slice`.
 
     With two more columns: share, of the queries; and turns at, the share of
@@ -247,7 +249,7 @@ def failures(
     return table.groupby(FAILURE_KEY, sort=False, as_index=False).agg(kept)
 
 
-def counted(failed: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def causes_counted(failed: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """How often each cause occurs, by search: a DataFrame of whole numbers.
 
     failed: see `failures`. names: of searches. What a person wrote counts

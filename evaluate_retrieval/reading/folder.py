@@ -171,7 +171,7 @@ def read(
     tables = _tables_of(paths, sets, names, encoding)
     for part in tables.values():
         notes += chain(*(table.attrs.get("notes", []) for table in part.values()))
-    queries = next(iter(tables["queries"].values()), pd.DataFrame(columns=[*QUERY]))
+    queries = next(iter(tables["queries"].values()), pd.DataFrame(columns=list(QUERY)))
     may_lack = queries.empty and not tables["documents"]
     for path, table in tables["judged"].items():
         tables["judged"][path] = _with_queries(table, queries, path, may_lack)
@@ -228,7 +228,7 @@ def _folder(source, language, tables, runs, notes, with_gone):
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
     for path, table in chain(tables["queries"].items(), tables["judged"].items()):
-        elsewhere = ~table["course"].isin([*courses.values()])
+        elsewhere = ~table["course"].isin(list(courses.values()))
         problem = "is not a course of the documents"
         utils.fail_if_any(table, elsewhere, "course", path, problem)
     log = pd.DataFrame(columns=LOG_COLUMNS)
@@ -308,7 +308,9 @@ def _documents_of(source, tables, runs, notes):
     if tables["documents"]:
         table = pd.concat(tables["documents"].values())
     elif contexts:
-        table = pd.DataFrame({"text": [*contexts]}, columns=[*DOCUMENT]).fillna("")
+        table = pd.DataFrame({"text": list(contexts)}, columns=list(DOCUMENT)).fillna(
+            ""
+        )
         notes.append(f"the documents are the {len(table):,} contexts of judgements")
     elif runs and len(judged):
         ranked = chain(*(ids for run in runs.values() for ids in run.values()))
@@ -329,7 +331,9 @@ def _documents_of(source, tables, runs, notes):
         utils.fail_if_any(table, table["id"].duplicated(), "id", path, "stands twice")
         chunks = dict(zip(table["id"], table["document"], strict=True))
         texts = table.groupby("document", sort=False)["text"].agg("\n\n".join)
-        table = table.drop_duplicates("document").assign(text=[*texts], id=texts.index)
+        table = table.drop_duplicates("document").assign(
+            text=list(texts), id=texts.index
+        )
         notes.append(f"{len(chunks):,} chunks are {len(table):,} documents")
     if n := table["text"].str.contains(HTML).sum():
         notes.append(f"{n:,} texts have tags of HTML, which stay")
@@ -381,7 +385,7 @@ def _places_of(contexts, documents):
     for context in contexts:
         text = _folded(context)
         inside = (ids for whole, ids in texts.items() if text in whole)
-        places[context] = texts.get(text) or [*chain(*inside)]
+        places[context] = texts.get(text) or list(chain(*inside))
     return places
 
 
@@ -469,7 +473,7 @@ def with_history(queries: utils.Queries, path: str | Path) -> utils.Queries:
         for _, part in turns.loc[numbers.index].groupby("conversation"):
             place = numbers[part.index]
             earlier = [part["question"][place < number] for number in place]
-            queries.loc[part.index, "history"] = [*map("\n".join, earlier)]
+            queries.loc[part.index, "history"] = list(map("\n".join, earlier))
     return queries
 
 

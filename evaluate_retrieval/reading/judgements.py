@@ -165,7 +165,7 @@ def _listed(cell):
     if isinstance(cell, str) and cell.startswith("["):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             cell = ast.literal_eval(cell)
-    return [*cell] if is_list_like(cell) else [cell]
+    return list(cell) if is_list_like(cell) else [cell]
 
 
 def read_judged(path: Path, encoding: str | None = None) -> pd.DataFrame:

@@ -352,7 +352,7 @@ def with_our_columns(
     that we do not have are kept, under their own names. A list is joined, and
     what is in an object is a column, as in meta.title. Notes name what is
     joined, kept or not used. ValueError names file and columns."""
-    notes = [*table.attrs.get("notes", [])]
+    notes = list(table.attrs.get("notes", []))
     table = utils.check_table(table, [], path)
     if table.map(lambda cell: isinstance(cell, dict)).any(axis=None):
         records = pd.json_normalize(table.to_dict("records"), max_level=2)
@@ -360,7 +360,7 @@ def with_our_columns(
     table = table.astype(object).fillna("")
     sources = sources_in(table, names)
     if suffix_of(path) == ".tsv" and len(table.columns) == 2 and not sources:
-        first = pd.DataFrame([[*table]], columns=table.columns)
+        first = pd.DataFrame([list(table)], columns=table.columns)
         table = pd.concat([first, table]).set_axis(["id", "text"], axis=1)
         notes.append(f"{path.name}: no column has a name, so line 1 is a row, too")
         sources = sources_in(table, names)
@@ -393,7 +393,7 @@ def with_our_columns(
 
 def sources_in(table: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
     """Which column of a table is which of ours, in any case: a dict of ours: theirs."""
-    theirs = {name.lower(): name for name in reversed([*table])}
+    theirs = {name.lower(): name for name in reversed(list(table))}
     sources = {}
     for column, options in names.items():
         for name in map(str.lower, [options, *options.split(" or ")]):

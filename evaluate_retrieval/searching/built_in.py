@@ -26,7 +26,7 @@ TUNED_SUM = "hybrid: tuned"
 LONG = 200  # words; a text of more is long
 CHUNK = 100  # words, about 128 tokens, without the title: best in notebook 12
 MOST_CHUNKS = 150_000  # two cores take over twenty minutes for them
-LARGE = 50_000  # documents; of more, nothing is embedded unless a model is named
+MANY_DOCUMENTS = 50_000  # of more nothing is embedded, unless a model is named
 # to score a document by text for a query, on two cores, see docs/evidence/size.md
 SECONDS = 2e-8
 UNTUNED = 3  # searches by text
@@ -46,7 +46,7 @@ class Vectors:
     model: the name of the model, None for the default."""
 
     scores: utils.ScoreFunction
-    model: str | None = None
+    model: embedding.Model = None
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,11 @@ def embedded(
     Where more than a tenth of the texts is long, also of chunks, see
     `chunks_of`. {} where their package is missing, or there are too many texts."""
     asked_for = model or embedding.vector_settings()["model"]
-    if len(documents) > LARGE and not asked_for:
+    if len(documents) > MANY_DOCUMENTS and not asked_for:
         log.info(
             "over %s documents nothing is embedded; --model asks for it, but %s texts "
             "take long: better embed them in an engine, and name it with --searches",
-            f"{LARGE:,}",
+            f"{MANY_DOCUMENTS:,}",
             f"{len(documents):,}",
         )
         return {}

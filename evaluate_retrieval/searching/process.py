@@ -104,7 +104,7 @@ class Function:
         finally:
             loop.close()
 
-    async def answer(self, message):
+    async def answer(self, message: dict[str, str]) -> Answer:
         """The `Answer` to a message, which is a dict."""
         started = time.perf_counter()
         for _ in range(TRIES):

@@ -89,7 +89,7 @@ def answers_of(target: str, lines: Iterable[str]) -> Iterator[dict]:
         yield answer_by(search, query, loop)
 
 
-def answer_by(search, query, loop):
+def answer_by(search: Callable, query: dict, loop: asyncio.AbstractEventLoop) -> dict:
     """What a search answers to a query, or its error: a dict. loop: for coroutines."""
     try:
         results = search(query)

@@ -3,6 +3,8 @@
 What a template may use is all here, or given to `render` by who calls it. So a template
 means the same whichever modules are loaded."""
 
+from typing import Any
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from evaluate_retrieval.words.text import cell, plain
@@ -24,7 +26,7 @@ def _signed(value, decimals=3):
 
 
 TEMPLATES = Environment(
-    loader=PackageLoader(__package__, ""),
+    loader=PackageLoader("evaluate_retrieval.words", ""),
     autoescape=lambda name: ".html" in name,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -40,11 +42,11 @@ TEMPLATES.filters |= {
 }
 
 
-def render(template, /, **values):
+def render(template: str, /, **values: Any) -> str:
     """A template of this folder as text. values: what it shows."""
     return TEMPLATES.get_template(template).render(**values)
 
 
-def line_of(template, /, **values):
+def line_of(template: str, /, **values: Any) -> str:
     """A template as one line: line breaks and runs of blanks become a blank."""
     return " ".join(render(template, **values).split())

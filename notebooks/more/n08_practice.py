@@ -63,7 +63,7 @@ def crossed(table, first, second):
 
     table: see `side_by_side`. first, second: the names of the two
     annotators."""
-    grades = [*grading.GRADES]
+    grades = list(grading.GRADES)
     matrix = pd.crosstab(table["pass_1"], table["pass_2"])
     matrix = matrix.reindex(index=grades, columns=grades, fill_value=0)
     matrix.index = [f"{first}: {grade}" for grade in grades]

@@ -86,7 +86,7 @@ def tokens_of(pages):
     """The `Tokens` of pages, by the tokenizer of the embedding model."""
     parts = encoded_texts([page["text"] for page in pages])
     offsets = [np.array(part.offsets).reshape(-1, 2) for part in parts]
-    page = np.repeat(range(len(pages)), [*map(len, offsets)])
+    page = np.repeat(range(len(pages)), list(map(len, offsets)))
     start, end = np.concatenate(offsets).T
     return Tokens(pages, page, start, end)
 
@@ -187,7 +187,7 @@ def with_headings(cut, tokens):
         above = [heading[1] for heading in headings if heading.start() < start]
         titles = [page["title"], *above[-1:]]
         prefixes.append("" if start == 0 else ". ".join(titles) + ". ")
-    return cut.assign(prefix=prefixes, extra=[*map(len, encoded_texts(prefixes))])
+    return cut.assign(prefix=prefixes, extra=list(map(len, encoded_texts(prefixes))))
 
 
 def texts_of(cut, tokens):

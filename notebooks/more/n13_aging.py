@@ -70,7 +70,7 @@ def aged(documents, seed=1):
     ids that it became. A rule that changed nothing is "as it was"."""
     rng = np.random.default_rng(seed)
     texts = [each["text"] for each in documents]
-    rules = rng.choice([*RULES], len(documents), p=[*RULES.values()])
+    rules = rng.choice(list(RULES), len(documents), p=list(RULES.values()))
     before = []
     after = []
     truth = {}
@@ -127,7 +127,7 @@ def judged_texts(queries, documents):
     """The labels of judged queries, a row for each, and what was judged: DataFrames.
 
     documents: as they were. See `labels.followed`."""
-    grades = [[*qrel.values()] for qrel in queries["document"]]
-    ids = [[*qrel] for qrel in queries["document"]]
+    grades = [list(qrel.values()) for qrel in queries["document"]]
+    ids = [list(qrel) for qrel in queries["document"]]
     judged = queries.assign(document=ids, grade=grades).explode(["document", "grade"])
     return judged, labels.texts_of(documents, judged)

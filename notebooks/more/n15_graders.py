@@ -77,7 +77,7 @@ def with_labels(verdicts, labels, groups):
     table = pd.DataFrame({"verdict": verdicts, "label": labels}).astype(float)
     by_group = table.groupby(np.asarray(groups))
     truth = by_group["label"].mean().mean()
-    places = [*by_group.indices.values()]
+    places = list(by_group.indices.values())
     rows = []
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)

@@ -118,7 +118,7 @@ def rank_slopes(scores, truth, groups):
     with_truth = _drawn_rhos(scores, truth, groups).to_numpy()
     between = [_drawn_rhos(scores, scores[name], groups) for name in scores]
     slopes = np.linalg.solve(np.stack(between, axis=1), with_truth[..., None])[..., 0]
-    slopes = pd.DataFrame(slopes, columns=[*scores])
+    slopes = pd.DataFrame(slopes, columns=list(scores))
     return agreement.interval_of(slopes, groups, "slope")
 
 

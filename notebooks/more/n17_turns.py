@@ -114,7 +114,7 @@ def with_chosen_rule(tables):
     and a column for each search."""
     rules = {}
     chosen = {}
-    for domain, elsewhere in zip(tables, [*tables][::-1], strict=True):
+    for domain, elsewhere in zip(tables, list(tables)[::-1], strict=True):
         means = tables[elsewhere].mean()
         rules[domain] = {search: means[search][RULES].idxmax() for search in SEARCHES}
         best = {

@@ -154,7 +154,7 @@ def record(course, path):
         shown.update(id_ for ids in lists.values() for each in ids for id_ in each)
         rows[row["query_id"]] = {
             "kind": row["kind"],
-            "relevant": [*row["document"]],
+            "relevant": list(row["document"]),
             "lists": lists,
             "answers": answers,
         }

@@ -11,7 +11,7 @@ def ask(rows, name):
     call = answering.answer_call()
     by = answering.ANSWERED_BY
     path = our_data.FOLDER / name
-    replies = llm.respond([*prompts], "answer", path, call, workers=2, by=by)
+    replies = llm.respond(list(prompts), "answer", path, call, workers=2, by=by)
     print(f"{replies.count(None):,} of {len(prompts):,} prompts have no answer yet")
 
 

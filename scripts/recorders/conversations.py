@@ -67,7 +67,7 @@ def rare_words(documents):
     """The words of each document that the fewest documents have: a dict of id: list.
 
     The rarest first."""
-    texts = [*map(corpus.heading_and_text, documents)]
+    texts = list(map(corpus.heading_and_text, documents))
     words = [dict.fromkeys(of_text) for of_text in language.words_of(texts, stem=False)]
     n_with = pd.Series([word for of_text in words for word in of_text]).value_counts()
     n_with = n_with.to_dict()

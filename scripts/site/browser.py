@@ -59,7 +59,7 @@ def put_older(packages, work, folder):
 def write_wheel(folder, offline):
     """Write a wheel of the course, with its data, its solutions and its vectors."""
     texts = texts_to_embed()
-    keys = np.array([*map(embedding.short_key, texts)], np.uint64)
+    keys = np.array(list(map(embedding.short_key, texts)), np.uint64)
     vectors = embedding.embed(texts).astype(np.float16)  # see `embedding.embed`
     files = [(places.ROOT, pattern) for pattern in LISTED["files"]]
     # a kernel there starts in another folder than the notebook's
@@ -151,7 +151,7 @@ def browser_notebook(path, pyodide):
         else:
             cell.source = with_links(fold.with_answers(cell.source), path)
     if instead:
-        raise RuntimeError(f"{path}: no cell {[*instead]}")
+        raise RuntimeError(f"{path}: no cell {list(instead)}")
     page = path.relative_to(places.ROOT).with_suffix(".html")
     says = [LISTED["begin"][fold.language_of(path)].format(page)]
     says += [note["says"] for note in pyodide["notes"] if path.stem in note["in"]]
@@ -177,7 +177,7 @@ def write_lock(pyodide, offline, work, folder):
     for name, imported in pure.items():
         packages[name] = entry(folder, name, [imported])
     write_wheel(folder, offline)
-    needs = [*({*LISTED["compiled"], *LISTED["pure"]} & {*packages})]
+    needs = list({*LISTED["compiled"], *LISTED["pure"]} & {*packages})
     packages[COURSE] = entry(folder, COURSE, ["course", "utils"], needs)
     lock["packages"] = packages
     (folder / "pyodide-lock.json").write_text(json.dumps(lock))

@@ -50,7 +50,7 @@ def measured_of(rankings=RANKINGS, queries=JUDGED):
 def test_figures_have_a_minus_as_wide_as_the_plus_and_names_stay_as_they_are():
     rankings = {"old": RANKINGS["old"], "boost-0.5": RANKINGS["new"]}
     figures = pairs.summary(measured_of(rankings), ("old", "boost-0.5"))
-    says = pairs.sentence(figures, ("old", "boost-0.5"))
+    says = pairs.in_words(figures, ("old", "boost-0.5"))
     assert f"“boost-0.5” wins {figures['losses']}" in says
     assert f"nDCG@10 −{-figures['difference']:.3f} (−" in says
 
@@ -88,7 +88,7 @@ def test_what_nobody_judged_may_turn_a_comparison():
 
 def test_slices_are_any_column_with_few_values_and_the_length():
     gain = np.where(QUERIES["kind"] == "typo", 0.2, 0.0) + 0.01 * np.arange(N)
-    table = pairs.by_slice(gain, QUERIES)
+    table = pairs.gains_by_slice(gain, QUERIES)
     assert {column for column, _ in table.index} == {"kind", "product", pairs.LENGTH}
     typo = table.loc[("kind", "typo")]
     assert typo["n"] == typo["groups"] == 12
@@ -99,7 +99,7 @@ def test_slices_are_any_column_with_few_values_and_the_length():
     assert typo["smallest"] == pytest.approx(least)
     assert table.loc[("product", "(empty)"), "n"] == 8
     assert table.xs(pairs.LENGTH, level=0)["n"].sum() == N
-    few = pairs.by_slice(gain[:4], QUERIES[:4])
+    few = pairs.gains_by_slice(gain[:4], QUERIES[:4])
     assert few["difference"].isna().all()
 
 
@@ -107,12 +107,12 @@ def test_the_share_of_a_slice_at_which_the_gain_turns():
     gain = pd.Series([0.3, -0.1] * (N // 2))  # typos gain, short ones lose
     weights = np.tile([3.0, 1.0, 1.0, 7.0], N // 4)
     gain[2::4] = 0.1
-    table = pairs.by_slice(gain, QUERIES.assign(weight=weights))
+    table = pairs.gains_by_slice(gain, QUERIES.assign(weight=weights))
     assert table.loc[("kind", "typo"), "difference"] == pytest.approx(0.25)
     assert table.loc[("kind", "short"), "share"] == pytest.approx(2 / 3)
     turns = table.xs("kind", level=0)["turns at"]
     assert turns.to_dict() == pytest.approx({"typo": 2 / 7, "short": 5 / 7})
-    assert pairs.by_slice(gain.abs(), QUERIES)["turns at"].isna().all()
+    assert pairs.gains_by_slice(gain.abs(), QUERIES)["turns at"].isna().all()
 
 
 # --- Failures, and query by query --------------------------------------------
@@ -124,7 +124,9 @@ def test_what_a_person_wrote_stays_and_is_counted_also_without_its_search():
     failed["your cause"] = ["", "judged wrong"]
     mended = failed[1:].assign(**{"your cause": "a typo"})
     written = pd.concat([failed, mended]).query("`your cause` != ''")
-    counts = pairs.counted(failures(written), ["new", "old"])  # the last one counts
+    counts = pairs.causes_counted(
+        failures(written), ["new", "old"]
+    )  # the last one counts
     assert counts.loc["old"].to_dict() == {"a typo": 1, "below": 1}
     assert counts.loc["new"].sum() == 0
     kept = failures(written, {"new": RANKINGS["new"]})

@@ -30,7 +30,7 @@ def measured_of(judgements=({"a": 1},), **n_first):
 
 
 def tag_of(path, **values):
-    report._write(path, "report.html.j2", **values)
+    report._write(path, "report.html.j2", decision.MARGIN, **values)
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 

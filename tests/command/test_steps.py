@@ -197,7 +197,7 @@ def test_what_takes_long_is_told_first_and_many_texts_are_not_embedded(
     assert "--no-tuning" in sentence
     assert "--no-tuning" not in built_in.about_time(200_000, 100_000, 0)
     assert not built_in.about_time(20_000, 1_000, 64)
-    monkeypatch.setattr(built_in, "LARGE", 1)
+    monkeypatch.setattr(built_in, "MANY_DOCUMENTS", 1)
     monkeypatch.delenv("EMBEDDING_MODEL", raising=False)
     caplog.set_level("INFO")
     documents = [{"question": "", "section": "", "text": "a"}] * 2
