@@ -4,7 +4,7 @@ One contract carries the course. A *search function* takes a DataFrame of
 queries, with the columns question and course. It returns document ids,
 (n_queries, k), best first, padded with "" where fewer are found.
 
-The package course/ has what comes on top.
+The library evaluate_retrieval has what comes on top.
 """
 
 import sys
@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.preprocessing import normalize
 
 if TYPE_CHECKING:  # who brings an index has imported it
     from minsearch import Index
@@ -654,6 +652,9 @@ def field_similarities(index: "Index", queries: Queries) -> Iterator[FieldBlock]
     ...     print(fields["text"].round(2))  # (n_rows, n_columns)
     [[1. 0.]]
     """
+    from scipy import sparse
+    from sklearn.preprocessing import normalize  # takes seconds: metrics need none
+
     n = len(index.docs)
     texts = {}
     questions = {}

@@ -20,6 +20,8 @@ def _utils():
     module = sys.modules.get("utils")
     if getattr(module, "__file__", None) != path:
         spec = spec_from_file_location("utils", path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} cannot be loaded")
         module = module_from_spec(spec)
         sys.modules.setdefault("utils", module)  # notebooks get the same module
         spec.loader.exec_module(module)

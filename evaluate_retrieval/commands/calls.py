@@ -3,6 +3,7 @@
 The scores are those of `measuring.calls`."""
 
 import logging
+from typing import Any
 
 import pandas as pd
 
@@ -133,7 +134,7 @@ def differences_of(
     """Each agent minus the base, by TOLD: a DataFrame; p is corrected for all rows."""
     groups = intervals.groups_of(queries)
     weights = intervals.weights_of(queries)
-    gains = {
+    gains: dict[Any, pd.Series] = {
         (name, by): table[by] - tables[base][by]
         for name, table in tables.items()
         for by in TOLD

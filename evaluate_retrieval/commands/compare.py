@@ -45,7 +45,10 @@ def _compared(options: CompareOptions) -> dict:
         there = ", ".join(folder.test) or "no queries that can decide"
         raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
     folder, candidates = run.candidates_of(folder, options, names, kind)
-    pair = tuple(decision.named(name, candidates.searches) for name in names)
+    pair = (
+        decision.named(options.a, candidates.searches),
+        decision.named(options.b, candidates.searches),
+    )
     if pair[0] == pair[1]:
         raise ValueError(f"both searches are {pair[0]!r}")
     two = {name: candidates.searches[name] for name in pair}

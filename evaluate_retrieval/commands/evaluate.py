@@ -16,7 +16,7 @@ def carry_out(options: SearchOptions) -> dict:
     verdict = evaluated.verdict
     results = evaluated.results
     result = {"says": evaluated.says, "files": evaluated.files}
-    if verdict is None:
+    if verdict is None or results is None:
         return {**result, "code": UNDECIDED}
     kind = evaluated.folder.decides
     table = verdict.table.round(6).rename_axis("search").reset_index()

@@ -41,7 +41,7 @@ def _held(options: GateOptions) -> dict:
         raise ValueError(f"{options.baseline}: this run writes there; name a copy")
     name = options.candidate or options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
-    if not kept:
+    if not kept or evaluated.candidates is None:
         raise ValueError(f"{options.source}: there are no queries that can decide")
     choices = options.margin, options.anytime, options.allow_deleted
     outcomes = baseline.outcomes_of(before, kept, *choices)

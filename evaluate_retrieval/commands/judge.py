@@ -247,7 +247,7 @@ def add(path: Path, *files: Path, older: pd.DataFrame | None = None) -> int:
     added = {}
     with FileLock(f"{path}.lock"):
         is_new = not path.exists()  # then nothing was added to it
-        table = older if is_new else with_defaults(read_judged(path))
+        table = pd.DataFrame(older) if is_new else with_defaults(read_judged(path))
         for file in files:
             mark = file.with_name(f".{file.name}.added")
             content = file.read_bytes()

@@ -3,7 +3,7 @@
 What it looks like is in report.html.j2, and the page of two searches in
 pair.html.j2. What people wrote is escaped there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -297,7 +297,7 @@ def recipe(name: str, candidates: steps.Candidates, folder: Folder) -> str:
 def pair_page(
     folder: Folder,
     results: steps.Results,
-    pair: Sequence[str],
+    pair: tuple[str, str],
     failed: pd.DataFrame,
     figures: dict[str, Any],
     path: Path,

@@ -126,7 +126,8 @@ def _evaluated(options, run_id, last):
     folder = read_aloud(options)
     out = options.out
     page = out / "report.html"
-    if not folder.test:
+    kind = folder.decides
+    if kind is None:
         evaluated = Evaluated(folder, report.advice(folder), [page])
         report.advice_page(evaluated, run_id, page)
         return evaluated
@@ -136,7 +137,6 @@ def _evaluated(options, run_id, last):
     results = steps.measure(folder, candidates, chosen)
     verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
     pair = steps.pair_of(folder, candidates, results, verdict)
-    kind = folder.decides
     measured = results.measured[kind]
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
     evaluated = Evaluated(
@@ -235,7 +235,9 @@ def candidates_of(
         are_many = len(folder.documents) > built_in.MANY_DOCUMENTS
         only_own = are_alone(are_many, own, only_own)
         ours = [] if only_own else built_in.names(embedding.fetched_models())
-        needed = {decision.named(name, [*own, *ours]) for name in names}
+        needed: set[str | None] = {
+            decision.named(name, [*own, *ours]) for name in names
+        }
         incumbent = decision.incumbent_of(options.incumbent, own, [*own, *ours])
         if names:
             own = {name: own[name] for name in own if name in needed}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, language, trec
@@ -169,7 +169,7 @@ def _matrices(old, new):
     starts = np.cumsum([0, *map(len, pairs)])
     ones = np.ones(len(columns), dtype=np.int32)
     shape = len(pairs), len(numbers)
-    matrix = sparse.csr_matrix((ones, columns, starts), shape=shape)
+    matrix = scipy.sparse.csr_matrix((ones, columns, starts), shape=shape)
     # what every text has would pair each old one with each new one
     is_rare = matrix[len(old) :].getnnz(axis=0) <= FREQUENT
     matrix = matrix[:, is_rare]

@@ -68,7 +68,7 @@ def judge_next(
 
 def to_pool(
     folder: Folder,
-    own: dict[str, utils.SearchFunction],
+    own: Mapping[str, utils.SearchFunction],
     only_own: bool = False,
     model: embedding.Model = None,
     n_each: int = 20,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric, tuning
@@ -210,7 +210,7 @@ def most_lost(
     """The upper end of an exact interval of a share of n queries, wrong by SURE.
 
     n_tests: of so many candidates together."""
-    return stats.beta.ppf(1 - SURE / n_tests, share * n + 1, (1 - share) * n)
+    return scipy.stats.beta.ppf(1 - SURE / n_tests, share * n + 1, (1 - share) * n)
 
 
 def n_equal(measured: Measured) -> float:
@@ -325,10 +325,10 @@ def groups_to_ship(
     error = intervals.standard_error(gain, *measured.sample) * np.sqrt(n_now / n)
     lost = lost_share(gain, measured)
     to_pass = np.maximum(
-        stats.norm.isf(LEVEL / n_tests / 2) * error,
+        scipy.stats.norm.isf(LEVEL / n_tests / 2) * error,
         most_lost(lost, n * equal / n_now, n_tests) - lost,
     )
-    ships = size - stats.norm.isf(0.2) * error >= to_pass
+    ships = size - scipy.stats.norm.isf(0.2) * error >= to_pass
     return int(n[ships.argmax()] if ships.any() else n[-1])
 
 
@@ -338,17 +338,17 @@ def expected(row: pd.Series, n_tests: int) -> float:
     row: of `gains_table`. A search is shipped where its gain looks large, so
     the gain is too large on average. This is the true gain that, among those
     that ship, would look larger than it does half of the time."""
-    error = (row["high"] - row["low"]) / 2 / stats.norm.isf(0.025)
+    error = (row["high"] - row["low"]) / 2 / scipy.stats.norm.isf(0.025)
     z = row["difference"] / error
-    limit = stats.norm.isf(LEVEL / n_tests / 2)
+    limit = scipy.stats.norm.isf(LEVEL / n_tests / 2)
 
     def excess(true: float) -> float:
-        above = stats.norm.logsf(z - true) - stats.norm.logsf(limit - true)
+        above = scipy.stats.norm.logsf(z - true) - scipy.stats.norm.logsf(limit - true)
         return above - np.log(0.5)
 
     if z <= limit or excess(0) >= 0:  # shipped by a hair
         return 0.0
-    return error * optimize.brentq(excess, 0, z)
+    return error * scipy.optimize.brentq(excess, 0, z)
 
 
 def _cheaper(name, measured, milliseconds):

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import scipy  # loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy import optimize, special, stats
 
 from evaluate_retrieval import utils
 
@@ -109,10 +109,10 @@ def confidence_interval(
         return confidence_sequence(values, groups, weights, lowest=lowest)
     if len(sums) < 100:
         mean = sums.sum() / sizes.sum()
-        t = stats.t.ppf(0.975, len(sums) - 1)
+        t = scipy.stats.t.ppf(0.975, len(sums) - 1)
         half = t * standard_error(values, groups, weights)
         return float(mean - half), float(mean + half)
-    result = stats.bootstrap(
+    result = scipy.stats.bootstrap(
         (sums, sizes),
         lambda s, n, axis: s.sum(axis) / n.sum(axis),
         paired=True,
@@ -176,7 +176,7 @@ def _lowest_mean(means, stakes, error):
 
     def won(mean: float) -> float:
         gains = np.log1p(np.outer(stakes * (means / mean - 1), shares))
-        capital = special.logsumexp(gains.sum(axis=0), b=BETS[1] / 2)
+        capital = scipy.special.logsumexp(gains.sum(axis=0), b=BETS[1] / 2)
         return capital + np.log(error)
 
     # not 0, by which means are divided above
@@ -184,7 +184,7 @@ def _lowest_mean(means, stakes, error):
     highest = float(np.average(means, weights=stakes))
     if highest <= lowest or won(lowest) <= 0:
         return 0.0
-    return float(optimize.brentq(won, lowest, highest))
+    return float(scipy.optimize.brentq(won, lowest, highest))
 
 
 def permutation_p_values(
@@ -275,7 +275,7 @@ def power(level: float = 0.05) -> float:
 
     level: below which p is significant: 0.05 gives 2.8, 1.96 + 0.84. A family
     of m tests takes level / m, Holm's first step."""
-    return float(stats.norm.isf(level / 2) + stats.norm.isf(0.2))
+    return float(scipy.stats.norm.isf(level / 2) + scipy.stats.norm.isf(0.2))
 
 
 def smallest_difference(
@@ -334,20 +334,20 @@ def random_effects(means: ArrayLike, errors: ArrayLike) -> dict[str, float]:
     tau2 = 0.0
     if q > k - 1:  # they differ more than their errors explain
         most = k * np.ptp(means) ** 2
-        tau2 = optimize.brentq(lambda tau2: weighted(tau2)[1] - (k - 1), 0, most)
+        tau2 = scipy.optimize.brentq(lambda tau2: weighted(tau2)[1] - (k - 1), 0, most)
     # Hartung and Knapp's factor is 1 for this tau; where tau is 0 it would be less,
     # and Knapp and Hartung (2003) then take 1
     mean, _, error = weighted(tau2)
     half = np.nan
     if k >= FEW_COLLECTIONS:
-        half = stats.t.ppf(0.975, k - 2) * np.sqrt(tau2 + error**2)
+        half = scipy.stats.t.ppf(0.975, k - 2) * np.sqrt(tau2 + error**2)
     return (
         {"k": k}
         | _by_t(mean, error, k - 1)
         | {
             "tau": float(np.sqrt(tau2)),
             "q": q,
-            "p_q": stats.chi2.sf(q, k - 1),
+            "p_q": scipy.stats.chi2.sf(q, k - 1),
             "predicted_low": mean - half,
             "predicted_high": mean + half,
         }
@@ -356,7 +356,7 @@ def random_effects(means: ArrayLike, errors: ArrayLike) -> dict[str, float]:
 
 def _by_t(mean, error, degrees):
     """A mean with its 95 % interval and p value by Student's t."""
-    half = stats.t.ppf(0.975, degrees) * error
-    p = 2 * stats.t.sf(abs(mean) / error, degrees)
+    half = scipy.stats.t.ppf(0.975, degrees) * error
+    p = 2 * scipy.stats.t.sf(abs(mean) / error, degrees)
     values = {"difference": mean, "low": mean - half, "high": mean + half, "p": p}
     return {name: float(value) for name, value in values.items()}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.cluster.hierarchy import DisjointSet
+import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import encodable, numbers_of, whole_if_possible
@@ -185,7 +185,7 @@ def linked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     smallest hash."""
     pairs = list(pairs)
     # links of links: that a and b, and b and c, are linked, links a and c
-    groups = DisjointSet(chain.from_iterable(pairs))
+    groups = scipy.cluster.hierarchy.DisjointSet(chain.from_iterable(pairs))
     for pair in pairs:
         groups.merge(*pair)
     labels = {}

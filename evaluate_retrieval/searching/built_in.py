@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from minsearch import Index
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus
@@ -214,6 +213,8 @@ def untuned(
     fields = fields_of(documents)
     # scikit-learn's own pattern takes a sentence of Chinese for one word
     words = {"token_pattern": WORD}
+    from minsearch import Index  # with scikit-learn, which takes seconds
+
     index = Index(fields, ["course"], vectorizer_params=words)
     scores = utils.minsearch_scores(index.fit(documents))
     searches = {MINSEARCH: BuiltIn(scores, documents)}

@@ -4,10 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
-from minsearch import Index
-from scipy import sparse
-from scipy.stats import rankdata
-from sklearn.feature_extraction.text import CountVectorizer
+import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus
@@ -32,6 +29,8 @@ COPIED_BOOSTS = {  # of tutorials, by name
 
 def tf_idf_scores(documents: utils.Documents) -> dict[str, utils.ScoreFunction]:
     """minsearch's TF-IDF with copied boosts and without, and in one field: by name."""
+    from minsearch import Index  # with scikit-learn, which takes seconds
+
     index = Index(["question", "text", "section"], ["course"]).fit(documents)
     scores = {
         name: utils.minsearch_scores(index, boost)
@@ -43,6 +42,8 @@ def tf_idf_scores(documents: utils.Documents) -> dict[str, utils.ScoreFunction]:
 
 def _one_field_scores(documents, **options):
     """minsearch's TF-IDF of each document as one text. options: of its vectorizer."""
+    from minsearch import Index
+
     texts = [{**d, "all": corpus.whole_text(d)} for d in documents]
     index = Index(["all"], ["course"], vectorizer_params=options).fit(texts)
     return utils.minsearch_scores(index)
@@ -97,7 +98,9 @@ def bm25_scores(
     data = counts.data / (counts.data + held_back.repeat(np.diff(counts.indptr)))
     data = (rareness[counts.indices] * data).astype(np.float32)
     # of each word in each text
-    weights = sparse.csr_matrix((data, counts.indices, counts.indptr), counts.shape)
+    weights = scipy.sparse.csr_matrix(
+        (data, counts.indices, counts.indptr), counts.shape
+    )
 
     def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         counts = counter.transform(words_of(queries["question"], stem, language))
@@ -110,6 +113,9 @@ def bm25_scores(
 @lru_cache(maxsize=2)  # who tunes counts the same words again and again
 def _word_counts(headings, wholes, stem, language):
     """A CountVectorizer of the words of texts; their counts in headings, in wholes."""
+    # takes seconds, and who has searches of their own needs none
+    from sklearn.feature_extraction.text import CountVectorizer
+
     counter = CountVectorizer(analyzer=list, dtype=np.float32)
     in_wholes = counter.fit_transform(
         # where no text has a word, a vectorizer without any vocabulary would fail
@@ -171,7 +177,7 @@ def rrf_scores(
     shares no word with the query."""
 
     def by_rank(block: np.ndarray) -> np.ndarray:
-        rank = rankdata(-block, method="ordinal", axis=1)  # ties in order
+        rank = scipy.stats.rankdata(-block, method="ordinal", axis=1)  # ties in order
         counts = (rank <= depth) & (block > 0)
         return np.where(counts, 1 / (constant + rank), 0)
 
