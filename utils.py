@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -462,10 +462,53 @@ def run_search(
     return pad(rankings.tolist(), k)
 
 
+class Metric(NamedTuple):
+    """A metric of `score`, by which the command may decide.
+
+    label: as people write it. means: what it is in {} results. of: from relevance,
+    (n_queries, k), and all judged grades of each query, a value for each query."""
+
+    label: str
+    means: str
+    of: Callable[[np.ndarray, list[list[float]]], MeanOrEach]
+
+
+METRICS = {  # a metric that is added here is on boards and pages, and a choice
+    "hit_rate": Metric(
+        "hit rate",
+        "the share of queries with a relevant document in {} results",
+        lambda grades, judged: hit_rate(grades, per_query=True),
+    ),
+    "mrr": Metric(
+        "MRR",
+        "1 if the first result is relevant, 1/2 if only the second is, 0 below {}",
+        lambda grades, judged: mrr(grades, per_query=True),
+    ),
+    "ndcg": Metric(
+        "nDCG",
+        "from 0, nothing relevant in {} results, to 1, a perfect order. Its gain is "
+        "linear, grade / log2(rank + 1), as in trec_eval",
+        lambda grades, judged: ndcg(grades, judged, per_query=True),
+    ),
+    "recall": Metric(
+        "recall",
+        "the share of the relevant documents that is in the first {} results",
+        lambda grades, judged: recall(
+            grades, [sum(grade > 0 for grade in row) for row in judged], per_query=True
+        ),
+    ),
+    "precision": Metric(
+        "precision",
+        "the share of the first {} results that is relevant",
+        lambda grades, judged: precision(grades, per_query=True),
+    ),
+}
+
+
 def score(
     ground_truth: Queries, rankings: ArrayLike, k: int | None = None
 ) -> pd.DataFrame:
-    """Five metrics at k of each query: a DataFrame with a column for each.
+    """The METRICS at k of each query: a column for each.
 
     >>> score(pd.DataFrame({"document": ["b"]}), [["a", "b"]]).round(2).values.tolist()
     [[1.0, 0.5, 0.63, 1.0, 0.5]]
@@ -474,15 +517,8 @@ def score(
     rankings = pad(np.asarray(rankings, dtype=object).tolist(), k)
     grades = relevance(rankings, qrels)
     judged = [list(qrel.values()) for qrel in qrels]
-    n_relevant = [sum(grade > 0 for grade in row) for row in judged]
     return pd.DataFrame(
-        {
-            "hit_rate": hit_rate(grades, per_query=True),
-            "mrr": mrr(grades, per_query=True),
-            "ndcg": ndcg(grades, judged, per_query=True),
-            "recall": recall(grades, n_relevant, per_query=True),
-            "precision": precision(grades, per_query=True),
-        }
+        {name: metric.of(grades, judged) for name, metric in METRICS.items()}
     )
 
 

@@ -14,12 +14,14 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluate_retrieval import __version__
-from evaluate_retrieval.commands import options
 from evaluate_retrieval.words.constants import ERROR, TERMINATED
 from evaluate_retrieval.words.text import printable, without_secrets
+
+if TYPE_CHECKING:  # `--version` and `--help` need not wait for pandas
+    from evaluate_retrieval.commands.options import Options
 
 ABOUT = """The command `evaluate-retrieval`: is a search better, and is that sure?
 
@@ -38,7 +40,7 @@ be read. Where SIGTERM ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = ["evaluate", "compare", "gate", "power", "judge", "calls", "labels"]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
-WING = Path(options.__file__).parent
+WING = Path(__file__).with_name("commands")
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
 log = logging.getLogger("evaluate_retrieval")
 
@@ -93,13 +95,15 @@ def about() -> str:
     return "\n".join([ABOUT, "Commands:", "", *rows, CODES])
 
 
-def carry_out(command: str, asked: options.Options) -> dict:
+def carry_out(command: str, asked: "Options") -> dict:
     """Do what a command is asked for: a dict of the result, with its code."""
     return module_of(command).carry_out(asked)
 
 
-def asked_in(command: str, words: list[str]) -> options.Options:
+def asked_in(command: str, words: list[str]) -> "Options":
     """What the words behind a command ask for."""
+    from evaluate_retrieval.commands import options
+
     module = module_of(command)
     parser = options.parser_of(command, module.HELP, module.OPTIONS)
     asked = options.options_of(words, parser, module.OPTIONS)

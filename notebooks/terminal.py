@@ -17,10 +17,10 @@ import pandas as pd
 
 from course import our_data, plots
 from evaluate_retrieval import line as command_line
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import read_csv, write_table
 from evaluate_retrieval.reading.folder import DOCUMENTS, JUDGED
 from evaluate_retrieval.searching import embedding
-from evaluate_retrieval.words.constants import METRICS
 
 OURS = our_data.FOLDER
 OPTIONS = {  # of the command, by settings of the environment
@@ -187,5 +187,9 @@ def _board(result):
     kind = result["decides"]
     metric = result["metric"]
     table = pd.DataFrame(result["leaderboard"][kind]).set_index("search")
-    columns = {by: metric for by in METRICS if metric.startswith(METRICS[by])}
+    columns = {
+        by: metric
+        for by, entry in utils.METRICS.items()
+        if metric.partition("@")[0] == entry.label
+    }
     return table.rename(columns=columns)[[metric, *SHOWN]]

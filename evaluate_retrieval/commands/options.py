@@ -1,7 +1,6 @@
 """What a command may be asked: a dataclass of options, and a parser made from it.
 
-The same options serve the command line and Python, with the same defaults and checks.
-Only the standard library is imported here: `--version` and `--help` are quick."""
+The command line and Python have the same options, with the same defaults and checks."""
 
 import argparse
 import re
@@ -11,7 +10,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from evaluate_retrieval.words.constants import MARGIN, METRICS
+from evaluate_retrieval import utils
+from evaluate_retrieval.words.constants import MARGIN
 
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
@@ -105,7 +105,7 @@ class SearchOptions(Options):
         is_fine=lambda seconds: 0 < seconds <= DAY,
         problem="not above 0 s, and a day at most",
     )
-    metric: str | None = option("which decides", choices=list(METRICS))
+    metric: str | None = option("which decides", choices=list(utils.METRICS))
     k: int | None = option("so many results count", metavar="N", convert=int)
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)

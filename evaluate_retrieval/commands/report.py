@@ -27,14 +27,6 @@ COLUMN_NAMES = {
     "judged_at_k": "share judged",
     "ms_per_query": "ms a query",
 }
-MEANS = {
-    "mrr": "1 if the first result is relevant, 1/2 if only the second is, 0 below {}",
-    "ndcg": "from 0, nothing relevant in {} results, to 1, a perfect order. Its gain "
-    "is linear, grade / log2(rank + 1), as in trec_eval",
-    "recall": "the share of the relevant documents that is in the first {} results",
-    "precision": "the share of the first {} results that is relevant",
-    "hit_rate": "the share of queries with a relevant document in {} results",
-}
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
 NEEDS = "Queries that ask for the same are one need."
 
@@ -167,7 +159,7 @@ def _of_board(board, queries, measure):
     table = table.dropna(axis="columns", how="all")
     text = (
         f"{len(queries):,} queries, with 95 % intervals. {measure}: "
-        f"{MEANS[by].format(k)}."
+        f"{utils.METRICS[by].means.format(k)}."
     )
     if kind == "judged" and decision.lists_only(queries):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
 
-BOARD_COLUMNS = ["hit_rate", "mrr", "ndcg", "low", "high", "condensed", "judged_at_k"]
-BOARD_COLUMNS += ["recall", "precision"]
+BOARD_COLUMNS = [*utils.METRICS, "low", "high", "condensed", "judged_at_k"]
 
 
 # --- Differences, query by query ---------------------------------------------

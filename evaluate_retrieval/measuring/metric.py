@@ -12,14 +12,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.words.constants import METRICS
 
 
 @dataclass(frozen=True)
 class Measure:
     """A metric of the first k results of queries of a kind.
 
-    kind: "judged" or "generated". by: of METRICS. As text it is a label, such
+    kind: "judged" or "generated". by: of utils.METRICS. As text it is a label, such
     as nDCG@10. ValueError for a k below 1."""
 
     kind: str = "judged"
@@ -30,7 +29,7 @@ class Measure:
         utils.check_k(self.k)
 
     def __str__(self):
-        return f"{METRICS[self.by]}@{self.k}"
+        return f"{utils.METRICS[self.by].label}@{self.k}"
 
     @property
     def depth(self) -> int:

@@ -13,7 +13,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import comparing, decision, intervals
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.words.constants import METRICS, UNDECIDED
+from evaluate_retrieval.words.constants import UNDECIDED
 from evaluate_retrieval.words.templates import line_of
 
 TOP = 3  # results of each search that a page shows
@@ -30,7 +30,7 @@ CAUSES = {
     "below": "a relevant document is found, but further down",
     "missing": "no relevant document is found",
 }
-TABLE_COLUMNS = ["queries", "query_id", "search", *METRICS, "rank"]
+TABLE_COLUMNS = ["queries", "query_id", "search", *utils.METRICS, "rank"]
 TABLE_COLUMNS += ["group", "condensed", "judged_at_k", "cause", "found"]
 UNSET = {"course": "all", "kind": "typed", "split": ""}  # of a column that nobody has
 

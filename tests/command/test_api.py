@@ -127,7 +127,7 @@ def test_a_margin_is_the_one_that_the_page_shades():
     ("given", "error", "piece"),
     [
         ({"timeout": -1}, ValueError, "--timeout -1: not above 0 s"),
-        ({"metric": "ndgc"}, ValueError, "--metric 'ndgc': there is ndcg"),
+        ({"metric": "ndgc"}, ValueError, "--metric 'ndgc': there is hit_rate"),
         ({"insight": 1}, TypeError, "insight"),
         ({"incumbent": "nobody"}, ValueError, "'nobody' is no search here"),
         ({"searches": {}}, ValueError, "there is none of your own"),

@@ -16,6 +16,7 @@ import pytest
 from filelock import FileLock
 
 from evaluate_retrieval import line as command_line
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import labels
 from evaluate_retrieval.reading import corpus, files
@@ -262,7 +263,7 @@ def graded(tmp_path_factory):
     return str(folder)
 
 
-@pytest.mark.parametrize("metric", MEASURES)
+@pytest.mark.parametrize("metric", utils.METRICS)
 def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, metric):
     measure = MEASURES[metric]
     k = measure["cutoff"]
