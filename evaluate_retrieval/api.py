@@ -60,7 +60,8 @@ class Result:
         tables = {path.stem: path for path in self.files if path.suffix == ".csv"}
         if name not in tables:
             raise KeyError(f"{name!r}: there is {', '.join(tables) or 'no table'}")
-        return pd.read_csv(tables[name])
+        # a query may be the word NA
+        return pd.read_csv(tables[name], keep_default_na=False, na_values=[""])
 
     def __str__(self) -> str:
         return "\n".join(line.last_lines(self.facts))
@@ -85,7 +86,9 @@ def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]
         table = pd.DataFrame(documents)
         table.to_json(folder / "documents.jsonl", orient="records", lines=True)
         if queries is not None:
-            is_judged = {"document", "grade"} <= {*queries}
+            is_judged = "document" in queries
+            if is_judged and "grade" not in queries:
+                raise ValueError("queries: no column grade: add it, 1 for relevant")
             path = folder / ("judged-queries.csv" if is_judged else "queries.csv")
             write_table(queries.astype(object).fillna("").astype(str), path)
         yield folder

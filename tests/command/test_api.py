@@ -143,6 +143,8 @@ def test_what_is_wrong_is_an_error_that_names_it(given, error, piece):
 def test_queries_beside_a_folder_are_refused(folder):
     with pytest.raises(ValueError, match="they lie in the folder"):
         evaluate(folder, QUERIES)
+    with pytest.raises(ValueError, match="no column grade"):
+        evaluate(DOCUMENTS, QUERIES.drop(columns="grade"))
     with pytest.raises(ValueError, match="name a folder"):
         judge(None)
 
