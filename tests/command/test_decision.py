@@ -130,7 +130,7 @@ def test_as_many_groups_as_it_says_ship_four_times_in_five():
 def test_what_is_shipped_is_expected_to_gain_less_than_it_did():
     """Of the searches that ship, half gain less than is expected of them."""
     rng, error, true = np.random.default_rng(4), 0.02, 0.04
-    limit = decision.stats.norm.isf(decision.LEVEL / 2) * error
+    limit = stats.norm.isf(decision.LEVEL / 2) * error
     gains = rng.normal(true, error, 3_000)
     rows = [
         {"difference": gain, "low": gain - 1.96 * error, "high": gain + 1.96 * error}

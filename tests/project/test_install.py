@@ -92,10 +92,12 @@ def run(environment, extras, tmp_path_factory):
         assert models.is_relative_to(home)
         models.mkdir(parents=True)
         try:
-            weights = onnx_model.fetched(embedding.MODELS / onnx_model.NAME)
+            weights = onnx_model.fetched_model(
+                embedding.MODELS / onnx_model.FOLDER_NAME
+            )
         except RuntimeError as error:
             skip(str(error))
-        (models / onnx_model.NAME).symlink_to(weights)
+        (models / onnx_model.FOLDER_NAME).symlink_to(weights)
     return run
 
 
