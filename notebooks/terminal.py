@@ -19,7 +19,7 @@ from course import our_data, plots
 from evaluate_retrieval import line as command_line
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import read_csv, write_table
-from evaluate_retrieval.reading.folder import DOCUMENTS, JUDGED
+from evaluate_retrieval.reading.listing import DOCUMENTS, JUDGED
 from evaluate_retrieval.searching import embedding
 
 OURS = our_data.FOLDER

@@ -10,7 +10,7 @@ import nbformat
 
 from course import our_data
 from evaluate_retrieval.reading import places
-from evaluate_retrieval.reading.tables import read_table
+from evaluate_retrieval.reading.opening import read_table
 
 DATA = our_data.FOLDER
 COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")

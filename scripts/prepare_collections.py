@@ -14,7 +14,7 @@ import pandas as pd
 from bs4 import BeautifulSoup
 
 from evaluate_retrieval.reading import corpus, places
-from evaluate_retrieval.reading.tables import read_table
+from evaluate_retrieval.reading.opening import read_table
 
 PREPARED = places.CACHE / "prepared"
 DOCUMENT = ["id", "question", "text"]

@@ -16,10 +16,12 @@ from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
 from evaluate_retrieval.judging import grading, labels, next_pairs
 from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.columns import with_defaults
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
-from evaluate_retrieval.reading.folder import JUDGED, Folder, asked, queries_of
-from evaluate_retrieval.reading.judgements import read_judged
-from evaluate_retrieval.reading.tables import with_defaults
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.graded import read_judged
+from evaluate_retrieval.reading.joining import asked, queries_of
+from evaluate_retrieval.reading.listing import JUDGED
 from evaluate_retrieval.searching.own import Search, are_alone, failures_of
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.text import plain
@@ -247,7 +249,9 @@ def add(path: Path, *files: Path, older: pd.DataFrame | None = None) -> int:
     added = {}
     with FileLock(f"{path}.lock"):
         is_new = not path.exists()  # then nothing was added to it
-        table = pd.DataFrame(older) if is_new else with_defaults(read_judged(path))
+        table = (
+            pd.DataFrame(older) if is_new else with_defaults(read_judged(path).frame)
+        )
         for file in files:
             mark = file.with_name(f".{file.name}.added")
             content = file.read_bytes()

@@ -26,13 +26,8 @@ from evaluate_retrieval.measuring.baseline import (
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
-from evaluate_retrieval.reading.folder import (
-    FAILURES,
-    Folder,
-    located,
-    read,
-    written_causes,
-)
+from evaluate_retrieval.reading.folder import Folder, located, read, written_causes
+from evaluate_retrieval.reading.listing import FAILURES
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.words.templates import line_of

@@ -22,7 +22,9 @@ import scipy  # loads its parts when they are used
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, language, trec
 from evaluate_retrieval.reading.files import read_csv, write_table
-from evaluate_retrieval.reading.folder import JUDGED, PAIR, TEXTS, Folder
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.joining import PAIR
+from evaluate_retrieval.reading.listing import JUDGED, TEXTS
 
 NEGATIONS = {
     "english": "not no never none nor neither without cannot unless except only",

@@ -1,85 +1,25 @@
-"""A folder of documents, queries and judgements, as the command holds it in memory."""
+"""A folder of documents, queries and judgements, as the command holds it in memory.
 
-import re
-import tomllib
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
-from fnmatch import fnmatch
+It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
+into what they are (`sorting`), and joined (`joining`)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, splits
-from evaluate_retrieval.reading.files import (
-    numbers_of,
-    plain_cell,
-    read_csv,
-    read_text,
-    whole_if_possible,
-)
-from evaluate_retrieval.reading.judgements import (
-    parts_of,
-    read_graded,
-    read_judged,
-    read_qrels,
-    read_run,
-)
+from evaluate_retrieval.reading import corpus, joining, runs, splits
+from evaluate_retrieval.reading.columns import QUERY, read_settings
+from evaluate_retrieval.reading.files import plain_cell
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
-from evaluate_retrieval.reading.tables import (
-    DOCUMENT,
-    QUERY,
-    READERS,
-    files_in,
-    made_ids,
-    pages_of,
-    read_queries,
-    read_table,
-    results_in,
-    sources_in,
-    suffix_of,
-    visible,
-    with_defaults,
-    with_our_columns,
-)
-
-DOCUMENTS = "documents-with-ids.json"
-GENERATED = "ground-truth-data.csv"
-JUDGED = "judged-queries.csv"
-LOG = "queries.csv"
-TEXTS = "judged-texts.csv"  # what was judged, see `labels`
-FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
-COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
-PLACES = ["*", "corpus/*", "queries/*", "qrels/*", "default/*", "runs/*"]
-KINDS = {  # of files, and patterns of their places in small letters; the first fits
-    "generated": [GENERATED],
-    "judged": [JUDGED],
-    "more": [
-        COLUMNS_FILE,
-        FAILURES,
-        TEXTS,
-        "calls.jsonl",
-        "judgements-*.csv",
-        "*.former",
-        "*.lock",
-        "*.py",
-    ],
-    "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
-    "queries": ["quer[iy]*", "topics*"],
-    "qrels": ["qrels*", "default/*"],
-    "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
-}
-OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
-LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
-SPLITS = ["test", "dev", "train"]  # the first that is there counts
-PAIR = ["query_id", "document"]
-LOG_COLUMNS = ["query_id", "question", "course"]
-HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
-HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
+from evaluate_retrieval.reading.listing import FAILURES, list_files
+from evaluate_retrieval.reading.opening import Table, read_table, readers
+from evaluate_retrieval.reading.sorting import sort_tables
 
 
 @dataclass(frozen=True)
@@ -97,8 +37,9 @@ class Folder:
     of query id: ids, best first. language: of the documents, in Snowball's name,
     or none. notes: sentences on what was counted, left out or not used. chunks: a dict
     of the id of each part of a document: the document's id; {} where rows are
-    documents. measures: by kind of queries, see `measures`; a run sets them.
-    Tables are empty where the folder has no such file."""
+    documents. answers: questions with an answer in words that name no document:
+    query_id, query, answer. measures: by kind of queries, see `measures`; a run sets
+    them. Tables are empty where the folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -111,6 +52,7 @@ class Folder:
     language: str
     notes: list[str]
     chunks: dict[str, str]
+    answers: pd.DataFrame = field(default_factory=pd.DataFrame)
     measures: dict[str, Any] | None = None
 
     @property
@@ -154,107 +96,89 @@ def read(
 ) -> Folder:
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
-    source: a file of documents or a test set (see READERS), or a folder with
+    source: a file of documents or a test set (see `opening.READERS`), or a folder with
     one and, if there are any, queries, judgements and runs. columns.toml
     beside the documents says how their columns are called, and which encoding
     the files have. language: in Snowball's name, or none; without one it is
     that of the texts. with_gone: whether judgements of documents that are not
-    there any more count. Warnings count what is doubtful in the data.
+    there any more count. Notes count what is doubtful in the data.
     FileNotFoundError, or a ValueError that names file, row and column as the
     user has them."""
     if language and language not in LANGUAGES:
         choices = ", ".join(LANGUAGES)
         raise ValueError(f"no stemmer for {language!r}; there is {choices}")
     source = located(source)
-    names, encoding = read_settings(source)
-    paths, sets, notes = _files_of(source, encoding)
-    tables = _tables_of(paths, sets, names, encoding)
-    for part in tables.values():
-        notes += chain(*(table.attrs.get("notes", []) for table in part.values()))
-    queries = next(iter(tables["queries"].values()), pd.DataFrame(columns=list(QUERY)))
-    may_lack = queries.empty and not tables["documents"]
-    for path, table in tables["judged"].items():
-        tables["judged"][path] = _with_queries(table, queries, path, may_lack)
-    every = [queries, *tables["judged"].values(), *tables["documents"].values()]
-    ids = pd.concat(every).reindex(columns=["id", *PAIR])
-    ids = {*ids.to_numpy().ravel()}
-    runs = {}
-    for path in paths["runs"]:
-        name = Path(path.name.removesuffix(".gz")).stem
-        if name in runs:
-            raise ValueError(f"{path}: another run has this name; rename one")
-        runs[name] = read_run(path, ids)
-    return _folder(source, language, tables, runs, notes, with_gone)
-
-
-def _tables_of(paths, sets, names, encoding):
-    """The tables of files: a dict of kind: dict of path: DataFrame.
-
-    The kinds: documents, queries, generated and judged. paths, sets: see
-    `_files_of`. names: our columns of documents: theirs."""
-    columns = DOCUMENT | names
-    needed = [(name,) for name in {"text": "", **names}]
-
-    def documents(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-        return with_our_columns(table, path, columns, needed)
-
-    readers = {"documents": documents, "queries": read_queries, "judged": read_graded}
-    tables = {kind: {} for kind in ("generated", *readers)}
-    for kind in ("documents", "queries"):
-        sets |= {path: {kind: read_table(path, encoding)} for path in paths[kind]}
-    for path, parts in sets.items():
-        for kind, part in parts.items():
-            tables[kind][path] = readers[kind](path, part)
-    for path in paths["generated"]:
-        table = read_csv(path, ["question", "document"])
-        tables["generated"][path] = table.assign(**{"course": "all", **table})
-    for path in paths["judged"]:
-        tables["judged"][path] = read_judged(path, encoding)
-    for path in paths["qrels"]:
-        tables["judged"][path] = read_qrels(path, encoding)
-    return tables
-
-
-def _folder(source, language, tables, runs, notes, with_gone):
-    """The `Folder` of tables that were read, see `_tables_of`, with_gone as in `read`.
-
-    notes: on what was read; more are added."""
-    documents, chunks = _documents_of(source, tables, runs, notes)
-    by_file = {**tables["queries"], **tables["generated"], **tables["judged"]}
-    of_queries = {*chain(*(table["course"] for table in by_file.values()))}
+    settings = read_settings(source)
+    listing = list_files(source, readers().keys())
+    tables = sort_tables(listing, settings)
+    notes = [*tables.notes, *chain(*(table.notes for table in tables.all()))]
+    queries = pd.concat(
+        [pd.DataFrame(columns=list(QUERY)), *(table.frame for table in tables.queries)]
+    ).fillna("")
+    may_lack = not (tables.queries or tables.documents)
+    judged = [
+        replace(table, frame=joining.with_queries(table, queries, may_lack))
+        for table in tables.judged
+    ]
+    ids = pd.concat([queries, *(t.frame for t in chain(judged, tables.documents))])
+    ids = {*ids.reindex(columns=["id", *joining.PAIR]).to_numpy().ravel()}
+    ranked = runs.read_runs(listing.named["runs"], ids)
+    for table in tables.runs:
+        ranked[table.path.stem] = (
+            table.frame.groupby("query_id", sort=False)["document"].agg(list).to_dict()
+        )
+    documents, chunks, of_documents = joining.documents_of(
+        source, tables.documents, judged, ranked
+    )
+    notes += of_documents
+    by_file = [*tables.queries, *tables.generated, *judged]
+    of_queries = {*chain(*(table.frame["course"] for table in by_file))}
     if of_queries == {"all"} != {document["course"] for document in documents}:
-        names = " and ".join(path.name for path in by_file)
+        names = _names_of(by_file)
         notes.append(f"{names}: queries without a course, so no search filters on it")
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
-    for path, table in chain(tables["queries"].items(), tables["judged"].items()):
-        elsewhere = ~table["course"].isin(list(courses.values()))
+    for table in chain(tables.queries, judged):
+        elsewhere = ~table.frame["course"].isin(list(courses.values()))
         problem = "is not a course of the documents"
-        utils.fail_if_any(table, elsewhere, "course", path, problem)
-    log = pd.DataFrame(columns=LOG_COLUMNS)
-    ground_truth = None
-    for path, table in tables["queries"].items():
-        log = with_history(table.rename(columns={"query": "question"}), path)
-        log = log[[*LOG_COLUMNS, *corpus.own_columns(log)]]
-    for path, table in tables["generated"].items():
-        table = corpus.ground_truth_from(table, courses, path)
-        ground_truth = with_history(table, path)
-    judged = [
-        _of_documents(table, path, documents, chunks, notes, with_gone)
-        for path, table in tables["judged"].items()
-    ]
-    judged = _graded(judged, chunks, log, notes)
-    name = " and ".join(path.name for path in tables["judged"])
-    queries, qrels = corpus.judged_from(judged, {}, name, log)  # all are checked
-    queries = with_history(queries, name).assign(document=qrels)
-    development, test, unanswered = splits.splits_of(ground_truth, queries)
-    notes += _count_sentences(log, judged, unanswered)
-    if "conversation" in queries:
-        turns = queries["conversation"].replace("", None)
-        notes.append(
-            f"{turns.count():,} judged queries are turns of {turns.nunique():,} "
-            "conversations; the turns of a conversation are one need"
+        utils.fail_if_any(table.frame, elsewhere, "course", table.path, problem)
+    log = pd.DataFrame(columns=joining.LOG_COLUMNS)
+    for table in tables.queries:
+        log = joining.with_history(
+            table.frame.rename(columns={"query": "question"}), table.path
         )
+        log = log[[*joining.LOG_COLUMNS, *corpus.own_columns(log)]]
+    if log.empty and tables.answers:  # they are questions to judge
+        log = pd.concat([table.frame for table in tables.answers], ignore_index=True)
+        log = log.rename(columns={"query": "question"})[joining.LOG_COLUMNS]
+    ground_truth = None
+    for table in tables.generated:
+        questions = corpus.ground_truth_from(table.frame, courses, table.path)
+        ground_truth = joining.with_history(questions, table.path)
+    rows = []
+    for table in judged:
+        found, on_table = joining.of_documents(
+            table.frame,
+            table,
+            documents,
+            chunks,
+            tables.opened,
+            with_gone,
+            settings.separator,
+        )
+        rows.append(found)
+        notes += on_table
+    answers, cited, on_answers = joining.worded_answers(tables.answers, documents)
+    notes += on_answers
+    graded, on_grades = joining.graded_pairs(
+        [*rows, cited], chunks, log, joining.twins_of(documents)
+    )
+    notes += on_grades
+    name = _names_of(judged)
+    own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked
+    own = joining.with_history(own, name).assign(document=qrels)
+    development, test, unanswered = splits.splits_of(ground_truth, own)
+    notes += _count_sentences(log, graded, unanswered, own)
     texts = [document["text"] for document in documents]
     language, on_language = language_of(texts, language)
     return Folder(
@@ -264,220 +188,20 @@ def _folder(source, language, tables, runs, notes, with_gone):
         test=test,
         unanswered=unanswered,
         log=log,
-        judgements=judged,
-        runs=runs,
+        judgements=graded,
+        runs=ranked,
         language=language,
         notes=[*notes, *on_language],
         chunks=chunks,
+        answers=answers,
     )
 
 
-def _with_queries(judged, queries, path, may_lack):
-    """Judgements, each with the id of its query, its text, course, kind and need.
-
-    queries: of the folder's file; what judgements lack is theirs. A query is
-    named by its id, or by its text. may_lack: whether an id alone is a query.
-    ValueError for the id of none."""
-    theirs = queries.set_index("query_id", drop=False)
-    by_name = dict(zip(theirs["query"].str.strip(), theirs.index, strict=True))
-    ids = judged["query"].str.strip().map({**by_name, **theirs["query_id"]})
-    ids = ids.astype(object).fillna(made_ids(judged.assign(course="all")))
-    ids = judged["query_id"].mask(judged["query_id"] == "", ids)
-    is_id = (judged["query"] == ids) & ids.isin(theirs.index)
-    judged = judged.assign(query_id=ids, query=judged["query"].mask(is_id, ""))
-    for column in ("query", "course", "kind", "need"):
-        values = judged[column].mask(judged[column] == "", ids.map(theirs[column]))
-        judged[column] = values.fillna("")
-    if may_lack:
-        judged["query"] = judged["query"].mask(judged["query"] == "", ids)
-    first = next(iter(theirs.index), "one of queries.csv, if it were here")
-    problem = f"is the id of no query, such as {first!r}"
-    utils.fail_if_any(judged, judged["query"] == "", "query_id", path, problem)
-    return with_defaults(judged)
+def _names_of(tables: Iterable[Table]) -> str:
+    return " and ".join(dict.fromkeys(table.path.name for table in tables))
 
 
-def _documents_of(source, tables, runs, notes):
-    """Documents, dicts; and a dict of the id of each chunk: its document's.
-
-    Where no file has any they are the contexts of the judgements; without
-    these there are ids alone, of judgements and runs. ValueError without runs."""
-    judged = [pd.DataFrame(columns=["document", "context"]), *tables["judged"].values()]
-    judged = pd.concat(judged)
-    contexts = dict.fromkeys(judged["context"][judged["document"] == ""])
-    path = next(iter({**tables["documents"], **tables["judged"]}), source)
-    if tables["documents"]:
-        table = pd.concat(tables["documents"].values())
-    elif contexts:
-        table = pd.DataFrame({"text": list(contexts)}, columns=list(DOCUMENT)).fillna(
-            ""
-        )
-        notes.append(f"the documents are the {len(table):,} contexts of judgements")
-    elif runs and len(judged):
-        ranked = chain(*(ids for run in runs.values() for ids in run.values()))
-        ids = dict.fromkeys([*judged["document"], *ranked])
-        notes.append(f"no documents: runs are compared by {len(ids):,} ids alone")
-        no_text = {"text": "", "section": "", "course": "all"}
-        return [{**no_text, "question": id_, "id": id_} for id_ in ids], {}
-    else:
-        files = visible([source, *source.rglob("*")])
-        files = ", ".join(each.name for each in files)
-        advice = "unpack them, and save them as .csv, .jsonl, .xlsx, .md or .html here"
-        raise ValueError(
-            f"{source}: no documents; {advice}; found {files or 'nothing'}"
-        )
-    chunks = {}
-    if (table["document"] != "").any():
-        utils.check_table(table, ["document", "id"], path)
-        utils.fail_if_any(table, table["id"].duplicated(), "id", path, "stands twice")
-        chunks = dict(zip(table["id"], table["document"], strict=True))
-        texts = table.groupby("document", sort=False)["text"].agg("\n\n".join)
-        table = table.drop_duplicates("document").assign(
-            text=list(texts), id=texts.index
-        )
-        notes.append(f"{len(chunks):,} chunks are {len(table):,} documents")
-    if n := table["text"].str.contains(HTML).sum():
-        notes.append(f"{n:,} texts have tags of HTML, which stay")
-    records = with_defaults(table[corpus.FIELDS]).to_dict("records")
-    return corpus.documents_from(records, path), chunks
-
-
-def _of_documents(judged, path, documents, chunks, notes, with_gone):
-    """Judgements of documents that are there: also by a context, and of a chunk.
-
-    with_gone: of all documents. Notes count contexts that are in no document, or in
-    several. An id may have its accents in another form of Unicode."""
-    is_context = judged["document"] == ""
-    places = _places_of(judged["context"][is_context].unique(), documents)
-    nowhere = [text for text in places if not places[text]]
-    several = [text for text in places if len(places[text]) > 1]
-    for listed, problem in [
-        (nowhere, "no document: left out"),
-        (several, "several, each counts"),
-    ]:
-        if listed:
-            n = f"{path.name}: {len(listed):,} of {len(places):,} contexts are in"
-            notes.append(f"{n} {problem}, such as {listed[0]!r:.100}")
-    where = judged["document"].mask(is_context, judged["context"].map(places))
-    judged = judged.assign(document=where).explode("document").dropna(subset="document")
-    own = {document["id"]: document["id"] for document in documents}
-    ids = chunks | own
-    ids = {normalize("NFC", id_): ids[id_] for id_ in ids} | ids
-    judged["document"] = [
-        ids.get(id_) or ids.get(normalize("NFC", id_), id_)
-        for id_ in judged["document"]
-    ]
-    try:
-        judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
-    except ValueError as error:
-        advice = "if documents were edited or got other ids: evaluate-retrieval labels"
-        raise ValueError(f"{error}; {advice}") from error
-    return judged.set_axis([f"{path.name} (line {line})" for line in judged.index])
-
-
-def _places_of(contexts, documents):
-    """The ids of the documents that are a context, or have it: a dict of lists.
-
-    Blanks and capitals make no difference."""
-    texts = {}
-    places = {}
-    for document in documents if len(contexts) else []:
-        texts.setdefault(_folded(document["text"]), []).append(document["id"])
-    for context in contexts:
-        text = _folded(context)
-        inside = (ids for whole, ids in texts.items() if text in whole)
-        places[context] = texts.get(text) or list(chain(*inside))
-    return places
-
-
-def _folded(text):
-    return " ".join(re.sub(HOP, "", text).split()).casefold()
-
-
-def _graded(judged, chunks, log, notes):
-    """The judgements of all files, with whole grades where none has a fraction.
-
-    Of the chunks of a document the highest grade counts, and a negative grade
-    as 0. Notes count these. ValueError where a pair has two grades."""
-    columns = [*corpus.JUDGED_COLUMNS, "grade", "context"]
-    graded = pd.concat([pd.DataFrame(columns=columns), *judged]).fillna("")
-    graded = _of_one_question(graded, log, notes).drop(columns="context")
-    grades = graded.pop("grade").astype(float)
-    graded["grade"] = whole_if_possible(grades.clip(lower=0))
-    if chunks:
-        graded["grade"] = graded.groupby(PAIR)["grade"].transform("max")
-    is_again = graded.duplicated([*PAIR, "grade", "kind", "query"])
-    for n, problem in [
-        (sum(grades < 0), "grades are below 0, and count as 0"),
-        (sum(is_again), "rows grade a pair again"),
-    ]:
-        if n:
-            notes.append(f"{n:,} {problem}")
-    graded = graded[~is_again]
-    several = graded[graded["kind"] != corpus.FROM_LOG]
-    several = several[several.groupby(PAIR)["grade"].transform("nunique") > 1]
-    pairs = several.groupby(PAIR, sort=False)["grade"]
-    for (query_id, document), grades in pairs:  # the first of them is named
-        listed = ", ".join(f"{grade:g} in {where}" for where, grade in grades.items())
-        raise ValueError(
-            f"query {query_id} and document {document} have several grades: {listed}; "
-            f"keep one; {len(pairs)} such pairs in all"
-        )
-    return graded.reset_index(drop=True)
-
-
-def asked(table: pd.DataFrame) -> pd.Series:
-    """The id of each query and its words, however they are spaced: a Series."""
-    return table["query_id"] + ": " + table["query"].str.split().str.join(" ")
-
-
-def queries_of(judged: pd.DataFrame, log: pd.DataFrame) -> pd.DataFrame:
-    """The queries of judgements, then those of a log: a DataFrame, with repeats."""
-    log = log.rename(columns={"question": "query"})
-    return pd.concat([judged, log], ignore_index=True)
-
-
-def _of_one_question(judged, log, notes):
-    """Judgements without those of an id that had another question before.
-
-    A note is added on these, and on ids with another question in the log."""
-    queries = queries_of(judged, log)
-    texts = asked(queries)
-    first = texts.groupby(queries["query_id"]).transform("first")
-    differs = texts != first
-    is_second = differs[: len(judged)].to_numpy()
-    if differs.any():
-        listed = (first + " / " + texts)[differs].unique()
-        notes.append(
-            f"{len(listed):,} query_ids have a second question ({'; '.join(listed[:3])}"
-            f"): the first counts, and {is_second.sum():,} grades of the second do not"
-        )
-    return judged[~is_second]
-
-
-def with_history(queries: utils.Queries, path: str | Path) -> utils.Queries:
-    """Queries with the columns turn and history, where they have a conversation.
-
-    turn: its number in the conversation; without such a column the order of the
-    rows. history: what was asked before, a line each; without such a column the
-    questions of earlier turns that are here. ValueError names row and column."""
-    if "conversation" not in queries:
-        return queries
-    is_turn = queries["conversation"] != ""
-    if "turn" not in queries:
-        numbers = queries.groupby("conversation").cumcount() + 1
-        queries = queries.assign(turn=numbers.astype(str).where(is_turn, ""))
-    turns = queries[is_turn]
-    numbers = numbers_of(turns, "turn", path).sort_values(kind="stable")
-    if "history" not in queries:
-        queries = queries.assign(history="")
-        for _, part in turns.loc[numbers.index].groupby("conversation"):
-            place = numbers[part.index]
-            earlier = [part["question"][place < number] for number in place]
-            queries.loc[part.index, "history"] = list(map("\n".join, earlier))
-    return queries
-
-
-def _count_sentences(log, judgements, unanswered):
+def _count_sentences(log, judgements, unanswered, queries):
     """Sentences that count queries, judgements, and queries that no figure counts."""
     judged = judgements.drop_duplicates("query_id")
     if log.empty and judged.empty:
@@ -495,6 +219,12 @@ def _count_sentences(log, judgements, unanswered):
         ),
     }
     sentences = [f"{n:,} {problem}" for problem, n in counts.items() if n]
+    if "conversation" in queries:
+        turns = queries["conversation"].replace("", None)
+        sentences.append(
+            f"{turns.count():,} judged queries are turns of {turns.nunique():,} "
+            "conversations; the turns of a conversation are one need"
+        )
     return [f"{max(len(log), len(judged)):,} queries, {grades}", *sentences]
 
 
@@ -511,93 +241,3 @@ def written_causes(*folders: Path) -> pd.DataFrame:
         if len(table):
             causes.append(utils.check_table(table, ["query_id", "search"], path))
     return pd.concat(causes)
-
-
-# --- Which files a folder has ------------------------------------------------
-
-
-def read_settings(source: Path) -> tuple[dict[str, str], str | None]:
-    """What columns.toml says: a dict of our columns of documents: theirs; an encoding.
-
-    Without the file these are {} and None. ValueError for a column that we do
-    not have, a value that is no text, and an encoding that Python does not
-    know."""
-    path = (source if source.is_dir() else source.parent) / COLUMNS_FILE
-    if not path.exists():
-        return {}, None
-    try:
-        settings = tomllib.loads(read_text(path))
-        encoding = settings.pop("encoding", None)
-        "a".encode(encoding or "utf-8")
-    except (LookupError, TypeError, ValueError) as error:
-        problem = "not valid TOML, or no encoding such as cp1252"
-        raise ValueError(f"{path}: {problem}: {error}") from error
-    names = {}
-    for name, theirs in settings.items():
-        ours = sources_in({name}, DOCUMENT | {"document": "document"})
-        if not isinstance(theirs, str) or not ours:
-            advice = f'write our column = "yours"; ours are {", ".join(DOCUMENT)}'
-            raise ValueError(f"{path}: {name} = {theirs!r}: {advice}")
-        names[next(iter(ours))] = theirs
-    return names, encoding
-
-
-def _files_of(source, encoding):
-    """The files of a folder, or a file: paths by kind, test sets, notes.
-
-    paths: a dict of KINDS: paths; documents may be the folder itself, which
-    then has pages. test sets: a dict of path: `parts_of` its table. notes: on
-    files that are not read. ValueError where there are several of documents or
-    queries, and for judgements that have others beside them."""
-    results = results_in(source)
-    is_ours = (source / DOCUMENTS).exists()
-    top = source if source.is_dir() else source.parent
-    files = visible([source, *chain.from_iterable(map(source.glob, PLACES))])
-    files = [path for path in files if path.parent not in results]
-    paths = {kind: [] for kind in KINDS}
-    sets = {}
-    tables = []
-    for path in files:
-        place = path.relative_to(top).as_posix().lower()
-        fits = (kind for kind in KINDS if any(fnmatch(place, p) for p in KINDS[kind]))
-        kind = next(fits, None)
-        if is_ours and kind not in ("more", "runs") and place not in OURS:
-            continue
-        if kind:
-            paths[kind].append(path)
-        elif "/" not in place and suffix_of(path) in READERS:
-            tables.append(path)
-    notes = [f"{path.name}: results of this command, not read" for path in results]
-    for path in tables:
-        if paths["documents"] and path.stat().st_size > LARGEST_SET:
-            continue
-        with suppress(ValueError) if paths["documents"] else nullcontext():
-            parts = parts_of(read_table(path, encoding))
-            # a file that is called so has all of its kind
-            sets[path] = {kind: parts[kind] for kind in parts if not paths[kind]}
-            if "judged" in sets[path]:
-                notes.append(f"{path.name}: read as judgements, as its columns say")
-    for split in SPLITS:
-        qrels = [path for path in paths["qrels"] if re.match(rf"{split}\b", path.name)]
-        if 0 < len(qrels) < len(paths["qrels"]):
-            notes.append(f"of qrels/ {split} is read; for others take its file out")
-        paths["qrels"] = qrels or paths["qrels"]
-    documents = [path for path in sets if "documents" in sets[path]]
-    pages = [] if documents or paths["documents"] else pages_of(source)
-    if pages:
-        paths["documents"] = [source]
-        files = files_in(source)
-    shards = top / "corpus"  # of one file
-    documents += [path for path in paths["documents"] if path.parent != shards]
-    for kind, listed in {"documents": documents, "queries": paths["queries"]}.items():
-        if len(listed) > 1:
-            names = ", ".join(path.name for path in listed)
-            raise ValueError(f"{source}: several files of {kind}: {names}; keep one")
-    if paths["judged"] and paths["qrels"]:
-        both = f"{paths['qrels'][0]}: {JUDGED} has judgements, too"
-        raise ValueError(f"{both}; keep one")
-    used = {*chain(*paths.values()), *filter(sets.get, sets), *pages}
-    if unread := [str(path.relative_to(top)) for path in files if path not in used]:
-        more = f" and {len(unread) - 9} others" if len(unread) > 9 else ""
-        notes.append(f"{source.name}: not read: {', '.join(unread[:9])}{more}")
-    return paths, sets, notes

@@ -17,6 +17,7 @@ from evaluate_retrieval.reading import corpus, files
 
 # Columns of a line of a run, with tabs between them: the fourth and fifth are numbers.
 RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
+ROWS_SHOWN = 3
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 
 
@@ -119,31 +120,73 @@ def _write_lines(path, lines):
 def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
     """The rankings of a run, a dict of query id: ids by falling score, then rank.
 
-    Lines are TREC's, or have query, document and rank, as MS MARCO's.
+    Lines are TREC's, or have query, document and a rank or a score, as MS MARCO's,
+    see `as_scores`.
     Ids with blanks are `quoted`, or there are tabs between all columns. ids: of
     documents and queries, as another tool may have written them: these stay, and all
     that are none of these are read as quoted. A warning counts lines whose rank gives
     them another place. ValueError names a line that is none of a run. An id may stand
     twice: see `utils.checked_rankings`."""
     rows = []
+    is_short = False  # as MS MARCO has them: query, document, and a rank or a score
     for number, line in enumerate(files.read_text(path).split("\n"), start=1):
         tab = "\t" if line.count("\t") in (2, 5) else None
         fields = line.strip("\r").split(tab)
-        if len(fields) == 3:  # as MS MARCO has them: query, document, rank
-            fields = [fields[0], "Q0", *fields[1:], f"-{fields[2]}", ""]
+        if len(fields) == 3:
+            is_short = True
+            fields = [fields[0], "Q0", fields[1], "0", fields[2], ""]
         if fields and not re.fullmatch(RUN_LINE, "\t".join(fields)):
             raise ValueError(
                 f"{path}: not a run: line {number} is not a query, Q0, a document, a "
-                "rank, a score and a name, or a query, a document and a rank, with "
-                f"tabs between them where ids have blanks: {line!r:.100}"
+                "rank, a score and a name, or a query, a document and a rank or a "
+                f"score, with tabs between them where ids have blanks: {line!r:.100}"
             )
         if fields:
             ours = [id_ if id_ in ids else unquote(id_) for id_ in fields[:3:2]]
             rows.append([*ours, *map(float, fields[3:5])])
     table = pd.DataFrame(rows, columns=["query_id", "document", "rank", "score"])
-    # as trec_eval does, whatever the column of ranks says
-    table = table.sort_values(["score", "rank"], ascending=[False, True])
+    if is_short:
+        table["score"] = as_scores(table, "score", path)
+    # as trec_eval does, whatever the column of ranks says; equal scores in the order of
+    # their ranks, and without these of the file
+    by = {"score": False} if is_short else {"score": False, "rank": True}
+    table = table.sort_values(list(by), ascending=list(by.values()), kind="stable")
     ranked = table.groupby("query_id")
     if n := (ranked["rank"].diff() < 0).sum():
         warnings.warn(f"{path}: {n:,} lines go by score, not by rank", stacklevel=2)
     return ranked["document"].agg(list).to_dict()
+
+
+def as_scores(
+    rows: pd.DataFrame, column: str, path: Path, may_be_unsorted: bool = False
+) -> pd.Series:
+    """The numbers of a run as scores, whose highest is best: they, or minus ranks.
+
+    rows: query_id, document and the column, in the order of the file. Numbers are ranks
+    where those of each query are 0, 1, 2 … or 1, 2, 3 … in this order, and scores where
+    they fall, or, with may_be_unsorted, rise and fall. All else may be either:
+    ValueError shows both readings."""
+    values = rows[column].astype(float)
+    by_query = values.groupby(rows["query_id"], sort=False)
+    first = by_query.transform("first")
+    steps = by_query.diff().fillna(0)
+    if (by_query.transform("size") == 1).all() or (steps <= 0).all():
+        return values
+    if ((values == first + by_query.cumcount()) & first.isin([0, 1])).all():
+        return -values
+    falls = (steps < 0).groupby(rows["query_id"]).any()
+    rises = (steps > 0).groupby(rows["query_id"]).any()
+    if may_be_unsorted and (falls & rises).any():
+        return values
+    name = rises[rises].index[0]
+    shown = rows[rows["query_id"] == name].head(ROWS_SHOWN)
+    listed = ", ".join(
+        f"{id_} {value:g}"
+        for id_, value in zip(shown["document"], values[shown.index], strict=True)
+    )
+    raise ValueError(
+        f"{path}: ranks or scores? The numbers of query {name} ({listed} …) are not "
+        "1, 2, 3 …, and do not fall in the order of the file: as ranks the lowest is "
+        "best, as scores the highest. Write ranks from 1 on, or the best first with "
+        "the highest score"
+    )

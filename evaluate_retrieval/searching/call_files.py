@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import json_records
-from evaluate_retrieval.reading.tables import decoded
 from evaluate_retrieval.searching import serve
 
 HOW = "in turns", "joined"

@@ -17,7 +17,8 @@ from evaluate_retrieval.reading import places, trec
 from evaluate_retrieval.reading.folder import read
 
 N = 60
-DOCUMENTS = pd.DataFrame({"id": [f"d{n}" for n in range(N)]}).assign(text="one text")
+DOCUMENTS = pd.DataFrame({"id": [f"d{n}" for n in range(N)]})
+DOCUMENTS["text"] = "the text of " + DOCUMENTS["id"]
 QUERIES = pd.DataFrame({"query": [f"where is d{n}" for n in range(N)], "grade": 1})
 QUERIES["document"] = DOCUMENTS["id"]
 COMMANDS = [*line.own_commands()]

@@ -33,7 +33,7 @@ OUTCOMES = {  # of other folders: pieces of what comes out, or of what is refuse
     "big-int-ids": "4 documents, 2 queries, 2 grades; 1 documents without an id",
     "broken-jsonl-line": "refused; corpus.jsonl: line 7",
     "collection-tsv-no-header": SHORT,
-    "documents-excel": "7 documents, 4 queries, 7 grades, nDCG 0.774; not (more)",
+    "documents-excel": "7 documents, 4 queries, 7 grades, nDCG 0.774; sheet more: not",
     "duplicate-doc-ids": "13 documents, 4 queries, 7 grades; an earlier one (d0)",
     "duplicate-header": f"{USUAL}; not used: text.1",
     "empty-grade": "refused; judged-queries.csv: row 1 (line 3), column grade: ''",

@@ -17,7 +17,7 @@ from evaluate_retrieval.judging import labels
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline
 from evaluate_retrieval.measuring.metric import Measure
-from evaluate_retrieval.reading import corpus, folder
+from evaluate_retrieval.reading import corpus, folder, listing
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
@@ -190,7 +190,7 @@ def faq(tmp_path):
     grades = [("q1", "reset?", id_, 2 * (id_ == "reset")) for id_ in texts]
     grades += [("q2", "books?", id_, 2 * (id_ == "book")) for id_ in texts]
     table = pd.DataFrame(grades, columns=COLUMNS)
-    table.to_csv(path / folder.JUDGED, index=False)
+    table.to_csv(path / listing.JUDGED, index=False)
     return path
 
 
@@ -201,7 +201,7 @@ def write_documents(path, texts):
 
 def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
     assert "8 new pairs" in labels.remember(folder.read(faq))[0]
-    kept = (faq / folder.TEXTS).read_bytes()
+    kept = (faq / listing.TEXTS).read_bytes()
     assert labels.remember(folder.read(faq)) == []
     assert len(labels.remembered(folder.read(faq))) == 8
     write_documents(
@@ -209,7 +209,7 @@ def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
     )
     edited = folder.read(faq)
     assert [line[:2] for line in labels.remember(edited)] == ["2 "]
-    assert (faq / folder.TEXTS).read_bytes() == kept
+    assert (faq / listing.TEXTS).read_bytes() == kept
     first, second = labels.remember(edited, again=[("q1", "reset")])
     assert ("1 new" in first, second[:2]) == (True, "1 ")
     assert "1 new" in labels.remember(edited, again=[("q3", "vpn")])[0]
@@ -230,8 +230,8 @@ def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):
 
 def test_a_text_that_is_missing_is_an_error_that_names_the_row(faq):
     labels.remember(folder.read(faq))
-    lines = (faq / folder.TEXTS).read_text().splitlines(keepends=True)
-    (faq / folder.TEXTS).write_text("".join([lines[0], *lines[2:]]))
+    lines = (faq / listing.TEXTS).read_text().splitlines(keepends=True)
+    (faq / listing.TEXTS).write_text("".join([lines[0], *lines[2:]]))
     with pytest.raises(ValueError, match=r"judged-texts.csv: row \d"):
         labels.remembered(folder.read(faq))
 
@@ -242,11 +242,11 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     old, out = faq.with_name("old"), faq.with_name("out")
     shutil.copytree(faq, old)
     if from_old:
-        (faq / folder.TEXTS).unlink()
+        (faq / listing.TEXTS).unlink()
     write_documents(
         faq, {"r": RESET, "mail": MAIL + " Not now.", "v": VPN, "b": BOOK} | USUAL
     )
-    before = (faq / folder.JUDGED).read_bytes()
+    before = (faq / listing.JUDGED).read_bytes()
     words = ["labels", str(faq), "--out", str(out), *["--from", str(old)] * from_old]
     assert main(["evaluate", str(faq), "--out", str(faq.with_name("no"))]) == 3
     assert "evaluate-retrieval labels" in capsys.readouterr().err
@@ -254,10 +254,10 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
     counts = json.loads(capsys.readouterr().out)["counts"]
     assert counts["moved"] == {"judgements": 6, "carried": 6, "to_judge": 0}
     assert counts["edited"] == {"judgements": 2, "carried": 0, "to_judge": 2}
-    assert not (out / folder.JUDGED).exists()
+    assert not (out / listing.JUDGED).exists()
     assert main([*words, "--write"]) == 0
-    assert (faq / folder.JUDGED).read_bytes() == before
-    for name in (folder.JUDGED, folder.TEXTS):
+    assert (faq / listing.JUDGED).read_bytes() == before
+    for name in (listing.JUDGED, listing.TEXTS):
         shutil.copy(out / name, faq)
     data = folder.read(faq)
     grades = data.judgements.set_index(labels.PAIR)["grade"]

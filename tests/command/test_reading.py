@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from evaluate_retrieval.reading import folder, judgements, tables
+from evaluate_retrieval.reading import columns, folder, graded, opening, pages, sorting
+from evaluate_retrieval.reading.listing import PAGE_SUFFIXES
 
 in_one_folder = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30
@@ -25,17 +26,17 @@ in_one_folder = settings(
 def rows_of(path):
     """The rows of a file of documents, queries or judgements, as its name says."""
     if path.name.startswith("qrels"):
-        table = judgements.read_qrels(path)[["query_id", "document", "grade"]]
+        table = graded.read_qrels(path).frame
+        table = table[["query_id", "document", "grade"]]
     elif path.name.startswith(("queries", "topics")):
-        table = tables.read_queries(path, tables.read_table(path))[
-            ["query_id", "query"]
-        ]
-    elif path.suffix in tables.PAGE_SUFFIXES:
-        table = pd.DataFrame([tables.read_page(path, path.parent)])
+        queries = columns.read_queries(opening.open_tables(path)[0]).frame
+        table = queries[["query_id", "query"]]
+    elif path.suffix in PAGE_SUFFIXES:
+        table = pd.DataFrame([pages.read_page(path, path.parent)])
     else:
-        table = tables.read_table(path)
-        table = tables.with_our_columns(table, path, tables.DOCUMENT, [("text",)])
-        table = table[["id", "text"]]
+        documents = opening.open_tables(path)[0]
+        documents = columns.with_our_columns(documents, columns.DOCUMENT, [("text",)])
+        table = documents.frame[["id", "text"]]
     return table.to_numpy().tolist()
 
 
@@ -169,7 +170,7 @@ PIECES = [*PIECES.split(), "\n", "\r\n", "\t", " ", "1 0 d1 1\n"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 BYTES = TEXTS.map(lambda text: text.encode(errors="surrogatepass")) | st.binary()
 NAMES = ["queries.txt", "qrels.txt", "faq.csv.gz", "page.md", "page.html"]
-NAMES += [f"faq{suffix}" for suffix in tables.READERS]
+NAMES += [f"faq{suffix}" for suffix in opening.READERS]
 
 
 def read_or_refused(path):
@@ -227,7 +228,7 @@ def test_a_large_table_beside_documents_is_named_and_not_looked_into(
     rows = "query,document,grade\nwho?,a,1\nwhy?,b,1\n"
     (tmp_path / "log.csv").write_text(rows)
     assert len(folder.read(tmp_path).judgements) == 2
-    monkeypatch.setattr(folder, "LARGEST_SET", 10)
+    monkeypatch.setattr(sorting, "LARGEST_SET", 10)
     large = folder.read(tmp_path)
     assert large.judgements.empty
     assert f"{tmp_path.name}: not read: log.csv" in large.notes

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluate_retrieval.reading import judgements, trec
+from evaluate_retrieval.reading import graded, trec
 
 QUESTIONS = pd.DataFrame({"question": ["Why?", "How?", "Why?"], "course": "all"})
 QUESTIONS["document"] = ["a", "b", "a"]
@@ -36,7 +36,7 @@ def test_runs_and_judgements_are_read_as_they_were(tmp_path, qrels):
         query_id: [*qrels[query_id]] for query_id in qrels
     }
     read = {query_id: {} for query_id in qrels}
-    for row in judgements.read_qrels(tmp_path / "qrels-judged.trec").itertuples():
+    for row in graded.read_qrels(tmp_path / "qrels-judged.trec").frame.itertuples():
         read[unquote(row.query_id)][unquote(row.document)] = int(row.grade)
     assert read == qrels
 

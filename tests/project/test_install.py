@@ -16,8 +16,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from evaluate_retrieval import line
+from evaluate_retrieval.reading.listing import PAGE_SUFFIXES, suffix_of
+from evaluate_retrieval.reading.opening import READERS
 from evaluate_retrieval.reading.places import ROOT
-from evaluate_retrieval.reading.tables import PAGE_SUFFIXES, READERS, suffix_of
 from evaluate_retrieval.searching import embedding, onnx_model
 from evaluate_retrieval.words.constants import ERROR
 

@@ -1,0 +1,145 @@
+"""Which files a folder has, and what their names say. Nothing is opened here."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from itertools import chain
+from pathlib import Path
+
+DOCUMENTS = "documents-with-ids.json"
+GENERATED = "ground-truth-data.csv"
+JUDGED = "judged-queries.csv"
+LOG = "queries.csv"
+TEXTS = "judged-texts.csv"  # what was judged, see `labels`
+FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
+COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
+RESULTS = "run.json"  # in a folder that the command wrote
+HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
+PAGE_SUFFIXES = [".md", ".html", ".htm"]
+# of tables; readers of other packages bring their own
+TABLE_SUFFIXES = {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx"}
+TABLE_SUFFIXES |= {".trec", ".yaml", ".yml"}
+FOLDERS = ["corpus", "queries", "qrels", "default", "runs", "ratings", "data"]
+FOLDERS += ["eval", "evals", "evaluation", "golden", "tests"]
+KINDS = {  # of files, and patterns of their places in small letters; the first fits
+    "generated": [GENERATED],
+    "judged": [JUDGED],
+    "more": [
+        COLUMNS_FILE,
+        FAILURES,
+        TEXTS,
+        "calls.jsonl",
+        "judgements-*.csv",
+        "*.former",
+        "*.lock",
+        "*.py",
+    ],
+    "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
+    "queries": ["quer[iy]*", "topics*"],
+    "qrels": ["qrels*", "default/*"],
+    "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
+}
+# What stands deeper is looked into only if it is called like a test set. In a folder
+# data, say, may be anything
+SETS = ["eval*/*", "golden/*", "ratings/*", "*golden*", "*ground*truth*", "*test*set*"]
+OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
+SPLITS = ["test", "dev", "train"]  # the first that is there counts
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a folder, or a file.
+
+    top: the folder. named: by kind, see KINDS, the files that are called so. tables:
+    other files that may be tables. pages: Markdown and HTML. results: folders of this
+    command's results, which are never read. files: all that was looked at. notes:
+    sentences on what is not read."""
+
+    top: Path
+    named: dict[str, list[Path]]
+    tables: list[Path]
+    pages: list[Path]
+    files: list[Path]
+    notes: list[str]
+
+
+def suffix_of(path: Path) -> str:
+    """The last suffix of a path without .gz: ".csv" of "a.csv.gz", and of "A.CSV"."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def list_files(source: Path, suffixes: Iterable[str] = TABLE_SUFFIXES) -> Listing:
+    """List a folder, or a file alone, by patterns of places.
+
+    suffixes: of the tables that can be read. In a folder of our own form only our
+    files count. Of qrels for several splits the first of SPLITS counts."""
+    results = results_in(source)
+    top = source if source.is_dir() else source.parent
+    places = ["*", *(f"{folder}/*" for folder in FOLDERS)]
+    files = visible([source, *chain.from_iterable(map(source.glob, places))])
+    files = [path for path in files if path.parent not in results]
+    is_ours = (source / DOCUMENTS).exists()
+    named: dict[str, list[Path]] = {kind: [] for kind in KINDS}
+    tables = []
+    considered = []
+    for path in files:
+        place = path.relative_to(top).as_posix().lower()
+        kind = kind_of(place)
+        is_deep = "/" in place and kind is None
+        if is_deep and not any(fnmatch(place, pattern) for pattern in SETS):
+            continue
+        considered.append(path)
+        if is_ours and kind not in ("more", "runs") and place not in OURS:
+            continue
+        if kind:
+            named[kind].append(path)
+        elif suffix_of(path) in suffixes:
+            tables.append(path)
+    notes = [f"{path.name}: results of this command, not read" for path in results]
+    for split in SPLITS:
+        of_split = [
+            path for path in named["qrels"] if re.match(rf"{split}\b", path.name)
+        ]
+        if 0 < len(of_split) < len(named["qrels"]):
+            notes.append(f"of qrels/ {split} is read; for others take its file out")
+        named["qrels"] = of_split or named["qrels"]
+    pages = [] if source.is_file() else pages_of(source)
+    return Listing(top, named, tables, pages, considered, notes)
+
+
+def kind_of(place: str) -> str | None:
+    """What a place in a folder, or the name of a sheet, is called like; see KINDS."""
+    for kind, patterns in KINDS.items():
+        if any(fnmatch(place, pattern) for pattern in patterns):
+            return kind
+    return None
+
+
+def pages_of(folder: Path) -> list[Path]:
+    """The Markdown and HTML pages among `files_in` a folder."""
+    return [path for path in files_in(folder) if suffix_of(path) in PAGE_SUFFIXES]
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The visible files of a folder and of those in it, without results."""
+    results = {*results_in(folder)}
+    paths = visible(folder.rglob("*"))
+    return [path for path in paths if results.isdisjoint(path.parents)]
+
+
+def results_in(folder: Path) -> list[Path]:
+    """The folders in a folder that hold results of this command."""
+    return [path.parent for path in folder.rglob(RESULTS) if path.parent != folder]
+
+
+def visible(paths: Iterable[Path]) -> list[Path]:
+    """Files, sorted, without those that programs leave there, see HIDDEN.
+
+    ValueError for a link to nothing, and a name that is not UTF-8."""
+    files = [path for path in paths if not path.name.startswith(HIDDEN)]
+    for path in files:
+        if not path.name.isprintable() or not path.exists():
+            problem = "a name that cannot be shown, or a link to nothing or to itself"
+            raise ValueError(f"{str(path)!a}: {problem}: mend it, or take it out")
+    return sorted(filter(Path.is_file, files))

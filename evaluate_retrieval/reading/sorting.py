@@ -1,0 +1,444 @@
+"""What each table is: documents, queries, judgements, a test set, or none of these.
+
+A name that says so decides first (`listing.KINDS`), then the form of another tool
+(`forms`), then the columns, by RULES. Nothing is guessed between two readings: where
+two files could be the documents, or pages and a table, the error shows both."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+from evaluate_retrieval.reading import columns, forms, graded
+from evaluate_retrieval.reading.columns import Settings, sources_in
+from evaluate_retrieval.reading.files import read_csv
+from evaluate_retrieval.reading.listing import Listing
+from evaluate_retrieval.reading.opening import INDEX, Table, open_tables
+
+LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
+TEXT = "text or body or content or contents"  # certainly a document's
+ANSWERED = " or ".join(forms.ANSWER)
+QUESTION = "question or query or user_query or user_input or queryText or query_text"
+QUESTION += " or input or prompt or pergunta"
+RIGHT_ANSWERS = " or ".join(forms.EXPECTED)
+NO_DOCUMENTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
+SHEETS = {"judged": ("judg", "rating", "grade", "label", "qrel"), "documents": ("doc",)}
+SHEETS |= {"queries": ("quer", "question"), "answers": ("golden", "gold")}
+# the first has the most columns of its own
+KINDS_IN_SETTINGS = {"judged": "judgements", "documents": "documents"}
+KINDS_IN_SETTINGS |= {"queries": "queries"}
+JUDGEMENTS = ("judged", "golden", "pairs")
+MAY_BE_DOCUMENTS = ("documents", "answers", "queries")
+LOOKS = {  # of a table that is not read, by its kind
+    "": "none of its columns is known: no text, no question, no grade; columns.toml "
+    "can name them",
+    "documents": "it looks like more documents",
+    "queries": "it looks like more queries",
+    "answers": "it looks like questions with answers",
+} | dict.fromkeys(JUDGEMENTS, "judged-queries.csv has the judgements")
+MOST_NAMED = 9  # files that a note names
+
+
+def _has(table: Table, names: str) -> bool:
+    return bool(sources_in(table.frame, {"it": names}))
+
+
+def is_results(table: Table) -> bool:
+    """What a system answered, with what it had retrieved: a record, and no truth."""
+    names = {name.lower() for name in table.frame}
+    return bool(names & forms.OF_A_RUN and names & forms.RETRIEVED)
+
+
+def is_judged(table: Table) -> bool:
+    """A query, a document and a grade, or a query and a text that answers it."""
+    sources = sources_in(table.frame, columns.GRADED)
+    is_asked = {"query", "query_id"} & {*sources}
+    is_graded = {"document", "grade"} <= {*sources} or "esci_label" in table.frame
+    return bool(is_asked) and (is_graded or "context" in sources)
+
+
+def is_golden(table: Table) -> bool:
+    """A question with the ids, files or pages that answer it."""
+    return _has(table, QUESTION) and _has(table, RIGHT_ANSWERS)
+
+
+def is_pairs(table: Table) -> bool:
+    """A question and a document: relevant pairs without a grade."""
+    sources = sources_in(table.frame, columns.GRADED)
+    is_asked = _has(table, QUESTION) or "query_id" in sources
+    return is_asked and "document" in sources and not _has(table, TEXT)
+
+
+def is_answered(table: Table) -> bool:
+    """A question and an answer in words: a test set, or a FAQ, which is documents."""
+    return _has(table, QUESTION) and _has(table, ANSWERED) and not _has(table, TEXT)
+
+
+def is_texts(table: Table) -> bool:
+    """Texts of documents."""
+    return _has(table, columns.DOCUMENT["text"])
+
+
+def is_asked(table: Table) -> bool:
+    """Queries alone."""
+    return _has(table, QUESTION)
+
+
+RULES: list[tuple[str, Callable[[Table], bool]]] = [  # the first that fits
+    ("results", is_results),
+    ("judged", is_judged),
+    ("golden", is_golden),
+    ("pairs", is_pairs),
+    ("answers", is_answered),
+    ("documents", is_texts),
+    ("queries", is_asked),
+]
+
+
+def kind_of_table(table: Table, settings: Settings) -> str:
+    """What the columns of a table say that it is; "" for nothing.
+
+    Where it has all columns that columns.toml names for a kind, it is that."""
+    for kind, called in KINDS_IN_SETTINGS.items():
+        theirs = {*map(str.lower, settings.columns.get(called, {}).values())}
+        if theirs and theirs <= {*map(str.lower, table.frame)}:
+            return kind
+    return next((kind for kind, fits in RULES if fits(table)), "")
+
+
+# --- A folder's tables --------------------------------------------------------------
+
+
+@dataclass
+class Sorted:
+    """Tables by what they are: documents, queries, generated, judged, and answers.
+
+    listing: the files. settings: of columns.toml. judged: with the columns of
+    `graded`. answers: questions with an answer in words, and no id of a document.
+    runs: query_id and document, best first. opened: documents, with all columns that
+    they have. notes: on what is not read, and why."""
+
+    listing: Listing
+    settings: Settings
+    documents: list[Table] = field(default_factory=list)
+    queries: list[Table] = field(default_factory=list)
+    judged: list[Table] = field(default_factory=list)
+    generated: list[Table] = field(default_factory=list)
+    answers: list[Table] = field(default_factory=list)
+    runs: list[Table] = field(default_factory=list)
+    opened: list[Table] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def all(self) -> Iterable[Table]:
+        """Every table, of whatever kind."""
+        return chain(
+            self.documents,
+            self.queries,
+            self.judged,
+            self.generated,
+            self.answers,
+            self.runs,
+        )
+
+    def sort(self) -> None:
+        """Open all tables of the listing once, and put each where it belongs."""
+        named = self.listing.named
+        if named["judged"] and named["qrels"]:
+            raise ValueError(
+                f"{named['qrels'][0]}: judged-queries.csv has judgements, too; keep one"
+            )
+        for kind in ("documents", "queries"):
+            for path in named[kind]:
+                self._sort_named(kind, path)
+        unread = self._sort_unnamed()
+        self.generated += [_of_questions(path) for path in named["generated"]]
+        for path in named["judged"]:
+            encoding = self.settings.encoding
+            self.judged.append(graded.read_judged(path, encoding, self.settings))
+        self.judged += [
+            graded.read_qrels(path, self.settings) for path in named["qrels"]
+        ]
+        self._fail_if_several()
+        used = {*chain(*named.values()), *self.listing.pages}
+        used |= {table.path for table in self.all()}
+        self.notes += unread.values()
+        if files := [path for path in self.listing.files if path not in used]:
+            self.notes.append(_unread_note(self.listing.top, files))
+
+    def _sort_named(self, kind, path):
+        """A file whose name says what it is; its sheets may be more."""
+        opened = open_tables(path, self.settings.encoding)
+        called = [_kind_of_sheet(table) for table in opened]
+        for table, sheet_kind in zip(opened, called, strict=True):
+            is_first = table is opened[0] and kind not in called
+            parts = forms.of_a_tool(table.frame) if kind == "documents" else {}
+            if is_first and parts.get("documents") is not None:
+                table = replace(table, frame=parts["documents"])
+            if is_first or sheet_kind == kind:
+                self._put(kind, table)
+            elif not self._sort_one(table, sheet_kind, has_documents=True):
+                self.notes.append(f"{table.name}: not read")
+
+    def _sort_unnamed(self):
+        """Sort tables whose names say nothing; of those that are not read the reason.
+
+        Judgements and test sets first: they say whether a table of questions and
+        answers is a test set, or the documents."""
+        has_named = bool(self.documents)
+        opened, unread = self._open_unnamed(has_named)
+        waiting = []
+        for table in opened:
+            kind = _kind_of_sheet(table)
+            may_be_documents = not kind and not forms.of_a_tool(table.frame)
+            if (
+                may_be_documents
+                and kind_of_table(table, self.settings) in MAY_BE_DOCUMENTS
+            ):
+                waiting.append(table)
+            elif not self._sort_one(table, kind, has_named):
+                unread[table.path] = _why(table, self.settings)
+        for table in self._without_documents(waiting):
+            if not self._sort_one(table, "", has_documents=True):
+                unread[table.path] = _why(table, self.settings)
+        if not self.documents and self.listing.pages:
+            table = open_tables(self.listing.top, self.settings.encoding)[0]
+            self.documents.append(_as_documents(table, self.settings))
+        return unread
+
+    def _open_unnamed(self, has_named):
+        """Tables whose names say nothing, and of those that are not read the reason."""
+        tables = []
+        unread = {}
+        for path in self.listing.tables:
+            if has_named and path.stat().st_size > LARGEST_SET:
+                unread[path] = f"{path.name}: too large to look into beside documents"
+                continue
+            try:
+                tables += open_tables(path, self.settings.encoding)
+            except ValueError as error:
+                if not has_named:
+                    raise
+                unread[path] = str(error)
+        return tables, unread
+
+    def _without_documents(self, waiting):
+        """The tables that are not the documents, which are kept.
+
+        They are what has texts, or, without pages, questions with answers."""
+        if self.documents:
+            return waiting
+        kinds = [kind_of_table(table, self.settings) for table in waiting]
+        by_kind = {
+            kind: [
+                table for table, its in zip(waiting, kinds, strict=True) if its == kind
+            ]
+            for kind in MAY_BE_DOCUMENTS
+        }
+        texts = by_kind["documents"]
+        pages = [
+            path
+            for path in self.listing.pages
+            if not path.stem.lower().startswith(NO_DOCUMENTS)
+        ]
+        chosen = self.settings.are_documents
+        if chosen:
+            texts = [table for table in waiting if table.path.name == chosen]
+        elif texts and pages:
+            raise ValueError(_two_readings(self.listing, texts[0], pages))
+        elif not texts and not self.listing.pages:
+            texts = by_kind["answers"]
+        for table in texts:
+            self._put_documents(table)
+        return [table for table in waiting if table not in texts]
+
+    def _sort_one(self, table, kind, has_documents):
+        """Put a table where it belongs; False where it is not read.
+
+        kind: what its sheet is called like, or "". has_documents: whether these are
+        known already, so that texts here are none."""
+        parts = {} if kind else forms.of_a_tool(table.frame)
+        if "set" in parts:
+            return self._sort_one(replace(table, frame=parts["set"]), "", has_documents)
+        if parts:
+            for part, frame in parts.items():
+                if part == "documents" and has_documents and self.documents:
+                    continue
+                self._put(part, replace(table, frame=frame))
+            return True
+        kind = kind or kind_of_table(table, self.settings)
+        if kind == "results":
+            return self._sort_results(table)
+        # a file that is called so has all of its kind
+        is_named = {
+            "documents": has_documents,
+            "queries": self.queries,
+            **dict.fromkeys(JUDGEMENTS, self.listing.named["judged"]),
+        }
+        if not kind or is_named.get(kind):
+            return False
+        self._put(kind, table)
+        return True
+
+    def _sort_results(self, table):
+        """Of a record of results the questions, and the answers that were expected."""
+        frame = table.frame.drop(
+            columns=[name for name in table.frame if name.lower() in forms.RETRIEVED]
+        )
+        asked = replace(table, frame=frame)
+        golden = [name for name in forms.ANSWER if name in frame and name != "answer"]
+        if not (golden and _has(asked, QUESTION)):
+            return False
+        self.notes.append(_why(table, self.settings))
+        self._put("answers", asked)
+        return True
+
+    def _put(self, kind, table):
+        """Read a table as what it is, and keep it."""
+        if kind == "documents":
+            self._put_documents(table)
+        elif kind == "queries":
+            self.queries.append(columns.read_queries(table, self.settings))
+        elif kind in JUDGEMENTS:
+            if kind != "judged":
+                table = _with_expected(table)
+            judged = graded.read_graded(table, self.settings)
+            note = f"{table.name}: read as judgements, as its columns say"
+            self.judged.append(judged.noted(note))
+        elif kind == "answers":
+            self.answers.append(_with_answer(table))
+        elif kind == "runs":
+            self.runs.append(table.noted(f"{table.name}: read as a run, too"))
+
+    def _put_documents(self, table):
+        self.opened.append(table)
+        self.documents.append(_as_documents(table, self.settings))
+
+    def _fail_if_several(self):
+        """ValueError where two files say the same, and could say it differently."""
+        shards = self.listing.top / "corpus"  # of one file
+        paths = {
+            "documents": {
+                table.path for table in self.documents if table.path.parent != shards
+            },
+            "queries": {table.path for table in self.queries},
+        }
+        for kind, of_kind in paths.items():
+            if len(of_kind) > 1:
+                names = ", ".join(sorted(path.name for path in of_kind))
+                raise ValueError(
+                    f"{self.listing.top}: several files of {kind}: {names}; keep one"
+                )
+
+
+def sort_tables(listing: Listing, settings: Settings) -> Sorted:
+    """Open all tables of a folder once, and sort them: `Sorted`.
+
+    ValueError where there are several of documents or queries, and for judgements that
+    have others beside them."""
+    tables = Sorted(listing, settings, notes=list(listing.notes))
+    tables.sort()
+    return tables
+
+
+def _unread_note(top, files):
+    """A sentence that names the files that are not read."""
+    listed = ", ".join(str(path.relative_to(top)) for path in files[:MOST_NAMED])
+    more = len(files) - MOST_NAMED
+    others = f" and {more} others" if more > 0 else ""
+    return f"{top.name}: not read: {listed}{others}"
+
+
+def _kind_of_sheet(table):
+    """What a sheet is called like; "" for a file of one sheet."""
+    for kind, beginnings in SHEETS.items():
+        if table.sheet.lower().startswith(beginnings):
+            return kind
+    return ""
+
+
+def _two_readings(listing, table, pages):
+    """The error where a table of texts lies beside pages."""
+    rows = table.frame.head(3).astype(str).to_dict("records")
+    named = ", ".join(path.name for path in pages[:3])
+    return (
+        f"{listing.top}: two things may be the documents: {len(pages):,} pages "
+        f"({named} …), or {table.name} with {len(table.frame):,} rows ({rows}). Write "
+        f'documents_are = "pages", or documents_are = "{table.path.name}", into '
+        "columns.toml"
+    )
+
+
+def _why(table: Table, settings: Settings) -> str:
+    """Why a table is not read: its columns, and what they lack."""
+    listed = ", ".join(list(table.frame)[:MOST_NAMED])
+    if kind_of_table(table, settings) == "results":
+        return (
+            f"{table.name}: a record of results ({listed}): what was retrieved, or "
+            "answered, is no judgement"
+        )
+    return f"{table.name}: not read; {LOOKS[kind_of_table(table, settings)]} ({listed})"
+
+
+def _as_documents(table: Table, settings: Settings) -> Table:
+    """A table of documents with our columns.
+
+    The ids of a dump of several indices have the index before them, where they are no
+    ids without it."""
+    frame = table.frame
+    if INDEX in frame:
+        if frame["id"].duplicated().any():
+            ids = frame[INDEX] + "/" + frame["id"].astype(str)
+            table = replace(table, frame=frame.assign(id=ids)).noted(
+                f"{table.name}: ids stand in several indices, so index/id is the id, "
+                f"as {ids.iloc[0]}"
+            )
+        table = replace(table, frame=table.frame.drop(columns=INDEX))
+    needed = [(name,) for name in {"text": "", **settings.columns.get("documents", {})}]
+    return columns.with_our_columns(table, settings.names("documents"), needed)
+
+
+def _with_expected(table: Table) -> Table:
+    """A golden set as pairs: its question, and the documents that answer it."""
+    frame = table.frame
+    sources = sources_in(frame, {"query": QUESTION, "document": RIGHT_ANSWERS})
+    names = {sources["query"]: "query"} if "query" in sources else {}
+    if "document" in sources:
+        names[sources["document"]] = "document"
+    kept = [name for name in frame if name in names]
+    ids = sources_in(frame, {"query_id": "query_id or qid or id or question_id"})
+    kept += [name for name in ids.values() if name not in kept]
+    kept += [name for name in columns.GRADED if name in frame and name not in kept]
+    names |= {theirs: ours for ours, theirs in ids.items()}
+    return replace(table, frame=frame[kept].rename(columns=names))
+
+
+def _with_answer(table: Table) -> Table:
+    """Questions with an answer in words: the columns query_id, query and answer."""
+    names = {"query": QUESTION, "answer": ANSWERED, "query_id": "query_id or qid or id"}
+    sources = sources_in(table.frame, names)
+    frame = table.frame[list(sources.values())].set_axis(list(sources), axis=1)
+    frame = frame.astype(object).fillna("").map(columns.joined)
+    asked = columns.read_queries(replace(table, frame=frame.drop(columns="answer")))
+    return replace(asked, frame=asked.frame.assign(answer=frame["answer"]))
+
+
+def _of_questions(path: Path) -> Table:
+    """Generated questions. One that stands in several rows has several documents."""
+    frame = read_csv(path, ["question", "document"])
+    frame = frame.assign(**{"course": "all", **frame})
+    keys = [name for name in frame if name not in ("document", "also")]
+    by_question = frame.groupby(keys, sort=False)["document"]
+    if (by_question.transform("nunique") == 1).all():
+        return Table(path, frame)
+    ids = frame["document"] + " " + frame.get("also", "")
+    all_ids = ids.groupby([frame[key] for key in keys]).transform(" ".join).str.split()
+    is_first = ~frame.duplicated(keys)
+    also = [
+        " ".join(id_ for id_ in dict.fromkeys(ids) if id_ != document)
+        for document, ids in zip(frame["document"], all_ids, strict=True)
+    ]
+    note = (
+        f"{path.name}: {sum(~is_first):,} rows repeat a question with another document"
+    )
+    table = Table(path, frame.assign(also=also)[is_first])
+    return table.noted(f"{note}: one question with several right documents")
