@@ -14,6 +14,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import csv_rows, json_records, table_of
@@ -132,10 +133,10 @@ def _read_xlsx(path, encoding=None):
 
 
 def _read_yaml(path, encoding=None):
-    """YAML: a list of records, or one with lists, such as the tests of promptfoo."""
-    import yaml
+    """YAML: a list of records, or one with lists, such as the tests of promptfoo.
 
-    content = yaml.safe_load(decoded(path, encoding))
+    All that is no list and no object is a text, as it is written."""
+    content = yaml.load(decoded(path, encoding), yaml.BaseLoader)
     return pd.DataFrame(content if isinstance(content, list) else [content])
 
 

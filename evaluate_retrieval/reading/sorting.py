@@ -12,7 +12,7 @@ from pathlib import Path
 from evaluate_retrieval.reading import columns, forms, graded
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.files import read_csv
-from evaluate_retrieval.reading.listing import Listing
+from evaluate_retrieval.reading.listing import Listing, suffix_of
 from evaluate_retrieval.reading.opening import INDEX, Table, open_tables
 
 LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
@@ -36,6 +36,7 @@ LOOKS = {  # of a table that is not read, by its kind
     "queries": "it looks like more queries",
     "answers": "it looks like questions with answers",
 } | dict.fromkeys(JUDGEMENTS, "judged-queries.csv has the judgements")
+SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
 MOST_NAMED = 9  # files that a note names
 
 
@@ -216,9 +217,9 @@ class Sorted:
             try:
                 tables += open_tables(path, self.settings.encoding)
             except ValueError as error:
-                if not has_named:
+                if not has_named and suffix_of(path) not in SETTINGS_TOO:
                     raise
-                unread[path] = str(error)
+                unread[path] = f"{error}; so it is not read"
         return tables, unread
 
     def _without_documents(self, waiting):
