@@ -1,5 +1,6 @@
 """Runs of other tools: which documents they found for each query, best first."""
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
@@ -36,8 +37,10 @@ def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
         raise ValueError(f"{path}: {problem}: {error}") from error
     of_dicts = [name for name, found in content.items() if isinstance(found, Mapping)]
     is_scored = values["query_id"].isin(of_dicts)
-    values.loc[is_scored, "grade"] = trec.as_scores(
-        values[is_scored], "grade", path, may_be_unsorted=True
-    )
+    scores = trec.as_scores(values[is_scored], "grade", path, may_be_unsorted=True)
+    if (scores != values.loc[is_scored, "grade"]).any():
+        told = "1, 2, 3 … in the order of the file, so they are read as ranks"
+        warnings.warn(f"{path}: its numbers are {told}, not as scores", stacklevel=2)
+    values.loc[is_scored, "grade"] = scores
     values = values.sort_values("grade", ascending=False, kind="stable")
     return values.groupby("query_id")["document"].agg(list).to_dict()

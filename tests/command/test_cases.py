@@ -93,6 +93,43 @@ OUTCOMES = {  # of other folders: pieces of what comes out, or of what is refuse
 }
 
 
+OUTCOMES |= {  # what was read wrong, or not at all; the first query with its grades
+    "arabic-hebrew": "6 documents, 6 queries, 6 grades; --language arabic is taken",
+    "autorag": "80 documents, 60 queries, 120 grades; ('q00', {'d000': 1, 'd001': 1})",
+    "chinese": "6 queries, 6 grades; text searches take pairs of its characters",
+    "chunks-with-doc-id": "refused; qrels.csv: row 0; 'd000'; into columns.toml",
+    "citations-in-the-answer": "120 grades; {'0': 1, '1': 1}; 120 documents are cited",
+    "click-log": "80 documents, 60 queries, 0 grades; of your own: asked",
+    "engine-score-beside-rating": "60 queries, 360 grades, nDCG 1.000; 'd003': 0, 'd00",
+    "expected-ids-in-one-cell": "62 queries, 122 grades; {'d000': 1, 'd001': 1}; 2 qu",
+    "forbidden-document-found": "60 queries, 120 grades; 60 grades are below 0",
+    "generated-question-in-two-rows": "60 rows repeat a question with another document",
+    "gold-is-a-file-name": "60 grades; {'docs/guides/d000.md': 1}; 60 ids of documents",
+    "golden-question-answer-beside-pages": "80 documents, 60 queries, 0 grades; 60 qu",
+    "golden-set-expected-sources": "60 queries, 60 grades; ('q00', {'docs/d000.md': 1",
+    "judgements-with-the-text": "80 documents, 60 queries, 60 grades; {'d000': 3}",
+    "langfuse-items": "80 documents, 60 queries, 60 grades; ('it0', {'d000': 1})",
+    "no-mapping-for-judgements": "80 documents, 60 queries, 60 grades; {'d000': 1}",
+    "pages-dropped-by-a-stray-table": "refused; 80 pages (d000.md; or feedback.csv wi",
+    "phoenix-spans": "80 documents, 60 queries, 0 grades; spans.jsonl: read as a run",
+    "promptfoo-yaml": "80 documents, 60 queries, 60 grades; {'d000': 1}",
+    "qrels-tsv-columns-swapped": "60 queries, 60 grades, nDCG 1.000; ('0', {'3': 1})",
+    "qrels-tsv-root": "12 documents, 4 queries, 4 grades; ('q1', {'d0': 2})",
+    "quepid-case-json": "60 queries, 120 grades; {'d000': 3, 'd001': 0}",
+    "quepid-query-without-document": "60 queries, 60 grades; 1 rows have no document",
+    "query-text-is-an-id": "80 documents, 60 queries, 60 grades, nDCG 1.000",
+    "ragas-results-as-judgements": "60 queries, 0 grades; a record of results (questi",
+    "rank-eval-two-indices": "80 documents, 60 queries, 60 grades; {'faq/0': 3}",
+    "raters-in-rows": "60 queries, 300 grades; 3 people graded 300 pairs; {'d000': 3,",
+    "run-below-half": "10 queries, 10 grades, nDCG 1.000",
+    "run-json-with-ranks": "60 grades, nDCG 1.000; they are read as ranks",
+    "run-other-queries": "12 documents, 4 queries, 7 grades, nDCG 0.857",
+    "run-tsv-with-scores": "80 documents, 60 queries, 60 grades, nDCG 1.000",
+    "trec-topics-xml": "12 documents, 2 queries, 3 grades, nDCG 0.650",
+    "twin-documents": "160 documents, 60 queries, 720 grades, nDCG 0.613; 360 grades",
+}
+
+
 def as_read(path):
     """What a folder is read as, for comparison; its text has all that is said of it."""
     with warnings.catch_warnings(record=True) as caught:
@@ -112,8 +149,10 @@ def as_read(path):
         ranked = np.array(rankings, dtype=object)
         mean = utils.evaluate(judged, lambda _: ranked, 10)["ndcg"] if rankings else 0
     queries = {*data.log["query_id"], *grades}
+    first = next(iter(grades.items()), "")
     counts = f"{len(data.documents)} documents, {len(queries)} queries, "
     counts += f"{len(data.judgements)} grades, nDCG {mean:.3f}"
+    counts += f"\nfirst {first}"
     halves = data.test.values()
     return {
         "documents": {each["id"]: each["text"] for each in data.documents},
