@@ -127,10 +127,10 @@ def read(
         ranked[table.path.stem] = (
             table.frame.groupby("query_id", sort=False)["document"].agg(list).to_dict()
         )
-    documents, chunks, of_documents = joining.documents_of(
-        source, tables.documents, judged, ranked
+    documents, chunks, on_documents = joining.documents_of(
+        source, tables.documents, judged, ranked, tables.notes
     )
-    notes += of_documents
+    notes += on_documents
     by_file = [*tables.queries, *tables.generated, *judged]
     of_queries = {*chain(*(table.frame["course"] for table in by_file))}
     if of_queries == {"all"} != {document["course"] for document in documents}:
@@ -138,8 +138,9 @@ def read(
         notes.append(f"{names}: queries without a course, so no search filters on it")
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
+    of_documents = list({*courses.values()})
     for table in chain(tables.queries, judged):
-        elsewhere = ~table.frame["course"].isin(list(courses.values()))
+        elsewhere = ~table.frame["course"].isin(of_documents)
         problem = "is not a course of the documents"
         utils.fail_if_any(table.frame, elsewhere, "course", table.path, problem)
     log = pd.DataFrame(columns=joining.LOG_COLUMNS)
@@ -168,11 +169,15 @@ def read(
         )
         rows.append(found)
         notes += on_table
+    twins = joining.twins_of(documents)
+    if twins:
+        notes.append(
+            f"{len(twins):,} documents have a text that another one has: a grade of "
+            "one is a grade of all of them"
+        )
     answers, cited, on_answers = joining.worded_answers(tables.answers, documents)
     notes += on_answers
-    graded, on_grades = joining.graded_pairs(
-        [*rows, cited], chunks, log, joining.twins_of(documents)
-    )
+    graded, on_grades = joining.graded_pairs([*rows, cited], chunks, log, twins)
     notes += on_grades
     name = _names_of(judged)
     own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked

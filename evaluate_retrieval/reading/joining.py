@@ -6,6 +6,7 @@ a note."""
 import difflib
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
@@ -20,6 +21,7 @@ from evaluate_retrieval.reading.listing import visible
 from evaluate_retrieval.reading.opening import Table
 
 PAIR = ["query_id", "document"]
+SAME_TEXT = ["course", "question", "text"]  # of documents that are one
 LOG_COLUMNS = ["query_id", "question", "course"]
 HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
 HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
@@ -33,12 +35,17 @@ SAME = 0.5  # a share of ids of another form; with fewer they are of another cor
 
 
 def documents_of(
-    source: Path, documents: list[Table], judged: list[Table], runs: dict
+    source: Path,
+    documents: list[Table],
+    judged: list[Table],
+    runs: dict,
+    unread: Iterable[str] = (),
 ) -> tuple[utils.Documents, dict[str, str], list[str]]:
     """Documents, dicts; a dict of the id of each chunk: its document's; and notes.
 
     Where no file has any they are the contexts of the judgements; without
-    these there are ids alone, of judgements and runs. ValueError without runs."""
+    these there are ids alone, of judgements and runs. ValueError without runs, with
+    unread: sentences on what is not read."""
     notes = []
     graded = [pd.DataFrame(columns=["document", "context"])]
     graded = pd.concat(graded + [table.frame for table in judged])
@@ -63,9 +70,8 @@ def documents_of(
         files = visible([source, *source.rglob("*")])
         files = ", ".join(each.name for each in files)
         advice = "unpack them, and save them as .csv, .jsonl, .xlsx, .md or .html here"
-        raise ValueError(
-            f"{source}: no documents; {advice}; found {files or 'nothing'}"
-        )
+        found = "; ".join([f"found {files or 'nothing'}", *unread])
+        raise ValueError(f"{source}: no documents; {advice}; {found}")
     chunks = {}
     if (frame["document"] != "").any():
         utils.check_table(frame, ["document", "id"], path)
@@ -79,25 +85,17 @@ def documents_of(
         notes.append(f"{n:,} texts have tags of HTML, which stay")
     records = with_defaults(frame[corpus.FIELDS]).to_dict("records")
     records = corpus.documents_from(records, path)
-    twins = twins_of(records)
-    if twins:
-        n = sum(map(len, set(map(tuple, twins.values()))))
-        notes.append(
-            f"{n:,} documents have a text that another one has: a grade of one is a "
-            "grade of all of them"
-        )
     return records, chunks, notes
 
 
 def twins_of(documents: utils.Documents) -> dict[str, list[str]]:
     """The documents with the same title and text: a dict of id: all such ids."""
-    by_text = defaultdict(list)
-    for document in documents:
-        if document["text"].strip():
-            text = " ".join(corpus.heading_and_text(document).split())
-            by_text[document["course"], text].append(document["id"])
-    groups = [sorted({*ids}) for ids in by_text.values()]
-    return {id_: ids for ids in groups if len(ids) > 1 for id_ in ids}
+    table = pd.DataFrame(documents, columns=["id", *SAME_TEXT])
+    is_twin = table.duplicated(SAME_TEXT, keep=False) & (
+        table["text"].str.strip() != ""
+    )
+    groups = table[is_twin].groupby(SAME_TEXT, sort=False)["id"].unique()
+    return {id_: sorted(ids) for ids in groups if len(ids) > 1 for id_ in ids}
 
 
 # --- Queries of judgements ----------------------------------------------------------

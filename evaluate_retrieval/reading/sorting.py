@@ -76,8 +76,9 @@ def is_answered(table: Table) -> bool:
 
 
 def is_texts(table: Table) -> bool:
-    """Texts of documents."""
-    return _has(table, columns.DOCUMENT["text"])
+    """Texts of documents; or two columns between tabs, an id and a text, unnamed."""
+    is_unnamed = suffix_of(table.path) == ".tsv" and len(table.frame.columns) == 2
+    return is_unnamed or _has(table, columns.DOCUMENT["text"])
 
 
 def is_asked(table: Table) -> bool:
