@@ -79,6 +79,9 @@ def located(source: str | Path) -> Path:
     """The path of what the user named. FileNotFoundError where nothing is there.
 
     ValueError for a device or a pipe, and for what cannot be a path."""
+    if str(source) == "-" or "://" in str(source):
+        problem = "neither what another program prints nor an address is read"
+        raise ValueError(f"{source}: {problem}: save it as a file, and name that")
     try:
         path = Path(source).resolve()  # of here alone: the course has a folder data
         if path.is_dir() or path.is_file():

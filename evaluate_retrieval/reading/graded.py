@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -197,10 +197,11 @@ def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     how far they agree."""
     frame = table.frame
     sources = sources_in(frame, names)
+    by_column = graders_in(frame)
     by_column = {
-        name: match[1]
-        for name in frame
-        if (match := re.fullmatch(OF_A_GRADER, name)) and name not in sources.values()
+        name: grader
+        for name, grader in by_column.items()
+        if name not in sources.values()
     }
     people = sources_in(frame, {"grader": " or ".join(GRADERS)})
     keys = [sources[key] for key in ("query_id", "query", "document") if key in sources]
@@ -227,6 +228,17 @@ def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     rows = rows.assign(grade=combined(given).map("{:g}".format), grades=told)
     note = f"{table.name}: {len(people_named)} people graded {len(rows):,} pairs"
     return replace(table, frame=rows).noted(f"{note}; {agreement(given[people_named])}")
+
+
+def graders_in(names: Iterable[str]) -> dict[str, str]:
+    """Columns that hold one person's grades, by name the person: of ann_rating, ann.
+
+    A column alone is nobody's."""
+    found = {}
+    for name in names:
+        if match := re.fullmatch(OF_A_GRADER, name):
+            found[name] = match[1]
+    return found if len(found) > 1 else {}
 
 
 def combined(given: pd.DataFrame) -> pd.Series:

@@ -54,8 +54,9 @@ def is_judged(table: Table) -> bool:
     """A query, a document and a grade, or a query and a text that answers it."""
     sources = sources_in(table.frame, columns.GRADED)
     is_asked = {"query", "query_id"} & {*sources}
-    is_graded = {"document", "grade"} <= {*sources} or "esci_label" in table.frame
-    return bool(is_asked) and (is_graded or "context" in sources)
+    is_graded = "grade" in sources or "esci_label" in table.frame
+    is_graded = "document" in sources and (is_graded or graded.graders_in(table.frame))
+    return bool(is_asked) and bool(is_graded or "context" in sources)
 
 
 def is_golden(table: Table) -> bool:

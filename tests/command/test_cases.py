@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import utils
-from evaluate_retrieval.reading import corpus, folder, language
+from evaluate_retrieval.reading import corpus, folder, graded, language, opening
 
 CASES = Path(__file__).parent / "cases"
 RANKING = {  # of a search, by the text of a query: the mean of nDCG@10 is for it
@@ -409,6 +409,88 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
         "refused; faq.csv; Titel",
     ),
     "Excel, a cell far right": ({"t.xlsx": FAR}, "refused; t.xlsx; 1,001"),
+    "two columns that may be the grade": (
+        FAQ | {"judged.csv": "query,document,label,rating\na?,1,0,2\nb?,2,1,1\n"},
+        'refused; judged.csv: two columns may be the grade; 1 rows; grade = "rating"',
+    ),
+    "two columns of grades, of which columns.toml names one": (
+        FAQ
+        | {
+            "judged.csv": "query,document,label,rating\na?,1,0,2\nb?,2,1,1\n",
+            "columns.toml": '[judgements]\ngrade = "label"\n',
+        },
+        "2 queries, 2 grades; {'1': 0}; not used: rating",
+    ),
+    "words for grades, and a decimal comma": (
+        FAQ
+        | {
+            "judged.csv": 'query,document,grade\na?,1,Exact\nb?,2,"0,5"\n',
+            "columns.toml": "[grades]\nexact = 2\n",
+        },
+        "2 queries, 2 grades; {'1': 2.0}",
+    ),
+    "several ids in a cell, and no answer": (
+        FAQ
+        | {
+            "golden.csv": "question,expected_ids\na?,1|2\nb?,nothing\n",
+            "columns.toml": 'separator = "|"\nno_answer = "nothing"\n',
+        },
+        "2 queries, 3 grades; {'1': 1, '2': 1}; 1 questions are said to have no answer",
+    ),
+    "people in columns, and what they settled": (
+        FAQ
+        | {
+            "judged.csv": "query,document,ann_rating,bob_rating,final_rating\n"
+            "a?,1,0,2,2\na?,2,1,1,\n"
+        },
+        "1 queries, 2 grades; {'1': 2, '2': 1}; 2 people graded 2 pairs",
+    ),
+    "a workbook with a sheet for each": (
+        {
+            "book.xlsx": {
+                "Documents": [["id", "text"], ["1", "Up."], ["2", "Down."]],
+                "Queries": [["query_id", "query"], ["q", "a?"], ["r", "b?"]],
+                "Judgements": [["query_id", "document", "grade"], ["q", "1", "2"]],
+                "Notes": [["who", "when"], ["ann", "today"]],
+            }
+        },
+        "2 documents, 2 queries, 1 grades; ('q', {'1': 2}); sheet Notes: not read",
+    ),
+    "ids that are written as they are": (
+        FAQ | {"golden.yaml": "- question: a?\n  expected_ids: [01, 1]\n"},
+        "1 grades; golden.yaml; '01' is the id of no document",
+    ),
+    "settings of another tool": (
+        FAQ | {"mkdocs.yml": "a: [\n"},
+        "2 documents, 0 queries; mkdocs.yml: not readable as .yml; so it is not read",
+    ),
+    "numbers that rise, and are no ranks": (
+        FAQ | {"runs/x.tsv": "q\t1\t0.5\nq\t2\t0.9\n"},
+        "refused; x.tsv: ranks or scores?; 1 0.5, 2 0.9",
+    ),
+    "ranks from 0": (
+        FAQ | {"runs/x.tsv": "q\t1\t0\nq\t2\t1\np\t2\t0\n"},
+        {"runs": {"x": {"q": ["1", "2"], "p": ["2"]}}},
+    ),
+    "scores of a dict, in any order": (
+        FAQ | {"runs/x.json": '{"q": {"1": 0.2, "2": 0.9, "3": 0.1}}'},
+        {"runs": {"x": {"q": ["2", "1", "3"]}}},
+    ),
+    "a table that nobody knows": (
+        FAQ | {"pets.csv": "cat,dog\nTom,Rex\n"},
+        "pets.csv: not read; none of its columns is known; (cat, dog)",
+    ),
+    "pages, and a table that columns.toml says is the documents": (
+        FAQ | {"a.md": "# A\nOne.", "columns.toml": 'documents_are = "faq.csv"\n'},
+        {"documents": {"1": "Up.", "2": "Down."}},
+    ),
+    "the same, but the pages are": (
+        FAQ | {"a.md": "# A\nOne.", "columns.toml": 'documents_are = "pages"\n'},
+        {
+            "documents": {"a.md": "One."},
+            "text": "faq.csv: not read; it looks like more",
+        },
+    ),
     "binary": (
         FAQ | {"queries.xls": bytes(range(256))},
         "refused; queries.xls: line 2",
@@ -416,11 +498,16 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
 }
 
 
-def excel(rows):
-    """An Excel file of one sheet, as bytes."""
+def excel(sheets):
+    """An Excel file of rows, or of a dict of sheets, as bytes."""
     book, content = openpyxl.Workbook(), io.BytesIO()
-    for row in rows:
-        book.active.append(row)
+    book.remove(book.active)
+    for name, rows in (
+        sheets if isinstance(sheets, dict) else {"Sheet": sheets}
+    ).items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
     book.save(content)
     return content.getvalue()
 
@@ -429,7 +516,7 @@ def write(path, files):
     """Files of a folder, of texts, bytes or rows, by name, which may name a folder."""
     for name, content in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        content = excel(content) if isinstance(content, list) else content
+        content = excel(content) if isinstance(content, list | dict) else content
         content = content.encode() if isinstance(content, str) else content
         (path / name).write_bytes(content)
     return path
@@ -448,6 +535,34 @@ def test_judged_queries_keep_every_column_of_their_file(tmp_path):
     columns = data.judgements[["drawn", "split", "by"]].to_numpy().tolist()
     assert columns == [["pool", "test", "=me"], ["", "dev", "you"]]
     assert data.test["judged"]["query_id"].tolist() == ["q1"]
+
+
+def test_a_reader_of_another_package_is_found_by_its_suffix(tmp_path, monkeypatch):
+    def read_lines(path, encoding=None):
+        return pd.DataFrame({"id": ["1", "2"], "text": path.read_text().split("\n")})
+
+    class Plugged:
+        name = ".poem"
+
+        def load(self):
+            return read_lines
+
+    monkeypatch.setattr(opening, "entry_points", lambda group: [Plugged()])
+    opening.readers.cache_clear()
+    data = folder.read(write(tmp_path, {"a.poem": "Roses are red.\nSo is the sky."}))
+    opening.readers.cache_clear()
+    assert [each["text"] for each in data.documents][1] == "So is the sky."
+
+
+# 15 units of text, graded by three people, and the α that is published for them: see
+# Krippendorff, Computing Krippendorff's Alpha-Reliability (2011)
+PEOPLE = ["*****34121133*3", "1*213343*******", "**21344*21133*4"]
+ALPHA = 0.811
+
+
+def test_agreement_is_that_of_the_published_example():
+    grades = [[np.nan if x == "*" else float(x) for x in row] for row in PEOPLE]
+    assert round(graded.alpha(np.array(grades).T), 3) == ALPHA
 
 
 LANGUAGES = {
