@@ -187,7 +187,8 @@ def _of_promptfoo(table):
 
 
 def _of_items(table):
-    """Items of Langfuse and examples of LangSmith: an input, and what is expected."""
+    """Items of Langfuse, examples of LangSmith, goldens of DeepEval: an input, and what
+    is expected."""
     names = {
         "input": "expectedOutput" if "expectedOutput" in table else "expected_output",
         "inputs": "outputs",
@@ -206,6 +207,7 @@ def _of_items(table):
                 "query_id": row.get("id", ""),
                 "question": str(text if inside else asked),
                 **{key: told[key] for key in EXPECTED if told.get(key)},
+                **({"context": row["context"]} if row.get("context") else {}),
                 "expected_answer": next(
                     (str(told[key]) for key in ANSWER if told.get(key)),
                     expected if isinstance(expected, str) else "",

@@ -78,29 +78,28 @@ def read_graded(
     is_blank = (rows["document"] + rows["context"]).str.strip() == ""
     is_asked = (rows["query_id"] + rows["query"]).str.strip() != ""
     utils.fail_if_any(rows, ~is_asked, "query_id", table.path, "is empty or NaN")
-    has_grade = rows["grade"].str.strip() != ""
-    if "grade" in sources_in(table.frame, names):
-        incomplete = is_blank & ~has_grade
-        utils.fail_if_any(
-            rows, is_blank & has_grade, "document", table.path, "is empty or NaN"
-        )
-        if incomplete.any():
-            n = f"{table.name}: {incomplete.sum():,} rows have no document and no grade"
-            notes.append(f"{n}: their queries are not judged yet")
-        rows = rows[~incomplete]
-        grades = rows["grade"].map(lambda text: number_in(text, settings.grades))
-        rows = rows.assign(grade=grades)
+    sources = sources_in(table.frame, names)
+    if "grade" in sources:
+        is_open = is_blank & (rows["grade"].str.strip() == "")
+        is_wrong = is_blank & ~is_open
+        utils.fail_if_any(rows, is_wrong, "document", table.path, "is empty or NaN")
+        words = rows["grade"].map(lambda text: number_in(text, settings.grades))
+        rows = rows.assign(grade=words)
     else:
+        is_none = rows["document"].str.strip().str.lower() == settings.no_answer.lower()
+        is_open = is_blank & ("document" not in sources)
+        is_none |= is_blank & ~is_open
         rows = rows.assign(grade="1")
-        is_none = rows["document"].str.strip().str.lower()
-        is_none = is_none == settings.no_answer.lower()
-        if (n := is_none.sum()) or is_blank.any():
-            is_none |= is_blank
-            n = is_none.sum()
-            notes.append(f"{table.name}: {n:,} questions are said to have no answer")
+        if is_none.any():
+            n = f"{table.name}: {is_none.sum():,} questions are said to have no answer"
+            notes.append(n)
             rows = rows.assign(grade=rows["grade"].mask(is_none, "0"))
             rows = rows.assign(document=rows["document"].mask(is_none, ""))
             rows = rows.assign(no_answer=is_none)
+    if is_open.any():
+        n = f"{table.name}: {is_open.sum():,} rows have a query, and no document"
+        notes.append(f"{n}: these queries are not judged")
+    rows = rows[~is_open]
     wrong = ~rows["grade"].str.fullmatch(GRADE).astype(bool)
     problem = "is no number; write what words mean into columns.toml, under [grades]"
     if wrong.any() and (rows["grade"][wrong].str.strip() == "").any():

@@ -116,7 +116,7 @@ OUTCOMES |= {  # what was read wrong, or not at all; the first query with its gr
     "qrels-tsv-columns-swapped": "60 queries, 60 grades, nDCG 1.000; ('0', {'3': 1})",
     "qrels-tsv-root": "12 documents, 4 queries, 4 grades; ('q1', {'d0': 2})",
     "quepid-case-json": "60 queries, 120 grades; {'d000': 3, 'd001': 0}",
-    "quepid-query-without-document": "60 queries, 60 grades; 1 rows have no document",
+    "quepid-query-without-document": "60 queries, 60 grades; 1 rows have a query, and",
     "query-text-is-an-id": "80 documents, 60 queries, 60 grades, nDCG 1.000",
     "ragas-results-as-judgements": "60 queries, 0 grades; a record of results (questi",
     "rank-eval-two-indices": "80 documents, 60 queries, 60 grades; {'faq/0': 3}",
@@ -459,6 +459,43 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
     "ids that are written as they are": (
         FAQ | {"golden.yaml": "- question: a?\n  expected_ids: [01, 1]\n"},
         "1 grades; golden.yaml; '01' is the id of no document",
+    ),
+    "ratings of RRE": (
+        FAQ
+        | {
+            "ratings/faq.json": json.dumps(
+                {
+                    "index": "faq",
+                    "topics": [
+                        {
+                            "query_groups": [
+                                {
+                                    "queries": [{"placeholders": {"$query": "a?"}}],
+                                    "relevant_documents": {"2": ["1"], "1": ["2"]},
+                                }
+                            ]
+                        }
+                    ],
+                }
+            )
+        },
+        "1 queries, 2 grades; {'1': 2, '2': 1}",
+    ),
+    "examples of LangSmith": (
+        FAQ
+        | {
+            "examples.jsonl": '{"id": "e", "inputs": {"question": "a?"}, "outputs": '
+            '{"answer": "Up", "doc_ids": ["1"]}}\n'
+        },
+        "1 queries, 1 grades; ('e', {'1': 1})",
+    ),
+    "goldens of DeepEval": (
+        FAQ
+        | {
+            "goldens.json": '[{"input": "a?", "expected_output": "Up", "context": '
+            '["Up."], "actual_output": null}, {"input": "b?", "expected_output": "x"}]'
+        },
+        "1 queries, 1 grades; {'1': 1}; 1 rows have a query, and no document",
     ),
     "settings of another tool": (
         FAQ | {"mkdocs.yml": "a: [\n"},
