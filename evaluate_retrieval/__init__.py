@@ -10,7 +10,16 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 __version__ = "1.3"
-__all__ = ["calls", "compare", "evaluate", "gate", "judge", "labels", "power"]
+__all__ = [
+    "calls",
+    "columns",
+    "compare",
+    "evaluate",
+    "gate",
+    "judge",
+    "labels",
+    "power",
+]
 HERE = Path(__file__).parent
 
 

@@ -172,3 +172,8 @@ def labels(folder: str | Path, **options: Any) -> Result:
 def power(folder: str | Path | None = None, **options: Any) -> Result:
     """Say how many needs show which difference, and what those of a folder show."""
     return _carried_out("power", folder, None, options)
+
+
+def columns(folder: str | Path, **options: Any) -> Result:
+    """Say what was understood of each file, and write columns.toml to correct."""
+    return _carried_out("columns", folder, None, options)

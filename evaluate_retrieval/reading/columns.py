@@ -79,11 +79,25 @@ def read_settings(source: Path) -> Settings:
     Columns of documents stand at the top, as they always did, or in [documents]; those
     of other tables in [queries] and [judgements]. ValueError for a column that we do
     not have, and for a value that is none."""
-    path = (source if source.is_dir() else source.parent) / COLUMNS_FILE
+    path = columns_path(source)
     if not path.exists():
         return Settings()
     try:
-        content = tomllib.loads(read_text(path))
+        text = read_text(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from error
+    return settings_in(text, path)
+
+
+def columns_path(source: Path) -> Path:
+    """Where the columns.toml of a folder or a file lies."""
+    return (source if source.is_dir() else source.parent) / COLUMNS_FILE
+
+
+def settings_in(text: str, path: Path) -> Settings:
+    """What the text of a columns.toml says; errors name the path."""
+    try:
+        content = tomllib.loads(text)
         encoding = content.pop("encoding", None)
         "a".encode(encoding or "utf-8")
     except (LookupError, TypeError, ValueError) as error:
@@ -149,10 +163,7 @@ def with_our_columns(
     joined, kept or not used. ValueError names file and columns."""
     notes = []
     path = table.path
-    frame = utils.check_table(table.frame, [], path)
-    if frame.map(lambda cell: isinstance(cell, dict)).any(axis=None):
-        records = pd.json_normalize(frame.to_dict("records"), max_level=2)
-        frame = records.set_axis(frame.index)
+    frame = flattened(utils.check_table(table.frame, [], path))
     frame = frame.astype(object).fillna("")
     sources = sources_in(frame, names)
     if suffix_of(path) == ".tsv" and len(frame.columns) == 2 and not sources:
@@ -183,6 +194,14 @@ def with_our_columns(
     columns = {column: texts[name] for column, name in sources.items()}
     columns = {**dict.fromkeys(names, ""), **columns, **texts[own]}
     return replace(table, frame=pd.DataFrame(columns, frame.index)).noted(*notes)
+
+
+def flattened(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table in which what is in an object is a column, as in meta.title."""
+    if not frame.map(lambda cell: isinstance(cell, dict)).any(axis=None):
+        return frame
+    records = pd.json_normalize(frame.to_dict("records"), max_level=2)
+    return records.set_axis(frame.index)
 
 
 def sources_in(table: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:

@@ -289,6 +289,10 @@ def of_a_tool(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
                 parts = reader(table)
                 if any(len(part) for part in parts.values()):
                     return parts
-        if len(table) == 1 and table.map(is_list_like).all(axis=None):
+        if (
+            table.shape[1]
+            and len(table) == 1
+            and table.map(is_list_like).all(axis=None)
+        ):
             return {"judged": pairs_of(table.iloc[0])}
     return {}

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -25,7 +25,7 @@ from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.listing import suffix_of
 from evaluate_retrieval.reading.opening import Table, open_tables, readers
 
-NEEDED = [("query_id", "query"), ("document", "context"), ("grade", "context")]
+NEEDED = [("query_id", "query"), ("document", "context")]
 # In the name of each column of qrels; a first line without one is a row.
 HEADER = r"(?i)quer|id|topic|iter|doc|corpus|score|rel|grade|label|rating|judg"
 QRELS_LINE = ["query_id", "document", "grade"]
@@ -57,11 +57,10 @@ def read_graded(
     grades all are relevant. A cell may list several. Where each pair was graded by
     several people, see `combined`. ValueError names file, line and column."""
     settings = settings or Settings()
-    names = settings.names("judgements")
     frame = table.frame
+    names = graded_names(frame, settings)
     if "esci_label" in frame:
         settings = replace(settings, grades=ESCI | settings.grades)
-        names = {**names, "grade": "esci_label"}
     fail_if_two_grades(table, names)
     sources = sources_in(frame, names)
     for column in {"document", "context"} & sources.keys():
@@ -69,10 +68,8 @@ def read_graded(
         frame = frame.assign(**{sources[column]: lists}).explode(sources[column])
     table = replace(table, frame=frame)
     table = with_graders(table, names)
-    needed = NEEDED if keep_other or "grade" in sources else NEEDED[:2]
-    needed = NEEDED[:2]
     kept = {name: name for name in ("grades", "group", "index") if name in table.frame}
-    graded = with_our_columns(table, names | kept, needed, keep_other)
+    graded = with_our_columns(table, names | kept, NEEDED, keep_other)
     rows = graded.frame
     notes = []
     is_blank = (rows["document"] + rows["context"]).str.strip() == ""
@@ -108,6 +105,12 @@ def read_graded(
     return replace(graded, frame=rows).noted(*notes)
 
 
+def graded_names(frame: pd.DataFrame, settings: Settings) -> dict[str, str]:
+    """Our columns of judgements, and what each may be called in a table."""
+    names = settings.names("judgements")
+    return {**names, "grade": "esci_label"} if "esci_label" in frame else names
+
+
 def fail_if_two_grades(table: Table, names: Mapping[str, str]) -> None:
     """ValueError where two columns could be the grade, and differ.
 
@@ -136,13 +139,15 @@ def _listed(cell):
     return list(cell) if is_list_like(cell) else [cell]
 
 
-def read_judged(
-    path: Path, encoding: str | None = None, settings: Settings | None = None
-) -> Table:
-    """judged-queries.csv, see `read_graded`, with columns of your own."""
+def judged_table(path: Path, encoding: str | None = None) -> Table:
+    """judged-queries.csv as a table, without what a spreadsheet would compute."""
     table = open_tables(path, encoding)[0]
-    table = replace(table, frame=table.frame.map(files.plain_cell))
-    return read_graded(table, settings, keep_other=True)
+    return replace(table, frame=table.frame.map(files.plain_cell))
+
+
+def read_judged(path: Path) -> Table:
+    """judged-queries.csv, see `read_graded`, with columns of your own."""
+    return read_graded(judged_table(path), keep_other=True)
 
 
 def qrels_table(path: Path, encoding: str | None = None) -> Table:
@@ -168,16 +173,23 @@ def qrels_table(path: Path, encoding: str | None = None) -> Table:
     return Table(path, frame.rename_axis("line"))
 
 
-def read_qrels(path: Path, settings: Settings | None = None) -> Table:
-    """A file that is called as qrels are: lines, or a table, or a tool's form."""
-    settings = settings or Settings()
+def opened_qrels(path: Path, encoding: str | None = None) -> tuple[Table, bool]:
+    """A file that is called as qrels are: lines, or a table, or a tool's form.
+
+    And whether it is such a form, so that its columns are not the file's."""
     if is_of_lines(path):
-        return read_graded(qrels_table(path, settings.encoding), settings)
-    table = open_tables(path, settings.encoding)[0]
+        return qrels_table(path, encoding), False
+    table = open_tables(path, encoding)[0]
     parts = forms.of_a_tool(table.frame)
     if "judged" in parts:
-        table = replace(table, frame=parts["judged"])
-    return read_graded(table, settings)
+        return replace(table, frame=parts["judged"]), True
+    return table, False
+
+
+def read_qrels(path: Path, settings: Settings | None = None) -> Table:
+    """The judgements of a file that is called as qrels are."""
+    settings = settings or Settings()
+    return read_graded(opened_qrels(path, settings.encoding)[0], settings)
 
 
 def is_of_lines(path: Path) -> bool:
@@ -196,13 +208,7 @@ def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     how far they agree."""
     frame = table.frame
     sources = sources_in(frame, names)
-    by_column = graders_in(frame)
-    by_column = {
-        name: grader
-        for name, grader in by_column.items()
-        if name not in sources.values()
-    }
-    people = sources_in(frame, {"grader": " or ".join(GRADERS)})
+    by_column, people = graders_in(frame, sources)
     keys = [sources[key] for key in ("query_id", "query", "document") if key in sources]
     if len(by_column) > 1 and "grade" not in sources and len(keys) > 1:
         given = frame[list(by_column)].rename(columns=by_column)
@@ -229,15 +235,18 @@ def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     return replace(table, frame=rows).noted(f"{note}; {agreement(given[people_named])}")
 
 
-def graders_in(names: Iterable[str]) -> dict[str, str]:
-    """Columns that hold one person's grades, by name the person: of ann_rating, ann.
+def graders_in(
+    frame: pd.DataFrame, sources: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Columns of people who graded: a dict of column: person, and of "grader": column.
 
-    A column alone is nobody's."""
-    found = {}
-    for name in names:
-        if match := re.fullmatch(OF_A_GRADER, name):
-            found[name] = match[1]
-    return found if len(found) > 1 else {}
+    sources: our columns, and theirs, which are no person's."""
+    by_column = {
+        name: match[1]
+        for name in frame
+        if (match := re.fullmatch(OF_A_GRADER, name)) and name not in sources.values()
+    }
+    return by_column, sources_in(frame, {"grader": " or ".join(GRADERS)})
 
 
 def combined(given: pd.DataFrame) -> pd.Series:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+import pandas as pd
+
 from evaluate_retrieval.reading import columns, forms, graded
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.files import read_csv
@@ -29,6 +31,13 @@ KINDS_IN_SETTINGS = {"judged": "judgements", "documents": "documents"}
 KINDS_IN_SETTINGS |= {"queries": "queries"}
 JUDGEMENTS = ("judged", "golden", "pairs")
 MAY_BE_DOCUMENTS = ("documents", "answers", "queries")
+EXPECTED = {"query": QUESTION, "document": RIGHT_ANSWERS}  # of a golden set
+EXPECTED_ID = {"query_id": "query_id or qid or id or question_id"}
+IN_WORDS = {  # of questions with an answer in words
+    "query": QUESTION,
+    "answer": ANSWERED,
+    "query_id": "query_id or qid or id",
+}
 LOOKS = {  # of a table that is not read, by its kind
     "": "none of its columns is known: no text, no question, no grade; columns.toml "
     "can name them",
@@ -54,8 +63,9 @@ def is_judged(table: Table) -> bool:
     """A query, a document and a grade, or a query and a text that answers it."""
     sources = sources_in(table.frame, columns.GRADED)
     is_asked = {"query", "query_id"} & {*sources}
+    has_people = len(graded.graders_in(table.frame, sources)[0]) > 1
     is_graded = "grade" in sources or "esci_label" in table.frame
-    is_graded = "document" in sources and (is_graded or graded.graders_in(table.frame))
+    is_graded = "document" in sources and (is_graded or has_people)
     return bool(is_asked) and bool(is_graded or "context" in sources)
 
 
@@ -112,6 +122,18 @@ def kind_of_table(table: Table, settings: Settings) -> str:
 # --- A folder's tables --------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A table as what it was taken, before its columns became ours.
+
+    kind: one of RULES, or generated, or runs. is_form: whether its columns are those
+    that a form of another tool was given, and not the file's."""
+
+    kind: str
+    table: Table
+    is_form: bool = False
+
+
 @dataclass
 class Sorted:
     """Tables by what they are: documents, queries, generated, judged, and answers.
@@ -119,7 +141,8 @@ class Sorted:
     listing: the files. settings: of columns.toml. judged: with the columns of
     `graded`. answers: questions with an answer in words, and no id of a document.
     runs: query_id and document, best first. opened: documents, with all columns that
-    they have. notes: on what is not read, and why."""
+    they have. taken: each table that was taken as something, in the order in which
+    it was. notes: on what is not read, and why."""
 
     listing: Listing
     settings: Settings
@@ -130,6 +153,7 @@ class Sorted:
     answers: list[Table] = field(default_factory=list)
     runs: list[Table] = field(default_factory=list)
     opened: list[Table] = field(default_factory=list)
+    taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def all(self) -> Iterable[Table]:
@@ -155,12 +179,16 @@ class Sorted:
                 self._sort_named(kind, path)
         unread = self._sort_unnamed()
         self.generated += [_of_questions(path) for path in named["generated"]]
+        self.taken += [Taken("generated", table) for table in self.generated]
+        encoding = self.settings.encoding
         for path in named["judged"]:
-            encoding = self.settings.encoding
-            self.judged.append(graded.read_judged(path, encoding, self.settings))
-        self.judged += [
-            graded.read_qrels(path, self.settings) for path in named["qrels"]
-        ]
+            table = graded.judged_table(path, encoding)
+            self.taken.append(Taken("judged", table))
+            self.judged.append(graded.read_graded(table, self.settings, True))
+        for path in named["qrels"]:
+            table, is_form = graded.opened_qrels(path, encoding)
+            self.taken.append(Taken("judged", table, is_form))
+            self.judged.append(graded.read_graded(table, self.settings))
         self._fail_if_several()
         used = {*chain(*named.values()), *self.listing.pages}
         used |= {table.path for table in self.all()}
@@ -175,10 +203,11 @@ class Sorted:
         for table, sheet_kind in zip(opened, called, strict=True):
             is_first = table is opened[0] and kind not in called
             parts = forms.of_a_tool(table.frame) if kind == "documents" else {}
-            if is_first and parts.get("documents") is not None:
+            is_form = is_first and parts.get("documents") is not None
+            if is_form:
                 table = replace(table, frame=parts["documents"])
             if is_first or sheet_kind == kind:
-                self._put(kind, table)
+                self._put(kind, table, is_form)
             elif not self._sort_one(table, sheet_kind, has_documents=True):
                 self.notes.append(f"{table.name}: not read")
 
@@ -205,6 +234,7 @@ class Sorted:
                 unread[table.path] = _why(table, self.settings)
         if not self.documents and self.listing.pages:
             table = open_tables(self.listing.top, self.settings.encoding)[0]
+            self.taken.append(Taken("documents", table))
             self.documents.append(_as_documents(table, self.settings))
         return unread
 
@@ -251,22 +281,23 @@ class Sorted:
         elif not texts and not self.listing.pages:
             texts = by_kind["answers"]
         for table in texts:
-            self._put_documents(table)
+            self._put("documents", table)
         return [table for table in waiting if table not in texts]
 
-    def _sort_one(self, table, kind, has_documents):
+    def _sort_one(self, table, kind, has_documents, is_form=False):
         """Put a table where it belongs; False where it is not read.
 
         kind: what its sheet is called like, or "". has_documents: whether these are
-        known already, so that texts here are none."""
+        known already, so that texts here are none. is_form: see `Taken`."""
         parts = {} if kind else forms.of_a_tool(table.frame)
         if "set" in parts:
-            return self._sort_one(replace(table, frame=parts["set"]), "", has_documents)
+            table = replace(table, frame=parts["set"])
+            return self._sort_one(table, "", has_documents, is_form=True)
         if parts:
             for part, frame in parts.items():
                 if part == "documents" and has_documents and self.documents:
                     continue
-                self._put(part, replace(table, frame=frame))
+                self._put(part, replace(table, frame=frame), is_form=True)
             return True
         kind = kind or kind_of_table(table, self.settings)
         if kind == "results":
@@ -279,7 +310,7 @@ class Sorted:
         }
         if not kind or is_named.get(kind):
             return False
-        self._put(kind, table)
+        self._put(kind, table, is_form)
         return True
 
     def _sort_results(self, table):
@@ -295,8 +326,9 @@ class Sorted:
         self._put("answers", asked)
         return True
 
-    def _put(self, kind, table):
+    def _put(self, kind, table, is_form=False):
         """Read a table as what it is, and keep it."""
+        self.taken.append(Taken(kind, table, is_form))
         if kind == "documents":
             self._put_documents(table)
         elif kind == "queries":
@@ -402,23 +434,25 @@ def _as_documents(table: Table, settings: Settings) -> Table:
 
 def _with_expected(table: Table) -> Table:
     """A golden set as pairs: its question, and the documents that answer it."""
-    frame = table.frame
-    sources = sources_in(frame, {"query": QUESTION, "document": RIGHT_ANSWERS})
-    names = {sources["query"]: "query"} if "query" in sources else {}
-    if "document" in sources:
-        names[sources["document"]] = "document"
+    names = expected_in(table.frame)
+    return replace(table, frame=table.frame[list(names)].rename(columns=names))
+
+
+def expected_in(frame: pd.DataFrame) -> dict[str, str]:
+    """The columns of a golden set that count, a dict of theirs: ours."""
+    sources = sources_in(frame, EXPECTED)
+    names = {theirs: ours for ours, theirs in sources.items()}
     kept = [name for name in frame if name in names]
-    ids = sources_in(frame, {"query_id": "query_id or qid or id or question_id"})
+    ids = sources_in(frame, EXPECTED_ID)
     kept += [name for name in ids.values() if name not in kept]
     kept += [name for name in columns.GRADED if name in frame and name not in kept]
     names |= {theirs: ours for ours, theirs in ids.items()}
-    return replace(table, frame=frame[kept].rename(columns=names))
+    return {name: names.get(name, name) for name in kept}
 
 
 def _with_answer(table: Table) -> Table:
     """Questions with an answer in words: the columns query_id, query and answer."""
-    names = {"query": QUESTION, "answer": ANSWERED, "query_id": "query_id or qid or id"}
-    sources = sources_in(table.frame, names)
+    sources = sources_in(table.frame, IN_WORDS)
     frame = table.frame[list(sources.values())].set_axis(list(sources), axis=1)
     frame = frame.astype(object).fillna("").map(columns.joined)
     asked = columns.read_queries(replace(table, frame=frame.drop(columns="answer")))

@@ -11,7 +11,16 @@ import pandas as pd
 import pytest
 
 import evaluate_retrieval
-from evaluate_retrieval import compare, evaluate, gate, judge, labels, line, power
+from evaluate_retrieval import (
+    columns,
+    compare,
+    evaluate,
+    gate,
+    judge,
+    labels,
+    line,
+    power,
+)
 from evaluate_retrieval.commands import options
 from evaluate_retrieval.reading import places, trec
 from evaluate_retrieval.reading.folder import read
@@ -154,6 +163,7 @@ def test_the_other_commands_are_functions_too(folder):
     assert power().code == 0
     assert "needs of" in power(folder).says
     assert labels(folder)["counts"]
+    assert [path.name for path in columns(folder).files] == ["columns.toml"]
     assert {*evaluate_retrieval.__all__} == {*COMMANDS}
 
 

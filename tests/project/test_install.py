@@ -281,6 +281,7 @@ COMMANDS = {  # a line, its code, a piece of what is said, and a file that is wr
     "judge": (f"{SEARCHING} --name ann", 0, "2 of", "../judgements-ann.csv"),
     "calls": ("", 0, "calls", "calls.html"),
     "labels": ("", 0, "same", None),
+    "columns": ("", 0, "200 documents, 200 queries", "../columns.toml"),
 }
 
 

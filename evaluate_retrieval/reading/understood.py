@@ -1,0 +1,352 @@
+"""What was understood of a folder, file by file, and the columns.toml that says it.
+
+The tables are sorted as for a run, and nothing is joined. Where sorting stops with an
+error, what came after it is told by the rules alone."""
+
+import json
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval.reading import columns, graded, sorting
+from evaluate_retrieval.reading.columns import (
+    SETTINGS,
+    Settings,
+    columns_path,
+    flattened,
+    read_settings,
+    settings_in,
+    sources_in,
+)
+from evaluate_retrieval.reading.files import encodable
+from evaluate_retrieval.reading.listing import Listing, list_files
+from evaluate_retrieval.reading.opening import Table, open_tables, readers
+from evaluate_retrieval.reading.sorting import Sorted, Taken
+from evaluate_retrieval.words.templates import render
+
+ROWS = 3  # shown of each table
+MOST_WORDS = 20  # as grades: more are no scale
+SECTIONS = {"documents": "documents", "queries": "queries"}
+SECTIONS |= dict.fromkeys(sorting.JUDGEMENTS, "judgements")
+KINDS = {  # in words
+    "documents": "documents",
+    "queries": "queries",
+    "judged": "judgements",
+    "golden": "a golden set: questions, and what answers them",
+    "pairs": "relevant pairs of a question and a document",
+    "answers": "questions with an answer in words",
+    "generated": "generated questions",
+    "runs": "a run",
+    "results": "a record of results",
+    "": "nothing that is known",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Understood:
+    """A table, and what was understood of it.
+
+    taken: the table, and as what. place: its path in the folder, and its sheet.
+    is_read: whether the table counts. sources: our columns, and for each theirs. own:
+    columns that stay under their own names. unused: those that do not count. graders:
+    columns that say who graded. rows: the first ones, dicts of column: cell. words:
+    grades that are no numbers, where columns.toml says no number for them."""
+
+    taken: Taken
+    place: str
+    is_read: bool
+    sources: dict[str, str]
+    own: list[str]
+    unused: list[str]
+    graders: list[str]
+    rows: list[dict]
+    words: list[str]
+
+    @property
+    def kind(self) -> str:
+        """What the table was taken as, in words."""
+        return KINDS[self.taken.kind]
+
+    @property
+    def section(self) -> str:
+        """The part of columns.toml that names its columns; "" for none.
+
+        Pages and forms of other tools have no columns that a person could name."""
+        if self.taken.is_form or self.taken.table.path.is_dir():
+            return ""
+        return SECTIONS.get(self.taken.kind, "")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of columns.toml: our column, and what may be written for it.
+
+    theirs: a name in quotation marks, or "" where no table has such a column. is_live:
+    whether the line counts, and is no comment. why: what a person should know."""
+
+    ours: str
+    theirs: str
+    is_live: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """All that was understood of a folder.
+
+    tables: in the order in which they were taken, those that are not read last. runs:
+    files of runs. notes: on what is not read, and why. error: what stopped the sorting,
+    or "". text: the columns.toml that says the same."""
+
+    path: Path
+    tables: list[Understood]
+    runs: list[Path]
+    notes: list[str]
+    error: str
+    text: str
+
+
+def account_of(source: Path) -> Account:
+    """What was understood of a folder or a file. ValueError for a bad columns.toml."""
+    settings = read_settings(source)
+    listing = list_files(source, readers().keys())
+    tables, error = _sorted(listing, settings)
+    top = listing.top
+    taken = [_understood(each, settings, top, True) for each in tables.taken]
+    others = [
+        _understood(each, settings, top, False) for each in _not_taken(tables, settings)
+    ]
+    # after an error a table that was not reached may be what it looks like
+    counted = [*taken, *others] if error else taken
+    return Account(
+        path=columns_path(source),
+        tables=[*taken, *others],
+        runs=listing.named["runs"],
+        notes=tables.notes,
+        error=error,
+        text=_columns_text(counted, listing, settings, (tables, error)),
+    )
+
+
+def _sorted(listing: Listing, settings: Settings) -> tuple[Sorted, str]:
+    """The tables of a folder as far as they can be sorted, and the error or ""."""
+    tables = Sorted(listing, settings, notes=list(listing.notes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # who reads the folder shows them
+        try:
+            tables.sort()
+        except ValueError as error:
+            return tables, str(error)
+    return tables, ""
+
+
+def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
+    """The tables that can be opened, and were not taken as anything."""
+    done = {(each.table.path, each.table.sheet) for each in tables.taken}
+    named = tables.listing.named
+    of_names = {path: kind for kind in ("documents", "queries") for path in named[kind]}
+    opened = []
+    for path in [*of_names, *named["qrels"], *named["judged"], *tables.listing.tables]:
+        if path.stat().st_size > sorting.LARGEST_SET:
+            continue
+        try:
+            if path in named["qrels"]:
+                opened.append(graded.opened_qrels(path, settings.encoding)[0])
+            else:
+                opened += open_tables(path, settings.encoding)
+        except ValueError:
+            continue  # the error says so, or a note
+    return [
+        Taken(of_names.get(table.path) or sorting.kind_of_table(table, settings), table)
+        for table in opened
+        if (table.path, table.sheet) not in done
+    ]
+
+
+# --- A table ------------------------------------------------------------------------
+
+
+def _understood(
+    taken: Taken, settings: Settings, top: Path, is_read: bool
+) -> Understood:
+    table = taken.table
+    place = table.path.relative_to(top).as_posix()
+    frame = flattened(table.frame)
+    sources = _sources(taken.kind, table, frame, settings)
+    graders: list[str] = []
+    if taken.kind in sorting.JUDGEMENTS:
+        by_column, people = graded.graders_in(frame, sources)
+        graders = [*(by_column if len(by_column) > 1 else ()), *people.values()]
+    counted = {*sources.values(), *graders}
+    counted |= {"group", "index"} if taken.is_form else set()  # of a form's own
+    more = [name for name in frame if name not in counted]
+    is_kept = taken.kind in ("queries", "generated")
+    is_kept |= table.path.name == "judged-queries.csv"
+    words = []
+    if taken.kind in sorting.JUDGEMENTS and "grade" in sources:
+        cells = frame[sources["grade"]].astype(object).fillna("").map(str)
+        grades = cells.map(lambda cell: columns.number_in(cell, settings.grades))
+        words = list(
+            cells[~grades.str.fullmatch(graded.GRADE) & (cells != "")].unique()
+        )
+    return Understood(
+        taken=taken,
+        place=f"{place}, sheet {table.sheet}" if table.sheet else place,
+        is_read=is_read,
+        sources=sources,
+        own=more if is_kept else [],
+        unused=[] if is_kept else more,
+        graders=graders,
+        rows=table.frame.head(ROWS).to_dict("records"),
+        words=words if len(words) <= MOST_WORDS else [],
+    )
+
+
+def _sources(
+    kind: str, table: Table, frame: pd.DataFrame, settings: Settings
+) -> dict[str, str]:
+    """Which column of a table is which of ours, a dict of ours: theirs."""
+    names: Mapping[str, str] = {}
+    if kind in ("documents", "queries"):
+        names = settings.names(kind)
+    elif kind == "judged":
+        names = graded.graded_names(frame, settings)
+    elif kind in sorting.JUDGEMENTS:
+        expected = sorting.expected_in(frame)
+        theirs = {ours: name for name, ours in expected.items()}
+        ours = sources_in(theirs, settings.names("judgements"))
+        return {name: theirs[renamed] for name, renamed in ours.items()}
+    elif kind in ("answers", "results"):
+        names = sorting.IN_WORDS
+    elif kind in ("generated", "runs"):
+        names = {name: name for name in ("question", *columns.GRADED)}
+    return sources_in(frame, names)
+
+
+# --- columns.toml -------------------------------------------------------------------
+
+
+def quoted(text: str) -> str:
+    """A text as TOML writes it, in quotation marks and on one line."""
+    written = json.dumps(encodable(text), ensure_ascii=False)
+    return written.replace("\x7f", "\\u007f")
+
+
+def _columns_text(
+    tables: list[Understood],
+    listing: Listing,
+    settings: Settings,
+    before: tuple[Sorted, str],
+) -> str:
+    """A columns.toml with which the folder is read as it is without it.
+
+    A name that all tables of a kind share is written, and the others are comments. So
+    is a name that would change what is read: each is tried."""
+    live = {name: dict(settings.columns.get(name, {})) for name in SETTINGS}
+
+    def is_same(trial: Mapping[str, Mapping[str, str]]) -> bool:
+        text = _text_of(tables, trial, settings)
+        after = _sorted(listing, settings_in(text, columns_path(listing.top)))
+        return after[1] == before[1] and _are_equal(after[0], before[0])
+
+    for section, names in _shared(tables).items():
+        if before[1] and listing.pages and section == "documents":
+            continue  # a person says whether these are the documents
+        trial = {**live, section: {**live[section], **names}}
+        if is_same(trial):
+            live = trial
+            continue
+        for ours, theirs in names.items():
+            trial = {**live, section: {**live[section], ours: theirs}}
+            if is_same(trial):
+                live = trial
+    return _text_of(tables, live, settings)
+
+
+def _are_equal(tables: Sorted, others: Sorted) -> bool:
+    """Whether the same tables with the same cells came out of two ways of sorting."""
+    for kind in ("documents", "queries", "generated", "judged", "answers", "runs"):
+        sides = [getattr(each, kind) for each in (tables, others)]
+        if len(sides[0]) != len(sides[1]):
+            return False
+        for one, two in zip(*sides, strict=True):
+            if one.path != two.path or not one.frame.equals(two.frame):
+                return False
+    return True
+
+
+def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
+    """By part of columns.toml the columns that all its tables call the same."""
+    shared: dict[str, dict[str, str]] = {}
+    for section in SETTINGS:
+        sources = [each.sources for each in tables if each.section == section]
+        shared[section] = {
+            ours: sources[0][ours]
+            for ours in SETTINGS[section]
+            if sources and all(ours in each for each in sources)
+            if len({each[ours].lower() for each in sources}) == 1
+        }
+    return shared
+
+
+def _text_of(
+    tables: list[Understood], live: Mapping[str, Mapping[str, str]], settings: Settings
+) -> str:
+    """The text of a columns.toml. live: by part, the names that count."""
+    parts = {}
+    unused = {}
+    for section in SETTINGS:
+        of_section = [each for each in tables if each.section == section]
+        parts[section] = [
+            row
+            for ours in SETTINGS[section]
+            for row in _rows(ours, of_section, live.get(section, {}))
+        ]
+        names = {each.place: [*each.own, *each.unused] for each in of_section}
+        unused[section] = {
+            quoted(name): [quoted(column) for column in listed]
+            for name, listed in names.items()
+            if listed
+        }
+    default = Settings()
+    top = {
+        "encoding": (settings.encoding, default.encoding, "cp1252"),
+        "separator": (settings.separator, default.separator, default.separator),
+        "no_answer": (settings.no_answer, default.no_answer, default.no_answer),
+        "documents_are": (settings.are_documents, default.are_documents, "pages"),
+    }
+    rows = [
+        Row(name, quoted(example), is_live=False)
+        if value is None or value == usual
+        else Row(name, quoted(value), is_live=True)
+        for name, (value, usual, example) in top.items()
+    ]
+    words = dict.fromkeys(word for each in tables for word in each.words)
+    return render(
+        "columns.toml.j2",
+        top=rows,
+        parts=parts,
+        unused=unused,
+        grades={quoted(word): grade for word, grade in settings.grades.items()},
+        words=[quoted(word) for word in words],
+    )
+
+
+def _rows(
+    ours: str, tables: Iterable[Understood], live: Mapping[str, str]
+) -> list[Row]:
+    """The lines for one of our columns."""
+    if ours in live:
+        return [Row(ours, quoted(live[ours]), is_live=True)]
+    files: dict[str, list[str]] = {}
+    for each in tables:
+        if ours in each.sources:
+            files.setdefault(each.sources[ours], []).append(each.place)
+    rows = [
+        Row(ours, quoted(theirs), why=f"in {quoted(', '.join(names))}")
+        for theirs, names in files.items()
+    ]
+    return rows or [Row(ours, "", why="no column was taken")]
