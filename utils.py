@@ -466,11 +466,13 @@ class Metric(NamedTuple):
     """A metric of `score`, by which the command may decide.
 
     label: as people write it. means: what it is in {} results. of: from relevance,
-    (n_queries, k), and all judged grades of each query, a value for each query."""
+    (n_queries, k), and all judged grades of each query, a value for each query.
+    is_graded: whether a higher grade is worth more, and not only relevant or not."""
 
     label: str
     means: str
     of: Callable[[np.ndarray, list[list[float]]], MeanOrEach]
+    is_graded: bool = False
 
 
 METRICS = {  # a metric that is added here is on boards and pages, and a choice
@@ -489,6 +491,7 @@ METRICS = {  # a metric that is added here is on boards and pages, and a choice
         "from 0, nothing relevant in {} results, to 1, a perfect order. Its gain is "
         "linear, grade / log2(rank + 1), as in trec_eval",
         lambda grades, judged: ndcg(grades, judged, per_query=True),
+        is_graded=True,
     ),
     "recall": Metric(
         "recall",
@@ -505,10 +508,26 @@ METRICS = {  # a metric that is added here is on boards and pages, and a choice
 }
 
 
+def is_relevant(grade: ArrayLike, relevant: float | None = None) -> np.ndarray:
+    """Whether a grade is relevant, or each of several: above 0, or from `relevant`.
+
+    >>> is_relevant([0, 1, 2], relevant=2).tolist()
+    [False, False, True]
+    """
+    grades = np.asarray(grade, dtype=float)
+    return grades > 0 if relevant is None else grades >= relevant
+
+
 def score(
-    ground_truth: Queries, rankings: ArrayLike, k: int | None = None
+    ground_truth: Queries,
+    rankings: ArrayLike,
+    k: int | None = None,
+    relevant: float | None = None,
 ) -> pd.DataFrame:
     """The METRICS at k of each query: a column for each.
+
+    relevant: the lowest grade that is relevant, as trec_eval's -l; without one each
+    above 0 is. A metric that is graded, as nDCG, counts all grades as they are.
 
     >>> score(pd.DataFrame({"document": ["b"]}), [["a", "b"]]).round(2).values.tolist()
     [[1.0, 0.5, 0.63, 1.0, 0.5]]
@@ -517,8 +536,15 @@ def score(
     rankings = pad(np.asarray(rankings, dtype=object).tolist(), k)
     grades = relevance(rankings, qrels)
     judged = [list(qrel.values()) for qrel in qrels]
+    rounded = (
+        is_relevant(grades, relevant),
+        [is_relevant(row, relevant).tolist() for row in judged],
+    )
     return pd.DataFrame(
-        {name: metric.of(grades, judged) for name, metric in METRICS.items()}
+        {
+            name: metric.of(*((grades, judged) if metric.is_graded else rounded))
+            for name, metric in METRICS.items()
+        }
     )
 
 

@@ -39,6 +39,7 @@ def carry_out(options: CompareOptions) -> dict:
 
 def _compared(options: CompareOptions) -> dict:
     folder = run.read_aloud(options)
+    run.check_scale(folder, options)
     names = (options.a, options.b)
     kind = options.kind or folder.decides
     if kind not in folder.test:

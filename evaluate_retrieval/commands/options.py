@@ -107,6 +107,13 @@ class SearchOptions(Options):
     )
     metric: str | None = option("which decides", choices=list(utils.METRICS))
     k: int | None = option("so many results count", metavar="N", convert=int)
+    relevant: float | None = option(
+        "the lowest that is relevant; without it each above 0",
+        metavar="GRADE",
+        convert=float,
+        is_fine=lambda grade: 0 < grade < float("inf"),
+        problem="it has to be a grade above 0",
+    )
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
 

@@ -161,7 +161,10 @@ def _of_board(board, queries, measure):
         f"{len(queries):,} queries, with 95 % intervals. {measure}: "
         f"{utils.METRICS[by].means.format(k)}."
     )
-    if kind == "judged" and decision.lists_only(queries):
+    if measure.relevant is not None:
+        text += f" Relevant is a grade from {measure.relevant:g}"
+        text += ", but nDCG counts all grades." if by == "ndcg" else "."
+    if kind == "judged" and decision.lists_only(queries, measure.relevant):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
         # nothing else is judged
         table = table.drop(columns="condensed", errors="ignore")

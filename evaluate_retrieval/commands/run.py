@@ -26,12 +26,19 @@ from evaluate_retrieval.measuring.baseline import (
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
-from evaluate_retrieval.reading.folder import Folder, located, read, written_causes
+from evaluate_retrieval.reading.folder import (
+    Folder,
+    grade_shares,
+    located,
+    read,
+    written_causes,
+)
 from evaluate_retrieval.reading.listing import FAILURES
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.words.templates import line_of
 
+SCALE = 3  # so many different grades, and none 0, are a scale and no list
 log = logging.getLogger(__name__)
 
 
@@ -121,6 +128,7 @@ def _evaluated(options, run_id, last):
     folder = read_aloud(options)
     out = options.out
     page = out / "report.html"
+    check_scale(folder, options)
     kind = folder.decides
     if kind is None:
         evaluated = Evaluated(folder, report.advice(folder), [page])
@@ -180,8 +188,9 @@ def models(options: SearchOptions) -> dict[str, str]:
 
 def read_aloud(options: SearchOptions) -> Folder:
     """The folder of the options, after its notes and counts are logged."""
-    folder = read(options.source, options.language)
-    folder = replace(folder, measures=measures_of(options.metric, options.k))
+    folder = read(options.source, options.language, relevant=options.relevant)
+    measures = measures_of(options.metric, options.k, options.relevant)
+    folder = replace(folder, measures=measures)
     k = min(options.k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
@@ -192,6 +201,22 @@ def read_aloud(options: SearchOptions) -> Folder:
     effect = intervals.design_effect
     log.info(line_of("folder.txt.j2", folder=folder, effect=effect))
     return folder
+
+
+def check_scale(folder: Folder, options: SearchOptions) -> None:
+    """ValueError where a scale of several grades has no 0, and no --relevant is given.
+
+    Of grades from 1 to 4, or of stars, the lowest mostly says that a document is not
+    relevant. One or two grades, as 1 and 2, are those of lists of relevant documents:
+    BEIR's qrels are often such."""
+    shares = folder.judgements["grade"].value_counts(normalize=True).sort_index()
+    if options.relevant is None and len(shares) >= SCALE and shares.index[0] > 0:
+        raise ValueError(
+            f"{folder.judged_in}: {len(shares)} grades, and none is 0: "
+            f"{grade_shares(folder.judgements['grade'])}. Say from which a document is "
+            f"relevant, for example --relevant {shares.index[len(shares) // 2]:g}; "
+            f"with --relevant {shares.index[0]:g} all are"
+        )
 
 
 def own_of(

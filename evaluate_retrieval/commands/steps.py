@@ -164,7 +164,14 @@ def _cross_fit(build, settings, development, test, measure, depth=None):
 
     The log says how many folds agree with it."""
     rankings, by_fold, best = tuning.cross_fit(
-        build, settings, development, test, k=measure.k, by=measure.by, depth=depth
+        build,
+        settings,
+        development,
+        test,
+        k=measure.k,
+        by=measure.by,
+        depth=depth,
+        relevant=measure.relevant,
     )
     n_agree = f"{by_fold.tolist().count(best)} of {len(by_fold)}"
     log.info("%s queries: %s folds choose %s", measure.kind, n_agree, best)
@@ -192,7 +199,9 @@ def choose(folder: Folder, candidates: Candidates) -> dict[str, str]:
         }
         if development is not queries:
             means = {
-                name: utils.score(development, rankings[name])[measure.by].mean()
+                name: utils.score(
+                    development, rankings[name], relevant=measure.relevant
+                )[measure.by].mean()
                 for name in able
             }
             chosen[kind] = max(means, key=means.get)
@@ -211,7 +220,8 @@ def _by_folds(rankings, queries, measure, safe):
 
     names = [*({safe} & rankings.keys()), *rankings]
     expected, best = _cross_fit(build, names, queries, queries, measure)
-    mean = utils.score(queries, expected)[measure.by].mean()
+    scores = utils.score(queries, expected, relevant=measure.relevant)
+    mean = scores[measure.by].mean()
     log.info("to be expected of the choice: %.3f", mean)
     return best
 

@@ -76,7 +76,7 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
     kinds = {
         kind: {
             **vars(measured),
-            "measure": [measured.measure.by, measured.measure.k],
+            "measure": _kept_measure(measured.measure),
             "texts": _texts_named(measured),
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
         }
@@ -112,6 +112,12 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         problem = "it is damaged, of another version of this command, or no baseline"
         advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
         raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
+
+
+def _kept_measure(measure):
+    """What `measures_of` takes. Without a lowest grade it is as it always was."""
+    kept = [measure.by, measure.k]
+    return kept if measure.relevant is None else [*kept, measure.relevant]
 
 
 def _texts_named(kept):
@@ -159,7 +165,7 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
         before, n_moved = with_todays_ids(last[kind], today)
         if (before.search, before.measure) != (today.search, today.measure):
             continue
-        ids = sorted(_answerable(before.qrels) & _answerable(today.qrels))
+        ids = sorted(_answerable(before) & _answerable(today))
         old, with_labels, new = (
             _mean(kept.rankings, qrels, ids, today)
             for kept, qrels in [
@@ -168,7 +174,7 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
                 (today, today.qrels),
             ]
         )
-        _, changes = _changed_judgements(before.qrels, today.qrels)
+        _, changes = _changed_judgements(before, today)
         if before.qrels != today.qrels or n_moved or old != new:
             sentences.append(
                 f"Since the last run {today.measure} of “{today.search}” went from "
@@ -184,7 +190,8 @@ def _mean(rankings, qrels, query_ids, kept):
     queries = kept.queries.set_index("query_id").loc[query_ids]
     queries = queries.assign(document=[qrels[query] for query in query_ids])
     ranked = utils.pad([rankings.get(query, []) for query in query_ids], kept.measure.k)
-    values = utils.score(queries, ranked)[kept.measure.by]
+    scores = utils.score(queries, ranked, relevant=kept.measure.relevant)
+    values = scores[kept.measure.by]
     return np.average(values, weights=intervals.weights_of(queries))
 
 
@@ -225,13 +232,15 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
     depth = min(measure.depth, before.measure.depth)
-    answerable = _answerable(before.qrels)
-    query_ids = sorted(_answerable(now.qrels) & before.qrels.keys())
-    withdrawn, changes = _changed_judgements(before.qrels, now.qrels)
+    answerable = _answerable(before)
+    query_ids = sorted(_answerable(now) & before.qrels.keys())
+    withdrawn, changes = _changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
     shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": decision.LARGE}
-    if depth < measure.k or queries["need"].nunique() < 2:
+    other_level = measure.relevant != before.measure.relevant
+    shown["other_level"] = other_level
+    if other_level or depth < measure.k or queries["need"].nunique() < 2:
         sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
     queries = queries.assign(document=[now.qrels[query] for query in query_ids])
@@ -242,7 +251,11 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     options = measure, margin, anytime
     measured, figures, code, reason = _held(queries, rankings, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
-    lost = {query for query, id_ in withdrawn if before.qrels[query][id_]}
+    lost = {
+        query
+        for query, id_ in withdrawn
+        if utils.is_relevant(before.qrels[query][id_], measure.relevant)
+    }
     if code == WORSE and lost:
         is_whole = ~queries.index.isin(lost)
         others = {name: ranked[is_whole] for name, ranked in rankings.items()}
@@ -285,15 +298,22 @@ def _held(queries, rankings, measure, margin, anytime):
     return measured, figures, *pairs.exit_code(figures, margin)
 
 
-def _answerable(qrels):
-    """The ids of queries with a relevant document, a set."""
-    return {query for query, grades in qrels.items() if max(grades.values(), default=0)}
+def _answerable(kept):
+    """The ids of queries with a relevant document, a set. kept: `Kept`."""
+    return {
+        query
+        for query, grades in kept.qrels.items()
+        if utils.is_relevant(max(grades.values(), default=0), kept.measure.relevant)
+    }
 
 
 def _changed_judgements(before, now):
     """The withdrawn judgements, pairs of query and id; a sentence on all changes.
 
-    before, now: qrels. Judgements are counted for queries that both have."""
+    before, now: `Kept`. Judgements are counted for queries that both have."""
+    answerable = _answerable(now)
+    before = before.qrels
+    now = now.qrels
     shared = before.keys() & now.keys()
     old, new = (
         {(query, id_): grade for query in shared for id_, grade in qrels[query].items()}
@@ -305,7 +325,7 @@ def _changed_judgements(before, now):
     sentence = (
         f"{len(now.keys() - before.keys()):,} queries added, "
         f"{len(before.keys() - now.keys()):,} queries deleted, "
-        f"{len(shared - _answerable(now)):,} queries without a relevant document, "
+        f"{len(shared - answerable):,} queries without a relevant document, "
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )

@@ -129,11 +129,12 @@ def named(name: str, names: Collection[str], prefix: str = "") -> str:
 # --- The decision ------------------------------------------------------------
 
 
-def lists_only(queries: utils.Queries) -> bool:
+def lists_only(queries: utils.Queries, relevant: float | None = None) -> bool:
     """Whether the judgements of queries name relevant documents only, and no others.
 
-    Then it is not known which documents were looked at."""
-    return all(min(qrel.values()) > 0 for qrel in queries["document"])
+    Then it is not known which documents were looked at. relevant: see `Measure`."""
+    lowest = [min(qrel.values()) for qrel in queries["document"]]
+    return bool(utils.is_relevant(lowest, relevant).all())
 
 
 def measured_of(
@@ -145,12 +146,13 @@ def measured_of(
     `weights_of` take. rankings: a dict of name: ids, (n_queries, depth)."""
     groups = intervals.groups_of(queries)
     weights = intervals.weights_of(queries)
-    scores = metric.scores_of(rankings, queries, measure.k, measure.by)
+    options = measure.k, measure.by, measure.relevant
+    scores = metric.scores_of(rankings, queries, *options)
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)
     values = columns[measure.by]
     condensed = None
     judged = None
-    if measure.kind == "judged" and not lists_only(queries):
+    if measure.kind == "judged" and not lists_only(queries, measure.relevant):
         condensed = columns["condensed"]
         judged = metric.weighted_means(columns["judged_at_k"], weights)
     first = {name: utils.pad(list(ids), measure.k) for name, ids in rankings.items()}
@@ -210,7 +212,8 @@ def most_lost(
     """The upper end of an exact interval of a share of n queries, wrong by SURE.
 
     n_tests: of so many candidates together."""
-    return scipy.stats.beta.ppf(1 - SURE / n_tests, share * n + 1, (1 - share) * n)
+    rest = np.maximum((1 - share) * n, np.finfo(float).tiny)  # 0 has no distribution
+    return scipy.stats.beta.ppf(1 - SURE / n_tests, share * n + 1, rest)
 
 
 def n_equal(measured: Measured) -> float:

@@ -18,18 +18,24 @@ from evaluate_retrieval import utils
 class Measure:
     """A metric of the first k results of queries of a kind.
 
-    kind: "judged" or "generated". by: of utils.METRICS. As text it is a label, such
-    as nDCG@10. ValueError for a k below 1."""
+    kind: "judged" or "generated". by: of utils.METRICS. relevant: the lowest grade
+    that is relevant, or None for each above 0. As text it is a label, such as nDCG@10
+    or recall@10 from grade 3. ValueError for a k below 1."""
 
     kind: str = "judged"
     by: str = "ndcg"
     k: int = 10
+    relevant: float | None = None
 
     def __post_init__(self):
         utils.check_k(self.k)
 
     def __str__(self):
-        return f"{utils.METRICS[self.by].label}@{self.k}"
+        metric = utils.METRICS[self.by]
+        label = f"{metric.label}@{self.k}"
+        if self.relevant is None or metric.is_graded:
+            return label
+        return f"{label} from grade {self.relevant:g}"
 
     @property
     def depth(self) -> int:
@@ -37,11 +43,16 @@ class Measure:
         return max(DEPTH[self.kind], 2 * self.k)
 
 
-def measures_of(by: str | None = None, k: int | None = None) -> dict[str, Measure]:
-    """The `Measure` of each kind of queries. Without by or k it is ours."""
+def measures_of(
+    by: str | None = None, k: int | None = None, relevant: float | None = None
+) -> dict[str, Measure]:
+    """The `Measure` of each kind of queries. Without by or k it is ours.
+
+    relevant: see `Measure`; generated questions have no grades."""
+    levels = {"judged": relevant}
     return {
         # not `k or usual`: a k of 0 is an error, and has to be told
-        kind: Measure(kind, by or BY[kind], usual if k is None else k)
+        kind: Measure(kind, by or BY[kind], usual if k is None else k, levels.get(kind))
         for kind, usual in K.items()
     }
 
@@ -93,6 +104,7 @@ def scores_of(
     queries: utils.Queries,
     k: int = 5,
     by: str = "mrr",
+    relevant: float | None = None,
 ) -> dict[str, pd.DataFrame]:
     """The metrics at k of each query: `utils.score`, by name as the rankings.
 
@@ -100,7 +112,9 @@ def scores_of(
     `metric.two_estimates`; the rankings should be 100 deep."""
     is_graded = isinstance(queries["document"].iloc[0], dict)
     score = partial(two_estimates, by=by) if is_graded else utils.score
-    return {name: score(queries, rankings[name], k) for name in rankings}
+    return {
+        name: score(queries, rankings[name], k, relevant=relevant) for name in rankings
+    }
 
 
 def weighted_means(scores: pd.DataFrame, weights: np.ndarray) -> pd.Series:
@@ -122,7 +136,11 @@ def condensed(
 
 
 def two_estimates(
-    ground_truth: utils.Queries, rankings: utils.Rankings, k: int = 10, by: str = "ndcg"
+    ground_truth: utils.Queries,
+    rankings: utils.Rankings,
+    k: int = 10,
+    by: str = "ndcg",
+    relevant: float | None = None,
 ) -> pd.DataFrame:
     """Two estimates of a metric at k, and the share of the first k that was judged.
 
@@ -135,7 +153,8 @@ def two_estimates(
     qrels = utils.qrels_of(utils.right_answers(ground_truth))
     rows = zip(rankings, qrels, strict=True)
     judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
-    return utils.score(ground_truth, rankings, k).assign(
-        condensed=utils.score(ground_truth, condensed(rankings, qrels), k)[by],
+    refilled = condensed(rankings, qrels)
+    return utils.score(ground_truth, rankings, k, relevant).assign(
+        condensed=utils.score(ground_truth, refilled, k, relevant)[by],
         judged_at_k=[np.mean(row) if row else np.nan for row in judged],
     )

@@ -11,6 +11,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import comparing, decision, intervals
+from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words.constants import UNDECIDED
@@ -203,16 +204,17 @@ def gains_by_slice(
 
 
 def ranks_and_causes(
-    queries: utils.Queries, ranking: utils.Rankings, k: int
+    queries: utils.Queries, ranking: utils.Rankings, measure: Measure
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of each query the rank of the first relevant result, and why a search fails.
 
     Two arrays: the rank is NaN without a relevant result. The cause is of
     CAUSES, or "" where a relevant result is among the first k. ranking: ids,
-    (n_queries, depth), deeper than k."""
-    relevant = utils.relevance(ranking, utils.right_answers(queries)) > 0
+    (n_queries, depth), deeper than the k of the measure."""
+    grades = utils.relevance(ranking, utils.right_answers(queries))
+    relevant = utils.is_relevant(grades, measure.relevant)
     ranks = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
-    causes = np.select([np.isnan(ranks), ranks > k], ["missing", "below"], "")
+    causes = np.select([np.isnan(ranks), ranks > measure.k], ["missing", "below"], "")
     return ranks, causes.astype(object)
 
 
@@ -229,7 +231,7 @@ def failures(
     queries or searches that do not fail now stay, with an empty cause of ours
     (see `ranks_and_causes`): what a person wrote is not lost."""
     queries = folder.test[kind]
-    k = folder.measures[kind].k
+    measure = folder.measures[kind]
     titles = corpus.headings(folder.documents)
     titles |= {id_: f"{titles[id_]} ({id_})" for id_ in titles if id_}
     qrels = utils.qrels_of(utils.right_answers(queries))
@@ -241,7 +243,7 @@ def failures(
     for name, ranking in rankings.items():
         table = table.assign(search=name)
         table["found first"] = [titles[ids[0]] for ids in ranking]
-        _, table["cause"] = ranks_and_causes(queries, ranking, k)
+        _, table["cause"] = ranks_and_causes(queries, ranking, measure)
         tables.append(table[table["cause"] != ""])
     written = pd.DataFrame(causes, columns=FAILED).assign(cause="")
     table = pd.concat([*tables, written]).fillna("")
@@ -286,7 +288,7 @@ def query_table(
         group=measured.groups.to_numpy(),
     )
     for name, ranking in rankings.items():
-        ranks, causes = ranks_and_causes(queries, ranking, measure.k)
+        ranks, causes = ranks_and_causes(queries, ranking, measure)
         table = base.assign(
             search=name,
             found=[

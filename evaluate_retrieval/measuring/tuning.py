@@ -24,12 +24,14 @@ def cross_fit(
     k: int = 5,
     by: str = "mrr",
     depth: int | None = None,
+    relevant: float | None = None,
 ) -> tuple[utils.Rankings, pd.Series, Any]:
     """Tune without flattering: rank each query with what is best on other folds.
 
     build(setting) is a search function; with a depth it has to take another k.
     development and test: ground truths with a column fold, see
-    `splits.divide`: ten folds of one table, or two halves. With fewer than FEW
+    `splits.divide`: ten folds of one table, or two halves. relevant: see
+    `utils.score`. With fewer than FEW
     queries, or with all in one fold, nothing is tuned: the first setting is
     taken, which is logged. Returns the rankings of test, (n_queries,
     depth or k); each fold's setting, a Series; and the setting that is best on
@@ -45,7 +47,8 @@ def cross_fit(
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
         ranking = utils.run_search(development, build(setting), k)
-        values[number] = utils.score(development, ranking)[by].to_numpy()
+        scores = utils.score(development, ranking, relevant=relevant)
+        values[number] = scores[by].to_numpy()
     values = pd.DataFrame(values)
     best = {}
     for fold in sorted(test["fold"].unique()):

@@ -39,7 +39,8 @@ class Folder:
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
     query_id, query, answer. measures: by kind of queries, see `measures`; a run sets
-    them. Tables are empty where the folder has no such file."""
+    them. judged_in: the names of the files with judgements. Tables are empty where the
+    folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -54,6 +55,7 @@ class Folder:
     chunks: dict[str, str]
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)
     measures: dict[str, Any] | None = None
+    judged_in: str = ""
 
     @property
     def decides(self) -> str | None:
@@ -95,7 +97,10 @@ def located(source: str | Path) -> Path:
 
 
 def read(
-    source: str | Path, language: str | None = None, with_gone: bool = False
+    source: str | Path,
+    language: str | None = None,
+    with_gone: bool = False,
+    relevant: float | None = None,
 ) -> Folder:
     """Read documents, and the queries and judgements beside them: a `Folder`.
 
@@ -104,7 +109,8 @@ def read(
     beside the documents says how their columns are called, and which encoding
     the files have. language: in Snowball's name, or none; without one it is
     that of the texts. with_gone: whether judgements of documents that are not
-    there any more count. Notes count what is doubtful in the data.
+    there any more count. relevant: the lowest grade that is relevant, or None for
+    each above 0. Notes count what is doubtful in the data.
     FileNotFoundError, or a ValueError that names file, row and column as the
     user has them."""
     if language and language not in LANGUAGES:
@@ -185,8 +191,8 @@ def read(
     name = _names_of(judged)
     own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
-    development, test, unanswered = splits.splits_of(ground_truth, own)
-    notes += _count_sentences(log, graded, unanswered, own)
+    development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
+    notes += _count_sentences(log, graded, unanswered, own, relevant)
     texts = [document["text"] for document in documents]
     language, on_language = language_of(texts, language)
     return Folder(
@@ -202,6 +208,7 @@ def read(
         notes=[*notes, *on_language],
         chunks=chunks,
         answers=answers,
+        judged_in=name,
     )
 
 
@@ -209,13 +216,25 @@ def _names_of(tables: Iterable[Table]) -> str:
     return " and ".join(dict.fromkeys(table.path.name for table in tables))
 
 
-def _count_sentences(log, judgements, unanswered, queries):
+def grade_shares(grades: pd.Series) -> str:
+    """Each grade with its share of all, in words: "60% are 1, 40% are 2"."""
+    shares = grades.value_counts(normalize=True).sort_index()
+    return ", ".join(f"{share:.0%} are {grade:g}" for grade, share in shares.items())
+
+
+def _count_sentences(log, judgements, unanswered, queries, relevant):
     """Sentences that count queries, judgements, and queries that no figure counts."""
     judged = judgements.drop_duplicates("query_id")
     if log.empty and judged.empty:
         return []
     grades = f"{len(judged):,} judged, {len(judgements):,} grades"
-    if judgements["grade"].min() > 0:  # not where there are none
+    if relevant is not None:
+        share = utils.is_relevant(judgements["grade"], relevant).mean()
+        grades += f", {share:.0%} of them relevant, from {relevant:g}"
+    elif judgements["grade"].nunique() > 1 and judgements["grade"].min() > 0:
+        shares = grade_shares(judgements["grade"])
+        grades += f", none of them 0: {shares}; each counts as relevant"
+    elif judgements["grade"].min() > 0:  # not where there are none
         grades += ", none of them 0: what is not listed counts as not relevant"
     counts = {
         "judged queries have no relevant document: no figure of a ranking counts "

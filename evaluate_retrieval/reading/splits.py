@@ -56,20 +56,24 @@ def divide(judged: utils.Queries) -> tuple[utils.Queries, utils.Queries]:
 
 
 def splits_of(
-    ground_truth: utils.Queries | None, judged: utils.Queries
+    ground_truth: utils.Queries | None,
+    judged: utils.Queries,
+    relevant: float | None = None,
 ) -> tuple[dict[str, utils.Queries], dict[str, utils.Queries], utils.Queries]:
     """Queries that choose, that report, and judged ones without an answer.
 
     The first two are dicts of kind: ground truth with a column fold:
     "generated", two halves by document, and "judged", see `divide`, where
     there are any. ground_truth: generated questions, or None. judged: queries
-    with a dict of id: grade as document. A warning says where all judged
+    with a dict of id: grade as document. relevant: the lowest grade that is
+    relevant, or None for each above 0. A warning says where all judged
     queries have one need: it takes two."""
     development = {}
     test = {}
     if ground_truth is not None:
         development["generated"], test["generated"] = split_by_document(ground_truth)
-    is_answered = judged["document"].map(lambda qrel: any(qrel.values())).astype(bool)
+    best = [max(qrel.values(), default=0) for qrel in judged["document"]]
+    is_answered = utils.is_relevant(best, relevant)
     answered = judged[is_answered]
     if answered["need"].nunique() > 1:
         development["judged"], test["judged"] = divide(answered)

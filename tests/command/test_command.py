@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +179,12 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
     "deeper than a run": ("{sparse} {own} --k 2", 3, "'few'"),
     "out is the data": ("{data} {own} --out {data}", 3, "the documents"),
     "out is of others": ("{data} {own} --out {mine}", 3, "{mine}"),
+    "no grade": ("{data} {own} --relevant 0", 3, "a grade above 0"),
+    "a grade that none has": (
+        "{data} {own} --relevant 2",
+        2,
+        "60 judged queries have no relevant document",
+    ),
     "judge a path": ("judge {data} --name a/b", 3, "'a/b'"),
 }
 
@@ -263,11 +270,15 @@ def graded(tmp_path_factory):
     return str(folder)
 
 
+@pytest.mark.parametrize("level", [None, 2])
 @pytest.mark.parametrize("metric", utils.METRICS)
-def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, metric):
+def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, metric, level):
     measure = MEASURES[metric]
     k = measure["cutoff"]
     line = f"{{graded}} --only-own --metric {metric} --k {k}"
+    if level:
+        line += f" --relevant {level}"
+        measure = measure if metric == "ndcg" else measure(rel=level)
     _, result, text = said_by(line, graded=graded)
     assert f"{result['metric']}: " in text
     row = pd.read_csv(said_by.out / "leaderboard.csv").iloc[0]
@@ -282,6 +293,44 @@ def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, metric):
     by_query = pd.read_csv(said_by.out / "queries.csv")
     assert by_query[metric].mean() == pytest.approx(row[metric], abs=1e-12)
     assert (by_query["cause"].notna() == ~(by_query["rank"] <= k)).all()
+
+
+def test_a_scale_without_0_asks_from_which_grade_on(said_by, graded, tmp_path):
+    folder = shutil.copytree(graded, tmp_path / "scale")
+    path = folder / "qrels.txt"
+    rows = [line.split() for line in path.read_text().splitlines()]
+
+    def shift(lowest, highest):
+        """Grades from the lowest to the highest, instead of 0 to 3."""
+        grades = [min(int(row[3]) + lowest, highest) for row in rows]
+        pairs = zip(rows, grades, strict=True)
+        lines = [" ".join([*row[:3], str(grade)]) for row, grade in pairs]
+        path.write_text("\n".join(lines))
+        return pd.Series(grades).value_counts(normalize=True)
+
+    shares = shift(1, 4)
+    asked = {"scale": folder}
+    for line in (
+        "{scale}",
+        "compare {scale} mine mine",
+        "gate {scale} {baseline_of_bad}",
+    ):
+        code, result, _ = said_by(f"{line} --only-own", **asked)
+        assert code == 3
+        for grade, share in shares.items():
+            assert f"{share:.0%} are {grade}" in result["error"]
+        assert "qrels.txt: 4 grades" in result["error"]
+        assert "--relevant 3" in result["error"]
+    line = "{scale} --only-own --metric recall --relevant"
+    assert said_by(f"{line} 3", **asked)[1]["metric"] == "recall@10 from grade 3"
+    assert said_by("{scale} --relevant 3", **asked)[0] < 3
+    pages = [(said_by.out / f"{name}.html").read_text() for name in ("report", "pair")]
+    assert "Relevant is a grade from 3, but nDCG counts all grades." in pages[0]
+    assert "A grade below 3 is not relevant" in pages[1]
+    shares = shift(1, 2)  # a list of relevant documents, as BEIR's qrels are
+    code, _, text = said_by("{scale} --only-own", **asked)
+    assert code < 3
+    assert f"{shares[1]:.0%} are 1, {shares[2]:.0%} are 2; each counts" in text
 
 
 # --- A second run ----------------------------------------------------------------

@@ -60,6 +60,10 @@ GOOD, BAD = kept(JUDGED, 1), kept(JUDGED, 3)
 MIXED, TENTH = np.arange(N) % 2 + 1, [10] * 10 + [1] * 50
 ON_TOP = kept(JUDGED, 2, first="{}-bad")  # the old search has irrelevant ones there
 UNJUDGED = replace(BAD, qrels=JUDGED)
+FROM_2, FROM_1 = (
+    kept(JUDGED | {"d0": {"d0": 1}}, 1, measure=Measure(by="recall", relevant=grade))
+    for grade in (2, 1)
+)
 UNANSWERED = JUDGED | {id_: {id_: 0} for id_ in IDS[:7]}
 DELETED = {"allow_deleted": True}
 SAME = "+0.000 (+0.000 to +0.000), paired: {} queries".format
@@ -70,6 +74,11 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, BAD, {"margin": 0.9}, NOT_WORSE, "interval is above -0.9"),
     (GOOD, GOOD, {"margin": 0}, UNDECIDED, "interval includes 0"),
     (kept(JUDGED, MIXED), kept(JUDGED, 3 - MIXED), {}, UNDECIDED, "30 better"),
+    # a lowest grade that is relevant: one query has none
+    (FROM_2, FROM_2, {}, NOT_WORSE, "recall@10 from grade 2 +0.000 (+0.000 to"),
+    (FROM_2, FROM_2, {}, NOT_WORSE, "1 queries without a relevant document"),
+    (FROM_2, FROM_1, {}, ERROR, "counts grades from 2 as relevant, and this run those"),
+    (GOOD, FROM_1, {}, ERROR, "counts grades above 0 as relevant, and this run those"),
     # the metric is cut at ten
     (kept(JUDGED, 10), kept(JUDGED, 7 - MIXED), {}, NOT_WORSE, "nDCG@10 +0.082 ("),
     # an edited grade counts for both, and a worse search is still caught
@@ -213,6 +222,8 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert again.rankings == deep
     assert worst_code(outcomes_of(baseline, kinds)) == NOT_WORSE
+    write_baseline(path, {"judged": FROM_2}, "run 1")
+    assert read_baseline(path)["judged"].measure == FROM_2.measure
 
 
 SPOILT = {  # what becomes of the text in the file

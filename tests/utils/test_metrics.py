@@ -68,6 +68,33 @@ def test_graded_and_binary_judgements_are_scored_as_by_trec_eval(cases, k):
         np.testing.assert_allclose(values[name], expected[name], atol=1e-9)
 
 
+@given(
+    cases=st.lists(st.tuples(RANKING, GRADES), min_size=1, max_size=4),
+    k=st.integers(1, 10),
+    level=st.integers(1, 4),
+)
+def test_from_a_grade_on_is_relevant_as_in_trec_eval(cases, k, level):
+    rankings, documents = zip(*cases, strict=True)
+    ranked = [list(dict.fromkeys(filter(None, row))) for row in rankings]
+    run = {
+        str(query): {id_: -float(rank) for rank, id_ in enumerate(row)}
+        for query, row in enumerate(ranked)
+    }
+    judged = {str(query): qrel or {"none": 0} for query, qrel in enumerate(documents)}
+    names = {
+        (measure if name == "ndcg" else measure(rel=level)) @ k: name
+        for name, measure in TREC_EVAL.items()
+        if name in utils.METRICS
+    }
+    expected = {name: [0.0] * len(cases) for name in utils.METRICS}
+    for value in ir_measures.iter_calc(names, judged, run):
+        expected[names[value.measure]][int(value.query_id)] = value.value
+    queries = queries_of(documents)
+    values = utils.score(queries, utils.pad(ranked), k, relevant=level)
+    for name in utils.METRICS:
+        np.testing.assert_allclose(values[name], expected[name], atol=1e-12)
+
+
 def test_f1_and_err_which_trec_eval_lacks_are_as_computed_by_hand():
     f1 = utils.f1([[1, 0, 2, 0], [0] * 4, [0] * 4], [3, 1, 0], per_query=True)
     assert f1 == pytest.approx([2 * 2 / (4 + 3), 0, 0])
