@@ -20,7 +20,7 @@ from evaluate_retrieval.reading.columns import with_defaults
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.graded import read_judged
-from evaluate_retrieval.reading.joining import asked, queries_of
+from evaluate_retrieval.reading.joining import PAIR, asked, queries_of
 from evaluate_retrieval.reading.listing import JUDGED
 from evaluate_retrieval.searching.own import Search, are_alone, failures_of
 from evaluate_retrieval.words.constants import NOT_WORSE
@@ -72,12 +72,14 @@ def pairs_to_judge(
 ) -> pd.DataFrame:
     """The pairs to judge: a DataFrame with the columns corpus.TO_JUDGE.
 
-    They are those of the list that the last run has written into options.out. Without
+    Those of answers in words come first, see `next_pairs.of_answers`. Then come those
+    of the list that the last run has written into options.out. Without
     one of this folder they are a pool of its queries, see `next_pairs.to_pool`. Pairs
     of documents and queries that are gone are left out, and the log counts them."""
     results = options.out
     path = results / LIST
     pairs = pd.DataFrame()
+    proposed = next_pairs.of_answers(folder)
     if path.exists() and read_text(path).count("\n") > 1:
         if manifest.has_written(results, LIST, folder.source):
             pairs = read_csv(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
@@ -87,8 +89,12 @@ def pairs_to_judge(
     if pairs.empty:
         only_own = are_alone(False, own, options.only_own)
         pairs = next_pairs.to_pool(folder, own, only_own, options.model)
+    else:  # a list of the last run has no pair with a grade
+        proposed = proposed[~_pair_keys(proposed).isin(_pair_keys(folder.judgements))]
+    pairs = pd.concat([proposed, pairs]).drop_duplicates(PAIR, ignore_index=True)
     ids = [document["id"] for document in folder.documents]
-    queries = queries_of(folder.judgements, folder.log).drop_duplicates("query_id")
+    queries = queries_of(folder.judgements, folder.log)
+    queries = pd.concat([queries, folder.answers]).drop_duplicates("query_id")
     is_there = pairs["document"].isin(ids) & asked(pairs).isin(asked(queries))
     if n_gone := (~is_there).sum():
         text = "%s of %s pairs are of no document or no query here, and left out"

@@ -1,7 +1,7 @@
 """What to judge next, and what to do where there is nothing to decide on."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -11,9 +11,9 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.judging import pooling
 from evaluate_retrieval.measuring import decision
-from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading import corpus, joining
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.searching import built_in, embedding
+from evaluate_retrieval.searching import built_in, embedding, scoring
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +66,52 @@ def judge_next(
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
+def of_answers(folder: Folder, n_each: int = joining.PROPOSED) -> pd.DataFrame:
+    """Questions with an answer in words, and the documents most like that: pairs.
+
+    Columns: corpus.TO_JUDGE; drawn is "answer". A question has up to n_each documents:
+    those with the answer word by word, then those with at least joining.HALF of its
+    words, ranked by BM25 of question and answer. They are guesses, and no grades."""
+    answers = folder.answers
+    if answers.empty or not folder.has_texts:
+        return pd.DataFrame(columns=corpus.TO_JUDGE)
+    shares = joining.shares_of_answers(answers, folder.documents, folder.language)
+    by_text = scoring.bm25_scores(folder.documents, language=folder.language)
+
+    def scores(queries: utils.Queries) -> Iterator[utils.Block]:
+        for rows, columns, block in by_text(queries):
+            yield rows, columns, block * (shares(rows, columns) >= joining.HALF)
+
+    # an answer's words alone may be in all documents: "switch it off, and wait"
+    asked = answers.assign(question=answers["query"] + " " + answers["answer"])
+    search = utils.search_by_scores(scores, folder.documents, n_each, above=0)
+    nearest = search(asked)
+    ids = [
+        [id_ for id_ in dict.fromkeys([*verbatim, *row]) if id_][:n_each]
+        for verbatim, row in zip(answers["verbatim"], nearest, strict=True)
+    ]
+    questions = answers["query"].str.strip()
+    strata = pooling.strata(folder.log["question"])
+    kinds = dict(zip(strata["question"].str.lower(), strata["kind"], strict=True))
+    pairs = answers.assign(
+        query_id=questions.map(_ids_of(folder)).fillna(answers["query_id"]),
+        query=questions,
+        kind=questions.str.lower().map(kinds).fillna("tail"),
+        document=ids,
+        drawn="answer",
+    )
+    pairs = pairs.explode("document").dropna(subset="document")
+    return pairs[corpus.TO_JUDGE].drop_duplicates(joining.PAIR, ignore_index=True)
+
+
+def _ids_of(folder):
+    """The id of each question: a dict. One that was judged keeps its id."""
+    log = folder.log.assign(question=folder.log["question"].str.strip())
+    log = log.drop_duplicates("question")
+    ids = dict(log[["question", "query_id"]].to_numpy())
+    return ids | dict(folder.judgements[["query", "query_id"]].to_numpy())
+
+
 def to_pool(
     folder: Folder,
     own: Mapping[str, utils.SearchFunction],
@@ -85,9 +131,7 @@ def to_pool(
     log = folder.log
     documents = folder.documents
     log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
-    ids = dict(log[["question", "query_id"]].to_numpy())
-    ids |= dict(folder.judgements[["query", "query_id"]].to_numpy())
-    log["query_id"] = log["question"].map(ids)
+    log["query_id"] = log["question"].map(_ids_of(folder))
     strata = pooling.strata(folder.log["question"])
     sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
     searches = own

@@ -1,6 +1,6 @@
 """What to judge: queries of a log, and a pool of results.
 
-A column `drawn` says why a pair was judged: "pool" or "next"."""
+A column `drawn` says why a pair was judged: "pool", "next" or "answer"."""
 
 from collections.abc import Iterable, Mapping
 

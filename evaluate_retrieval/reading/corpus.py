@@ -17,7 +17,7 @@ from evaluate_retrieval.reading.language import content_words
 
 FIELDS = ["text", "section", "question", "course", "id"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
-TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next" or "random"
+TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next", "answer" …
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
 TURN = ["conversation", "turn", "history"]  # of a turn of a conversation

@@ -38,9 +38,9 @@ class Folder:
     or none. notes: sentences on what was counted, left out or not used. chunks: a dict
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
-    query_id, query, answer. measures: by kind of queries, see `measures`; a run sets
-    them. judged_in: the names of the files with judgements. Tables are empty where the
-    folder has no such file."""
+    see `joining.worded_answers`. measures: by kind of queries, see `measures`; a run
+    sets them. judged_in: the names of the files with judgements. Tables are empty where
+    the folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -140,7 +140,7 @@ def read(
         source, tables.documents, judged, ranked, tables.notes
     )
     notes += on_documents
-    by_file = [*tables.queries, *tables.generated, *judged]
+    by_file = [*tables.queries, *tables.generated, *judged, *tables.answers]
     of_queries = {*chain(*(table.frame["course"] for table in by_file))}
     if of_queries == {"all"} != {document["course"] for document in documents}:
         names = _names_of(by_file)
@@ -184,7 +184,11 @@ def read(
             f"{len(twins):,} documents have a text that another one has: a grade of "
             "one is a grade of all of them"
         )
-    answers, cited, on_answers = joining.worded_answers(tables.answers, documents)
+    texts = [document["text"] for document in documents]
+    language, on_language = language_of(texts, language)
+    answers, cited, on_answers = joining.worded_answers(
+        tables.answers, documents, language
+    )
     notes += on_answers
     graded, on_grades = joining.graded_pairs([*rows, cited], chunks, log, twins)
     notes += on_grades
@@ -193,8 +197,6 @@ def read(
     own = joining.with_history(own, name).assign(document=qrels)
     development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
     notes += _count_sentences(log, graded, unanswered, own, relevant)
-    texts = [document["text"] for document in documents]
-    language, on_language = language_of(texts, language)
     return Folder(
         source=source,
         documents=documents,

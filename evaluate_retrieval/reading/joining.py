@@ -6,17 +6,19 @@ a note."""
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, forms
 from evaluate_retrieval.reading.columns import made_ids, with_defaults
 from evaluate_retrieval.reading.files import numbers_of, whole_if_possible
+from evaluate_retrieval.reading.language import share_function
 from evaluate_retrieval.reading.listing import visible
 from evaluate_retrieval.reading.opening import Table
 
@@ -26,6 +28,8 @@ LOG_COLUMNS = ["query_id", "question", "course"]
 HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
 HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
 LEAST_WORDS = 5  # of an answer that is looked for
+PROPOSED = 3  # documents for a question, at most
+HALF = 0.5  # of an answer's words; a document with fewer is not proposed
 SUFFIX = r"\.[A-Za-z]\w{0,4}$"  # of a file
 PART_NUMBER = r"[_-](?:chunk|part|p)?[_-]?\d+$"
 SAME = 0.5  # a share of ids of another form; with fewer they are of another corpus
@@ -370,14 +374,15 @@ def _of_one_question(judged, log):
 
 
 def worded_answers(
-    tables: list[Table], documents: utils.Documents
+    tables: list[Table], documents: utils.Documents, language: str
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Answers that name no document; judgements of those that cite some; and notes.
 
-    The first: query_id, query, answer, and verbatim, ids of the documents that have the
-    answer word by word, with blanks between them. Citations are ids, as in [12][34],
-    and are read only where each is the id of a document."""
-    columns = ["query_id", "query", "answer", "verbatim"]
+    The first: query_id, query, course, answer, and verbatim, a list of ids of the
+    documents that have the answer word by word. Citations are ids, as in [12][34],
+    and are read only where each is the id of a document. language: of the
+    documents."""
+    columns = ["query_id", "query", "course", "answer", "verbatim"]
     if not tables:
         return pd.DataFrame(columns=columns), pd.DataFrame(), []
     notes = []
@@ -398,26 +403,58 @@ def worded_answers(
     answers = answers[~answers["query_id"].isin(pairs["query_id"])]
     answers = answers.assign(verbatim=_verbatim(answers["answer"], documents))
     if len(answers):
-        n = (answers["verbatim"] != "").sum()
-        notes.append(
-            f"{names}: {len(answers):,} questions have an answer in words, and name no "
-            f"document. In {n:,} of them one document or more has the answer word by "
-            "word. None counts as judged: evaluate-retrieval judge asks for these first"
-        )
+        notes.append(f"{names}: {_sentences_on(answers, documents, language)}")
     return answers[columns], pairs, notes
 
 
+def shares_of_answers(
+    answers: pd.DataFrame, documents: utils.Documents, language: str
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Which share of the words of answers documents have, see `share_function`."""
+    # as BM25 takes them, which then finds their words in the cache
+    texts = map(corpus.whole_text, documents)
+    return share_function(answers["answer"], texts, language)
+
+
+def _sentences_on(answers, documents, language):
+    """How many documents have these answers, or half of their words, in sentences."""
+    shares = shares_of_answers(answers, documents, language)
+    n_verbatim = answers["verbatim"].map(len).to_numpy()
+    is_near = n_verbatim > 0
+    for rows, columns in utils.blocks_of(answers, documents):
+        is_near[rows] |= shares(rows, columns).max(axis=1) >= HALF
+    sentences = (
+        f"{len(answers):,} questions have an answer in words, and name no document. "
+        f"The answer stands word by word in one document for {sum(n_verbatim == 1):,} "
+        f"of them, and in several for {sum(n_verbatim > 1):,}. At least half of its "
+        f"words are in some document for {sum(is_near):,}. None counts as judged"
+    )
+    if not is_near.any():
+        return sentences
+    return (
+        f"{sentences}: evaluate-retrieval judge asks about these documents first, up "
+        f"to {PROPOSED} for a question"
+    )
+
+
 def _verbatim(answers, documents):
-    """Ids of the documents that have each answer word by word, with blanks between
-    them.
+    """Ids of the documents that have each answer word by word: a list of lists.
 
     An answer of fewer than five words may be in any."""
-    texts = [(document["id"], _folded(document["text"])) for document in documents]
+    texts = {document["id"]: _folded(document["text"]) for document in documents}
+    folded = list(map(_folded, answers))
+    # words between the first and the last one stand in a text as they are: few texts
+    # have the rarest of them, and only these are read
+    inner = [text.split()[1:-1] for text in folded]
+    having = {word: [] for words in inner for word in words}
+    for id_, text in texts.items():
+        for word in having.keys() & {*text.split()}:
+            having[word].append(id_)
     places = []
-    for answer in map(_folded, answers):
-        is_long = len(answer.split()) >= LEAST_WORDS
-        found = [id_ for id_, text in texts if is_long and answer in text]
-        places.append(" ".join(found))
+    for answer, words in zip(folded, inner, strict=True):
+        is_long = len(words) + 2 >= LEAST_WORDS
+        rarest = min((having[word] for word in words), key=len) if is_long else []
+        places.append([id_ for id_ in rarest if answer in texts[id_]])
     return places
 
 

@@ -2,10 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
 import bm25s
+import numpy as np
+import scipy  # loads its parts when they are used
 import snowballstemmer
 
 LANGUAGES = ["none", *snowballstemmer.algorithms()]
@@ -51,6 +54,36 @@ def words_of(
     Snowball's; its common words are left out if bm25s lists them. "none": no
     stems, no common words. KeyError for one without a stemmer."""
     return _tokenized(tuple(texts), language, stem and language != "none")
+
+
+def share_function(
+    texts: Iterable[str], among: Iterable[str], language: str
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """A function of rows and columns: which share of its words others have.
+
+    It takes places of some texts, and of some of among, and returns an array (n_rows,
+    n_columns): of the different words of a text, without common ones, the share that
+    stands in the other text. It is 0 where a text has no words. See `words_of`."""
+    words = [{*each} for each in words_of(texts, language=language)]
+    numbers = {word: n for n, word in enumerate(dict.fromkeys(chain(*words)))}
+    counts = _incidence(words, numbers)
+    others = _incidence(map(set, words_of(among, language=language)), numbers)
+    sizes = np.maximum(1, list(map(len, words)))
+
+    def shares(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        shared = (counts[rows] @ others[columns].T).toarray()
+        return shared / sizes[rows, None]
+
+    return shares
+
+
+def _incidence(sets, numbers):
+    """Which words each set has: a sparse matrix. numbers: of the words that count."""
+    columns = [[numbers[word] for word in each if word in numbers] for each in sets]
+    ends = np.cumsum([0, *map(len, columns)])
+    flat = np.array(list(chain(*columns)), dtype=np.int32)
+    shape = (len(columns), len(numbers))
+    return scipy.sparse.csr_matrix((np.ones(len(flat)), flat, ends), shape)
 
 
 def stems_of(text: str) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, files, trec
+from evaluate_retrieval.reading import corpus, files, joining, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.words.text import without_secrets
@@ -160,11 +160,37 @@ class Search:
                 f"{next(iter(self.documents_of), '')!r}"
             )
             if len(foreign) > FOREIGN * n_ids:
-                raise ValueError(f"{sentence}. It searches in another corpus")
+                advice = _advice_on([id_ for _, id_ in foreign], self.documents_of)
+                raise ValueError(f"{sentence}. {advice}")
             warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
         self.counts["queries"] += len(rankings)
         self.counts["repeated ids"] += n_repeated
         self.counts["foreign ids"] += len(foreign)
+
+
+def _advice_on(foreign, documents_of):
+    """What to do where many ids are of no document: a sentence or two.
+
+    They may be ids of documents in another form, see `joining.nearest`."""
+    unknown = list(dict.fromkeys(foreign))
+    found = joining.nearest(unknown, documents_of)
+    if len(found) <= joining.SAME * len(unknown):
+        return "It searches in another corpus"
+    longer = [id_ for id_ in found if id_.startswith(found[id_])]
+    if len(longer) > joining.SAME * len(unknown):
+        id_ = longer[0]
+        return (
+            f"{len(longer):,} of {len(unknown):,} such ids begin with the id of a "
+            f"document, as {id_!r} with {found[id_]!r}. If they are parts of it, let "
+            f"the search return {found[id_]!r}. Or make each row of the documents a "
+            "part with an id of its own, and name the column with the id of its "
+            'document in columns.toml: document = "…"'
+        )
+    id_ = next(iter(found))
+    return (
+        f"{len(found):,} of {len(unknown):,} such ids are ids of documents in another "
+        f"form, as {id_!r} of {found[id_]!r}. Let the search return {found[id_]!r}"
+    )
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Test judging: what stands in the files, and what the panel shows."""
 
+import json
 import multiprocessing
 import os
 import random
@@ -18,10 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course import widgets
+from evaluate_retrieval.commands import judge as judge_command
 from evaluate_retrieval.commands.judge import add, scale_of
-from evaluate_retrieval.judging import grading
+from evaluate_retrieval.judging import grading, next_pairs
 from evaluate_retrieval.judging.grading import Judging, judge
-from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.line import main
+from evaluate_retrieval.reading import corpus, files, folder
 
 DOCUMENTS = [{"id": f"d{n}", "question": "<i>", "text": "é\n{}"} for n in range(4)]
 PAIRS = pd.DataFrame(
@@ -272,3 +275,104 @@ def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(tmp_path):
     assert "own: last" not in shown[8]  # the two best only
     assert re.search(r"1 +A +1 +C +2\s+2 +C +2 +D +2\s+3 +nothing +A +1", shown[8])
     assert len(documents_in(tmp_path / "faq/judged-queries.csv")) == 4
+
+
+# --- Answers in words -----------------------------------------------------------
+
+PAGES = {
+    "red.md": "# Kettle\n\nWait a minute, then press the red button behind the lid.",
+    "again.md": "# Kettle\n\nAlways press the red button behind the lid of a kettle.",
+    "half.md": "# Router\n\nUnplug the router, count slowly, plug it in again.",
+    "far.md": "# Ladder\n\nUnplug nothing: a ladder has no cable.",
+}
+GOLDEN = """question,answer
+How do I start the kettle?,Press the red button behind the lid
+How do I restart a router?,"Unplug the router, hold the switch"
+May I paint the ladder?,Certainly with varnish
+"""
+FIRST = [  # the document with the answer in it, then by words; varnish is in none
+    ("How do I start the kettle?", "again.md"),
+    ("How do I start the kettle?", "red.md"),
+    ("How do I restart a router?", "half.md"),
+]
+
+
+@pytest.fixture
+def golden(tmp_path):
+    """A folder of pages, and of questions with answers in words."""
+    source = tmp_path / "faq"
+    (source / "docs").mkdir(parents=True)
+    for name, text in PAGES.items():
+        (source / "docs" / name).write_text(text)
+    (source / "golden_dataset.csv").write_text(GOLDEN)
+    return source
+
+
+def test_judge_asks_first_about_documents_that_have_the_words_of_answers(
+    golden, tmp_path, monkeypatch
+):
+    """None counts before a person gave it a grade, and nobody is asked twice."""
+    before = folder.read(golden)
+    assert before.judgements.empty
+    assert not before.test
+    [note] = [note for note in before.notes if "answer in words" in note]
+    assert note.startswith("golden_dataset.csv: 3 questions have an answer in words")
+    assert "in one document for 0 of them, and in several for 1." in note
+    assert "in some document for 2." in note
+    keys = iter(["2", "u", "0", "q", "1", "2", *"0" * 99])
+    shown = []
+    monkeypatch.setattr(judge_command, "read_key", lambda: next(keys))
+    monkeypatch.setattr(judge_command.log, "info", lambda text, *_: shown.append(text))
+    words = ["judge", str(golden), "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    questions = re.findall(r"QUERY  (.+)", "\n".join(map(str, shown)))
+    assert questions == [FIRST[0][0]] * 2 + [FIRST[0][0], FIRST[1][0]]
+    assert main(words) == 0
+    table = files.read_csv(golden / "judgements-me.csv")
+    pairs = table.drop_duplicates(["query", "document"], keep="last")
+    assert len(table) == len(pairs) + 1  # what u took back
+    is_first = pairs["drawn"] == "answer"
+    assert is_first.tolist() == sorted(is_first, reverse=True)
+    judged_first = pairs[is_first]
+    found = zip(judged_first["query"], judged_first["document"], strict=True)
+    assert list(found) == [(query, f"docs/{name}") for query, name in FIRST]
+    assert judged_first["grade"].tolist() == ["0", "1", "2"]
+    assert {*pairs["drawn"]} == {"answer", "pool"}
+    assert len(folder.read(golden).test["judged"]) == 2
+
+
+def test_an_answer_goes_before_the_list_of_the_last_run_until_it_is_judged(
+    golden, tmp_path
+):
+    """The question of a log keeps its id; one that is no query there is asked, too."""
+    (golden / "queries.csv").write_text(
+        "query_id,query\nk1,How do I start the kettle?\nk2,which cable\n"
+    )
+    header = "query_id,query,course,kind,document"
+    kettle = "k1,How do I start the kettle?,all,tail,docs/again.md"
+    cable = "k2,which cable,all,tail,docs/far.md"
+    judged = f"{header},grade\n{kettle},2\n{cable.replace('far', 'half')},1\n"
+    (golden / "judged-queries.csv").write_text(judged)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "judge-next.csv").write_text(f"{header},drawn\n{cable},next\n")
+    (out / "run.json").write_text(
+        json.dumps(
+            {"data": str(golden), "inputs": {}, "outputs": {"judge-next.csv": ""}}
+        )
+    )
+    options = judge_command.JudgeOptions(source=golden, out=out)
+    pairs = judge_command.pairs_to_judge(folder.read(golden), {}, options)
+    assert pairs["document"].tolist() == ["docs/red.md", "docs/half.md", "docs/far.md"]
+    assert pairs["query_id"].tolist()[::2] == ["k1", "k2"]
+    assert pairs["drawn"].tolist() == ["answer", "answer", "next"]
+
+
+def test_answers_without_a_course_are_looked_for_in_documents_of_all(tmp_path):
+    rows = "id,course,text\na,tv,Press the red button twice\nb,radio,Turn the dial\n"
+    (tmp_path / "documents.csv").write_text(rows)
+    golden = "question,answer\nOn?,the red button\nLouder?,the dial\n"
+    (tmp_path / "golden_dataset.csv").write_text(golden)
+    pairs = next_pairs.of_answers(folder.read(tmp_path))
+    assert pairs["document"].tolist() == ["a", "b"]
+    assert {*pairs["kind"]} == {"tail"}

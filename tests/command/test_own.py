@@ -178,7 +178,19 @@ def test_an_id_that_counts_for_nothing_keeps_its_rank(searches, name):
 
 
 NO_RUN = {  # of these queries, or of these documents
-    "more than a fifth are of no document": ({"q1": ["a", "z", "b", "c"]}, "'z'"),
+    "more than a fifth are of no document": (
+        {"q1": ["a", "z", "b", "c"]},
+        "'z'.*another corpus",
+    ),
+    "parts of documents": (
+        {"q1": ["a_chunk_0", "b_chunk_3", "c_chunk_1", "zz"]},
+        "3 of 4 such ids begin .*'a_chunk_0' with 'a'.*columns.toml: document = ",
+    ),
+    "parts of a few documents": ({"q1": ["a_chunk_0", "y", "z"]}, "another corpus"),
+    "ids in another form": (
+        {"q1": ["docs/a.md", "docs/b.md"]},
+        "2 of 2 such ids are .* 'docs/a.md' of 'a'. Let the search return 'a'",
+    ),
     "no query": ({"q9": ["a"]}, "q9"),
 }
 

@@ -237,3 +237,19 @@ def test_words_are_pairs_of_characters_where_no_blanks_part_them(text, words):
 
 def test_no_document_without_words_is_found():
     assert by_bm25([document("a")], "word", "") == [["", ""]] * 2
+
+
+WORDS = st.lists(st.sampled_from(["mount", "kettle", "lid", "the", "x"])).map(" ".join)
+
+
+@given(st.lists(WORDS), st.lists(WORDS, min_size=1))
+def test_the_share_of_words_is_that_of_different_ones_and_0_without_words(texts, among):
+    shares = language.share_function(texts, among, "english")
+    rows = np.arange(len(texts))
+    found = shares(rows, np.arange(len(among)))
+    assert found.shape == (len(texts), len(among))
+    for row, text in enumerate(texts):
+        words = {*text.split()} - {"the", "x"}
+        for column, other in enumerate(among):
+            both = words & {*other.split()}
+            assert found[row, column] == len(both) / max(1, len(words))
