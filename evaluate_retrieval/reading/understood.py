@@ -272,8 +272,8 @@ def _are_equal(tables: Sorted, others: Sorted) -> bool:
         sides = [getattr(each, kind) for each in (tables, others)]
         if len(sides[0]) != len(sides[1]):
             return False
-        for one, two in zip(*sides, strict=True):
-            if one.path != two.path or not one.frame.equals(two.frame):
+        for table, other in zip(*sides, strict=True):
+            if table.path != other.path or not table.frame.equals(other.frame):
                 return False
     return True
 
@@ -325,7 +325,7 @@ def _text_of(
         for name, (value, usual, example) in top.items()
     ]
     words = dict.fromkeys(word for each in tables for word in each.words)
-    return render(
+    text = render(
         "columns.toml.j2",
         top=rows,
         parts=parts,
@@ -333,6 +333,7 @@ def _text_of(
         grades={quoted(word): grade for word, grade in settings.grades.items()},
         words=[quoted(word) for word in words],
     )
+    return text.rstrip() + "\n"
 
 
 def _rows(
