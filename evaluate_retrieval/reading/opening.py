@@ -14,7 +14,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import csv_rows, json_records, table_of
@@ -136,6 +135,8 @@ def _read_yaml(path, encoding=None):
     """YAML: a list of records, or one with lists, such as the tests of promptfoo.
 
     All that is no list and no object is a text, as it is written."""
+    import yaml  # which browsers lack
+
     content = yaml.load(decoded(path, encoding), yaml.BaseLoader)
     return pd.DataFrame(content if isinstance(content, list) else [content])
 

@@ -167,6 +167,11 @@ FORMS = {
         "runs/a.trec": "q1 Q0 d1 1 9 a\nq2 Q0 d1 1 9 a\n",
         "runs/b.run": "q1 Q0 d2 1 9 b\nq2 Q0 d2 1 9 b\n",
     },
+    "yaml": {
+        "documents.yaml": "- id: d1\n  text: Up.\n- id: d2\n  text: On.\n",
+        "queries.csv": QUERIES,
+        "golden.yml": "- question: no sound\n  expected_ids: [d1]\n",
+    },
     "documents alone": {"documents.csv": DOCUMENTS},
 }
 
@@ -214,9 +219,11 @@ def test_every_form_of_file_is_read_there_as_in_a_checkout(forms, summary, extra
     folders = dict(summary["folders"])
     assert folders.keys() == {*os.listdir(forms)}
     if "parquet" not in extras:
-        read, evaluated = folders.pop("parquet")
-        assert 'uv tool install ".[parquet]"' in read["error"]
-        assert evaluated["code"] == ERROR
+        packed = {path.relative_to(forms).parts[0] for path in forms.rglob("*.parquet")}
+        for name in {"parquet", *packed}:
+            read, evaluated = folders.pop(name)
+            assert 'uv tool install ".[parquet]"' in read["error"]
+            assert evaluated["code"] == ERROR
     for name, (read, evaluated) in folders.items():
         expected = as_installed.as_read(forms / name)
         assert read == expected, name
