@@ -39,6 +39,7 @@ from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_s
 from evaluate_retrieval.words.templates import line_of
 
 SCALE = 3  # so many different grades, and none 0, are a scale and no list
+POOLED = 5  # grades a query: of so many some are of what is not relevant
 log = logging.getLogger(__name__)
 
 
@@ -207,13 +208,16 @@ def check_scale(folder: Folder, options: SearchOptions) -> None:
     """ValueError where a scale of several grades has no 0, and no --relevant is given.
 
     Of grades from 1 to 4, or of stars, the lowest mostly says that a document is not
-    relevant. One or two grades, as 1 and 2, are those of lists of relevant documents:
-    BEIR's qrels are often such."""
-    shares = folder.judgements["grade"].value_counts(normalize=True).sort_index()
-    if options.relevant is None and len(shares) >= SCALE and shares.index[0] > 0:
+    relevant. One or two grades, as 1 and 2, and few of them a query, are those of lists
+    of relevant documents: BEIR's qrels are often such."""
+    grades = folder.judgements["grade"]
+    is_pool = len(grades) >= POOLED * folder.judgements["query_id"].nunique()
+    shares = grades.value_counts(normalize=True).sort_index()
+    is_scale = is_pool and len(shares) >= SCALE and shares.index[0] > 0
+    if options.relevant is None and is_scale:
         raise ValueError(
             f"{folder.judged_in}: {len(shares)} grades, and none is 0: "
-            f"{grade_shares(folder.judgements['grade'])}. Say from which a document is "
+            f"{grade_shares(grades)}. Say from which a document is "
             f"relevant, for example --relevant {shares.index[len(shares) // 2]:g}; "
             f"with --relevant {shares.index[0]:g} all are"
         )

@@ -22,7 +22,7 @@ DOCUMENT = {
     "question": "question or title or heading",
     "section": "section",
     "course": "course",
-    "id": "id or doc_id or docno or _id",
+    "id": "id or doc_id or docno or _id or chunk_id",
     "document": "(of a chunk, and only columns.toml names it)",
 }
 QUERY = {
@@ -40,7 +40,7 @@ GRADED = {
     "document": "document or doc_id or corpus-id or docid or docno or document_id "
     "or doc id or doc or reference_context_ids or product_id",
     "grade": "rating or grade or label or judgment or judgement or relevance or "
-    "relevance_label or rel or score",
+    "relevance_label or rel or relevant or score",
     "context": "reference_contexts or contexts or context or quote or positive",
     "course": "course",
     "kind": "kind",

@@ -15,12 +15,20 @@ UNASKED = {"filter", "must_not", "sort", "aggs"}  # parts of a request without t
 ASKED = ["query", "question", "input", "user_input", "prompt", "q", "text"]
 # Where the ids, files, notes or pages stand that answer a question
 EXPECTED = [
-    "expected_doc_ids",
     "expected_ids",
     "expected_docs",
     "expected_documents",
     "expected_sources",
     "expected_source",
+    "expected_doc",
+    "expected_doc_id",
+    "expected_doc_ids",
+    "expected_document",
+    "expected_path",
+    "expected_paths",
+    "relevant",
+    "source_doc",
+    "source_docs",
     "expect_sources",
     "expected_files",
     "expected_file",

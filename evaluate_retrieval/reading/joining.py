@@ -31,8 +31,8 @@ LEAST_WORDS = 5  # of an answer that is looked for
 PROPOSED = 3  # documents for a question, at most
 HALF = 0.5  # of an answer's words; a document with fewer is not proposed
 SUFFIX = r"\.[A-Za-z]\w{0,4}$"  # of a file
-PART_NUMBER = r"[_-](?:chunk|part|p)?[_-]?\d+$"
-SAME = 0.5  # a share of ids of another form; with fewer they are of another corpus
+# a number alone is no part: faq-3 is not faq
+PART = r"(?P<whole>.+?)(?:(?:::|#)(?P<part>.*)|[_-](?:chunk|part)[_-]?(?P<n>\d+))?"
 
 
 # --- Documents ----------------------------------------------------------------------
@@ -73,7 +73,10 @@ def documents_of(
     else:
         files = visible([source, *source.rglob("*")])
         files = ", ".join(each.name for each in files)
-        advice = "unpack them, and save them as .csv, .jsonl, .xlsx, .md or .html here"
+        advice = (
+            "unpack them, and put them into this folder itself as .csv, .jsonl, .xlsx, "
+            ".md or .html (a text may be renamed .md)"
+        )
         found = "; ".join([f"found {files or 'nothing'}", *unread])
         raise ValueError(f"{source}: no documents; {advice}; {found}")
     chunks = {}
@@ -184,16 +187,14 @@ def of_documents(
         for id_ in judged["document"]
     ]
     unknown = sorted({*judged["document"]} - {*own})
-    if unknown and not with_gone:
-        found = nearest(unknown, ids)
-        if len(found) > SAME * len(unknown) or len(found) == len(unknown):
-            judged["document"] = judged["document"].replace(found)
-            first = next(iter(found))
-            notes.append(
-                f"{path.name}: {len(found):,} ids of documents are found by their "
-                f"file name, or what they begin or end with, as {first!r} is "
-                f"{found[first]!r}"
-            )
+    if not with_gone and (found := nearest(unknown, ids)):
+        judged["document"] = judged["document"].replace(found)
+        first = next(iter(found))
+        notes.append(
+            f"{path.name}: {len(found):,} ids of documents are found by their "
+            f"file name, or what they begin or end with, as {first!r} is "
+            f"{found[first]!r}"
+        )
     try:
         judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
     except ValueError as error:
@@ -218,32 +219,48 @@ def _parts_of(cell, separator, ids):
     return parts if parts and all(part in ids for part in parts) else cell
 
 
-def nearest(unknown: list[str], ids: dict[str, str]) -> dict[str, str]:
+def nearest(unknown: Iterable[str], ids: dict[str, str]) -> dict[str, str]:
     """For ids of another form the only document that fits: a dict of id: document.
 
-    Files may lack their folder or their suffix, an id its part behind # or :: or
-    _chunk_3, and a note its path."""
-    by_end = defaultdict(set)
+    One of two ids may lack folders at the front, the suffix of the file, or a part, as
+    in a.md::3, a.md#3 and a_chunk_3. Where both have one, it is the same."""
+    by_stem = defaultdict(list)
     for id_, document in ids.items():
-        for form in _forms_of(id_):
-            by_end[form].add(document)
+        form = _form_of(id_)
+        by_stem[form["stem"]].append((form, document))
     found = {}
     for id_ in unknown:
-        # without its number the id of a part only: d-7 is no d-1
-        forms_of_id = [*_forms_of(id_), re.sub(PART_NUMBER, "", id_.rpartition("/")[2])]
-        fits = next((by_end[form] for form in forms_of_id if by_end.get(form)), set())
+        form = _form_of(id_)
+        fits = {
+            document
+            for other, document in by_stem[form["stem"]]
+            if _may_be_one(form, other)
+        }
         if len(fits) == 1:
             [found[id_]] = fits
     return found
 
 
-def _forms_of(id_):
-    """An id, then what is left of it without its parts, most of it first."""
-    whole = re.split(r"::|#", id_)[0].strip()
-    name = whole.rpartition("/")[2]
-    forms_of_id = [id_, whole, re.sub(SUFFIX, "", whole)]
-    forms_of_id += [name, re.sub(SUFFIX, "", name)]
-    return [form for form in dict.fromkeys(forms_of_id) if form]
+def _form_of(id_):
+    """The folders of an id, its stem, suffix and part; "" for what it lacks."""
+    match = re.fullmatch(PART, id_, re.DOTALL)
+    folders, _, name = match["whole"].rpartition("/")
+    suffix = re.search(SUFFIX, name)
+    return {
+        "folders": folders.split("/") if folders else [],
+        "stem": name[: suffix.start()] if suffix else name,
+        "suffix": suffix[0] if suffix else "",
+        "part": match["part"] or match["n"] or "",
+    }
+
+
+def _may_be_one(form, other):
+    """Whether two ids differ in nothing that both have."""
+    n = min(len(form["folders"]), len(other["folders"]))
+    if n and form["folders"][-n:] != other["folders"][-n:]:
+        return False
+    pairs = [(form[name], other[name]) for name in ("suffix", "part")]
+    return all(not mine or not its or mine == its for mine, its in pairs)
 
 
 def _column_of(unknown, opened):

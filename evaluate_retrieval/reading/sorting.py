@@ -14,7 +14,7 @@ import pandas as pd
 from evaluate_retrieval.reading import columns, forms, graded
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.files import read_csv
-from evaluate_retrieval.reading.listing import Listing, suffix_of
+from evaluate_retrieval.reading.listing import Listing, files_in, suffix_of
 from evaluate_retrieval.reading.opening import INDEX, Table, open_tables
 
 LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
@@ -193,8 +193,12 @@ class Sorted:
         used = {*chain(*named.values()), *self.listing.pages}
         used |= {table.path for table in self.all()}
         self.notes += unread.values()
-        if files := [path for path in self.listing.files if path not in used]:
-            self.notes.append(_unread_note(self.listing.top, files))
+        top = self.listing.top
+        # beside pages there may be others in the same folders
+        are_pages = any(table.path.is_dir() for table in self.documents)
+        listed = files_in(top) if are_pages else self.listing.files
+        if files := [path for path in listed if path not in used]:
+            self.notes.append(_unread_note(top, files))
 
     def _sort_named(self, kind, path):
         """A file whose name says what it is; its sheets may be more."""

@@ -22,6 +22,7 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.words.text import without_secrets
 
+SAME = 0.5  # a share of ids in another form, above which advice is on this form
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
@@ -174,10 +175,10 @@ def _advice_on(foreign, documents_of):
     They may be ids of documents in another form, see `joining.nearest`."""
     unknown = list(dict.fromkeys(foreign))
     found = joining.nearest(unknown, documents_of)
-    if len(found) <= joining.SAME * len(unknown):
+    if len(found) <= SAME * len(unknown):
         return "It searches in another corpus"
     longer = [id_ for id_ in found if id_.startswith(found[id_])]
-    if len(longer) > joining.SAME * len(unknown):
+    if len(longer) > SAME * len(unknown):
         id_ = longer[0]
         return (
             f"{len(longer):,} of {len(unknown):,} such ids begin with the id of a "

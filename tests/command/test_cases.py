@@ -14,7 +14,14 @@ import pandas as pd
 import pytest
 
 import utils
-from evaluate_retrieval.reading import corpus, folder, graded, language, opening
+from evaluate_retrieval.reading import (
+    corpus,
+    folder,
+    graded,
+    joining,
+    language,
+    opening,
+)
 
 CASES = Path(__file__).parent / "cases"
 RANKING = {  # of a search, by the text of a query: the mean of nDCG@10 is for it
@@ -528,6 +535,21 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
             "text": "faq.csv: not read; it looks like more",
         },
     ),
+    "pages in a folder called corpus, and texts that are no pages": (
+        {"corpus/a.md": "# A\nOne.\nTwo.", "corpus/b.txt": "x", "docs/c.txt": "y"},
+        {
+            "documents": {"corpus/a.md": "One.\nTwo."},
+            "text": "corpus/b.txt, docs/c.txt",
+        },
+    ),
+    "a column that says what is relevant, and its answers in words": (
+        FAQ | {"golden.jsonl": '{"question": "a?", "answer": "Up", "relevant": ["1"]}'},
+        "1 queries, 1 grades; {'1': 1}",
+    ),
+    "a column relevant beside a document is its grade": (
+        FAQ | {"judged.csv": "query,document,relevant\na?,1,0\na?,2,1\n"},
+        "1 queries, 2 grades; {'1': 0, '2': 1}",
+    ),
     "binary": (
         FAQ | {"queries.xls": bytes(range(256))},
         "refused; queries.xls: line 2",
@@ -572,6 +594,28 @@ def test_judged_queries_keep_every_column_of_their_file(tmp_path):
     columns = data.judgements[["drawn", "split", "by"]].to_numpy().tolist()
     assert columns == [["pool", "test", "=me"], ["", "dev", "you"]]
     assert data.test["judged"]["query_id"].tolist() == ["q1"]
+
+
+IDS = ["docs/faq/index.md", "docs/guide/index.md", "docs/shipping.md", "a.md::0", "faq"]
+NEAREST = {  # ids of a golden set, and the only document that fits
+    "faq/index.md": "docs/faq/index.md",
+    "shipping.md": "docs/shipping.md",
+    "shipping": "docs/shipping.md",
+    "a.md": "a.md::0",
+    "faq_chunk_12": "faq",
+    "faq.md": "faq",
+    "index.md": None,  # two fit
+    "server/index.md": None,  # another folder
+    "docs/shipping.html": None,  # another file
+    "a.md::3": None,  # another part
+    "faq-3": None,
+}
+
+
+@pytest.mark.parametrize("id_", NEAREST)
+def test_an_id_in_another_form_is_found_where_one_document_fits(id_):
+    found = joining.nearest([id_], {each: each for each in IDS})
+    assert found.get(id_) == NEAREST[id_]
 
 
 def test_a_reader_of_another_package_is_found_by_its_suffix(tmp_path, monkeypatch):
