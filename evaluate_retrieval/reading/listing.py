@@ -86,8 +86,9 @@ def list_files(source: Path, suffixes: Iterable[str] = TABLE_SUFFIXES) -> Listin
     for path in files:
         place = path.relative_to(top).as_posix().lower()
         kind = kind_of(place)
-        if kind == "documents" and suffix_of(path) in [*PAGE_SUFFIXES, ".txt"]:
-            kind = None  # of pages, in a folder that is called as BEIR's file is
+        are_texts = "/" in place and suffix_of(path) in [*PAGE_SUFFIXES, ".txt"]
+        if kind == "documents" and are_texts:
+            kind = None  # pages, in a folder that is called as BEIR's file is
         is_deep = "/" in place and kind is None
         if is_deep and not any(fnmatch(place, pattern) for pattern in SETS):
             continue

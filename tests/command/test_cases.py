@@ -537,10 +537,7 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
     ),
     "pages in a folder called corpus, and texts that are no pages": (
         {"corpus/a.md": "# A\nOne.\nTwo.", "corpus/b.txt": "x", "docs/c.txt": "y"},
-        {
-            "documents": {"corpus/a.md": "One.\nTwo."},
-            "text": "corpus/b.txt, docs/c.txt",
-        },
+        {"documents": {"corpus/a.md": "One.\nTwo."}, "text": "b.txt, docs/c.txt"},
     ),
     "a column that says what is relevant, and its answers in words": (
         FAQ | {"golden.jsonl": '{"question": "a?", "answer": "Up", "relevant": ["1"]}'},
