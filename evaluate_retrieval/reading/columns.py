@@ -207,7 +207,7 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 def sources_in(table: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
     """Which column of a table is which of ours, in any case: a dict of ours: theirs.
 
-    None is two of ours: the first that may be called so has it."""
+    No column is two of ours: the first that may be called so has it."""
     theirs = {name.lower(): name for name in reversed(list(table))}
     sources = {}
     for column, options in names.items():
