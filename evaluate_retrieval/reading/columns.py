@@ -58,8 +58,7 @@ class Settings:
     encoding: of files that are not UTF-8. columns: by kind of table, our columns:
     theirs. grades: words for grades, in small letters. separator: of several ids in one
     cell. no_answer: the cell of a query without an answer. are_documents: a file, or
-    "pages", where both could be them. alternatives: whether each list of ids is one
-    group, of which one is enough."""
+    "pages", where both could be them."""
 
     encoding: str | None = None
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -240,7 +239,7 @@ def read_queries(table: Table, settings: Settings | None = None) -> Table:
 
     A query without an id gets one of `made_ids`; the second of a text gets
     "-2" behind it. Columns that the course does not have stay, under their own
-    names. A row without a query is left out, and counted."""
+    names. ValueError for a row without a query."""
     names = (settings or Settings()).names("queries")
     table = with_our_columns(table, names, [("query",)], keep_other=True)
     queries = with_defaults(table.frame)

@@ -168,13 +168,7 @@ def read(
     rows = []
     for table in judged:
         found, on_table = joining.of_documents(
-            table.frame,
-            table,
-            documents,
-            chunks,
-            tables.opened,
-            with_gone,
-            settings.separator,
+            table, documents, chunks, tables.opened, with_gone, settings.separator
         )
         rows.append(found)
         notes += on_table

@@ -32,7 +32,6 @@ QRELS_LINE = ["query_id", "document", "grade"]
 GRADE = r"-?\d+(\.\d+)?"
 GRADERS = [
     "judge",
-    "or",
     "rater",
     "annotator",
     "assessor",
@@ -184,12 +183,6 @@ def opened_qrels(path: Path, encoding: str | None = None) -> tuple[Table, bool]:
     if "judged" in parts:
         return replace(table, frame=parts["judged"]), True
     return table, False
-
-
-def read_qrels(path: Path, settings: Settings | None = None) -> Table:
-    """The judgements of a file that is called as qrels are."""
-    settings = settings or Settings()
-    return read_graded(opened_qrels(path, settings.encoding)[0], settings)
 
 
 def is_of_lines(path: Path) -> bool:

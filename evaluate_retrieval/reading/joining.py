@@ -139,7 +139,6 @@ def with_queries(judged: Table, queries: pd.DataFrame, may_lack: bool) -> pd.Dat
 
 
 def of_documents(
-    judged: pd.DataFrame,
     table: Table,
     documents: utils.Documents,
     chunks: dict[str, str],
@@ -155,6 +154,7 @@ def of_documents(
     `nearest`."""
     notes = []
     path = table.path
+    judged = table.frame
     no_answer = judged.get("no_answer", pd.Series(False, judged.index)).astype(bool)
     unanswered = judged[no_answer]
     judged = judged[~no_answer]
@@ -187,7 +187,8 @@ def of_documents(
         for id_ in judged["document"]
     ]
     unknown = sorted({*judged["document"]} - {*own})
-    if not with_gone and (found := nearest(unknown, ids)):
+    # of many documents each form takes time, and mostly all ids are known
+    if unknown and not with_gone and (found := nearest(unknown, ids)):
         judged["document"] = judged["document"].replace(found)
         first = next(iter(found))
         notes.append(

@@ -17,9 +17,6 @@ COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 RESULTS = "run.json"  # in a folder that the command wrote
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 PAGE_SUFFIXES = [".md", ".html", ".htm"]
-# of tables; readers of other packages bring their own
-TABLE_SUFFIXES = {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx"}
-TABLE_SUFFIXES |= {".trec", ".yaml", ".yml"}
 FOLDERS = ["corpus", "queries", "qrels", "default", "runs", "ratings", "data"]
 FOLDERS += ["eval", "evals", "evaluation", "golden", "tests"]
 KINDS = {  # of files, and patterns of their places in small letters; the first fits
@@ -69,7 +66,7 @@ def suffix_of(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def list_files(source: Path, suffixes: Iterable[str] = TABLE_SUFFIXES) -> Listing:
+def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
     """List a folder, or a file alone, by patterns of places.
 
     suffixes: of the tables that can be read. In a folder of our own form only our
@@ -112,7 +109,7 @@ def list_files(source: Path, suffixes: Iterable[str] = TABLE_SUFFIXES) -> Listin
 
 
 def kind_of(place: str) -> str | None:
-    """What a place in a folder, or the name of a sheet, is called like; see KINDS."""
+    """What a place in a folder is called like; see KINDS."""
     for kind, patterns in KINDS.items():
         if any(fnmatch(place, pattern) for pattern in patterns):
             return kind

@@ -26,7 +26,7 @@ in_one_folder = settings(
 def rows_of(path):
     """The rows of a file of documents, queries or judgements, as its name says."""
     if path.name.startswith("qrels"):
-        table = graded.read_qrels(path).frame
+        table = graded.read_graded(graded.opened_qrels(path)[0]).frame
         table = table[["query_id", "document", "grade"]]
     elif path.name.startswith(("queries", "topics")):
         queries = columns.read_queries(opening.open_tables(path)[0]).frame

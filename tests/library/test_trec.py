@@ -36,7 +36,8 @@ def test_runs_and_judgements_are_read_as_they_were(tmp_path, qrels):
         query_id: [*qrels[query_id]] for query_id in qrels
     }
     read = {query_id: {} for query_id in qrels}
-    for row in graded.read_qrels(tmp_path / "qrels-judged.trec").frame.itertuples():
+    table, _ = graded.opened_qrels(tmp_path / "qrels-judged.trec")
+    for row in graded.read_graded(table).frame.itertuples():
         read[unquote(row.query_id)][unquote(row.document)] = int(row.grade)
     assert read == qrels
 
