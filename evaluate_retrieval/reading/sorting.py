@@ -264,14 +264,8 @@ class Sorted:
         They are what has texts, or, without pages, questions with answers."""
         if self.documents:
             return waiting
-        kinds = [kind_of_table(table, self.settings) for table in waiting]
-        by_kind = {
-            kind: [
-                table for table, its in zip(waiting, kinds, strict=True) if its == kind
-            ]
-            for kind in MAY_BE_DOCUMENTS
-        }
-        texts = by_kind["documents"]
+        kinds = {table: kind_of_table(table, self.settings) for table in waiting}
+        texts = [table for table in waiting if kinds[table] == "documents"]
         pages = [
             path
             for path in self.listing.pages
@@ -283,7 +277,7 @@ class Sorted:
         elif texts and pages:
             raise ValueError(_two_readings(self.listing, texts[0], pages))
         elif not texts and not self.listing.pages:
-            texts = by_kind["answers"]
+            texts = [table for table in waiting if kinds[table] == "answers"]
         for table in texts:
             self._put("documents", table)
         return [table for table in waiting if table not in texts]
@@ -334,7 +328,8 @@ class Sorted:
         """Read a table as what it is, and keep it."""
         self.taken.append(Taken(kind, table, is_form))
         if kind == "documents":
-            self._put_documents(table)
+            self.opened.append(table)
+            self.documents.append(_as_documents(table, self.settings))
         elif kind == "queries":
             self.queries.append(columns.read_queries(table, self.settings))
         elif kind in JUDGEMENTS:
@@ -347,10 +342,6 @@ class Sorted:
             self.answers.append(_with_answer(table))
         elif kind == "runs":
             self.runs.append(table.noted(f"{table.name}: read as a run, too"))
-
-    def _put_documents(self, table):
-        self.opened.append(table)
-        self.documents.append(_as_documents(table, self.settings))
 
     def _fail_if_several(self):
         """ValueError where two files say the same, and could say it differently."""
