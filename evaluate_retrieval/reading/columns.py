@@ -204,12 +204,14 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_in(table: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
-    """Which column of a table is which of ours, in any case: a dict of ours: theirs."""
+    """Which column of a table is which of ours, in any case: a dict of ours: theirs.
+
+    No column is two of ours: the first that may be called so has it."""
     theirs = {name.lower(): name for name in reversed(list(table))}
     sources = {}
     for column, options in names.items():
         for name in map(str.lower, [options, *options.split(" or ")]):
-            if name in theirs:
+            if name in theirs and theirs[name] not in sources.values():
                 sources.setdefault(column, theirs[name])
     return sources
 

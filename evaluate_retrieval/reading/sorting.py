@@ -89,6 +89,7 @@ def is_answered(table: Table) -> bool:
 def is_texts(table: Table) -> bool:
     """Texts of documents; or two columns between tabs, an id and a text, unnamed."""
     is_unnamed = suffix_of(table.path) == ".tsv" and len(table.frame.columns) == 2
+    is_unnamed &= "quer" not in table.path.name.lower()  # may be queries as well
     return is_unnamed or _has(table, columns.DOCUMENT["text"])
 
 

@@ -543,6 +543,14 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
         FAQ | {"golden.jsonl": '{"question": "a?", "answer": "Up", "relevant": ["1"]}'},
         "1 queries, 1 grades; {'1': 1}",
     ),
+    "a column that columns.toml names is no other of ours": (
+        FAQ
+        | {
+            "golden.jsonl": '{"question": "a?", "answer": "Up", "relevant": ["2"]}',
+            "columns.toml": '[judgements]\nquery = "question"\ndocument = "relevant"\n',
+        },
+        "1 queries, 1 grades; {'2': 1}",
+    ),
     "a column relevant beside a document is its grade": (
         FAQ | {"judged.csv": "query,document,relevant\na?,1,0\na?,2,1\n"},
         "1 queries, 2 grades; {'1': 0, '2': 1}",
