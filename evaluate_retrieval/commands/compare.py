@@ -59,7 +59,7 @@ def _compared(options: CompareOptions) -> dict:
             raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
     candidates = replace(candidates, searches=two)
     results = steps.measure(folder, candidates, {kind: pair[0]})
-    figures = pairs.summary(results.measured[kind], pair)
+    figures = pairs.summary(results.on(kind), pair)
     failed = run.failures_in(folder, kind, results, options.out)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     report.pair_page(folder, results, pair, failed, figures, path, options.margin)

@@ -12,7 +12,9 @@ OPTIONS = SearchOptions
 def carry_out(options: SearchOptions) -> dict:
     """Evaluate a folder, decide, and write the files: a dict for --json."""
     with run.at_work(options) as options:
-        evaluated, _ = run.evaluated_and_kept(options, options.incumbent, {})
+        evaluated, _ = run.evaluated_and_kept(
+            options, options.incumbent, {}, spends=True
+        )
     verdict = evaluated.verdict
     results = evaluated.results
     result = {"says": evaluated.says, "files": evaluated.files}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import decision, pairs
+from evaluate_retrieval.measuring import decision, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
@@ -106,7 +106,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
 
 
 def with_counts(
-    table: pd.DataFrame, base: str, measured: decision.Measured
+    table: pd.DataFrame, base: str, measured: scored.Measured
 ) -> pd.DataFrame:
     """What each search gains over the base, for a picture: a DataFrame, the best first.
 
@@ -164,7 +164,7 @@ def _of_board(board, queries, measure):
     if measure.relevant is not None:
         text += f" Relevant is a grade from {measure.relevant:g}"
         text += ", but nDCG counts all grades." if by == "ndcg" else "."
-    if kind == "judged" and decision.lists_only(queries, measure.relevant):
+    if kind == "judged" and scored.lists_only(queries, measure.relevant):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
         # nothing else is judged
         table = table.drop(columns="condensed", errors="ignore")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, pairs
+from evaluate_retrieval.measuring import decision, intervals, looks, pairs
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
@@ -23,6 +24,7 @@ from evaluate_retrieval.measuring.baseline import (
     since_last,
     write_baseline,
 )
+from evaluate_retrieval.measuring.estimand import estimand, kind_of
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
@@ -33,6 +35,7 @@ from evaluate_retrieval.reading.folder import (
     read,
     written_causes,
 )
+from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.reading.listing import FAILURES
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
@@ -97,11 +100,15 @@ class Evaluated:
 
 
 def evaluated_and_kept(
-    options: SearchOptions, name: str | None, baseline: dict[str, Kept]
+    options: SearchOptions,
+    name: str | None,
+    baseline: dict[str, Kept],
+    spends: bool = False,
 ) -> tuple[Evaluated, dict[str, Kept]]:
     """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
 
-    name, baseline: see `searches_to_keep`. Nothing is kept without queries."""
+    name, baseline: see `searches_to_keep`. Nothing is kept without queries. spends:
+    whether it is a look at the folder, see `looks`; a gate is none."""
     path = options.out / BASELINE
     last = {}
     kept = {}
@@ -109,7 +116,7 @@ def evaluated_and_kept(
         with suppress(ValueError):  # of a former version
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
-        evaluated = _evaluated(options, run_id, last)
+        evaluated = _evaluated(options, run_id, last, spends)
         results = evaluated.results
         if results and evaluated.candidates:
             failed = evaluated.candidates.failed
@@ -120,16 +127,17 @@ def evaluated_and_kept(
     return evaluated, kept
 
 
-def _evaluated(options, run_id, last):
+def _evaluated(options, run_id, last, spends):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
-    last: what the last run kept, a dict of kind: `baseline.Kept`.
-    Where the folder has no queries, the report says what to do next.
+    spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
+    `baseline.Kept`. Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
     folder = read_aloud(options)
     out = options.out
     page = out / "report.html"
     check_scale(folder, options)
+    keep_kind(folder)
     kind = folder.decides
     if kind is None:
         evaluated = Evaluated(folder, report.advice(folder), [page])
@@ -139,9 +147,8 @@ def _evaluated(options, run_id, last):
     folder, candidates = candidates_of(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
-    verdict = steps.verdict_on(folder, candidates, results, options.incumbent)
+    verdict = _verdict(folder, candidates, results, options, spends)
     pair = steps.pair_of(folder, candidates, results, verdict)
-    measured = results.measured[kind]
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
     evaluated = Evaluated(
         folder,
@@ -151,7 +158,7 @@ def _evaluated(options, run_id, last):
         results=results,
         verdict=verdict,
         pair=pair,
-        figures=pairs.summary(measured, pair) if pair[0] != pair[1] else None,
+        figures=(pairs.summary(results.on(kind), pair) if pair[0] != pair[1] else None),
         failures=failures_in(folder, kind, results, out),
         judge_next=judge_next,
     )
@@ -165,11 +172,41 @@ def _evaluated(options, run_id, last):
         log.info(sentence)
     board = results.boards[kind]
     queries = folder.test[kind]
-    log.info(report.board_text(board, queries, measured.measure))
+    log.info(report.board_text(board, queries, folder.measures[kind]))
     files = [page, *_write_results(evaluated, out)]
     evaluated = replace(evaluated, changes=changes, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
+
+
+def _verdict(folder, candidates, results, options, spends):
+    """`steps.verdict_on`, with what is left of the error of all looks at the folder.
+
+    spends: whether this look is kept."""
+    kind = folder.decides
+    measured = results.on(kind)
+    own = candidates.own if {*measured.values} >= {*candidates.own} else []
+    names = measured.values.columns
+    incumbent = decision.incumbent_of(options.incumbent, own, names)
+    if incumbent is None or len(names) == 1:
+        return steps.verdict_on(folder, candidates, results, options.incumbent)
+    earlier = looks.read_looks(folder.source)
+    ours = candidates.searches.keys() - candidates.own.keys()
+    look = looks.look_at(measured, incumbent, earlier, ours)
+    errors = looks.errors_of(earlier, look)
+    verdict = steps.verdict_on(folder, candidates, results, options.incumbent, errors)
+    says = {
+        "day": str(date.today()),
+        "verdict": verdict.verdict,
+        "incumbent": incumbent,
+    }
+    says |= {"ships": verdict.name if verdict.verdict == "ship" else ""}
+    if spends:
+        try:
+            looks.write_look(folder.source, replace(look, says=says))
+        except OSError as error:  # a folder may be for reading only
+            log.info("this look is not kept: %s", error)
+    return verdict
 
 
 def failures_in(
@@ -204,6 +241,20 @@ def read_aloud(options: SearchOptions) -> Folder:
     return folder
 
 
+def keep_kind(folder: Folder) -> None:
+    """Keep that judgements only list what is relevant: one grade of 0 changes no rule.
+
+    Nothing is kept where columns.toml says of which kind they are, or `judge` has
+    written."""
+    is_listed = folder.decides == "judged" and kind_of(folder) == "listed"
+    if folder.declared or not is_listed or first_kind(folder.source):
+        return
+    try:
+        keep_first_kind(folder.source, "listed")
+    except OSError as error:  # a folder may be for reading only
+        log.info("that the judgements are a list is not kept: %s", error)
+
+
 def check_scale(folder: Folder, options: SearchOptions) -> None:
     """ValueError where a scale of several grades has no 0, and no --relevant is given.
 
@@ -228,6 +279,8 @@ def own_of(
 ) -> AbstractContextManager[dict[str, Search]]:
     """Your own searches, while the context lasts, see `own.own_searches`."""
     queries = [*folder.development.values(), *folder.test.values()]
+    if folder.decides:
+        queries.append(estimand(folder))
     is_file = isinstance(options.searches, Path)
     searching = Searching(
         file=options.searches if is_file else None,
@@ -271,6 +324,8 @@ def candidates_of(
         tables = [*folder.development.values(), *folder.test.values()]
         if kind:
             tables = [folder.test[kind]]
+        if kind in (None, folder.decides):
+            tables.append(estimand(folder))
         own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
     candidates = steps.candidates(
         folder, own, only_own, options.no_tuning, options.model
@@ -337,15 +392,15 @@ def kept_of(
     searches: a dict of kind: name."""
     kept = {}
     for kind, search in searches.items():
-        queries = folder.test[kind]
+        measured = results.on(kind)
+        queries = measured.queries
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(
             query_id=ids,
             need=intervals.groups_of(queries),
             weight=intervals.weights_of(queries),
         )
-        rankings = results.rankings[kind][search]
-        ranked = [list(trec.without_end(row)) for row in rankings]
+        ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         kept[kind] = Kept(
             search,
@@ -354,5 +409,6 @@ def kept_of(
             dict(zip(ids, qrels, strict=True)),
             folder.measures[kind],
             folder.hashes,
+            measured.judgements,
         )
     return kept

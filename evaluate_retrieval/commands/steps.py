@@ -4,7 +4,7 @@ Queries are of two kinds, "generated" and "judged". Tables of queries, rankings
 and choices are dicts of the kind. The last kind decides."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,16 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import comparing, decision, intervals, metric, tuning
+from evaluate_retrieval.measuring import (
+    comparing,
+    decision,
+    estimand,
+    intervals,
+    metric,
+    scored,
+    tuning,
+)
+from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.splits import folds_of
 from evaluate_retrieval.searching import built_in, embedding
@@ -57,14 +66,24 @@ class Results:
     """What was measured, dicts of the kind of queries.
 
     chosen: the name of a search. boards: leaderboards. rankings: by search,
-    ids. measured: `decision.Measured`. gains: of each other search over the
-    chosen one, see `gains_over_chosen`."""
+    ids. measured: `scored.Measured`, of the queries with a relevant document. gains: of
+    each other search over the chosen one, see `gains_over_chosen`. verdict_on: of the
+    queries that a verdict is about, see `estimand.estimand`, for the kind that
+    decides."""
 
     chosen: dict
     boards: dict
     rankings: dict
     measured: dict
     gains: dict
+    verdict_on: scored.Measured | None = None
+
+    def on(self, kind: str | None) -> scored.Measured:
+        """What a verdict by queries of a kind rests on."""
+        whole = self.verdict_on
+        if whole is not None and whole.measure.kind == kind:
+            return whole
+        return self.measured[kind]
 
 
 def candidates(
@@ -115,9 +134,10 @@ def that_work(
 
     tables: of queries. All are asked, and keep their answers. One of which
     more than MOST_FAILED of the queries fail has no figure, since a failure is
-    none. The second is a dict of name: sentence, of each search with a
-    failure. ValueError if one is in needed, or if they leave less than
-    fewest."""
+    none; nor has one that finds nothing for any query, as where its index is empty. The
+    second is a dict of name: sentence, of each search with a failure, or without
+    results. ValueError if one without a figure is in needed, or if the others are less
+    than fewest."""
     failed = {}
     able = dict(own)
     for search in own.values():  # one with a wrong form stops before the others work
@@ -132,9 +152,18 @@ def that_work(
                 problem += ", so nothing is said of it"
                 del able[name]
             failed[name] = f"{problem}."
+        n_empty = search.n_empty
+        if n_empty and name in able:
+            n = len(search.placed)
+            failed[name] = f"“{name}” finds nothing for {n_empty:,} of {n:,} queries"
+            log.warning(failed[name])
+            if n_empty == n:
+                failed[name] += ": is its index empty? Nothing is said of it"
+                del able[name]
+            failed[name] += "."
     for name in own.keys() - able.keys():
         if name in needed or len(able) < fewest:
-            error = next(iter(own[name].errors.values()))
+            error = next(iter(own[name].errors.values()), "it finds nothing")
             raise ValueError(f"{failed[name]} Mend it first: {error}")
     return able, failed
 
@@ -246,7 +275,7 @@ def measure(folder: Folder, candidates: Candidates, chosen: dict[str, str]) -> R
             rankings[kind] |= {name: fitted[name] for name in fitted if name in able}
         own_times = milliseconds(able)  # NaN for a run
         times[own_times.index] = own_times
-        measured[kind] = decision.measured_of(queries, rankings[kind], measure)
+        measured[kind] = scored.measured_of(queries, rankings[kind], measure)
         board = comparing.leaderboard(measured[kind].scores, queries, measure.by)
         boards[kind] = board.assign(
             queries=kind,
@@ -259,7 +288,35 @@ def measure(folder: Folder, candidates: Candidates, chosen: dict[str, str]) -> R
             ms_per_query=times + encoding.reindex(times.index, fill_value=0),
         )
     gains = gains_over_chosen(measured, chosen)
-    return Results(chosen, boards, rankings, measured, gains)
+    whole = None
+    if folder.decides in chosen:
+        whole = _of_whole(folder, candidates, rankings[folder.decides])
+    return Results(chosen, boards, rankings, measured, gains, whole)
+
+
+def _of_whole(folder, candidates, rankings):
+    """`scored.Measured` of the queries that a verdict is about.
+
+    rankings: of those that report and have a relevant document. The others are ranked
+    here; a tuned search has its best setting, which they had no part in choosing."""
+    kind = folder.decides
+    measure = folder.measures[kind]
+    whole = estimand.estimand(folder)
+    ids = trec.query_ids(whole)
+    known = trec.query_ids(folder.test[kind])
+    is_new = ~pd.Series(ids).isin(known).to_numpy()
+    others = whole[is_new]
+    unknown = pd.Series(ids)[is_new].to_list()
+    placed = {}
+    for name, ranked in rankings.items():
+        rows = dict(zip(known, ranked, strict=True))
+        if unknown:
+            search = partial(candidates.searches[name], k=measure.depth)
+            found = utils.run_search(others, search, measure.depth)
+            rows |= dict(zip(unknown, found, strict=True))
+        placed[name] = utils.pad([list(rows[id_]) for id_ in ids], measure.depth)
+    judgements = estimand.kind_of(folder) if kind == "judged" else None
+    return scored.measured_of(whole, placed, measure, judgements)
 
 
 def _milliseconds_to_encode(candidates, test):
@@ -282,7 +339,7 @@ def _milliseconds_to_encode(candidates, test):
 
 
 def gains_over_chosen(
-    measured: dict[str, decision.Measured], chosen: dict[str, str]
+    measured: dict[str, scored.Measured], chosen: dict[str, str]
 ) -> dict[str, pd.DataFrame]:
     """What each other search gains over the chosen one: a dict of kind: DataFrame.
 
@@ -323,21 +380,23 @@ def verdict_on(
     candidates: Candidates,
     results: Results,
     incumbent: str | None = None,
+    errors: Mapping[str, tuple[float, float]] | None = None,
 ) -> decision.Decision:
     """What to do, by the queries that decide: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
-    of yours. It says if a search is to be shipped that is worse on the other
-    queries."""
+    of yours. errors: what this look may spend, see `gains.gains_table`. It says if a
+    search is to be shipped that is worse on the other queries."""
     kind = folder.decides
     names = results.measured[kind].values.columns
     own = candidates.own if {*names} >= {*candidates.own} else []
     verdict = decision.decide(
-        results.measured[kind],
+        results.on(kind),
         incumbent=decision.incumbent_of(incumbent, own, names),
         best=results.chosen[kind],
         close=decision.undecided(results.gains[kind]),
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
+        errors=errors,
     )
     sentences = [verdict.says, *candidates.failed.values()]
     if verdict.verdict == "ship" and verdict.name and verdict.incumbent:

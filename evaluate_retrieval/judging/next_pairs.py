@@ -21,20 +21,20 @@ log = logging.getLogger(__name__)
 def next_to_judge(
     folder: Folder, results: Any, verdict: decision.Decision, n: int = 100
 ) -> pd.DataFrame:
-    """The n results without a grade that tell the leaders apart soonest.
+    """The first n results without a grade that tell the leaders apart: a DataFrame.
 
-    Columns: corpus.TO_JUDGE. The leaders are the incumbent of the verdict and
-    what leaves it undecided; else the chosen search and those that cannot be
-    told from it. Empty where judged queries do not decide."""
+    Columns: corpus.TO_JUDGE, see `judge_next`. The leaders are the incumbent of the
+    verdict and what leaves it undecided; else the chosen search and those that cannot
+    be told from it. Empty where judged queries do not decide."""
     kind = folder.decides
     if kind != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
     leaders = [results.chosen[kind], *decision.undecided(results.gains[kind])]
     if verdict.incumbent and verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
-    rankings = {name: results.rankings[kind][name] for name in leaders}
-    k = folder.measures[kind].k
-    listed = judge_next(rankings, folder.test[kind], k).head(n)
+    whole = results.on(kind)
+    rankings = {name: whole.first[name] for name in leaders}
+    listed = judge_next(rankings, whole.queries, folder.measures[kind].k).head(n)
     log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
     return listed
 
@@ -42,25 +42,32 @@ def next_to_judge(
 def judge_next(
     rankings: Mapping[str, utils.Rankings], queries: utils.Queries, k: int = 10
 ) -> pd.DataFrame:
-    """The results without a grade that tell searches apart, the soonest first.
+    """The results without a grade that tell searches apart, query after query.
 
-    rankings: a dict of name: ids, (n_queries, k or more). queries: with
-    query_id, question, course, kind, and document, a dict of id: grade. A
-    DataFrame with the columns corpus.TO_JUDGE. A grade moves the difference of
-    two searches by the difference of what it adds to their DCG@k. A result that
-    all show at the same rank changes nothing and is left out (Carterette, Allan
-    and Sitaraman 2006)."""
+    rankings: a dict of name: ids, (n_queries, k or more). queries: in the order of
+    judging, with query_id, question, course, kind, and document, a dict of id: grade. A
+    DataFrame with the columns corpus.TO_JUDGE. The order of the queries does not depend
+    on what was found: a verdict counts those that are judged completely, so they must
+    be no better for one search than for another. In a query the first are those whose
+    grade moves the difference of two searches most, by what they add to DCG@k
+    (Carterette, Allan and Sitaraman 2006). A result that all show at one rank changes
+    hardly anything, and is asked last; of equal lists none is asked."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
     rows = []
+    last = []
     for number, qrel in enumerate(queries["document"]):
         tops = [list(ranking[number][:k]) for ranking in rankings.values()]
+        if all(top == tops[0] for top in tops):
+            continue
+        of_query = []
         for id_ in dict.fromkeys(chain(*tops)):
             adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
-            moved = max(adds) - min(adds)
-            if id_ and id_ not in qrel and moved:
-                rows.append((moved, number, id_))
-    # stable: pairs that move as much stay in the order of the queries
-    rows.sort(key=lambda row: -row[0])
+            if id_ and id_ not in qrel:
+                of_query.append((max(adds) - min(adds), number, id_))
+        of_query.sort(key=lambda row: -row[0])
+        rows += [row for row in of_query if row[0] > 0]
+        last += [row for row in of_query if row[0] == 0]
+    rows += last
     pairs = queries.iloc[[number for _, number, _ in rows]]
     pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]

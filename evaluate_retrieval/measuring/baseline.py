@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import decision, intervals, pairs
+from evaluate_retrieval.measuring import decision, intervals, pairs, scored
+from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import render
@@ -26,7 +27,7 @@ WORDS = ["not worse", "worse", "undecided", "error"]
 GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
-VERSION = 2  # of the baseline's form
+VERSION = 3  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
 
 
@@ -38,7 +39,7 @@ class Kept:
     see `intervals.groups_of`. rankings: dict of query id: ids, best first,
     without padding. qrels: dict of query id: dict of id: grade. measure: of
     that run. texts: dict of id: hash of the text, of all documents, or in a
-    baseline of those that it names."""
+    baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS."""
 
     search: str
     queries: pd.DataFrame
@@ -46,6 +47,7 @@ class Kept:
     qrels: dict[str, utils.Qrel]
     measure: Measure
     texts: dict[str, str] = field(default_factory=dict)
+    judgements: str = "listed"
 
 
 @dataclass(frozen=True)
@@ -232,12 +234,12 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
     depth = min(measure.depth, before.measure.depth)
-    answerable = _answerable(before)
-    query_ids = sorted(_answerable(now) & before.qrels.keys())
+    # also those without a relevant document: which have one depends on who was judged
+    query_ids = [id_ for id_ in now.queries["query_id"] if id_ in before.qrels]
     withdrawn, changes = _changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
-    shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": decision.LARGE}
+    shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": scored.LARGE}
     other_level = measure.relevant != before.measure.relevant
     shown["other_level"] = other_level
     if other_level or depth < measure.k or queries["need"].nunique() < 2:
@@ -248,7 +250,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": before}.items()
     }
-    options = measure, margin, anytime
+    options = measure, margin, anytime, now.judgements
     measured, figures, code, reason = _held(queries, rankings, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
@@ -265,8 +267,8 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         ):
             code = UNDECIDED
             shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
-    n_gone = len(answerable.difference(query_ids))
-    are_gone = n_gone > MOST_GONE * len(answerable)
+    n_gone = len(before.qrels.keys() - {*query_ids})
+    are_gone = n_gone > MOST_GONE * len(before.qrels)
     if are_gone and not allow_deleted:
         code = code or UNDECIDED
     sentences = render(
@@ -274,7 +276,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         figures=figures,
         reason=reason,
         ranks_differ=not measured.rank_the_same("now", "before"),
-        gone=f"{n_gone:,} of {len(answerable):,}" if are_gone else "",
+        gone=f"{n_gone:,} of {len(before.qrels):,}" if are_gone else "",
         allow_deleted=allow_deleted,
         **shown,
     )
@@ -289,12 +291,13 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     return Outcome(measure.kind, code, searches, figures, sentences, largest)
 
 
-def _held(queries, rankings, measure, margin, anytime):
+def _held(queries, rankings, measure, margin, anytime, judgements):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
     rankings: a dict with now and before. figures: see `pairs.summary`."""
-    measured = decision.measured_of(queries, rankings, measure)
-    figures = pairs.summary(measured, ("now", "before"), anytime)
+    measured = scored.measured_of(queries, rankings, measure, judgements)
+    ground = grounds_of_gate(measured, "now", "before")
+    figures = pairs.summary(measured, ("now", "before"), anytime, ground)
     return measured, figures, *pairs.exit_code(figures, margin)
 
 

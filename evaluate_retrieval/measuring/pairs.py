@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import comparing, decision, intervals
+from evaluate_retrieval.measuring import comparing, decision, gains, intervals, scored
+from evaluate_retrieval.measuring.grounds import Grounds, grounds_of
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.words.constants import UNDECIDED
+from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import line_of
 
 TOP = 3  # results of each search that a page shows
@@ -40,59 +41,58 @@ UNSET = {"course": "all", "kind": "typed", "split": ""}  # of a column that nobo
 
 
 def summary(
-    measured: decision.Measured, pair: tuple[str, str], anytime: bool = False
+    measured: scored.Measured,
+    pair: tuple[str, str],
+    anytime: bool = False,
+    ground: Grounds | None = None,
 ) -> dict[str, Any]:
     """What the first search of a pair gains over the second: a dict.
 
-    measured: `decision.Measured`. difference, low, high and p as of
-    `intervals.difference`; wins, ties and losses count queries; lost and
-    at_most: the share that loses more than decision.LARGE, and a bound on it;
-    smallest is the difference that so many groups can show; a and b are the
-    means of the metric. Where some results are not judged, without, else None,
-    is what `intervals.difference` says without them, and judged the shares of
-    both that are. kind: of the queries. anytime: intervals that hold at every
-    look, see `intervals.confidence_sequence`."""
-
-    def difference(gain: pd.Series) -> dict[str, float]:
-        row = intervals.difference(gain, *measured.sample)
-        if anytime:
-            ends = intervals.confidence_sequence(gain, *measured.sample)
-            row["low"], row["high"] = ends
-        return row
-
-    gain = measured.gain(*pair).round(9)  # the rest is rounding
-    lost = decision.lost_share(gain, measured)
-    figures = difference(gain) | {
+    measured: `scored.Measured`. The figures of `gains.compared`, as the decision has
+    them. order: see `decision.orders_of_estimates`. wins, ties and losses count the
+    queries that count; smallest is the difference that so many groups can show; a and b
+    are the means of the metric, and of_all the number of queries. Where some results
+    are not judged, without, else None, is what `intervals.difference` says without
+    them, and judged the shares of both that are. kind: of the queries. anytime:
+    intervals that hold at every look, see `intervals.confidence_sequence`. ground: what
+    a claim may rest on; else see `grounds_of`."""
+    ground = ground or grounds_of(measured, *pair)
+    estimates = gains.estimated(measured, {pair[0]: ground})[pair[0]]
+    n = len(ground.gain)
+    sample = measured.of_first(n)
+    if anytime and len(estimates):
+        estimates = estimates.assign(**gains.ends_at_any_time(ground, *sample))
+    gain = ground.gain.round(9)  # the rest is rounding
+    figures = gains.compared(measured, ground, estimates)
+    figures |= {
+        "order": decision.orders_of_estimates(pd.DataFrame([figures]))[0],
         "wins": (gain > 0).sum(),
         "ties": (gain == 0).sum(),
         "losses": (gain < 0).sum(),
-        "lost": lost,
-        "at_most": decision.most_lost(lost, decision.n_equal(measured)),
-        "smallest": intervals.smallest_difference(gain, *measured.sample),
-        "a": np.average(measured.values[pair[0]], weights=measured.weights),
-        "b": np.average(measured.values[pair[1]], weights=measured.weights),
-        "queries": len(gain),
-        "groups": measured.groups.nunique(),
+        "smallest": np.nan,
+        "queries": n,
+        "of_all": len(measured.values),
         "without": None,
         "metric": str(measured.measure),
         "kind": measured.measure.kind,
     }
-    if measured.rank_the_same(*pair):
-        return figures | {"low": 0.0, "high": 0.0}
+    if estimates.empty:
+        return figures
+    figures["smallest"] = intervals.smallest_difference(gain, *sample)
+    for key, name in zip("ab", pair, strict=True):
+        figures[key] = np.average(measured.values[name][:n], weights=sample[1])
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
         without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
-        figures["without"] = difference(without)
+        figures["without"] = intervals.difference(without[:n], *sample)
         figures["judged"] = measured.judged[list(pair)].to_list()
     return figures
 
 
-def first_relevant(
-    measured: decision.Measured, pair: tuple[str, str]
-) -> dict[str, Any]:
+def first_relevant(measured: scored.Measured, pair: tuple[str, str]) -> dict[str, Any]:
     """How many more queries have a relevant first result with the first of a pair.
 
     A dict: of `intervals.difference`, shares of the queries; and counts, so
-    many queries with each of the two. measured: `decision.Measured`."""
+    many queries with each of the two. measured: `scored.Measured`."""
     a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
     counts = {"counts": [a.sum(), b.sum()]}
     return counts | intervals.difference(a - b, *measured.sample)
@@ -100,26 +100,28 @@ def first_relevant(
 
 def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
     """The figures of a pair in words. figures: see `summary`."""
-    return line_of(
-        "pair.txt.j2",
-        figures=figures,
-        names=pair,
-        order_of=decision.order_of,
-        large=decision.LARGE,
-    )
+    units = decision.UNITS
+    large = scored.LARGE
+    return line_of("pair.txt.j2", figures=figures, names=pair, large=large, units=units)
 
 
 def exit_code(figures: Mapping[str, Any], margin: float) -> tuple[int, str]:
-    """The exit code of a pair, and a sentence on why: see `decision`.
+    """The exit code of a pair, and a sentence on why. figures: see `summary`.
 
-    It is undecided, too, where unjudged results could turn it."""
-    rows = [figures, figures["without"] or figures]
-    first, without = (
-        decision.code_of_interval(row["low"], row["high"], margin) for row in rows
-    )
-    if first[0] != without[0]:
+    0: by all estimates it loses less than the margin. 1: by all it loses more."""
+    limit = f"{0 - margin:g}"  # 0, and not -0
+    if not figures["groups"] > 1:
+        return UNDECIDED, "No two queries are judged completely."
+    if figures["lowest"] > -margin:
+        return NOT_WORSE, f"The whole interval is above {limit}."
+    if figures["highest"] < -margin:
+        return WORSE, f"The whole interval is below {limit}."
+    if figures["low"] > -margin or figures["high"] < -margin:
         return UNDECIDED, "Unjudged results could turn it."
-    return first
+    doubt = "it may be worse by more than the margin, or may not."
+    if figures["highest"] < 0:
+        doubt = "it is worse, but perhaps by less than the margin."
+    return UNDECIDED, f"The interval includes {limit}: {doubt}"
 
 
 def largest(
@@ -267,7 +269,7 @@ def causes_counted(failed: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def query_table(
     queries: utils.Queries,
     rankings: Mapping[str, utils.Rankings],
-    measured: decision.Measured,
+    measured: scored.Measured,
 ) -> pd.DataFrame:
     """A row for each query and search, the table of queries.csv: a DataFrame.
 
@@ -275,7 +277,7 @@ def query_table(
     search, the metric, hit_rate, rank of the first relevant result (empty
     without one), judged_at_k, cause and the first ids, `trec.quoted`, with
     spaces between them. A column of yours that is called like one of these gets "your "
-    before its name. measured: `decision.Measured`, of the rankings."""
+    before its name. measured: `scored.Measured`, of the rankings."""
     measure = measured.measure
     tables = []
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]

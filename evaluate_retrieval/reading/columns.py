@@ -47,6 +47,7 @@ GRADED = {
     "need": "need",
 }
 GRADE_NAMES = GRADED["grade"].split(" or ")
+DECLARED = ["growing", "closed", "listed"]  # whether people go on judging
 CERTAIN_GRADES = GRADE_NAMES[:-1]  # a score may be an engine's, and gives way to these
 SETTINGS = {"documents": DOCUMENT, "queries": QUERY, "judgements": GRADED}
 
@@ -58,7 +59,8 @@ class Settings:
     encoding: of files that are not UTF-8. columns: by kind of table, our columns:
     theirs. grades: words for grades, in small letters. separator: of several ids in one
     cell. no_answer: the cell of a query without an answer. are_documents: a file, or
-    "pages", where both could be them."""
+    "pages", where both could be them. judgements_are: of DECLARED, or "": whether
+    people go on judging."""
 
     encoding: str | None = None
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Settings:
     separator: str = ";"
     no_answer: str = "NONE"
     are_documents: str = ""
+    judgements_are: str = ""
 
     def names(self, kind: str) -> dict[str, str]:
         """Our columns of a kind of table, and what each may be called."""
@@ -106,6 +109,10 @@ def settings_in(text: str, path: Path) -> Settings:
     for name, default in {"separator": ";", "no_answer": "NONE"}.items():
         texts[name] = str(content.pop(name, default))
     are_documents = content.pop("documents_are", "")
+    judgements_are = content.pop("judgements_are", "")
+    if judgements_are not in ("", *DECLARED):
+        there = ", ".join(DECLARED)
+        raise ValueError(f"{path}: judgements_are {judgements_are!r}: there is {there}")
     grades = _grades_in(path, content.pop("grades", {}))
     columns = {}
     for kind in ("queries", "judgements"):
@@ -118,6 +125,7 @@ def settings_in(text: str, path: Path) -> Settings:
         columns=columns,
         grades=grades,
         are_documents=str(are_documents),
+        judgements_are=judgements_are,
         **texts,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, joining, runs, splits
+from evaluate_retrieval.reading import corpus, joining, kept, runs, splits
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_cell
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
@@ -39,8 +39,10 @@ class Folder:
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
     see `joining.worded_answers`. measures: by kind of queries, see `measures`; a run
-    sets them. judged_in: the names of the files with judgements. Tables are empty where
-    the folder has no such file."""
+    sets them. judged_in: the names of the files with judgements. sample: the drawn
+    queries in the order of judging, see `kept.read_sample`. declared: of which kind
+    columns.toml says that the judgements are, or "". Tables are empty where the folder
+    has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -56,6 +58,10 @@ class Folder:
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)
     measures: dict[str, Any] | None = None
     judged_in: str = ""
+    sample: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=kept.SAMPLE_COLUMNS)
+    )
+    declared: str = ""
 
     @property
     def decides(self) -> str | None:
@@ -205,6 +211,8 @@ def read(
         chunks=chunks,
         answers=answers,
         judged_in=name,
+        sample=kept.read_sample(source),
+        declared=settings.judgements_are,
     )
 
 

@@ -25,8 +25,8 @@ from evaluate_retrieval.words.text import without_secrets
 SAME = 0.5  # a share of ids in another form, above which advice is on this form
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
-WENT = ["queries", "failed", "share failed", "first error", "repeated ids"]
-WENT += ["foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
+WENT = ["queries", "find nothing", "failed", "share failed", "first error"]
+WENT += ["repeated ids", "foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
 # is run as a file, for another Python does not have our package
 SERVE = str(Path(serve.__file__))
 Program = Callable[[dict[str, dict]], dict[str, process.Answer]]  # see `_answers`
@@ -111,6 +111,14 @@ class Search:
                 f"answer, {len(self.errors):,} of {len(self.answers):,} failed; the "
                 f"last: {last}. --timeout gives a query more time"
             )
+
+    @property
+    def n_empty(self) -> int:
+        """For how many of the queries that were ranked it finds nothing."""
+        failed = self.errors
+        return sum(
+            not any(ids) for id_, ids in self.placed.items() if id_ not in failed
+        )
 
     @property
     def errors(self) -> dict[str, str]:
@@ -274,14 +282,14 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
     """What happened while your searches were asked: a DataFrame, a row for each.
 
     searches: a dict of name: `Search`. One that was not asked has no row.
-    Columns: queries asked, or ranked by a run; failed, of them, and their
-    share; the first error; repeated ids and foreign ids, of no document, whose
-    places stay empty; p50 and p95 of the milliseconds of a query, failed ones
-    included. What a run cannot tell is NaN."""
+    Columns: queries asked, or ranked by a run; for how many it finds nothing; failed,
+    of them, and their share; the first error; repeated ids and foreign ids, of no
+    document, whose places stay empty; p50 and p95 of the milliseconds of a query,
+    failed ones included. What a run cannot tell is NaN."""
     rows = {}
     for name, search in searches.items():
         if search.counts["queries"]:
-            rows[name] = dict(search.counts)
+            rows[name] = dict(search.counts) | {"find nothing": search.n_empty}
         if search.answers:  # of a program, and asked
             times = search.milliseconds
             errors = search.errors

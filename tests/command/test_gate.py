@@ -48,7 +48,7 @@ def kept(qrels, ranks, needs=None, first="other0", queries=IDS, measure=OURS):
     others = {id_: 0 for ids in rankings.values() for id_ in ids if "other" in id_}
     judged = {query: others | qrels[query] for query in queries}
     table = table.assign(need=needs or list(queries))
-    return Kept("own: mine", table, rankings, judged, measure)
+    return Kept("own: mine", table, rankings, judged, measure, judgements="closed")
 
 
 def generated(*row):
@@ -92,10 +92,11 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (GOOD, kept(JUDGED, 1, queries=IDS[7:]), {}, UNDECIDED, "7 of 60 queries"),
     (GOOD, kept(JUDGED, 1, queries=IDS[7:]), DELETED, NOT_WORSE, "7 of 60 queries"),
     (GOOD, kept(JUDGED, 3, queries=IDS[7:]), {}, WORSE, "7 of 60 queries"),
-    (GOOD, kept(UNANSWERED, 1), {}, UNDECIDED, "7 of 60 queries"),
+    # nothing relevant is left of seven: they count as ties, and are counted
+    (GOOD, kept(UNANSWERED, 1), {}, NOT_WORSE, "7 queries without a relevant"),
     # what is gone takes no place, whether its document is still there or not
     (ON_TOP, kept(WITHDRAWN, 1), {"margin": 0.1}, NOT_WORSE, "nDCG@10 +0.000 (-"),
-    (ON_TOP, replace(ON_TOP, qrels=WITHDRAWN), {}, NOT_WORSE, SAME(59)),
+    (ON_TOP, replace(ON_TOP, qrels=WITHDRAWN), {}, NOT_WORSE, SAME(60)),
     # ten of 60 queries are worse: ten needs are many, and one of six is not
     (GOOD, kept(JUDGED, TENTH), {}, WORSE, "60 queries, 60 needs"),
     (GOOD, kept(JUDGED, TENTH, TENS), {}, UNDECIDED, "60 queries, 6 needs"),
@@ -229,9 +230,10 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
 SPOILT = {  # what becomes of the text in the file
     "of a former version": lambda text: '{"format": "baseline of the course, 1"}',
     "of before --metric": lambda text: text.replace('"measure"', '"metric"'),
-    "of a later version": lambda text: text.replace('"version": 2', '"version": 3'),
+    "of the version before": lambda text: text.replace('"version": 3', '"version": 2'),
+    "of a later version": lambda text: text.replace('"version": 3', '"version": 4'),
     "another JSON": lambda text: '[{"id": 1}]',
-    "no queries": lambda text: '{"version": 2, "kinds": {}}',
+    "no queries": lambda text: '{"version": 3, "kinds": {}}',
     "another k": lambda text: text.replace('["ndcg", 10]', '["ndcg", 0]'),
     "another kind": lambda text: text.replace('"judged"', '"<b>"'),
 }

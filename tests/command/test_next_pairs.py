@@ -14,10 +14,10 @@ def queries_of(*documents):
     return queries.assign(question="?", course="c", kind="typed")
 
 
-def test_what_the_leaders_show_at_the_same_rank_need_not_be_judged():
+def test_what_the_leaders_show_at_the_same_rank_is_asked_last():
     unjudged = queries_of({}, {})
     pairs = next_pairs.judge_next(RANKINGS, unjudged, k=2)
-    assert pairs["document"].tolist() == ["b", "x", "c", "d"]  # a is first in both
+    assert pairs["document"].tolist() == ["b", "x", "c", "d", "a"]  # a is first in both
     assert list(pairs) == corpus.TO_JUDGE
     assert set(pairs["drawn"]) == {"next"}
     judged = queries_of({"a": 2, "b": 0}, {"c": 1})
@@ -27,5 +27,5 @@ def test_what_the_leaders_show_at_the_same_rank_need_not_be_judged():
     ]
     twice = {"one": [["b", "a", "b"]], "two": [["b", "c", "a"]]}  # at its first rank
     pairs = next_pairs.judge_next(twice, unjudged[:1])
-    assert pairs["document"].tolist() == ["c", "a"]
+    assert pairs["document"].tolist() == ["c", "a", "b"]
     assert next_pairs.judge_next({"one": RANKINGS["one"]}, unjudged).empty

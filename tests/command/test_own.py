@@ -221,7 +221,7 @@ def test_what_went_wrong_is_kept_and_a_query_that_failed_takes_its_time(searches
     assert search.milliseconds.equals(took)
     assert utils.score(QUERIES, rankings)["ndcg"].tolist()[1] == 0
     row = how_it_went(own).loc["own: mine", WENT]
-    assert row["queries":"share failed"].tolist() == [2, 1, 0.5]
+    assert row["queries":"share failed"].tolist() == [2, 0, 1, 0.5]
     assert row["first error"] == "TimeoutError: the engine does not answer"
     assert row[["repeated ids", "foreign ids"]].tolist() == [7, 1]
     tries = 1000 * 0.05 * process.TRIES

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluate_retrieval.measuring import decision, intervals, pairs
+from evaluate_retrieval.measuring import decision, intervals, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 
 DOCUMENTS = [
@@ -44,7 +44,7 @@ PAIR = ("new", "old")
 
 
 def measured_of(rankings=RANKINGS, queries=JUDGED):
-    return decision.measured_of(queries, rankings, Measure())
+    return scored.measured_of(queries, rankings, Measure())
 
 
 def test_figures_have_a_minus_as_wide_as_the_plus_and_names_stay_as_they_are():

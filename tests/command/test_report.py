@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from evaluate_retrieval.commands import report, steps
-from evaluate_retrieval.measuring import decision, pairs
+from evaluate_retrieval.measuring import decision, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.words import templates
@@ -26,7 +26,7 @@ def measured_of(judgements=({"a": 1},), **n_first):
         for name, n in n_first.items()
     }
     queries = QUERIES.assign(document=[*judgements] * N)
-    return decision.measured_of(queries, rankings, Measure())
+    return scored.measured_of(queries, rankings, Measure())
 
 
 def tag_of(path, **values):
@@ -116,7 +116,7 @@ def test_judgements_that_name_relevant_documents_only_are_called_listed():
     assert section["rows"] == [rows]
     listed = report._of_board(board, graded.tail(1), Measure())
     assert listed["rows"] == [[*rows[:3], *rows[4:]]]
-    assert not decision.lists_only(graded)
+    assert not scored.lists_only(graded)
 
 
 LONG = "Dark " * 150 + "earth " * 150  # chunks of it differ

@@ -1,6 +1,7 @@
 """From searches to a choice, its differences and a decision, on small tables."""
 
 from dataclasses import make_dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.judging import next_pairs
-from evaluate_retrieval.measuring import decision, intervals
+from evaluate_retrieval.measuring import decision, intervals, scored
 from evaluate_retrieval.measuring.metric import measures_of
+from evaluate_retrieval.reading import kept
 from evaluate_retrieval.searching import built_in, embedding
 
 N = 60
@@ -57,6 +59,10 @@ def folder_of(*kinds, halves=()):
         test=test,
         unanswered=pd.DataFrame(),
         log=pd.DataFrame(),
+        judgements=pd.DataFrame({"grade": [1, 0]}),
+        sample=pd.DataFrame(columns=kept.SAMPLE_COLUMNS),
+        declared="",
+        source=Path("nowhere"),
         decides=kinds[-1] if kinds else None,
         language="english",
         measures=measures_of(),
@@ -111,7 +117,7 @@ def test_a_leaderboard_has_the_rankings_of_the_tuned():
 def test_the_differences_of_both_kinds_are_one_family():
     rankings = {"good": ranked(FIRST), "close": ranked(SECOND, 6, FIRST)}
     measured = {
-        kind: decision.measured_of(queries_of(kind), rankings, measures_of()[kind])
+        kind: scored.measured_of(queries_of(kind), rankings, measures_of()[kind])
         for kind in ("generated", "judged")
     }
     measured["judged"].values["bad"] = 0.0

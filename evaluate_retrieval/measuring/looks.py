@@ -1,0 +1,160 @@
+"""What a folder's verdicts have used up: each look costs a part of the error.
+
+Who looks again after each hundred judgements, or tries twenty searches one after the
+other, has more chances to ship a search that gains nothing. So all verdicts on a folder
+share one error. A *trial* is a new set of searches, or of drawn queries; its looks are
+those at more judgements. Looking again at what was there is free."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+import scipy  # loads its parts when they are used
+
+from evaluate_retrieval.measuring.grounds import grounds_of
+from evaluate_retrieval.measuring.scored import Measured
+from evaluate_retrieval.reading import kept
+
+SHIP = 0.01  # how often a search without a gain ships, in all looks at a folder
+KEEP = 0.025  # how often one is kept out that gains the margin
+LOOKS_IN = "looks"  # in the folder of what is kept beside the documents
+
+
+@dataclass(frozen=True)
+class Look:
+    """A verdict that was given.
+
+    trial: its number, from 1. key: what the trial was about, a hash. state: of the
+    judgements, a hash. shares: by candidate, the share of the drawn queries that were
+    judged completely. name: of its file, "" where it has none. says: for people."""
+
+    trial: int
+    key: str
+    state: str
+    shares: Mapping[str, float]
+    name: str = ""
+    says: Mapping[str, object] = field(default_factory=dict)
+
+
+def read_looks(source: Path) -> list[Look]:
+    """The looks at a folder of documents so far, in order: [] where there are none.
+
+    ValueError names a file that is damaged."""
+    place = kept.folder_of(source)
+    looks = []
+    for path in sorted((place / LOOKS_IN).glob("*.json")) if place else ():
+        try:
+            look = Look(**json.loads(path.read_text("utf-8")))
+        except (TypeError, ValueError) as error:
+            problem = "no look that this version wrote; take it out"
+            raise ValueError(f"{path}: {problem}: {error}") from error
+        looks.append(replace(look, name=path.name))
+    return looks
+
+
+def write_look(source: Path, look: Look) -> None:
+    """Write a look into a file of its own; one with a name is there already.
+
+    Nothing is written of a file of documents. OSError where the folder cannot be
+    written."""
+    place = kept.folder_of(source)
+    if look.name or place is None:
+        return
+    folder = place / LOOKS_IN
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {name: value for name, value in vars(look).items() if name != "name"}
+    text = json.dumps(content, indent=1, sort_keys=True)
+    n = 1 + max((int(path.stem) for path in folder.glob("[0-9]*.json")), default=0)
+    with (folder / f"{n:04}.json").open("x", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def look_at(
+    measured: Measured,
+    incumbent: str,
+    looks: Iterable[Look],
+    built_in: Iterable[str] = (),
+) -> Look:
+    """The look that a verdict on searches against the incumbent is: see `next_look`.
+
+    A search of the user's is told by what it ranks, and one that is built in by its
+    name: its settings are tuned anew with each grade. Where people go on judging, more
+    grades are another look at the same trial; else other judgements are another
+    trial."""
+    is_growing = measured.judgements == "growing"
+    names = [name for name in measured.values if name != incumbent]
+    shares = dict.fromkeys(names, 1.0)
+    if is_growing:
+        shares = {name: grounds_of(measured, name, incumbent).share for name in names}
+    state = ""
+    if "document" in measured.queries:
+        state = _hash([sorted(qrel.items()) for qrel in _qrels(measured.queries)])
+    told = {
+        name: name if name in {*built_in} else _hash(measured.first[name].tolist())
+        for name in measured.first
+    }
+    drawn = str(len(measured.values)) if is_growing else state
+    trial = [sorted(told.items()), incumbent, str(measured.measure), drawn]
+    return next_look(looks, _hash(trial), state, shares)
+
+
+def _qrels(queries):
+    return [
+        qrel if isinstance(qrel, dict) else {str(qrel): 1}
+        for qrel in queries["document"]
+    ]
+
+
+def _hash(content):
+    return sha256(json.dumps(content, default=float).encode()).hexdigest()[:16]
+
+
+def errors_of(looks: Iterable[Look], look: Look) -> dict[str, tuple[float, float]]:
+    """What a look may spend on one side, by candidate: for *ship*, and for *keep*."""
+    looks = list(looks)
+    return {
+        name: (level(SHIP, looks, look, name), level(KEEP, looks, look, name))
+        for name in look.shares
+    }
+
+
+def next_look(
+    looks: Iterable[Look], key: str, state: str, shares: Mapping[str, float]
+) -> Look:
+    """The look at a trial and a state of the judgements: that of before, or a new one.
+
+    key, state, shares: see `Look`."""
+    looks = list(looks)
+    trials = {look.key: look.trial for look in looks}
+    trial = trials.get(key, 1 + max(trials.values(), default=0))
+    for look in looks:
+        if (look.key, look.state) == (key, state):
+            return look
+    return Look(trial, key, state, dict(shares))
+
+
+def level(error: float, looks: Iterable[Look], look: Look, candidate: str) -> float:
+    """What a look may spend of an error on one side, for a candidate.
+
+    Trial n has error / (n (n + 1)), so that all trials together have no more than the
+    error. In a trial the looks spend it as O'Brien and Fleming's bounds do (Lan and
+    DeMets 1983): hardly anything while few of the drawn queries are judged. Each look
+    takes what is added since the last one, so that it holds however looks depend on
+    each other (Bonferroni). A look at as many queries as before, with other grades, is
+    that look again."""
+    of_trial = error / (look.trial * (look.trial + 1))
+    now = look.shares[candidate]
+    earlier = [each for each in looks if each.key == look.key]
+    shares = [each.shares.get(candidate, 0.0) for each in earlier]
+    before = max((share for share in shares if share < now), default=0.0)
+    return _spent(of_trial, now) - _spent(of_trial, before)
+
+
+def _spent(error, share):
+    """The part of an error that is spent once a share of the queries is judged."""
+    if share <= 0:
+        return 0.0
+    limit = scipy.stats.norm.isf(error / 2)
+    return float(2 * scipy.stats.norm.sf(limit / min(share, 1.0) ** 0.5))

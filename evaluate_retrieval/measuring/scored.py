@@ -1,0 +1,153 @@
+"""What searches are worth on the queries that decide: what verdicts rest on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import intervals, metric
+from evaluate_retrieval.measuring.metric import Measure
+
+LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
+WITHOUT_ORDER = ["hit_rate", "recall", "precision"]  # metrics of the first k as a set
+SURE = 0.02  # how often the bound on such losses is wrong
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The metric of the queries that decide.
+
+    values: a DataFrame, a row for each query and a column for each search, of
+    rankings that did not choose on these queries. condensed: the same without
+    unjudged results, or None where all count as they are.
+    judged: the share of the first results that was judged, by search, or None
+    with condensed. groups, weights: one a query, see `intervals`. measure: of
+    the values. first: a dict of name: the first k ids, (n_queries, k). scores:
+    see `metric.scores_of`. queries: the table of them, in the order in which they are
+    judged. judgements: of judged.KINDS_OF_JUDGEMENTS. ranked: the
+    rankings in full length."""
+
+    values: pd.DataFrame
+    groups: pd.Series
+    weights: np.ndarray | None = None
+    condensed: pd.DataFrame | None = None
+    judged: pd.Series | None = None
+    measure: Measure = field(default_factory=Measure)
+    first: dict[str, utils.Rankings] = field(default_factory=dict)
+    scores: dict[str, pd.DataFrame] = field(default_factory=dict)
+    queries: utils.Queries = field(default_factory=pd.DataFrame)
+    judgements: str = "listed"
+    ranked: dict[str, utils.Rankings] = field(default_factory=dict)
+
+    @property
+    def sample(self) -> tuple[pd.Series, np.ndarray | None]:
+        """The groups and weights, as the functions of `intervals` take them."""
+        return self.groups, self.weights
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Whether each query has a relevant document: bool, (n_queries,)."""
+        if "document" not in self.queries:
+            return np.ones(len(self.values), dtype=bool)
+        qrels = utils.qrels_of(utils.right_answers(self.queries))
+        best = [max(qrel.values(), default=0) for qrel in qrels]
+        return utils.is_relevant(best, self.measure.relevant)
+
+    def of_first(self, n: int) -> tuple[pd.Series, np.ndarray | None]:
+        """The `sample` of the first n queries."""
+        return self.groups[:n], None if self.weights is None else self.weights[:n]
+
+    def gain(self, name: str, other_name: str) -> pd.Series:
+        """What a search gains over another, by query: a Series."""
+        return self.values[name] - self.values[other_name]
+
+    def rank_the_same(self, name: str, other_name: str) -> bool:
+        """Whether no grade could tell two searches apart by the measure.
+
+        They have the same first k results for each query; in another order, where the
+        metric sees no order."""
+        if name not in self.first:
+            return False
+        first = [self.first[each] for each in (name, other_name)]
+        if self.measure.by in WITHOUT_ORDER:
+            first = [np.sort(ids.astype(str), axis=1) for ids in first]
+        mine, others = first
+        return np.array_equal(mine, others)
+
+
+def lists_only(queries: utils.Queries, relevant: float | None = None) -> bool:
+    """Whether the judgements of queries name relevant documents only, and no others.
+
+    Then it is not known which documents were looked at. relevant: see `Measure`."""
+    lowest = [min(qrel.values(), default=np.inf) for qrel in queries["document"]]
+    return bool(utils.is_relevant(lowest, relevant).all())
+
+
+def measured_of(
+    queries: utils.Queries,
+    rankings: Mapping[str, utils.Rankings],
+    measure: Measure,
+    judgements: str | None = None,
+) -> Measured:
+    """What rankings are worth: `Measured`.
+
+    queries: ground truth with the columns that `intervals.groups_of` and
+    `weights_of` take. rankings: a dict of name: ids, (n_queries, depth). judgements: of
+    judged.KINDS_OF_JUDGEMENTS; without it judged queries that list relevant documents
+    only are "listed", and others "closed"."""
+    groups = intervals.groups_of(queries)
+    weights = intervals.weights_of(queries)
+    options = measure.k, measure.by, measure.relevant
+    scores = metric.scores_of(rankings, queries, *options)
+    columns = pd.concat(scores, axis=1).swaplevel(axis=1)
+    values = columns[measure.by]
+    condensed = None
+    judged = None
+    if measure.kind == "generated":
+        judgements = "generated"
+    elif judgements is None:
+        is_list = lists_only(queries, measure.relevant)
+        judgements = "listed" if is_list else "closed"
+    if judgements in ("growing", "closed"):
+        condensed = columns["condensed"]
+        judged = metric.weighted_means(columns["judged_at_k"], weights)
+    first = {name: utils.pad(list(ids), measure.k) for name, ids in rankings.items()}
+    return Measured(
+        values=values,
+        groups=groups,
+        weights=weights,
+        condensed=condensed,
+        judged=judged,
+        measure=measure,
+        first=first,
+        scores=scores,
+        queries=queries.reset_index(drop=True),
+        judgements=judgements,
+        ranked=dict(rankings),
+    )
+
+
+def lost_share(gain: pd.Series, measured: Measured) -> float:
+    """The share of queries that lose more than LARGE. gain: of the first ones, each."""
+    _, weights = measured.of_first(len(gain))
+    return float(np.average(gain < -LARGE, weights=weights))
+
+
+def most_lost(
+    share: np.ndarray | float, n: np.ndarray | float, n_tests: int = 1
+) -> np.ndarray | float:
+    """The upper end of an exact interval of a share of n queries, wrong by SURE.
+
+    n_tests: of so many candidates together."""
+    rest = np.maximum((1 - share) * n, np.finfo(float).tiny)  # 0 has no distribution
+    return scipy.stats.beta.ppf(1 - SURE / n_tests, share * n + 1, rest)
+
+
+def n_equal(measured: Measured, n: int | None = None) -> float:
+    """How many groups of the same size tell as much as those of the first n queries."""
+    sample = measured.of_first(len(measured.values) if n is None else n)
+    _, sizes = intervals.sums_by_group(np.zeros(len(sample[0])), *sample)
+    return len(sizes) / intervals.design_effect(sizes)

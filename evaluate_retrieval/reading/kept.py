@@ -1,0 +1,62 @@
+"""What the command keeps beside the documents, in a folder judging.
+
+It is what a verdict must not change from run to run: which queries were drawn and in
+which order they are judged, of which kind the judgements were at first, and the looks
+that were taken. Commit it with the documents."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval.reading.files import read_csv
+
+KEPT_IN = "judging"
+SAMPLE = "sample.csv"
+SAMPLE_COLUMNS = ["place", "query_id", "query", "course", "kind", "lines", "drawn"]
+SAMPLE_COLUMNS += ["weight"]
+FIRST = "judgements.json"  # of which kind they were at the first run
+
+
+def folder_of(source: Path) -> Path | None:
+    """Where things are kept of a folder of documents; None for a file of documents."""
+    return source / KEPT_IN if source.is_dir() else None
+
+
+def read_sample(source: Path) -> pd.DataFrame:
+    """The drawn queries in the order in which they are judged; empty where none are.
+
+    Columns: SAMPLE_COLUMNS; place and lines are numbers, weight a number. ValueError
+    names a file, row and column that cannot be read."""
+    place = folder_of(source)
+    path = place / SAMPLE if place else None
+    if path is None or not path.is_file():
+        return pd.DataFrame(columns=SAMPLE_COLUMNS)
+    table = read_csv(path, SAMPLE_COLUMNS)
+    for column in ("place", "lines", "weight"):
+        try:
+            table[column] = pd.to_numeric(table[column])
+        except ValueError as error:
+            raise ValueError(f"{path}: column {column}: {error}") from error
+    is_drawn = table["drawn"].str.lower().isin(["true", "1", "yes"])
+    return table[is_drawn].sort_values("place", ignore_index=True)
+
+
+def first_kind(source: Path) -> str | None:
+    """Of which kind the judgements were at the first run; None where it is not kept."""
+    place = folder_of(source)
+    path = place / FIRST if place else None
+    if path is None or not path.is_file():
+        return None
+    try:
+        return str(json.loads(path.read_text("utf-8"))["kind"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: damaged; take it out: {error}") from error
+
+
+def keep_first_kind(source: Path, kind: str) -> None:
+    """Keep of which kind the judgements are. OSError where that cannot be written."""
+    place = folder_of(source)
+    if place:
+        place.mkdir(exist_ok=True)
+        (place / FIRST).write_text(json.dumps({"kind": kind}) + "\n", "utf-8")
