@@ -16,7 +16,6 @@ from evaluate_retrieval.words.constants import MARGIN
 
 # What a first look may spend on one side: of a search that ships, and of one kept out
 ERRORS = (looks.SHIP / 2, looks.KEEP / 2)
-FLOOR = 2.5 / intervals.SWAPS  # swaps give no lower p value, but for rounding
 GAINS = ["difference", "low", "high", "p", "lowest", "highest", "lost", "at_most"]
 GAINS += [
     "p_worse",
@@ -117,7 +116,7 @@ def ends_at_any_time(
 def _tail(row, gain, sample):
     """The p value of a gain; by Student's t where it is below what swaps can tell."""
     error = intervals.standard_error(gain, *sample)
-    if row["p"] > FLOOR or not error:
+    if row["p"] > 2.5 / intervals.SWAPS or not error:  # swaps give no lower one
         return row["p"]
     t = abs(row["difference"]) / error
     return min(row["p"], 2 * float(scipy.stats.t.sf(t, sample[0].nunique() - 1)))
