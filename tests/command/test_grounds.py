@@ -1,0 +1,251 @@
+"""On which queries a verdict rests, and what unjudged results could do to it."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
+from evaluate_retrieval.measuring.estimand import estimand, hash_of_question, kind_of
+from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.reading import kept
+from evaluate_retrieval.reading.folder import read
+
+N = 80
+IDS = list("abcdefgh")
+
+
+def table_of(qrels):
+    """Queries with these judgements, each a need of its own."""
+    names = [f"q{number}" for number in range(len(qrels))]
+    table = pd.DataFrame({"query_id": names, "question": names, "need": names})
+    return table.assign(course="all", document=list(qrels))
+
+
+def measured(qrels, new, old, judgements):
+    """What two searches are worth that show the same lists for each query."""
+    rankings = {
+        "new": utils.pad([new] * len(qrels)),
+        "old": utils.pad([old] * len(qrels)),
+    }
+    k = Measure(k=len(new))
+    return scored.measured_of(table_of(qrels), rankings, k, judgements)
+
+
+# --- The worst that unjudged results can do -----------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    lists=st.lists(st.permutations(IDS), min_size=2, max_size=2),
+    grades=st.dictionaries(
+        st.sampled_from(IDS), st.sampled_from([0, 1, 2]), min_size=2
+    ),
+    by=st.sampled_from(["ndcg", "precision", "recall", "mrr", "hit_rate"]),
+)
+def test_no_grades_are_worse_than_the_worst(lists, grades, by):
+    """All grades of what nobody judged are tried: 0, or the highest."""
+    measure = Measure(by=by, k=3)
+    first, other = (utils.pad([each], 3) for each in lists)
+    least = judged.worst_gains(table_of([grades]), first, other, measure)[0]
+    open_ids = sorted({*first[0], *other[0]} - grades.keys())
+    top = max(grades.values()) or 1
+    trials = [
+        grades | dict(zip(open_ids, each, strict=True))
+        for each in product([0, top], repeat=len(open_ids))
+    ]
+    many = table_of(trials)
+    values = [
+        utils.score(many, np.repeat(ranked, len(trials), axis=0), 3)[by]
+        for ranked in (first, other)
+    ]
+    assert least == pytest.approx((values[0] - values[1]).min())
+
+
+# --- Which queries count ------------------------------------------------------------
+
+
+def test_a_query_is_complete_where_no_missing_grade_could_tell():
+    first = [utils.pad([["a", "b"]] * 4), utils.pad([["a", "c"]] * 4)]
+    qrels = [{}, {"b": 0}, {"b": 0, "c": 1}, {"a": 1}]
+    assert judged.are_complete(qrels, first).tolist() == [False, False, True, False]
+    same = [first[0], first[0]]
+    assert judged.are_complete(qrels, same).all()  # a tie, whatever it shows
+    assert judged.n_before_first_gap(np.array([True, True, False, True])) == 2
+    assert judged.n_before_first_gap(np.array([True])) == 1
+
+
+def test_people_who_go_on_judging_count_up_to_the_first_gap():
+    whole = {"a": 1, "b": 0, "c": 0, "d": 0}
+    qrels = [whole] * 60 + [{"a": 1}] + [whole] * 19
+    found = measured(qrels, list("abx"), list("bcx"), "growing")
+    ground = grounds.grounds_of(found, "new", "old")
+    assert (ground.why, len(ground.gain), ground.share) == ("complete", 60, 0.75)
+    row = gains.gains_table(found, "old").loc["new"]
+    assert (row["n"], row["ships"]) == (60, True)
+
+
+def test_a_query_whose_grades_are_all_0_is_a_tie_and_counts():
+    good = {"a": 1, "b": 0, "c": 0}
+    nothing = {"a": 0, "b": 0, "c": 0}
+    found = measured([good, nothing] * 40, ["a", "b"], ["b", "c"], "growing")
+    row = gains.gains_table(found, "old").loc["new"]
+    assert (row["n"], row["why"]) == (80, "all")
+    assert row["difference"] == pytest.approx(0.5)
+
+
+def test_an_old_pool_decides_by_the_worst_or_by_what_the_old_search_had():
+    pool = {"b": 1, "c": 0}  # of the old search alone
+    found = measured([pool] * N, ["b", "x"], ["c", "b"], "closed")
+    row = gains.gains_table(found, "old").loc["new"]
+    assert (row["why"], row["ships"], row["below"]) == ("incumbent", True, False)
+    less = measured([{"b": 1, "d": 0}] * N, ["b", "x"], ["c", "b"], "closed")
+    row = gains.gains_table(less, "old").loc["new"]
+    assert (row["why"], row["ships"], row["below"]) == ("bound", False, False)
+    assert row["lowest"] < 0 < row["difference"]
+    # what nobody judged may be as good as anything: the new search is not kept out
+    worse = measured([{"b": 1, "c": 0}] * N, ["x", "y"], ["b", "c"], "closed")
+    assert not gains.gains_table(worse, "old")["below"].item()
+    known = measured(
+        [{"b": 1, "c": 0, "x": 0, "y": 0}] * N, ["x", "y"], ["b", "c"], "closed"
+    )
+    assert gains.gains_table(known, "old")["below"].item()
+
+
+def test_a_list_of_what_is_relevant_counts_as_it_stands():
+    found = measured([{"a": 1}] * N, ["a", "x"], ["y", "a"], "listed")
+    row = gains.gains_table(found, "old").loc["new"]
+    assert (row["why"], row["ships"]) == ("taken", True)
+    assert found.condensed is None
+
+
+def test_what_no_grade_can_tell_apart_is_equal():
+    both = measured([{"a": 1}] * N, ["a", "x"], ["x", "a"], "growing")
+    as_a_set = replace(both, measure=Measure(by="recall", k=2))
+    row = gains.gains_table(as_a_set, "old").loc["new"]
+    assert (row["why"], row["high"], row["below"]) == ("same", 0, True)
+
+
+def test_a_gate_is_sure_whatever_nobody_judged():
+    pool = {"a": 1, "b": 0}
+    worse = measured([pool] * N, ["x", "b"], ["a", "b"], "closed")
+    ground = grounds.grounds_of_gate(worse, "new", "old")
+    assert ground.why == "alone"
+    assert ground.gain.mean() == -1
+    assert ground.worse[0].mean() > -1  # x may be relevant, too
+
+
+# --- The queries that a verdict is about --------------------------------------------
+
+
+def folder_in(path, sample=True, declared=""):
+    """A folder with five queries: two answered, one not, one without an answer."""
+    path.mkdir()
+    texts = [{"id": id_, "text": f"Page {id_} on a subject"} for id_ in IDS]
+    pd.DataFrame(texts).to_csv(path / "documents.csv", index=False)
+    names = ["q1", "q2", "q3", "q4", "q5"]
+    log = pd.DataFrame({"query_id": names, "query": [f"what is {n}" for n in names]})
+    log.to_csv(path / "queries.csv", index=False)
+    rows = [("q1", "a", 1), ("q1", "b", 0), ("q2", "b", 2), ("q3", "c", 0)]
+    graded = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
+    graded = graded.merge(log, on="query_id")
+    graded.to_csv(path / "judged-queries.csv", index=False)
+    if declared:
+        (path / "columns.toml").write_text(f'judgements_are = "{declared}"\n')
+    if sample:
+        drawn = log[log["query_id"] != "q2"].assign(
+            place=[4, 2, 1, 3], course="all", kind="tail", lines=1, drawn=True, weight=2
+        )
+        (path / "judging").mkdir()
+        drawn[kept.SAMPLE_COLUMNS].to_csv(path / "judging" / "sample.csv", index=False)
+    return read(path)
+
+
+def test_the_drawn_queries_count_in_their_order_judged_or_not(tmp_path):
+    folder = folder_in(tmp_path / "drawn")
+    queries = estimand(folder)
+    assert queries["query_id"].tolist() == ["q4", "q3", "q5", "q1"]  # not q2
+    assert queries["document"].tolist()[:2] == [{}, {"c": 0}]
+    assert queries["weight"].tolist() == [2, 2, 2, 2]
+    assert kind_of(folder) == "growing"
+
+
+def test_without_a_sample_all_judged_queries_count_in_an_order_of_their_texts(tmp_path):
+    folder = folder_in(tmp_path / "all", sample=False)
+    queries = estimand(folder)
+    assert sorted(queries["query_id"]) == ["q1", "q2", "q3"]
+    hashes = queries["question"].map(hash_of_question)
+    assert hashes.is_monotonic_increasing
+    assert hash_of_question("What  IS q1") == hash_of_question("what is q1")
+
+
+def test_of_which_kind_judgements_are_is_declared_kept_or_seen(tmp_path):
+    folder = folder_in(tmp_path / "pool", sample=False)
+    assert kind_of(folder) == "closed"
+    (folder.source / "judgements-ann.csv").touch()
+    assert kind_of(folder) == "growing"
+    kept.keep_first_kind(folder.source, "listed")  # one grade of 0 never flips a folder
+    assert kind_of(folder) == "listed"
+    declared = folder_in(tmp_path / "declared", declared="closed")
+    assert kind_of(declared) == "closed"
+    with pytest.raises(ValueError, match=r"judgements_are 'open': there is growing, c"):
+        folder_in(tmp_path / "wrong", declared="open")
+
+
+# --- What a look may spend ----------------------------------------------------------
+
+
+def test_all_looks_together_spend_no_more_than_the_error():
+    taken = []
+    for trial in range(1, 30):
+        for share in (0.2, 0.5, 0.8, 1.0):
+            look = looks.next_look(taken, f"trial {trial}", str(share), {"new": share})
+            taken.append(look)
+    spent = [
+        looks.level(looks.SHIP, taken[:n], look, "new") for n, look in enumerate(taken)
+    ]
+    assert taken[-1].trial == 29
+    assert 0.9 * looks.SHIP < sum(spent) < looks.SHIP
+    assert sum(spent[:4]) == pytest.approx(looks.SHIP / 2)
+    assert spent[3] > 20 * spent[0]  # early looks spend hardly anything
+
+
+def test_looking_again_at_what_was_there_is_free(tmp_path):
+    look = looks.next_look([], "key", "state", {"new": 1.0})
+    looks.write_look(tmp_path, look)
+    [first] = looks.read_looks(tmp_path)
+    again = looks.next_look([first], "key", "state", {"new": 1.0})
+    assert again == first
+    looks.write_look(tmp_path, again)
+    assert len(looks.read_looks(tmp_path)) == 1
+    level = looks.level(looks.SHIP, [first], again, "new")
+    assert level == pytest.approx(looks.SHIP / 2)
+    other = looks.next_look([first], "another search", "state", {"new": 1.0})
+    assert other.trial == 2
+    (tmp_path / "judging" / "looks" / "0001.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"0001.json: no look"):
+        looks.read_looks(tmp_path)
+
+
+def test_a_look_is_told_by_what_a_search_ranks_and_ours_by_their_names():
+    qrels = [{"a": 1, "b": 0, "c": 0}] * N
+    found = measured(qrels, ["a", "b"], ["b", "c"], "closed")
+    look = looks.look_at(found, "old", [])
+    assert looks.look_at(found, "old", [look]) is look
+    moved = measured(qrels, ["b", "a"], ["b", "c"], "closed")
+    assert looks.look_at(moved, "old", [look]).trial == 2
+    ours = looks.look_at(found, "old", [], ["new"])
+    assert looks.look_at(moved, "old", [ours], ["new"]) is ours
+    # more grades are another look at one trial only where people go on judging
+    more = [{"a": 1, "b": 0, "c": 1}] * N
+    for judgements, trial in [("closed", 2), ("growing", 1)]:
+        first = looks.look_at(
+            measured(qrels, ["a", "b"], ["b", "c"], judgements), "old", []
+        )
+        then = measured(more, ["a", "b"], ["b", "c"], judgements)
+        assert looks.look_at(then, "old", [first]).trial == trial
