@@ -13,6 +13,7 @@ JUDGED = "judged-queries.csv"
 LOG = "queries.csv"
 TEXTS = "judged-texts.csv"  # what was judged, see `labels`
 FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
+SAMPLE = "evaluation/sample.csv"  # which queries are judged, see `judging.sample`
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 RESULTS = "run.json"  # in a folder that the command wrote
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
@@ -26,6 +27,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
         COLUMNS_FILE,
         FAILURES,
         TEXTS,
+        SAMPLE,
         "calls.jsonl",
         "judgements-*.csv",
         "*.former",
