@@ -15,7 +15,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, pairs
+from evaluate_retrieval.measuring import decision, intervals, pairs, plan, tuning
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
@@ -143,9 +143,16 @@ def _evaluated(options, run_id, last):
     pair = steps.pair_of(folder, candidates, results, verdict)
     measured = results.measured[kind]
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
+    planned = []
+    if verdict.rivals and len(measured.values) >= tuning.FEW:
+        rival = verdict.table.index[verdict.table.index.isin(verdict.rivals)][0]
+        of_rival = rival, str(verdict.incumbent)
+        n_tests = len(verdict.table)
+        made = plan_for(folder, measured, of_rival, options.worth, n_tests)
+        planned = [plan.plan_in_words(made, rival, decision.UNITS[kind])]
     evaluated = Evaluated(
         folder,
-        says=verdict.says,
+        says=" ".join([verdict.says, *planned]),
         files=[page],
         candidates=candidates,
         results=results,
@@ -170,6 +177,24 @@ def _evaluated(options, run_id, last):
     evaluated = replace(evaluated, changes=changes, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
+
+
+def plan_for(
+    folder: Folder,
+    measured: decision.Measured,
+    pair: tuple[str, str],
+    worth: float | None = None,
+    n_tests: int = 1,
+) -> plan.Plan:
+    """What it takes to ship the first search of a pair: see `plan.plan_of`.
+
+    What a need costs is told by the pairs that were judged of each so far."""
+    pairs_each = None
+    if measured.measure.kind == "judged":
+        judged = folder.judgements["query_id"].isin(folder.test["judged"]["query_id"])
+        pairs_each = judged.sum() / measured.groups.nunique()
+    gain = measured.gain(*pair)
+    return plan.plan_of(gain, measured.sample, worth, n_tests, pairs_each)
 
 
 def failures_in(

@@ -1,7 +1,6 @@
 """What to do: ship a search, keep yours, or judge more.
 
-The incumbent is the search that runs today. Also: how many queries show which
-difference."""
+The incumbent is the search that runs today."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,29 +12,14 @@ import scipy  # loads its parts when they are used
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric, tuning
 from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.measuring.plan import LARGE, LEVEL, groups_to_ship, most_lost
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import line_of
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
-# A search is shipped below this p. One judges more, and looks again: eight looks at it
-# ship a search without gain in 2.5 % of cases, see docs/reference/command.md
-LEVEL = 0.01
-LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
-SURE = 0.02  # how often the bound on such losses is wrong
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
 UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 JUDGE = "evaluate-retrieval judge, or notebook 08"
-# How much the gain of one search over another differs from query to query, as a
-# standard deviation for each need: the lowest, the median and the highest of two pairs
-# of searches on our queries and on each collection of notebook 06. A test computes them
-SPREADS = pd.DataFrame(
-    {
-        "another setting": [0.05, 0.11, 0.18],
-        "another kind of search": [0.15, 0.25, 0.34],
-    },
-    ["lowest", "median", "highest"],
-)
-SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 
 
 @dataclass(frozen=True)
@@ -206,16 +190,6 @@ def lost_share(
     return np.average(gains < -LARGE, axis=0, weights=measured.weights)
 
 
-def most_lost(
-    share: np.ndarray | float, n: np.ndarray | float, n_tests: int = 1
-) -> np.ndarray | float:
-    """The upper end of an exact interval of a share of n queries, wrong by SURE.
-
-    n_tests: of so many candidates together."""
-    rest = np.maximum((1 - share) * n, np.finfo(float).tiny)  # 0 has no distribution
-    return scipy.stats.beta.ppf(1 - SURE / n_tests, share * n + 1, rest)
-
-
 def n_equal(measured: Measured) -> float:
     """How many groups of the same size would tell as much as those that there are."""
     _, sizes = intervals.sums_by_group(measured.values.iloc[:, 0], *measured.sample)
@@ -311,28 +285,8 @@ def _more(gain, most, measured, n_tests):
     gain, n_tests: see `groups_to_ship`."""
     n = measured.groups.nunique()
     sizes = max(MARGIN, most), MARGIN
-    needed = [groups_to_ship(gain, measured, size, n_tests) for size in sizes]
+    needed = [groups_to_ship(gain, measured.sample, size, n_tests) for size in sizes]
     return tuple(max(number - n, 1) for number in needed)
-
-
-def groups_to_ship(
-    gain: pd.Series, measured: Measured, size: float, n_tests: int = 1
-) -> int:
-    """How many groups ship a search that gains `size`, four times in five.
-
-    gain: one a query, of which the spread and the share of large losses are
-    taken. n_tests: candidates. A million at most."""
-    n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
-    n_now = measured.groups.nunique()
-    equal = n_equal(measured)
-    error = intervals.standard_error(gain, *measured.sample) * np.sqrt(n_now / n)
-    lost = lost_share(gain, measured)
-    to_pass = np.maximum(
-        scipy.stats.norm.isf(LEVEL / n_tests / 2) * error,
-        most_lost(lost, n * equal / n_now, n_tests) - lost,
-    )
-    ships = size - scipy.stats.norm.isf(0.2) * error >= to_pass
-    return int(n[ships.argmax()] if ships.any() else n[-1])
 
 
 def expected(row: pd.Series, n_tests: int) -> float:
@@ -419,23 +373,3 @@ def code_of_interval(low: float, high: float, margin: float) -> tuple[int, str]:
     if high < 0:
         doubt = "it is worse, but perhaps by less than the margin."
     return UNDECIDED, f"The interval includes {limit}: {doubt}"
-
-
-# --- How many queries --------------------------------------------------------
-
-
-def power() -> pd.DataFrame:
-    """How many needs ship which gain of nDCG@10: a DataFrame by the gain.
-
-    With so many a single candidate is shipped four times in five, if few of
-    its losses are large. Columns: for each of SPREADS the number with the
-    lowest, the median and the highest spread. Queries that ask for the same
-    count as one need."""
-    spreads = SPREADS.unstack()
-    needed = [np.ceil((intervals.power(LEVEL) * spreads / size) ** 2) for size in SIZES]
-    return pd.DataFrame(needed, SIZES, dtype=int).rename_axis("difference")
-
-
-def can_show(n_groups: int) -> pd.Series:
-    """The gain of nDCG@10 that so many needs ship, by SPREADS: a Series."""
-    return intervals.power(LEVEL) * SPREADS.loc["median"] / np.sqrt(n_groups)

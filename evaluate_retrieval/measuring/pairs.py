@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import comparing, decision, intervals
+from evaluate_retrieval.measuring import comparing, decision, intervals, plan
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
@@ -46,10 +46,10 @@ def summary(
 
     measured: `decision.Measured`. difference, low, high and p as of
     `intervals.difference`; wins, ties and losses count queries; lost and
-    at_most: the share that loses more than decision.LARGE, and a bound on it;
-    smallest is the difference that so many groups can show; a and b are the
-    means of the metric. Where some results are not judged, without, else None,
-    is what `intervals.difference` says without them, and judged the shares of
+    at_most: the share that loses more than plan.LARGE, and a bound on it;
+    smallest is the gain that so many groups ship, see `plan.smallest_to_ship`; a and
+    b are the means of the metric. Where some results are not judged, without, else
+    None, is what `intervals.difference` says without them, and judged the shares of
     both that are. kind: of the queries. anytime: intervals that hold at every
     look, see `intervals.confidence_sequence`."""
 
@@ -67,8 +67,8 @@ def summary(
         "ties": (gain == 0).sum(),
         "losses": (gain < 0).sum(),
         "lost": lost,
-        "at_most": decision.most_lost(lost, decision.n_equal(measured)),
-        "smallest": intervals.smallest_difference(gain, *measured.sample),
+        "at_most": plan.most_lost(lost, decision.n_equal(measured)),
+        "smallest": plan.smallest_to_ship(gain, measured.sample),
         "a": np.average(measured.values[pair[0]], weights=measured.weights),
         "b": np.average(measured.values[pair[1]], weights=measured.weights),
         "queries": len(gain),
@@ -105,7 +105,7 @@ def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
         figures=figures,
         names=pair,
         order_of=decision.order_of,
-        large=decision.LARGE,
+        large=plan.LARGE,
     )
 
 
