@@ -66,7 +66,7 @@ def _compared(options: CompareOptions) -> dict:
     says = [pairs.in_words(figures, pair), *candidates.failed.values()]
     result = {}
     if options.worth is not None:
-        planned = run.plan_for(folder, results.measured[kind], pair, options.worth)
+        planned = run.plan_for(results.measured[kind], pair, options.worth)
         says.append(plan.plan_in_words(planned, pair[0], decision.UNITS[kind]))
         result = {"plan": asdict(planned)}
     code, _ = pairs.exit_code(figures, options.margin)

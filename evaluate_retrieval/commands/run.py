@@ -148,7 +148,7 @@ def _evaluated(options, run_id, last):
         rival = verdict.table.index[verdict.table.index.isin(verdict.rivals)][0]
         of_rival = rival, str(verdict.incumbent)
         n_tests = len(verdict.table)
-        made = plan_for(folder, measured, of_rival, options.worth, n_tests)
+        made = plan_for(measured, of_rival, options.worth, n_tests)
         planned = [plan.plan_in_words(made, rival, decision.UNITS[kind])]
     evaluated = Evaluated(
         folder,
@@ -180,7 +180,6 @@ def _evaluated(options, run_id, last):
 
 
 def plan_for(
-    folder: Folder,
     measured: decision.Measured,
     pair: tuple[str, str],
     worth: float | None = None,
@@ -188,11 +187,9 @@ def plan_for(
 ) -> plan.Plan:
     """What it takes to ship the first search of a pair: see `plan.plan_of`.
 
-    What a need costs is told by the pairs that were judged of each so far."""
-    pairs_each = None
-    if measured.measure.kind == "judged":
-        judged = folder.judgements["query_id"].isin(folder.test["judged"]["query_id"])
-        pairs_each = judged.sum() / measured.groups.nunique()
+    Nobody judges generated questions, so there nothing is said of minutes."""
+    is_judged = measured.measure.kind == "judged"
+    pairs_each = pairs.pairs_apart(measured, pair) if is_judged else None
     gain = measured.gain(*pair)
     return plan.plan_of(gain, measured.sample, worth, n_tests, pairs_each)
 

@@ -98,6 +98,17 @@ def first_relevant(
     return counts | intervals.difference(a - b, *measured.sample)
 
 
+def pairs_apart(measured: decision.Measured, pair: tuple[str, str]) -> float:
+    """How many pairs of a need have to be judged to tell two searches apart.
+
+    Those of the first k results of either, without what both have at the same rank."""
+    n_pairs = 0
+    for tops in zip(*(measured.first[name] for name in pair), strict=True):
+        ranked = [{*enumerate(top)} for top in tops]
+        n_pairs += len({id_ for _, id_ in ranked[0] ^ ranked[1]} - {""})
+    return n_pairs / measured.groups.nunique()
+
+
 def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
     """The figures of a pair in words. figures: see `summary`."""
     return line_of(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
-from evaluate_retrieval.measuring import intervals
+from evaluate_retrieval.measuring import intervals, tuning
 from evaluate_retrieval.words.constants import MARGIN
 from evaluate_retrieval.words.templates import line_of
 
@@ -41,8 +41,8 @@ class Plan:
     """What it takes to ship a search, and how likely it is.
 
     worth: the gain that would change something. needs: how many ship that gain four
-    times in five, see `groups_to_ship`; more: how many of them are to be judged
-    still. chances: of shipping after so many more, a dict, see `chance_to_ship`.
+    times in five, see `groups_to_ship`, and tuning.FEW at least; more: how many of
+    them are to be judged still. chances: of shipping after so many more, a dict, see `chance_to_ship`.
     effect: the design effect, of weights and of needs of unequal size, which the
     numbers contain. pairs_each: pairs to judge for a need, or None. is_given:
     whether worth was named, or is MARGIN."""
@@ -72,7 +72,8 @@ def plan_of(
     gain: one a query. worth: see `Plan`; None for MARGIN. n_tests: candidates that
     are tested together."""
     size = MARGIN if worth is None else worth
-    needs = groups_to_ship(gain, sample, size, n_tests)
+    # fewer queries decide nothing, and a need has one at least
+    needs = max(groups_to_ship(gain, sample, size, n_tests), tuning.FEW)
     return Plan(
         worth=size,
         needs=needs,

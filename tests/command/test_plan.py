@@ -1,5 +1,8 @@
 """How many needs a verdict takes, and whether it comes then."""
 
+import json
+import runpy
+
 import n06_claims as claims
 import numpy as np
 import pandas as pd
@@ -7,7 +10,8 @@ import pytest
 from scipy import stats
 
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import decision, intervals, plan
+from evaluate_retrieval.measuring import decision, intervals, plan, tuning
+from evaluate_retrieval.reading import places
 
 N = 60
 GAINS = pd.Series(np.random.default_rng(1).normal(0, 0.2, N))
@@ -31,7 +35,8 @@ def test_a_plan_is_for_the_rule_that_ships():
     assert five.needs == pytest.approx(((3.09 + 0.842) * 0.2 / 0.03) ** 2, rel=0.01)
     without = plan.plan_of(GAINS, SAMPLE)
     assert (without.worth, without.is_given) == (decision.MARGIN, False)
-    assert plan.plan_of(GAINS, SAMPLE, worth=0.5).more == 0
+    enough = plan.plan_of(GAINS, SAMPLE, worth=0.5)
+    assert (enough.needs, enough.more) == (tuning.FEW, 0)
     # what so many needs ship is what takes so many
     smallest = plan.smallest_to_ship(GAINS, SAMPLE)
     assert plan.groups_to_ship(GAINS, SAMPLE, smallest) == pytest.approx(N, abs=1)
@@ -124,8 +129,11 @@ def test_evaluate_compare_and_power_plan_for_what_a_gain_is_worth(tmp_path, caps
     main(["evaluate", str(tmp_path), *out])
     assert "A gain of 0.01 (the margin; --worth names" in capsys.readouterr().out
     words = ["compare", str(tmp_path), "two", "one"]
-    main([*words, *out[:3], "--worth", "0.04"])
-    assert "A gain of 0.04 ships four times in five with" in capsys.readouterr().out
+    main([*words, *out[:3], "--worth", "0.04", "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert "A gain of 0.04 ships four times in five with" in result["says"]
+    assert result["plan"]["worth"] == 0.04
+    assert 0.5 < result["plan"]["pairs_each"] < 1.5  # half of the lists differ
     assert main(["power", "--worth", "0.04"]) == 0
     [row] = [line for line in capsys.readouterr().out.splitlines() if "0.04 " in line]
     assert str(plan.power([0.04]).iloc[0, 1]) in row
@@ -169,3 +177,14 @@ def test_what_is_known_before_is_what_another_setting_gains():
     of_pairs = dict(pairs_of_spreads())["another setting"]
     ratios = [np.mean(gain) / spread_of(gain, groups) for gain, groups in of_pairs]
     assert 1 / np.mean(np.square(ratios)) == pytest.approx(plan.PRIOR, abs=0.5)
+
+
+@pytest.mark.slow
+def test_the_table_of_the_manual_comes_out_small():
+    """What the plan names ships in about 0.8, and the chances come true."""
+    evidence = runpy.run_path(str(places.ROOT / "scripts" / "evidence" / "plan.py"))
+    table = evidence["after_the_plan"](n_draws=20, seed=2)
+    shares = table["ships then"].astype(float)
+    assert 0.62 < shares.mean() < 0.9  # of 80 draws
+    came = evidence["chances_that_come"](n_draws=30, seed=2)
+    assert came["predicted"].mean() == pytest.approx(came["ships"].mean(), abs=0.1)
