@@ -6,6 +6,7 @@ documents. A query is found in it by its text: ids of a log may change as it gro
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval.judging import pooling
@@ -33,21 +34,28 @@ def as_compared(text: str) -> str:
     return text.strip().lower()
 
 
-def draw(log: pd.DataFrame, n_each: int = EACH) -> pd.DataFrame:
+def draw(
+    log: pd.DataFrame, n_each: int = EACH, judged: Iterable[str] = ()
+) -> pd.DataFrame:
     """All different queries of a log in one random order, and which are the sample.
 
     log: query_id, question and course, a row as often as it was typed. Columns:
     SAMPLE_COLUMNS. The order is that of a hash of the text, so neither a grade nor the
     order of the log changes it. The strata are interleaved as the sample has them:
     each beginning of the order is a sample by strata, too. drawn: up to n_each of
-    each stratum; weight: see `weighed`."""
+    each stratum; weight: see `weighed`. judged: queries of an older folder, which
+    come first in their stratum, and are all drawn: nobody judges anew."""
     typed = log.assign(question=log["question"].str.strip())
     table = pooling.strata(typed["question"])
     table = table.merge(typed.drop_duplicates("question"), on="question")
     table["hash"] = table["question"].map(as_compared).map(corpus.short_hash)
-    table = table.sort_values(["hash", "question"], ignore_index=True)
+    before = {*map(as_compared, judged)}
+    table["is_later"] = ~table["question"].map(as_compared).isin(before)
+    table = table.sort_values(["is_later", "hash", "question"], ignore_index=True)
     strata = table.groupby("kind")
-    sizes = strata["lines"].transform("size").clip(upper=n_each)
+    sizes = strata["lines"].transform("size")
+    n_judged = sizes - strata["is_later"].transform("sum")
+    sizes = np.maximum(sizes.clip(upper=n_each), n_judged)
     # the halves of a stratum of two come after a quarter and three quarters of it
     share = (strata.cumcount() + 0.5) / sizes
     table = table.assign(share=share, drawn=share < 1)
@@ -104,9 +112,13 @@ def sample_of(folder: Folder, n_more: int = 0) -> tuple[pd.DataFrame, list[str]]
     table = kept_sample(folder.source)
     sentences = []
     if table is None:
-        table = draw(folder.log)
+        judged = folder.judgements["query"]
+        table = draw(folder.log, judged=judged)
         n_drawn = table["drawn"].sum()
         sentences.append(f"{n_drawn:,} of {len(table):,} different queries are drawn")
+        compared = table["query"].map(as_compared)
+        if n_judged := compared.isin({*judged.map(as_compared)}).sum():
+            sentences.append(f"{n_judged:,} of them were judged before")
     elif n_new := _n_new(table, folder.log["question"]):
         sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
     if n_more:

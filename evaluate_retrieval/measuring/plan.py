@@ -42,7 +42,8 @@ class Plan:
 
     worth: the gain that would change something. needs: how many ship that gain four
     times in five, see `groups_to_ship`, and tuning.FEW at least; more: how many of
-    them are to be judged still. chances: of shipping after so many more, a dict, see `chance_to_ship`.
+    them are to be judged still. chances: of shipping after so many more, a dict,
+    see `chance_to_ship`.
     effect: the design effect, of weights and of needs of unequal size, which the
     numbers contain. pairs_each: pairs to judge for a need, or None. is_given:
     whether worth was named, or is MARGIN."""

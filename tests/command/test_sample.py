@@ -76,11 +76,13 @@ def test_a_weight_is_the_share_by_lines_over_the_share_of_the_sample():
 
 
 def test_a_sample_is_drawn_once_and_grows_only_by_its_order(tmp_path):
-    first, says = sample.sample_of(SimpleNamespace(source=tmp_path, log=log_of(*LINES)))
+    nothing = pd.DataFrame({"query": []}, dtype=str)
+    now = {"source": tmp_path, "judgements": nothing}
+    first, says = sample.sample_of(SimpleNamespace(log=log_of(*LINES), **now))
     assert says == ["46 of 126 different queries are drawn"]
     sample.keep_sample(first, tmp_path)
     grown = [*LINES, *["new and often"] * 500, "new and once", "HEAD 1"]
-    now = SimpleNamespace(source=tmp_path, log=log_of(*grown))
+    now = SimpleNamespace(log=log_of(*grown), **now)
     again, says = sample.sample_of(now)
     pd.testing.assert_frame_equal(again, first, check_dtype=False)
     assert says == ["queries new in the log, not in its evaluation/sample.csv: 2"]
@@ -91,6 +93,23 @@ def test_a_sample_is_drawn_once_and_grows_only_by_its_order(tmp_path):
     assert says[1] == "10 more queries are drawn, 56 in all; all weights are new"
     by_kind = more.groupby("kind")["weight"].first()
     assert by_kind["head"] == pytest.approx(120 / 300 / (6 / 56))
+
+
+def test_what_an_older_folder_has_judged_is_in_the_sample(tmp_path):
+    judged = [f"Tail {n}" for n in range(0, 90, 3)] + ["head 2", "not in the log"]
+    older = {"source": tmp_path, "judgements": pd.DataFrame({"query": judged})}
+    table, says = sample.sample_of(SimpleNamespace(log=log_of(*LINES), **older))
+    assert says[1] == "31 of them were judged before"
+    drawn = table[table["drawn"]]
+    texts = {sample.as_compared(text) for text in judged}
+    assert texts - {*drawn["query"]} == {"not in the log"}
+    assert drawn["kind"].value_counts().to_dict() == {
+        "tail": 30,
+        "middle": 20,
+        "head": 6,
+    }
+    assert table["drawn"].tolist() == sorted(table["drawn"], reverse=True)
+    assert drawn["weight"].mean() == pytest.approx(1)
 
 
 def judged_questions(shown):
@@ -114,7 +133,7 @@ def test_judge_writes_the_weights_and_goes_query_by_query(
 
     monkeypatch.setattr(judge_command, "read_key", key)
     monkeypatch.setattr(judge_command.log, "info", lambda text, *_: shown.append(text))
-    monkeypatch.setattr(sample.draw, "__defaults__", (3,))
+    monkeypatch.setattr(sample.draw, "__defaults__", (3, ()))
     words = ["judge", str(shop), "--out", str(tmp_path / "out")]
     assert main(words) == 0
     assert main(words) == 0
