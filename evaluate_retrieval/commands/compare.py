@@ -1,10 +1,10 @@
 """`compare`: why one search beats another."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval.commands import report, run, steps
 from evaluate_retrieval.commands.options import SearchOptions, margin, option
-from evaluate_retrieval.measuring import decision, pairs, tuning
+from evaluate_retrieval.measuring import decision, pairs, plan, tuning
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.own import of_queries
 from evaluate_retrieval.words.constants import UNDECIDED
@@ -64,9 +64,16 @@ def _compared(options: CompareOptions) -> dict:
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     report.pair_page(folder, results, pair, failed, figures, path, options.margin)
     says = [pairs.in_words(figures, pair), *candidates.failed.values()]
+    result = {}
+    if options.worth is not None and figures["groups"] > 1:
+        planned = run.plan_for(
+            results.on(kind), pair, figures["queries"], options.worth
+        )
+        says.append(plan.plan_in_words(planned, pair[0], decision.UNITS[kind]))
+        result = {"plan": asdict(planned)}
     code, _ = pairs.exit_code(figures, options.margin)
     if figures["queries"] < tuning.FEW:
         code = UNDECIDED
         says.append(f"Fewer than {tuning.FEW} queries decide nothing.")
-    result = {"says": " ".join(says), "files": [path], "code": code}
+    result |= {"says": " ".join(says), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

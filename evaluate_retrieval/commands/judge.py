@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
-from evaluate_retrieval.judging import grading, labels, next_pairs
+from evaluate_retrieval.judging import grading, labels, next_pairs, sample
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.columns import with_defaults
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
@@ -34,13 +34,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions(SearchOptions):
-    """name: becomes part of a file's name."""
+    """name: becomes part of a file's name. more: queries of the log's sample."""
 
     name: str = option(
         "who judges",
         "me",
         is_fine=is_name,
         problem="a name has letters, digits, -, _ and . only",
+    )
+    more: int = option(
+        "so many more queries of the log are drawn to be judged",
+        0,
+        metavar="N",
+        convert=int,
+        is_fine=lambda n: n > 0,
+        problem="it has to be 1 or more",
     )
 
 
@@ -74,21 +82,21 @@ def pairs_to_judge(
 
     Those of answers in words come first, see `next_pairs.of_answers`. Then come those
     of the list that the last run has written into options.out. Without
-    one of this folder they are a pool of its queries, see `next_pairs.to_pool`. Pairs
-    of documents and queries that are gone are left out, and the log counts them."""
+    one of this folder, and with options.more, they are a pool of its sample, see
+    `pooled`. Pairs of documents and queries that are gone are left out, and the log
+    counts them."""
     results = options.out
     path = results / LIST
     pairs = pd.DataFrame()
     proposed = next_pairs.of_answers(folder)
-    if path.exists() and read_text(path).count("\n") > 1:
+    if not options.more and path.exists() and read_text(path).count("\n") > 1:
         if manifest.has_written(results, LIST, folder.source):
             pairs = read_csv(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
         else:
             text = "%s was not written by the last run on %s: a new list is made"
             log.info(text, path, folder.source)
     if pairs.empty:
-        only_own = are_alone(False, own, options.only_own)
-        pairs = next_pairs.to_pool(folder, own, only_own, options.model)
+        pairs = pooled(folder, own, options)
     else:  # a list of the last run has no pair with a grade
         proposed = proposed[~_pair_keys(proposed).isin(_pair_keys(folder.judgements))]
     pairs = pd.concat([proposed, pairs]).drop_duplicates(PAIR, ignore_index=True)
@@ -100,6 +108,35 @@ def pairs_to_judge(
         text = "%s of %s pairs are of no document or no query here, and left out"
         log.info(text, n_gone, len(pairs))
     return pairs[is_there]
+
+
+def pooled(
+    folder: Folder, own: dict[str, Search], options: JudgeOptions
+) -> pd.DataFrame:
+    """The pairs of the folder's sample, see `next_pairs.to_pool`: a DataFrame.
+
+    The sample is drawn once and kept, see `sample.sample_of`; the log says what it
+    is. Left out is what was judged: in this person's file from another list, or in
+    none of the files of those who judge here."""
+    drawn = mine = None
+    if len(folder.log):
+        drawn, sentences = sample.sample_of(folder, options.more)
+        for sentence in sentences:
+            log.info(sentence)
+    only_own = are_alone(False, own, options.only_own)
+    pairs = next_pairs.to_pool(folder, own, only_own, options.model, drawn)
+    if drawn is not None:
+        sample.keep_sample(drawn, folder.source)
+    keys = _pair_keys(pairs)
+    done = {*_pair_keys(folder.judgements)}
+    for path in folder.source.glob("judgements-*.csv"):
+        graded = grading.last_grades(path).reset_index()
+        done -= {*_pair_keys(graded)}  # others may judge the same pairs
+        if path.name == f"judgements-{options.name}.csv":
+            mine = graded
+    if mine is not None:
+        done |= {*_pair_keys(mine[mine["drawn"] != "pool"])}
+    return pairs[~keys.isin(done)]
 
 
 def leading(folder: Folder, results: Path) -> pd.DataFrame:
@@ -236,19 +273,30 @@ def keep_judgements(folder: Folder) -> None:
     Also what is left of a session that was killed, whoever judged."""
     path = folder.source / JUDGED
     files = sorted(folder.source.glob("judgements-*.csv"), key=os.path.getmtime)
-    n = add(path, *files, older=folder.judgements.fillna("").astype(str))
+    n = add(
+        path,
+        *files,
+        older=folder.judgements.fillna("").astype(str),
+        weights={} if "weight" in folder.log else sample.weights_by_text(folder.source),
+    )
     if path.exists():
         log.info(f"{path} has {n:,} judgements")
         for old in folder.source.glob("qrels*"):
             log.info(f"take {old.name} out of the folder: {path.name} has all of it")
 
 
-def add(path: Path, *files: Path, older: pd.DataFrame | None = None) -> int:
+def add(
+    path: Path,
+    *files: Path,
+    older: pd.DataFrame | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> int:
     """Add what was judged to judged-queries.csv; how many judgements it has then.
 
     path: of it; where nothing is there, older counts, a DataFrame of
     judgements. files: of judgements, the oldest first. Taken is what a file
-    got since it was last added, and what is not there. Of a pair the later
+    got since it was last added, and what is not there. weights: of the queries,
+    see `sample.judged_with_weights`. Of a pair the later
     grade counts, and the log has how many are replaced. People who judge at
     once add one after another; the former file is kept, see
     `files.write_table`. ValueError names a file that is none of judgements."""
@@ -277,7 +325,13 @@ def add(path: Path, *files: Path, older: pd.DataFrame | None = None) -> int:
                 log.info(text, file.name, len(new), is_earlier.sum())
                 table = table[~is_earlier]
                 added[mark] = content
-        if added:
+        before = table.get("weight")
+        table = sample.judged_with_weights(table, weights or {})
+        # --more gives new weights to what has some
+        is_weighed = (
+            not is_new and before is not None and not table["weight"].equals(before)
+        )
+        if added or is_weighed:
             blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
             write_table(table.drop(columns=blank), path, keep_former=True)
         for mark, content in added.items():

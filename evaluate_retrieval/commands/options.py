@@ -65,6 +65,17 @@ class Options:
                 )
 
 
+def worth() -> Any:
+    """The option --worth, of the commands that plan: see `plan.Plan`."""
+    return option(
+        "the gain that would change something; plans are made for it",
+        metavar="GAIN",
+        convert=float,
+        is_fine=lambda gain: 0 < gain < 1,
+        problem="it has to be above 0 and below 1",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(Options):
     """Which searches run, and what is measured."""
@@ -114,6 +125,7 @@ class SearchOptions(Options):
         is_fine=lambda grade: 0 < grade < float("inf"),
         problem="it has to be a grade above 0",
     )
+    worth: float | None = worth()
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
 

@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from evaluate_retrieval.commands.options import FILLED, Options, option
-from evaluate_retrieval.measuring import decision, intervals
+from evaluate_retrieval.commands.options import FILLED, Options, option, worth
+from evaluate_retrieval.measuring import intervals, plan
 from evaluate_retrieval.reading import folder
 from evaluate_retrieval.words.constants import NOT_WORSE
 
@@ -20,6 +20,7 @@ class PowerOptions(Options):
     folder: Any = option(
         "or a file, with the documents", place=True, nargs="?", **FILLED
     )
+    worth: float | None = worth()
 
 
 OPTIONS = PowerOptions
@@ -27,7 +28,8 @@ OPTIONS = PowerOptions
 
 def carry_out(options: PowerOptions) -> dict:
     """How many queries are needed, and what those of a folder can show: a dict."""
-    table = decision.power()
+    sizes = plan.SIZES if options.worth is None else [options.worth]
+    table = plan.power(sizes)
     log.info("So many needs ship a search that gains this, four times in five:")
     log.info(table.to_string())
     result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
@@ -41,8 +43,8 @@ def carry_out(options: PowerOptions) -> dict:
             queries = data.test[data.decides]
             n = intervals.groups_of(queries).nunique()
             effect = intervals.design_effect(intervals.weights_of(queries))
-            sizes = decision.can_show(n / effect)
-            shown = ", ".join(f"{size:.3f} of {name}" for name, size in sizes.items())
-            says = f"The {n:,} needs of {options.folder} show {shown}."
-            result |= {"groups": n, "shown": sizes.to_dict()}
+            can_show = plan.can_show(n / effect)
+            shown = [f"{size:.3f} of {name}" for name, size in can_show.items()]
+            says = f"The {n:,} needs of {options.folder} show {', '.join(shown)}."
+            result |= {"groups": n, "shown": can_show.to_dict()}
     return result | {"says": says, "code": NOT_WORSE}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import decision, pairs, scored
+from evaluate_retrieval.measuring import decision, pairs, plan, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
@@ -93,7 +93,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {"evaluated": evaluated, "measured": measured, "level": decision.LEVEL}
+    top = {"evaluated": evaluated, "measured": measured, "level": plan.LEVEL}
     if evaluated.figures:
         pair = evaluated.pair
         top |= {

@@ -16,7 +16,15 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, looks, pairs
+from evaluate_retrieval.measuring import (
+    decision,
+    intervals,
+    looks,
+    pairs,
+    plan,
+    scored,
+    tuning,
+)
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
@@ -150,9 +158,10 @@ def _evaluated(options, run_id, last, spends):
     verdict = _verdict(folder, candidates, results, options, spends)
     pair = steps.pair_of(folder, candidates, results, verdict)
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
+    says = " ".join([verdict.says, *_planned(results.on(kind), verdict, options)])
     evaluated = Evaluated(
         folder,
-        says=verdict.says,
+        says=says,
         files=[page],
         candidates=candidates,
         results=results,
@@ -207,6 +216,37 @@ def _verdict(folder, candidates, results, options, spends):
         except OSError as error:  # a folder may be for reading only
             log.info("this look is not kept: %s", error)
     return verdict
+
+
+def _planned(measured, verdict, options):
+    """How many more needs would tell, in words: a list; empty where judging cannot."""
+    if not verdict.rivals:
+        return []
+    rival = verdict.rivals[0]
+    row = verdict.table.loc[rival]
+    if row["n"] < tuning.FEW or row["why"] in ("bound", "incumbent"):
+        return []
+    of_rival = rival, verdict.incumbent
+    n_tests = len(verdict.table)
+    made = plan_for(measured, of_rival, int(row["n"]), options.worth, n_tests)
+    return [plan.plan_in_words(made, rival, decision.UNITS[measured.measure.kind])]
+
+
+def plan_for(
+    measured: scored.Measured,
+    pair: tuple[str, str],
+    n: int,
+    worth: float | None = None,
+    n_tests: int = 1,
+) -> plan.Plan:
+    """What it takes to ship the first search of a pair: see `plan.plan_of`.
+
+    n: by what it gains on the first n queries. Nobody judges generated questions, so
+    there nothing is said of minutes."""
+    is_judged = measured.measure.kind == "judged"
+    pairs_each = pairs.pairs_apart(measured, pair) if is_judged else None
+    gain = measured.gain(*pair)[:n]
+    return plan.plan_of(gain, measured.of_first(n), worth, n_tests, pairs_each)
 
 
 def failures_in(

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.judging import pooling
+from evaluate_retrieval.judging import pooling, sample
 from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.measuring.estimand import as_compared
 from evaluate_retrieval.reading import corpus, joining
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import built_in, embedding, scoring
@@ -124,27 +125,36 @@ def to_pool(
     own: Mapping[str, utils.SearchFunction],
     only_own: bool = False,
     model: embedding.Model = None,
-    n_each: int = 20,
+    drawn: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """What to judge of a folder with queries that nobody judged: a DataFrame of pairs.
 
-    A sample of its queries, n_each of each stratum (see `pooling.sample_log`),
-    with the first ten of each search: your own, and unless only_own ours by text,
-    and by vectors if their packages are there. A question that was judged keeps
-    its id. model: of the vectors, see `built_in.embedded`.
+    drawn: its sample, see `sample.sample_of`, or None for a new one. The queries
+    come in its order, each with all of its pairs: the first ten of each search,
+    your own, and unless only_own ours by text, and by vectors if their packages are
+    there. A question that was judged keeps its id. model: of the vectors, see
+    `built_in.embedded`.
     ValueError where the folder has no queries."""
     if folder.log.empty:
         raise ValueError("no queries to judge: write some into queries.txt")
-    log = folder.log
+    if drawn is None:
+        drawn = sample.draw(folder.log)
     documents = folder.documents
-    log = log.assign(question=log["question"].str.strip()).drop_duplicates("question")
-    log["query_id"] = log["question"].map(_ids_of(folder))
-    strata = pooling.strata(folder.log["question"])
-    sample = pooling.sample_log(strata, n_each, "all")[["question", "kind"]]
+    log = folder.log.assign(compared=folder.log["question"].map(as_compared))
+    # those of the log, which may have lost some
+    log = log.drop(columns="kind", errors="ignore").drop_duplicates("compared")
+    chosen = drawn[drawn["drawn"]]
+    chosen = chosen.assign(compared=chosen["query"].map(as_compared))
+    chosen = chosen[["compared", "query", "kind"]].merge(log, on="compared")
+    ids = chosen["query"].map(_ids_of(folder)).fillna(chosen["query_id"])
+    queries = chosen.assign(question=chosen.pop("query"), query_id=ids)
     searches = own
     if not only_own:
         vectors = built_in.embedded(documents, model)
         build = built_in.builder(documents, vectors, folder.language)
         ours = {name: build({"vectors": 1, "embedded": name}) for name in vectors}
         searches = {"text": build({"text": 1})} | ours | own
-    return pooling.pool(sample.merge(log, on="question"), searches)
+    pairs = pooling.pool(queries, searches)
+    places = dict(zip(queries["query_id"], range(len(queries)), strict=True))
+    by_place = pairs["query_id"].map(places)
+    return pairs.iloc[by_place.argsort(kind="stable")].reset_index(drop=True)

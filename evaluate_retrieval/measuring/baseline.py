@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import decision, intervals, pairs, scored
+from evaluate_retrieval.measuring import decision, intervals, pairs, plan, scored
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
@@ -239,7 +239,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     withdrawn, changes = _changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
-    shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": scored.LARGE}
+    shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": plan.LARGE}
     other_level = measure.relevant != before.measure.relevant
     shown["other_level"] = other_level
     if other_level or depth < measure.k or queries["need"].nunique() < 2:

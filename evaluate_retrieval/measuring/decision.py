@@ -1,45 +1,23 @@
 """What to do: ship a search, keep yours, or judge more.
 
-The incumbent is the search that runs today. Also: how many queries show which
-difference."""
+The incumbent is the search that runs today."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-import scipy  # loads its parts when they are used
 
 from evaluate_retrieval.measuring import gains, intervals, judged, tuning
-from evaluate_retrieval.measuring.scored import (
-    LARGE,
-    WITHOUT_ORDER,
-    Measured,
-    lost_share,
-    most_lost,
-    n_equal,
-)
+from evaluate_retrieval.measuring.plan import LARGE
+from evaluate_retrieval.measuring.scored import WITHOUT_ORDER, Measured
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import line_of
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
-# A search is shipped below this p. One judges more, and looks again: eight looks at it
-# ship a search without gain in 2.5 % of cases, see docs/reference/command.md
-LEVEL = 0.01
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
 UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 JUDGE = "evaluate-retrieval judge, or notebook 08"
-# How much the gain of one search over another differs from query to query, as a
-# standard deviation for each need: the lowest, the median and the highest of two pairs
-# of searches on our queries and on each collection of notebook 06. A test computes them
-SPREADS = pd.DataFrame(
-    {
-        "another setting": [0.05, 0.11, 0.18],
-        "another kind of search": [0.15, 0.25, 0.34],
-    },
-    ["lowest", "median", "highest"],
-)
-SIZES = [0.01, 0.02, 0.03, 0.05, 0.1]  # differences that people ask for
 
 
 @dataclass(frozen=True)
@@ -48,15 +26,13 @@ class Decision:
 
     verdict: "ship", "keep" or "undecided". name: what runs from now on. table:
     of each candidate what it gains over the incumbent, see `gains_table`.
-    more: how many more groups of queries would tell, or 0. cheaper: a search that
-    costs less and loses at most MARGIN, or None. incumbent: the search that runs
-    today, or None. rivals: the candidates that leave it undecided. says: all of it in
-    words."""
+    cheaper: a search that costs less and loses at most MARGIN, or None. incumbent: the
+    search that runs today, or None. rivals: the candidates that leave it undecided.
+    says: all of it in words."""
 
     verdict: str
     name: str | None
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
-    more: int = 0
     cheaper: str | None = None
     incumbent: str | None = None
     rivals: tuple[str, ...] = ()
@@ -143,7 +119,6 @@ def decide(
         verdict=decision.verdict,
         name=decision.name,
         table=decision.table,
-        more=decision.more,
         cheaper=cheaper,
         incumbent=incumbent,
         measured=measured,
@@ -173,7 +148,6 @@ def _against(incumbent, measured, errors):
     waiting = table.index[(table["share"] < 1) & ~table["below"] & ~table["ships"]]
     verdict = "undecided"
     name = incumbent
-    more = 0
     rival = [*rivals, *table.index][0]
     if len(better):
         verdict = "ship"
@@ -181,10 +155,6 @@ def _against(incumbent, measured, errors):
         rivals = ()
     elif not rivals:
         verdict = "keep"
-    elif table.loc[rival, "n"] >= tuning.FEW and rival not in waiting:
-        gain = measured.gain(rival, incumbent)
-        needed = groups_to_ship(gain, measured, MARGIN, len(table))
-        more = max(needed - int(table.loc[rival, "groups"]), 1)
     row = table.loc[rival]
     n = int(row["n"])
     answered = measured.answered[:n]
@@ -193,7 +163,7 @@ def _against(incumbent, measured, errors):
     shown["on_answered"] = measured.gain(rival, incumbent)[:n][answered].mean()
     if row["why"] in ("bound", "incumbent"):
         shown |= _bounds(measured, rival, incumbent)
-    return Decision(verdict, name, table, more, rivals=rivals), shown
+    return Decision(verdict, name, table, rivals=rivals), shown
 
 
 def _bounds(measured, rival, incumbent):
@@ -217,26 +187,6 @@ def orders_of_estimates(table: pd.DataFrame) -> list[str]:
     is_better = (table["p"] < WEAK) & (table["lowest"] > 0)
     is_worse = (table["p_worse"] < WEAK) & (table["highest"] < 0)
     return np.select([is_better, is_worse], ["better", "worse"], "").tolist()
-
-
-def groups_to_ship(
-    gain: pd.Series, measured: Measured, size: float, n_tests: int = 1
-) -> int:
-    """How many groups ship a search that gains `size`, four times in five.
-
-    gain: one a query, of which the spread and the share of large losses are
-    taken. n_tests: candidates. A million at most."""
-    n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
-    n_now = measured.groups.nunique()
-    equal = n_equal(measured)
-    error = intervals.standard_error(gain, *measured.sample) * np.sqrt(n_now / n)
-    lost = lost_share(gain, measured)
-    to_pass = np.maximum(
-        scipy.stats.norm.isf(LEVEL / n_tests / 2) * error,
-        most_lost(lost, n * equal / n_now, n_tests) - lost,
-    )
-    ships = size - scipy.stats.norm.isf(0.2) * error >= to_pass
-    return int(n[ships.argmax()] if ships.any() else n[-1])
 
 
 def _cheaper(name, measured, milliseconds):
@@ -291,23 +241,3 @@ def code(decision: Decision) -> int:
     table = decision.table
     near = table.empty or (table["lowest"] > -MARGIN).any()
     return NOT_WORSE if decision.verdict == "ship" or near else WORSE
-
-
-# --- How many queries --------------------------------------------------------
-
-
-def power() -> pd.DataFrame:
-    """How many needs ship which gain of nDCG@10: a DataFrame by the gain.
-
-    With so many a single candidate is shipped four times in five, if few of
-    its losses are large. Columns: for each of SPREADS the number with the
-    lowest, the median and the highest spread. Queries that ask for the same
-    count as one need."""
-    spreads = SPREADS.unstack()
-    needed = [np.ceil((intervals.power(LEVEL) * spreads / size) ** 2) for size in SIZES]
-    return pd.DataFrame(needed, SIZES, dtype=int).rename_axis("difference")
-
-
-def can_show(n_groups: int) -> pd.Series:
-    """The gain of nDCG@10 that so many needs ship, by SPREADS: a Series."""
-    return intervals.power(LEVEL) * SPREADS.loc["median"] / np.sqrt(n_groups)

@@ -23,7 +23,7 @@ def kind_of(folder: Folder) -> str:
     and "closed"."""
     if first := folder.declared or kept.first_kind(folder.source):
         return first
-    if len(folder.sample) or any(folder.source.glob("judgements-*.csv")):
+    if folder.sample is not None or any(folder.source.glob("judgements-*.csv")):
         return "growing"
     relevant = folder.measures["judged"].relevant if folder.measures else None
     is_list = utils.is_relevant(folder.judgements["grade"], relevant).all()
@@ -41,27 +41,24 @@ def estimand(folder: Folder) -> utils.Queries:
     if kind != "judged":
         return queries
     queries = pd.concat([queries, _unanswered(folder)], ignore_index=True)
-    sample = folder.sample.set_index("query_id")
-    if len(sample):
-        queries = queries[queries["query_id"].isin(sample.index)]
-        queries = pd.concat([queries, _unjudged(folder, queries)], ignore_index=True)
-        queries["weight"] = queries["query_id"].map(sample["weight"])
-    places = places_of(queries, folder.sample)
+    texts = queries["question"].map(as_compared)
+    if folder.sample is None:
+        order = texts.map(short_hash)  # which no grade changes
+        return queries.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+    # by their texts: ids of a log may change as it grows
+    drawn = folder.sample[folder.sample["drawn"]]
+    drawn = drawn.set_index(drawn["query"].map(as_compared))
+    queries = queries.set_axis(texts)
+    unjudged = _unjudged(folder, drawn[~drawn.index.isin(texts)])
+    queries = pd.concat([queries[texts.isin(drawn.index).to_numpy()], unjudged])
+    queries["weight"] = drawn["weight"].reindex(queries.index)
+    places = drawn["place"].reindex(queries.index).to_numpy()
     return queries.iloc[places.argsort(kind="stable")].reset_index(drop=True)
 
 
-def places_of(queries: utils.Queries, sample: pd.DataFrame) -> pd.Series:
-    """Where each query stands in the order of judging: something that can be sorted.
-
-    By the sample; without one by a hash of the text, which no grade changes."""
-    if len(sample):
-        return queries["query_id"].map(sample.set_index("query_id")["place"])
-    return queries["question"].map(hash_of_question)
-
-
-def hash_of_question(question: str) -> str:
-    """A hash of a question, the same for any blanks and small or capital letters."""
-    return short_hash(" ".join(normalize("NFKC", question).lower().split()))
+def as_compared(question: str) -> str:
+    """A question without what two spellings differ in: blanks, and small letters."""
+    return " ".join(normalize("NFKC", question).lower().split())
 
 
 def _unanswered(folder):
@@ -79,13 +76,14 @@ def _unanswered(folder):
     return queries[queries["query_id"].isin(reporting)]
 
 
-def _unjudged(folder, queries):
-    """The drawn queries that nobody has judged, as rows of queries."""
-    sample = folder.sample
-    rows = sample[~sample["query_id"].isin(queries["query_id"])]
-    rows = rows.assign(
-        question=rows["query"], need=rows["query_id"], document=[{} for _ in rows.index]
-    )
-    log = folder.log.drop_duplicates("query_id").set_index("query_id")
+def _unjudged(folder, drawn):
+    """The drawn queries that nobody has judged, as rows of queries.
+
+    drawn: rows of the sample, by their texts as compared."""
+    log = folder.log.set_index(folder.log["question"].map(as_compared))
+    log = log[~log.index.duplicated()]
+    rows = drawn[drawn.index.isin(log.index)].rename(columns={"query": "question"})
+    rows = rows.assign(query_id=log["query_id"].reindex(rows.index))
+    rows = rows.assign(need=rows["query_id"], document=[{} for _ in rows.index])
     own = log.columns.difference(rows.columns)
-    return rows.join(log[own], "query_id").reindex(columns=queries.columns)
+    return rows.join(log[own]).reindex(columns=folder.test["judged"].columns)

@@ -11,7 +11,8 @@ import scipy  # loads its parts when they are used
 
 from evaluate_retrieval.measuring import intervals, looks, tuning
 from evaluate_retrieval.measuring.grounds import Grounds, grounds_of, upper_bound
-from evaluate_retrieval.measuring.scored import Measured, lost_share, most_lost, n_equal
+from evaluate_retrieval.measuring.plan import most_lost
+from evaluate_retrieval.measuring.scored import Measured, lost_share, n_equal
 from evaluate_retrieval.words.constants import MARGIN
 
 # What a first look may spend on one side: of a search that ships, and of one kept out

@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import comparing, decision, gains, intervals, scored
+from evaluate_retrieval.measuring import (
+    comparing,
+    decision,
+    gains,
+    intervals,
+    plan,
+    scored,
+)
 from evaluate_retrieval.measuring.grounds import Grounds, grounds_of
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
@@ -50,12 +57,13 @@ def summary(
 
     measured: `scored.Measured`. The figures of `gains.compared`, as the decision has
     them. order: see `decision.orders_of_estimates`. wins, ties and losses count the
-    queries that count; smallest is the difference that so many groups can show; a and b
-    are the means of the metric, and of_all the number of queries. Where some results
-    are not judged, without, else None, is what `intervals.difference` says without
-    them, and judged the shares of both that are. kind: of the queries. anytime:
-    intervals that hold at every look, see `intervals.confidence_sequence`. ground: what
-    a claim may rest on; else see `grounds_of`."""
+    queries that count; smallest is the difference that so many groups ship, see
+    `plan.smallest_to_ship`; a and b are the means of the metric, and of_all the number
+    of queries. Where some results are not judged, without, else None, is what
+    `intervals.difference` says without them, and judged the shares of both that are.
+    kind: of the queries. anytime: intervals that hold at every look, see
+    `intervals.confidence_sequence`. ground: what a claim may rest on; else see
+    `grounds_of`."""
     ground = ground or grounds_of(measured, *pair)
     estimates = gains.estimated(measured, {pair[0]: ground})[pair[0]]
     n = len(ground.gain)
@@ -78,7 +86,7 @@ def summary(
     }
     if estimates.empty:
         return figures
-    figures["smallest"] = intervals.smallest_difference(gain, *sample)
+    figures["smallest"] = plan.smallest_to_ship(gain, sample)
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
@@ -98,10 +106,21 @@ def first_relevant(measured: scored.Measured, pair: tuple[str, str]) -> dict[str
     return counts | intervals.difference(a - b, *measured.sample)
 
 
+def pairs_apart(measured: scored.Measured, pair: tuple[str, str]) -> float:
+    """How many pairs of a need have to be judged to tell two searches apart.
+
+    Those of the first k results of either, without what both have at the same rank."""
+    n_pairs = 0
+    for tops in zip(*(measured.first[name] for name in pair), strict=True):
+        ranked = [{*enumerate(top)} for top in tops]
+        n_pairs += len({id_ for _, id_ in ranked[0] ^ ranked[1]} - {""})
+    return n_pairs / measured.groups.nunique()
+
+
 def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
     """The figures of a pair in words. figures: see `summary`."""
     units = decision.UNITS
-    large = scored.LARGE
+    large = plan.LARGE
     return line_of("pair.txt.j2", figures=figures, names=pair, large=large, units=units)
 
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
 from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.measuring.plan import LARGE
 
-LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
 WITHOUT_ORDER = ["hit_rate", "recall", "precision"]  # metrics of the first k as a set
-SURE = 0.02  # how often the bound on such losses is wrong
 
 
 @dataclass(frozen=True)
@@ -134,16 +132,6 @@ def lost_share(gain: pd.Series, measured: Measured) -> float:
     """The share of queries that lose more than LARGE. gain: of the first ones, each."""
     _, weights = measured.of_first(len(gain))
     return float(np.average(gain < -LARGE, weights=weights))
-
-
-def most_lost(
-    share: np.ndarray | float, n: np.ndarray | float, n_tests: int = 1
-) -> np.ndarray | float:
-    """The upper end of an exact interval of a share of n queries, wrong by SURE.
-
-    n_tests: of so many candidates together."""
-    rest = np.maximum((1 - share) * n, np.finfo(float).tiny)  # 0 has no distribution
-    return scipy.stats.beta.ppf(1 - SURE / n_tests, share * n + 1, rest)
 
 
 def n_equal(measured: Measured, n: int | None = None) -> float:

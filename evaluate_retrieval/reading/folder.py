@@ -39,10 +39,10 @@ class Folder:
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
     see `joining.worded_answers`. measures: by kind of queries, see `measures`; a run
-    sets them. judged_in: the names of the files with judgements. sample: the drawn
-    queries in the order of judging, see `kept.read_sample`. declared: of which kind
-    columns.toml says that the judgements are, or "". Tables are empty where the folder
-    has no such file."""
+    sets them. judged_in: the names of the files with judgements. sample: the
+    queries of the log in the order of judging, see `kept.read_sample`, or None.
+    declared: of which kind columns.toml says that the judgements are, or "". Tables
+    are empty where the folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -58,9 +58,7 @@ class Folder:
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)
     measures: dict[str, Any] | None = None
     judged_in: str = ""
-    sample: pd.DataFrame = field(
-        default_factory=lambda: pd.DataFrame(columns=kept.SAMPLE_COLUMNS)
-    )
+    sample: pd.DataFrame | None = None
     declared: str = ""
 
     @property

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from evaluate_retrieval.reading.files import read_csv
+from evaluate_retrieval.reading.files import numbers_of, read_csv
 
 KEPT_IN = "judging"
-SAMPLE = "sample.csv"
+SAMPLE = f"{KEPT_IN}/sample.csv"
 SAMPLE_COLUMNS = ["place", "query_id", "query", "course", "kind", "lines", "drawn"]
 SAMPLE_COLUMNS += ["weight"]
+YES = "yes"  # in the column drawn
 FIRST = "judgements.json"  # of which kind they were at the first run
 
 
@@ -23,23 +24,19 @@ def folder_of(source: Path) -> Path | None:
     return source / KEPT_IN if source.is_dir() else None
 
 
-def read_sample(source: Path) -> pd.DataFrame:
-    """The drawn queries in the order in which they are judged; empty where none are.
+def read_sample(source: Path) -> pd.DataFrame | None:
+    """All queries of a log in the order of judging, or None where none were drawn.
 
-    Columns: SAMPLE_COLUMNS; place and lines are numbers, weight a number. ValueError
-    names a file, row and column that cannot be read."""
-    place = folder_of(source)
-    path = place / SAMPLE if place else None
-    if path is None or not path.is_file():
-        return pd.DataFrame(columns=SAMPLE_COLUMNS)
-    table = read_csv(path, SAMPLE_COLUMNS)
-    for column in ("place", "lines", "weight"):
-        try:
-            table[column] = pd.to_numeric(table[column])
-        except ValueError as error:
-            raise ValueError(f"{path}: column {column}: {error}") from error
-    is_drawn = table["drawn"].str.lower().isin(["true", "1", "yes"])
-    return table[is_drawn].sort_values("place", ignore_index=True)
+    Columns: SAMPLE_COLUMNS; place and lines are numbers, weight too, or NaN, and drawn
+    is True or False. ValueError names a file, row and column that cannot be read."""
+    path = source / SAMPLE
+    if not path.is_file():
+        return None
+    table = read_csv(path, ["place", "query", "kind", "lines", "drawn"])
+    numbers = {name: numbers_of(table, name, path) for name in ("place", "lines")}
+    table = table.assign(**numbers, drawn=table["drawn"] == YES)
+    table["weight"] = pd.to_numeric(table["weight"], errors="coerce")
+    return table.sort_values("place", ignore_index=True)
 
 
 def first_kind(source: Path) -> str | None:

@@ -4,7 +4,7 @@
 
 # %% 1 solution
 def queries_needed(deviation, smallest):
-    return (2.8 * deviation / smallest) ** 2
+    return (3.42 * deviation / smallest) ** 2
 
 
 # Half the difference needs four times the queries.
@@ -13,13 +13,13 @@ def queries_needed(deviation, smallest):
 # %% 1 wrong
 # without the square
 def queries_needed(deviation, smallest):
-    return 2.8 * deviation / smallest
+    return 3.42 * deviation / smallest
 
 
 # %% 1 wrong
 # the interval only, without the four in five
 def queries_needed(deviation, smallest):
-    return (1.96 * deviation / smallest) ** 2
+    return (2.58 * deviation / smallest) ** 2
 
 
 # %% 2 solution
@@ -73,7 +73,7 @@ def holm(p_values):
 
 # %% 1 check
 cases = np.random.default_rng(0).uniform(0.01, 0.5, size=(30, 2)).tolist()
-hint = "is 2.8 in it, and the square?"
+hint = "is 3.42 in it, and the square?"
 exercises.compare(queries_needed, solution["queries_needed"], cases, hint)
 n = queries_needed(gains[TYPED].std(), 0.01)
 print(f"To show 0.01 our two searches need {n:,.0f} queries.")

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
-from evaluate_retrieval.measuring.estimand import estimand, hash_of_question, kind_of
+from evaluate_retrieval.measuring.estimand import as_compared, estimand, kind_of
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import kept
+from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.folder import read
 
 N = 80
@@ -159,7 +160,12 @@ def folder_in(path, sample=True, declared=""):
         (path / "columns.toml").write_text(f'judgements_are = "{declared}"\n')
     if sample:
         drawn = log[log["query_id"] != "q2"].assign(
-            place=[4, 2, 1, 3], course="all", kind="tail", lines=1, drawn=True, weight=2
+            place=[4, 2, 1, 3],
+            course="all",
+            kind="tail",
+            lines=1,
+            drawn="yes",
+            weight=2,
         )
         (path / "judging").mkdir()
         drawn[kept.SAMPLE_COLUMNS].to_csv(path / "judging" / "sample.csv", index=False)
@@ -179,9 +185,8 @@ def test_without_a_sample_all_judged_queries_count_in_an_order_of_their_texts(tm
     folder = folder_in(tmp_path / "all", sample=False)
     queries = estimand(folder)
     assert sorted(queries["query_id"]) == ["q1", "q2", "q3"]
-    hashes = queries["question"].map(hash_of_question)
-    assert hashes.is_monotonic_increasing
-    assert hash_of_question("What  IS q1") == hash_of_question("what is q1")
+    assert queries["question"].map(as_compared).map(short_hash).is_monotonic_increasing
+    assert as_compared("What  IS q1 ") == as_compared("what is q1")
 
 
 def test_of_which_kind_judgements_are_is_declared_kept_or_seen(tmp_path):

@@ -149,3 +149,13 @@ def test_a_row_for_each_query_and_search():
     assert old["ndcg"].tolist() == pytest.approx(NDCG["old"])
     assert old.loc["q1", "product"] == "one"
     assert old.loc["q0", "judged_at_k"] == pytest.approx(0.2)
+
+
+def test_what_both_show_at_the_same_rank_need_not_be_judged():
+    first = {
+        "a": [["x", "y", ""], ["x", "y", "z"]],
+        "b": [["x", "z", "y"], ["x", "", ""]],
+    }
+    values = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]})
+    two = scored.Measured(values, pd.Series([0, 1]), first=first)
+    assert pairs.pairs_apart(two, ("a", "b")) == (2 + 2) / 2

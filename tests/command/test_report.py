@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from evaluate_retrieval.commands import report, steps
-from evaluate_retrieval.measuring import decision, pairs, scored
+from evaluate_retrieval.measuring import decision, pairs, plan, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.words import templates
@@ -53,7 +53,7 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_pat
     top = {
         "evaluated": SimpleNamespace(verdict=verdict, says="", changes="", figures=1),
         "measured": measured,
-        "level": decision.LEVEL,
+        "level": plan.LEVEL,
         "gains": report.with_counts(verdict.table, "old", measured),
         "first": first,
         "pair": pair,

@@ -12,7 +12,6 @@ from evaluate_retrieval.commands import steps
 from evaluate_retrieval.judging import next_pairs
 from evaluate_retrieval.measuring import decision, intervals, scored
 from evaluate_retrieval.measuring.metric import measures_of
-from evaluate_retrieval.reading import kept
 from evaluate_retrieval.searching import built_in, embedding
 
 N = 60
@@ -60,7 +59,7 @@ def folder_of(*kinds, halves=()):
         unanswered=pd.DataFrame(),
         log=pd.DataFrame(),
         judgements=pd.DataFrame({"grade": [1, 0]}),
-        sample=pd.DataFrame(columns=kept.SAMPLE_COLUMNS),
+        sample=None,
         declared="",
         source=Path("nowhere"),
         decides=kinds[-1] if kinds else None,

@@ -4,19 +4,19 @@
 
 # %% 1 right
 def queries_needed(deviation, smallest):
-    return 7.84 * deviation**2 / smallest**2
+    return 11.6964 * deviation**2 / smallest**2
 
 
 # %% 1 wrong
-# the deviation is squared, the 2.8 is not
+# the deviation is squared, the 3.42 is not
 def queries_needed(deviation, smallest):
-    return 2.8 * (deviation / smallest) ** 2
+    return 3.42 * (deviation / smallest) ** 2
 
 
 # %% 1 wrong
 # upside down
 def queries_needed(deviation, smallest):
-    return (2.8 * smallest / deviation) ** 2
+    return (3.42 * smallest / deviation) ** 2
 
 
 # %% 2 right

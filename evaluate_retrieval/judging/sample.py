@@ -1,0 +1,149 @@
+"""The sample of a log that is judged: drawn once, in one random order, with weights.
+
+Where a folder has a sample, it is the file judging/sample.csv beside the
+documents. A query is found in it by its text: ids of a log may change as it grows."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval.judging import pooling
+from evaluate_retrieval.measuring.estimand import as_compared
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.files import write_table
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_sample
+
+EACH = 20  # queries of each stratum, at first
+
+
+def draw(
+    log: pd.DataFrame, n_each: int = EACH, judged: Iterable[str] = ()
+) -> pd.DataFrame:
+    """All different queries of a log in one random order, and which are the sample.
+
+    log: query_id, question and course, a row as often as it was typed. Columns:
+    SAMPLE_COLUMNS. The order is that of a hash of the text, so neither a grade nor the
+    order of the log changes it. The strata are interleaved as the sample has them:
+    each beginning of the order is a sample by strata, too. drawn: up to n_each of
+    each stratum; weight: see `weighed`. judged: queries of an older folder, which
+    come first in their stratum, and are all drawn: nobody judges anew."""
+    typed = log.assign(question=log["question"].str.strip())
+    table = pooling.strata(typed["question"])
+    table = table.merge(typed.drop_duplicates("question"), on="question")
+    table["hash"] = table["question"].map(as_compared).map(corpus.short_hash)
+    before = {*map(as_compared, judged)}
+    table["is_later"] = ~table["question"].map(as_compared).isin(before)
+    table = table.sort_values(["is_later", "hash", "question"], ignore_index=True)
+    strata = table.groupby("kind")
+    sizes = strata["lines"].transform("size")
+    n_judged = sizes - strata["is_later"].transform("sum")
+    sizes = np.maximum(sizes.clip(upper=n_each), n_judged)
+    # the halves of a stratum of two come after a quarter and three quarters of it
+    share = (strata.cumcount() + 0.5) / sizes
+    table = table.assign(share=share, drawn=share < 1)
+    table = table.sort_values(["share", "hash"], ignore_index=True)
+    table["place"] = table.index + 1
+    return weighed(table.rename(columns={"question": "query"}))[SAMPLE_COLUMNS]
+
+
+def weighed(table: pd.DataFrame) -> pd.DataFrame:
+    """A sample with its weights: NaN for what is not drawn.
+
+    The share of a query's stratum among the lines of the log, divided by its share
+    of the sample (post-stratification, Holt and Smith 1979)."""
+    of_lines = table.groupby("kind")["lines"].sum() / table["lines"].sum()
+    of_sample = table.loc[table["drawn"], "kind"].value_counts(normalize=True)
+    weights = table["kind"].map(of_lines / of_sample)
+    return table.assign(weight=weights.where(table["drawn"]))
+
+
+def with_more(table: pd.DataFrame, n: int) -> pd.DataFrame:
+    """A sample with the next n queries of its order, and with new weights."""
+    n_drawn = table["drawn"].sum() + n
+    return weighed(table.assign(drawn=table["place"] <= n_drawn))
+
+
+# --- The file of a folder ------------------------------------------------------------
+
+
+def kept_sample(source: Path) -> pd.DataFrame | None:
+    """The sample of the folder source, or None where it has none. See `draw`."""
+    table = read_sample(source)
+    return None if table is None else weighed(table)
+
+
+def keep_sample(table: pd.DataFrame, source: Path) -> None:
+    """Keep a sample in the folder source."""
+    path = source / SAMPLE
+    path.parent.mkdir(exist_ok=True)
+    drawn = table["drawn"].map({True: YES, False: "no"})
+    weights = table["weight"].map("{:.6g}".format).where(table["drawn"], "")
+    write_table(table.assign(drawn=drawn, weight=weights), path)
+
+
+def sample_of(folder: Folder, n_more: int = 0) -> tuple[pd.DataFrame, list[str]]:
+    """The sample of a folder, and sentences on it. It is drawn if there is none.
+
+    n_more: so many more queries of its order are drawn. Queries that are new in the
+    log are counted, and not drawn: a sample that changes with its log is none."""
+    table = kept_sample(folder.source)
+    sentences = []
+    if table is None:
+        judged = folder.judgements["query"]
+        table = draw(folder.log, judged=judged)
+        n_drawn = table["drawn"].sum()
+        sentences.append(f"{n_drawn:,} of {len(table):,} different queries are drawn")
+        compared = table["query"].map(as_compared)
+        if n_judged := compared.isin({*judged.map(as_compared)}).sum():
+            sentences.append(f"{n_judged:,} of them were judged before")
+    elif n_new := _n_new(table, folder.log["question"]):
+        sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
+    if n_more:
+        before = table["drawn"].sum()
+        table = with_more(table, n_more)
+        after = table["drawn"].sum()
+        more = f"{after - before:,} more queries are drawn, {after:,} in all"
+        sentences.append(f"{more}; all weights are new")
+    return table, sentences
+
+
+def _n_new(table, questions):
+    """How many different questions of a log a sample does not know."""
+    known = table["query"].map(as_compared)
+    return len({*questions.map(as_compared)} - {*known, ""})
+
+
+# --- What others ask of it -----------------------------------------------------------
+
+
+def weights_by_text(source: Path) -> dict[str, float]:
+    """The weight of each query of a folder's sample, by its text `as_compared`.
+
+    A query that is not drawn weighs as much as those of its stratum. {} without a
+    sample, and where all weigh the same."""
+    table = kept_sample(source)
+    if table is None:
+        return {}
+    by_kind = table.groupby("kind")["weight"].max()
+    if by_kind.nunique() < 2:
+        return {}
+    texts = table["query"].map(as_compared)
+    return dict(zip(texts, table["kind"].map(by_kind).fillna(1), strict=True))
+
+
+def judged_with_weights(
+    judged: pd.DataFrame, weights: Mapping[str, float]
+) -> pd.DataFrame:
+    """Judgements, a DataFrame of texts, with the column weight of a sample.
+
+    weights: by text, see `weights_by_text`. What is not in it keeps its weight, or
+    counts once."""
+    if not weights:
+        return judged
+    before: Iterable = judged.get("weight", pd.Series("", judged.index))
+    there = judged["query"].map(as_compared).map(weights)
+    texts = there.map("{:.6g}".format).where(there.notna(), before)
+    return judged.assign(weight=texts.replace("", "1"))

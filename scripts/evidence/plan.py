@@ -1,0 +1,133 @@
+"""How often a search ships after judging what its plan names; a table in Markdown.
+
+From 60 needs of a population with a true gain, `plan.plan_of` names how many needs ship
+that gain, and the chance of shipping after some more. Then so many needs are drawn, and
+`gains.gains_table` says whether the search ships. The gains of single queries are
+those recorded for notebook 06, moved to the true gain. A few minutes; DRAWS in the
+environment takes another number of draws."""
+
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval.measuring import plan, scored
+from evaluate_retrieval.measuring.gains import gains_table
+from evaluate_retrieval.reading import places
+
+sys.path.insert(0, str(places.ROOT / "notebooks" / "more"))
+import n06_claims as claims
+
+SEED = 1
+DRAWS = int(os.environ.get("DRAWS", "200"))
+FIRST = 60  # needs that are judged when the plan is made
+WORTH = [0.03, 0.05]
+PAIRS = {
+    0.24: ("sum, 0.8", "BM25, stems", "ours"),
+    0.15: ("BM25, stems", "BM25", "ours"),
+}
+CHANCES = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1]
+
+
+def deviations(spread: float) -> np.ndarray:
+    """What single queries gain more or less than the mean, recorded, by a spread."""
+    name, other_name, collection = PAIRS[spread]
+    table = claims.recorded_values(collection)
+    gains = (table[name] - table[other_name]).to_numpy()
+    away = gains - gains.mean()
+    return away * spread / away.std()
+
+
+def ships(gains: np.ndarray) -> bool:
+    """Whether a search with these gains ships, each query a need of its own."""
+    values = pd.DataFrame({"old": np.zeros(len(gains)), "new": gains})
+    measured = scored.Measured(values, pd.Series(range(len(gains))))
+    return bool(gains_table(measured, "old")["ships"].item())
+
+
+def drawn(away: np.ndarray, true: float, n: int, rng: np.random.Generator):
+    """The gains of n queries of a population with a true gain."""
+    return true + rng.choice(away, n)
+
+
+def planned(gains: np.ndarray, worth: float) -> plan.Plan:
+    """The plan for gains that were measured, one a query."""
+    sample = pd.Series(range(len(gains))), None
+    return plan.plan_of(pd.Series(gains), sample, worth)
+
+
+def after_the_plan(n_draws: int = DRAWS, seed: int = SEED) -> pd.DataFrame:
+    """What the plan names, and how often a search ships then: a row a population."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for spread in PAIRS:
+        away = deviations(spread)
+        all_queries = pd.Series(range(len(away))), None
+        for true in WORTH:
+            needed = plan.groups_to_ship(pd.Series(away), all_queries, true)
+            numbers = []
+            shipped = []
+            for _ in range(n_draws):
+                first = drawn(away, true, FIRST, rng)
+                made = planned(first, true)
+                more = drawn(away, true, made.more, rng)
+                numbers.append(made.needs)
+                shipped.append(ships(np.concatenate([first, more])))
+            low, middle, high = np.quantile(numbers, [0.05, 0.5, 0.95]).astype(int)
+            rows.append(
+                {
+                    "spread": spread,
+                    "true gain": true,
+                    "needs, by the population": needed,
+                    "named from 60 needs (5, 50, 95 %)": f"{low}, {middle}, {high}",
+                    "ships then": f"{np.mean(shipped):.2f}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def chances_that_come(n_draws: int = DRAWS, seed: int = SEED) -> pd.DataFrame:
+    """Predicted chances and the share that ships, after 50, 100 and 200 more needs.
+
+    True gains are drawn as `plan.PRIOR` has them, since a chance is one before the
+    true gain is known."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for spread in PAIRS:
+        away = deviations(spread)
+        for _ in range(n_draws):
+            true = rng.normal(0, spread / np.sqrt(plan.PRIOR))
+            first = drawn(away, true, FIRST, rng)
+            chances = planned(first, 0.03).chances
+            more = drawn(away, true, max(plan.MORE), rng)
+            for n, chance in chances.items():
+                came = ships(np.concatenate([first, more[:n]]))
+                rows.append({"after": n, "predicted": chance, "ships": came})
+    return pd.DataFrame(rows)
+
+
+def calibration(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean predicted chance and the share that ships, by the chance predicted."""
+    groups = rows.groupby(pd.cut(rows["predicted"], CHANCES, include_lowest=True))
+    table = groups.agg(
+        draws=("ships", "size"),
+        predicted=("predicted", "mean"),
+        ships=("ships", "mean"),
+    )
+    return table.rename_axis("chance").reset_index().round(2)
+
+
+def in_markdown(table: pd.DataFrame) -> str:
+    """A table in Markdown."""
+    lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy()]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+if __name__ == "__main__":
+    print(f"{DRAWS} draws each, seed {SEED}\n")
+    print(in_markdown(after_the_plan()), "\n")
+    came = chances_that_come()
+    print(in_markdown(calibration(came)), "\n")
+    means = came.groupby("after")[["predicted", "ships"]].mean().round(3)
+    print(in_markdown(means.reset_index()))

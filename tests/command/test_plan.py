@@ -1,0 +1,206 @@
+"""How many needs a verdict takes, and whether it comes then."""
+
+import json
+import runpy
+
+import n06_claims as claims
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring import decision, intervals, plan, scored, tuning
+from evaluate_retrieval.measuring.gains import expected, gains_table
+from evaluate_retrieval.reading import places
+
+N = 60
+GAINS = pd.Series(np.random.default_rng(1).normal(0, 0.2, N))
+GAINS = (GAINS - GAINS.mean()) / GAINS.std() * 0.2
+SAMPLE = pd.Series(range(N)), None
+
+
+def test_half_the_gain_takes_four_times_the_needs_and_they_show_it():
+    needed = plan.power()
+    assert needed.loc[0.01].to_numpy() == pytest.approx(4 * needed.loc[0.02], abs=4)
+    for name, n in needed.loc[0.02].xs("median", level=1).items():
+        assert plan.can_show(n)[name] == pytest.approx(0.02, rel=0.01)
+
+
+def test_a_plan_is_for_the_rule_that_ships():
+    """The gain that four in five reach is significant, and promises the margin."""
+    made = plan.plan_of(GAINS, SAMPLE, worth=0.03)
+    assert made.more == made.needs - N
+    five = plan.plan_of(GAINS, SAMPLE, worth=0.03, n_tests=5)
+    for needs, level in [(made.needs, plan.LEVEL), (five.needs, plan.LEVEL / 5)]:
+        error = 0.2 / np.sqrt(needs)
+        gain = 0.03 - 0.842 * error
+        assert gain / error > stats.norm.isf(level / 2)
+        row = {
+            "difference": gain,
+            "low": gain - 1.96 * error,
+            "high": gain + 1.96 * error,
+        }
+        assert expected(row, level / 2) == pytest.approx(decision.MARGIN, abs=1e-3)
+    without = plan.plan_of(GAINS, SAMPLE)
+    assert (without.worth, without.is_given) == (decision.MARGIN, False)
+    enough = plan.plan_of(GAINS, SAMPLE, worth=0.5)
+    assert (enough.needs, enough.more) == (tuning.FEW, 0)
+    # what so many needs ship is what takes so many
+    smallest = plan.smallest_to_ship(GAINS, SAMPLE)
+    assert plan.groups_to_ship(GAINS, SAMPLE, smallest) == pytest.approx(N, abs=1)
+    assert np.isnan(plan.smallest_to_ship(GAINS[:5], (pd.Series(range(5)), None)))
+
+
+def test_weights_and_needs_of_unequal_size_cost_needs():
+    weights = np.where(np.arange(N) % 2, 1.8, 0.2)
+    made = plan.plan_of(GAINS, (SAMPLE[0], weights), worth=0.03)
+    assert made.effect == pytest.approx(intervals.design_effect(weights))
+    assert made.needs > 1.3 * plan.plan_of(GAINS, SAMPLE, worth=0.03).needs
+    assert "design effect of 1.6" in plan.plan_in_words(made, "new")
+
+
+def test_the_chance_to_ship_is_that_of_the_posterior():
+    """By drawing: a true gain, then the groups that come, then the rule."""
+    rng = np.random.default_rng(5)
+    gain = GAINS + 0.05
+    n_more = 200
+    n = N + n_more
+    true = rng.normal(
+        0.05 * N / (N + plan.PRIOR), 0.2 / np.sqrt(N + plan.PRIOR), 40_000
+    )
+    new = rng.normal(true, 0.2 / np.sqrt(n_more))
+    means = (N * 0.05 + n_more * new) / n
+    error = 0.2 / np.sqrt(n)
+    limit = stats.norm.isf(plan.LEVEL / 2) * error
+    rows = [
+        {"difference": gain, "low": gain - 1.96 * error, "high": gain + 1.96 * error}
+        for gain in np.linspace(limit, limit + 0.05, 200)
+    ]
+    promised = [expected(row, plan.LEVEL / 2) for row in rows]
+    least = rows[np.searchsorted(promised, decision.MARGIN)]["difference"]
+    ships = np.mean(means > max(limit, least))
+    assert plan.chance_to_ship(gain, SAMPLE, n_more) == pytest.approx(ships, abs=0.01)
+    chances = plan.plan_of(gain, SAMPLE).chances
+    assert list(chances) == plan.MORE
+    assert sorted(chances.values()) == list(chances.values())
+    assert plan.chance_to_ship(gain, SAMPLE, 200, n_tests=5) < chances[200]
+
+
+def test_a_plan_says_needs_minutes_and_chances():
+    made = plan.plan_of(GAINS + 0.05, SAMPLE, worth=0.03, pairs_each=15)
+    assert made.minutes(100) == 100 * 15 * plan.PAIR_SECONDS / 60
+    says = plan.plan_in_words(made, "new")
+    minutes = f"{round(made.minutes(made.more)):,} minutes"
+    assert says.startswith(
+        f"A gain of 0.03 ships four times in five with {made.needs} needs: judge "
+        f"{made.more} more ({minutes})."
+    )
+    assert "“new” ships after 50 more (250 minutes) with a chance of" in says
+    assert "the margin" not in says
+    without = plan.plan_in_words(plan.plan_of(GAINS, SAMPLE), "new")
+    assert without.startswith("A gain of 0.01 (the margin; --worth names what")
+    assert "minutes" not in without
+
+
+@pytest.mark.slow
+def test_as_many_groups_as_it_says_ship_four_times_in_five():
+    rng = np.random.default_rng(3)
+    gains = GAINS - GAINS.mean()
+    n = plan.plan_of(gains, SAMPLE, worth=0.05).needs
+    ships = []
+    for _ in range(120):
+        drawn = pd.DataFrame({"old": np.zeros(n), "new": 0.05 + rng.choice(gains, n)})
+        measured = scored.Measured(drawn, pd.Series(range(n)))
+        ships.append(gains_table(measured, "old")["ships"].item())
+    assert 0.68 < np.mean(ships) < 0.92  # 3.3 standard errors
+
+
+def test_evaluate_compare_and_power_plan_for_what_a_gain_is_worth(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    words = ["red", "blue", "green", "old", "new", "cold", "warm", "loud"]
+    names = [f"{a} {b}" for a in words for b in words if a != b]
+    rows = "".join(
+        f'{{"id": "d{n}", "text": "{name}"}}\n' for n, name in enumerate(names)
+    )
+    (tmp_path / "documents.jsonl").write_text(rows)
+    lines = ["query_id,query,document,grade"]
+    runs = {"one": [], "two": []}
+    for n, name in enumerate(names):
+        lines += [f"q{n},{name}?,d{n},1", f"q{n},{name}?,d{(n + 1) % 56},0"]
+        for run in runs.values():
+            ids = [f"d{n}", f"d{(n + 1) % 56}"]
+            if rng.random() < 0.5:
+                ids.reverse()
+            run += [f"q{n} Q0 {id_} {r} {9 - r} x" for r, id_ in enumerate(ids, 1)]
+    (tmp_path / "judged-queries.csv").write_text("\n".join(lines))
+    (tmp_path / "runs").mkdir()
+    for name, run in runs.items():
+        (tmp_path / "runs" / f"{name}.trec").write_text("\n".join(run))
+    out = ["--out", str(tmp_path / "out"), "--only-own", "--incumbent", "one"]
+    main(["evaluate", str(tmp_path), *out, "--worth", "0.04"])
+    said = capsys.readouterr().out
+    assert "A gain of 0.04 ships four times in five with" in said
+    assert "with a chance of" in said
+    main(["evaluate", str(tmp_path), *out])
+    assert "A gain of 0.01 (the margin; --worth names" in capsys.readouterr().out
+    words = ["compare", str(tmp_path), "two", "one"]
+    main([*words, *out[:3], "--worth", "0.04", "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert "A gain of 0.04 ships four times in five with" in result["says"]
+    assert result["plan"]["worth"] == 0.04
+    assert 0.5 < result["plan"]["pairs_each"] < 1.5  # half of the lists differ
+    assert main(["power", "--worth", "0.04"]) == 0
+    [row] = [line for line in capsys.readouterr().out.splitlines() if "0.04 " in line]
+    assert str(plan.power([0.04]).iloc[0, 1]) in row
+    assert main(["power", "--worth", "2"]) == 3
+
+
+def pairs_of_spreads():
+    """Pairs of searches, and what each gains: by name, tuples of gains and groups."""
+    pairs = {
+        "another setting": [
+            ("BM25, our setting", "BM25, stems"),
+            ("sum, 0.8", "sum, 0.5"),
+        ],
+        "another kind of search": [
+            ("vectors", "BM25, stems"),
+            ("sum, 0.8", "BM25, stems"),
+        ],
+    }
+    for name, named in pairs.items():
+        of_pairs = []
+        for collection in ["ours", *claims.NAMES]:
+            table = claims.recorded_values(collection).reset_index()
+            of_pairs += [(table[a] - table[b], table["need"]) for a, b in named]
+        yield name, of_pairs
+
+
+def spread_of(gain, groups):
+    return intervals.standard_error(gain, groups) * np.sqrt(groups.nunique())
+
+
+def test_the_spreads_are_those_of_the_collections():
+    for name, of_pairs in pairs_of_spreads():
+        spreads = [spread_of(*pair) for pair in of_pairs]
+        expected = np.median(spreads), min(spreads), max(spreads)
+        written = plan.SPREADS[name]
+        given = [written[which] for which in ("median", "lowest", "highest")]
+        assert given == pytest.approx(expected, abs=0.006)
+
+
+def test_what_is_known_before_is_what_another_setting_gains():
+    of_pairs = dict(pairs_of_spreads())["another setting"]
+    ratios = [np.mean(gain) / spread_of(gain, groups) for gain, groups in of_pairs]
+    assert 1 / np.mean(np.square(ratios)) == pytest.approx(plan.PRIOR, abs=0.5)
+
+
+@pytest.mark.slow
+def test_the_table_of_the_manual_comes_out_small():
+    """What the plan names ships in about 0.8, and the chances come true."""
+    evidence = runpy.run_path(str(places.ROOT / "scripts" / "evidence" / "plan.py"))
+    table = evidence["after_the_plan"](n_draws=20, seed=2)
+    shares = table["ships then"].astype(float)
+    assert 0.62 < shares.mean() < 0.9  # of 80 draws
+    came = evidence["chances_that_come"](n_draws=30, seed=2)
+    assert came["predicted"].mean() == pytest.approx(came["ships"].mean(), abs=0.1)
