@@ -347,6 +347,7 @@ def kept_of(
         rankings = results.rankings[kind][search]
         ranked = [list(trec.without_end(row)) for row in rankings]
         qrels = utils.qrels_of(utils.right_answers(queries))
+        alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))
         kept[kind] = Kept(
             search,
             table,
@@ -354,5 +355,6 @@ def kept_of(
             dict(zip(ids, qrels, strict=True)),
             folder.measures[kind],
             folder.hashes,
+            {query_id: names for query_id, names in alternatives.items() if names},
         )
     return kept

@@ -45,6 +45,7 @@ GRADED = {
     "course": "course",
     "kind": "kind",
     "need": "need",
+    "alternatives": "alternatives or group",
 }
 GRADE_NAMES = GRADED["grade"].split(" or ")
 CERTAIN_GRADES = GRADE_NAMES[:-1]  # a score may be an engine's, and gives way to these

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, joining, runs, splits
+from evaluate_retrieval.reading import alternatives, corpus, joining, runs, splits
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_cell
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
@@ -176,7 +176,7 @@ def read(
     if twins:
         notes.append(
             f"{len(twins):,} documents have a text that another one has: a grade of "
-            "one is a grade of all of them"
+            "one is a grade of all of them, and they count as one document"
         )
     texts = [document["text"] for document in documents]
     language, on_language = language_of(texts, language)
@@ -189,6 +189,9 @@ def read(
     name = _names_of(judged)
     own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
+    named, on_alternatives = alternatives.alternatives_of(graded, twins)
+    own = alternatives.with_alternatives(own, named)
+    notes += on_alternatives
     development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
     notes += _count_sentences(log, graded, unanswered, own, relevant)
     return Folder(
