@@ -183,7 +183,8 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
             for ranked, labels in [(before, before), (before, today), (today, today)]
         )
         _, changes = _changed_judgements(before, today)
-        if before.qrels != today.qrels or n_moved or not old == with_labels == new:
+        labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
+        if labels != todays or n_moved or old != new:
             sentences.append(
                 f"Since the last run {today.measure} of “{today.search}” went from "
                 f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
