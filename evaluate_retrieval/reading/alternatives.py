@@ -1,6 +1,6 @@
-"""Alternatives: documents of which one is enough, as a person or their texts say.
+"""Alternatives: documents that answer alike, as a person or their texts say.
 
-A group of them is one document under several names. Figures count it once, see
+One is enough: a group is one document under several names, and counts once, see
 `metric.under_one_name`."""
 
 from collections import Counter, defaultdict
