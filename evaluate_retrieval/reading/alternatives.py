@@ -14,6 +14,7 @@ from evaluate_retrieval.reading.columns import sources_in
 from evaluate_retrieval.reading.opening import Table
 
 COLUMN = "alternatives"  # of judgements: a label of the group; of queries: a dict
+GRADED_PAIR = ["query_id", "document"]
 UNSURE = "group"  # is called so, but may as well say of which kind a query is
 
 
@@ -57,22 +58,25 @@ def with_one_group_each(graded: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     labels = graded[COLUMN].str.strip()
     if (labels == "").all():
         return graded.drop(columns=COLUMN), []
-    n_shared = 0
-    one_label = {}  # of each pair
-    rows = graded.assign(**{COLUMN: labels})[labels != ""]
-    for query_id, part in rows.groupby("query_id", sort=False):
-        by_document = part.groupby("document", sort=False)[COLUMN].unique()
-        n_shared += sum(len(names) > 1 for names in by_document)
-        pairs = ((names[0], name) for names in by_document for name in names)
-        first = corpus.linked(pairs)
-        for document, names in by_document.items():
-            one_label[query_id, document] = first[names[0]]
-    pairs = zip(graded["query_id"], graded["document"], strict=True)
-    graded = graded.assign(**{COLUMN: [one_label.get(pair, "") for pair in pairs]})
-    if not n_shared:
+    graded = graded.assign(**{COLUMN: labels.mask(labels == "")})
+    by_pair = graded.groupby(GRADED_PAIR)[COLUMN]
+    first = by_pair.transform("first").fillna("")
+    # by place: after a list of ids was taken apart the index has a line several times
+    is_shared = (by_pair.transform("nunique") > 1).to_numpy()
+    shared = graded.assign(first=first.to_numpy())[is_shared].dropna(subset=COLUMN)
+    graded = graded.assign(**{COLUMN: first.to_numpy()})
+    if shared.empty:
         return graded, []
-    note = f"{n_shared:,} documents are in several groups of alternatives of a query"
-    return graded, [f"{note}: such groups count as one"]
+    one_label = {}
+    for query_id, part in shared.groupby("query_id"):
+        pairs = zip(part["first"], part[COLUMN], strict=True)
+        for label, name in corpus.linked(pairs).items():
+            one_label[query_id, label] = name
+    pairs = zip(graded["query_id"], first, strict=True)
+    names = [one_label.get((query_id, label), label) for query_id, label in pairs]
+    n = len(shared.drop_duplicates(GRADED_PAIR))
+    note = f"{n:,} documents are in several groups of alternatives of a query"
+    return graded.assign(**{COLUMN: names}), [f"{note}: such groups count as one"]
 
 
 def alternatives_of(
@@ -85,7 +89,7 @@ def alternatives_of(
     rows = graded.assign(**{COLUMN: graded.get(COLUMN, "")})
     is_twin = rows["document"].isin(list(twins))
     rows = rows[(rows[COLUMN] != "") | is_twin]
-    rows = rows.drop_duplicates(["query_id", "document"])
+    rows = rows.drop_duplicates(GRADED_PAIR)
     relevant = rows[rows["grade"] > 0]
     named = {
         query_id: names

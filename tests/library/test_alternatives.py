@@ -135,9 +135,17 @@ def judgements(*rows):
 
 
 def test_groups_that_share_a_document_are_one():
-    rows = judgements(*[(id_, 1, label) for id_, label in ["a1", "b1", "b2", "c2"]])
+    pairs = ["a1", "b1", "b2", "c2", "d3", "a3", "e4", "f4", "g "]
+    rows = judgements(*[(id_, 1, label) for id_, label in pairs[:4]])
+    rows = rows.set_axis(["line 1"] * 4)  # a cell with a list of ids
     graded, notes = alternatives.with_one_group_each(rows)
     assert graded["alternatives"].nunique() == 1
+    more = judgements(*[(id_, 1, label) for id_, label in pairs])
+    all_of_it = alternatives.with_one_group_each(more)[0].set_index("document")
+    labels = all_of_it["alternatives"]
+    assert labels.loc[[*"abcd"]].nunique() == 1
+    assert labels.loc[[*"ef"]].tolist() == ["4", "4"]
+    assert labels["g"] == ""
     assert notes[0].startswith("1 documents are in several groups")
     named, notes = alternatives.alternatives_of(graded.drop_duplicates("document"), {})
     assert {*named["q"]} == {*"abc"}
