@@ -10,7 +10,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import calls, comparing, intervals, pairs
+from evaluate_retrieval.measuring import calls, comparing, intervals, metric, pairs
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import Folder
@@ -75,11 +75,21 @@ def _agents_of(folder, options, queries):
 
 def _agents_compared(folder, queries, agents, base, out):
     """Score agents, and write what each finds: a dict. base: the name of one."""
-    qrels = dict(zip(queries["query_id"], queries["document"], strict=True))
-    tables = {name: calls.table(agent, qrels) for name, agent in agents.items()}
+    relevant = folder.measures["judged"].relevant
+    qrels = _qrels_of(queries)
+    names = _names_of(queries)
+    tables = {}
+    for agent, found in agents.items():
+        once = {
+            query_id: calls.named_once(found.get(query_id, []), names[query_id])
+            for query_id in qrels
+        }
+        tables[agent] = calls.table(once, qrels, relevant)
     board = comparing.leaderboard(tables, queries, "all found", COLUMNS)
     board = board.rename_axis(None)
     rows = differences_of(tables, base, queries)
+    if relevant is not None:
+        log.info(f"Relevant is a document from grade {relevant:g} on.")
     log.info(board.round(3).to_string(na_rep=""))
     if len(rows):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
@@ -93,10 +103,28 @@ def _agents_compared(folder, queries, agents, base, out):
     return {
         "board": shown.to_dict("records"),
         "incumbent": base,
+        "relevant": relevant,
         "files": files,
         "differences": rows.round(6).reset_index().to_dict("records"),
         "says": f"Read {files[1]}: what each call of two agents found.",
         "code": NOT_WORSE,
+    }
+
+
+def _names_of(queries):
+    """The alternatives of each query, see `metric.under_one_name`: a dict by its id."""
+    ids = queries["query_id"]
+    if "alternatives" not in queries:
+        return {query_id: {} for query_id in ids}
+    return dict(zip(ids, queries["alternatives"], strict=True))
+
+
+def _qrels_of(queries):
+    """The grades of each query, a dict by its id; alternatives are one document."""
+    names = _names_of(queries)
+    return {
+        query_id: metric.with_one_grade_each(qrel, names[query_id])
+        for query_id, qrel in zip(queries["query_id"], queries["document"], strict=True)
     }
 
 
@@ -164,10 +192,21 @@ def page_of(
         gain.abs().sort_values(ascending=False, kind="stable").index[:MOST_QUESTIONS]
     )
     largest = queries.set_index("query_id", drop=False).loc[order]
-    questions = [
-        (question, [agents[name].get(question.query_id, []) for name in names])
-        for question in largest.itertuples()
-    ]
+    relevant = folder.measures["judged"].relevant
+    qrels = _qrels_of(largest)
+    one_names = _names_of(largest)
+    questions = []
+    for question in largest.itertuples():
+        query_id = question.query_id
+        marked = [
+            marked_calls(
+                agents[name].get(query_id, []),
+                calls.relevant_ids(qrels[query_id], relevant),
+                one_names[query_id],
+            )
+            for name in names
+        ]
+        questions.append((question, marked))
     return render(
         "agents.html.j2",
         names=names,
@@ -175,6 +214,29 @@ def page_of(
         rows=rows,
         slices=pairs.gains_by_slice(gain.to_numpy(), queries),
         questions=questions,
-        found_after=calls.found_after,
+        relevant=relevant,
         titles=corpus.headings(folder.documents),
     )
+
+
+def marked_calls(
+    theirs: list[dict], relevant: list[str], names: dict[str, str]
+) -> list[dict]:
+    """The calls of an agent for one question, as the page shows them.
+
+    A dict for each: asked; results, pairs of mark and id; found, the share of the
+    relevant documents until then. relevant: ids. names: of alternatives, see
+    `calls.named_once`."""
+    once = calls.named_once(theirs, names)
+    shares = calls.found_after(once, relevant)
+    before: set[str] = set()
+    marked = []
+    for call, named, share in zip(theirs, once, shares, strict=True):
+        marks = [
+            "·" if name not in relevant else "○" if name in before else "●"
+            for name in named["ids"]
+        ]
+        results = list(zip(marks, call["ids"], strict=True))
+        marked.append({"asked": call.get("asked"), "results": results, "found": share})
+        before |= {*named["ids"]}
+    return marked

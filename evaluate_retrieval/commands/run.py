@@ -442,6 +442,7 @@ def kept_of(
         )
         ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
+        alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))
         kept[kind] = Kept(
             search,
             table,
@@ -450,5 +451,6 @@ def kept_of(
             folder.measures[kind],
             folder.hashes,
             measured.judgements,
+            {query_id: names for query_id, names in alternatives.items() if names},
         )
     return kept

@@ -228,7 +228,7 @@ def choose(folder: Folder, candidates: Candidates) -> dict[str, str]:
         }
         if development is not queries:
             means = {
-                name: utils.score(
+                name: metric.scores_by_query(
                     development, rankings[name], relevant=measure.relevant
                 )[measure.by].mean()
                 for name in able
@@ -249,7 +249,7 @@ def _by_folds(rankings, queries, measure, safe):
 
     names = [*({safe} & rankings.keys()), *rankings]
     expected, best = _cross_fit(build, names, queries, queries, measure)
-    scores = utils.score(queries, expected, relevant=measure.relevant)
+    scores = metric.scores_by_query(queries, expected, relevant=measure.relevant)
     mean = scores[measure.by].mean()
     log.info("to be expected of the choice: %.3f", mean)
     return best

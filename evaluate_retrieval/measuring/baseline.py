@@ -16,7 +16,14 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import decision, intervals, pairs, plan, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    intervals,
+    metric,
+    pairs,
+    plan,
+    scored,
+)
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
@@ -39,7 +46,9 @@ class Kept:
     see `intervals.groups_of`. rankings: dict of query id: ids, best first,
     without padding. qrels: dict of query id: dict of id: grade. measure: of
     that run. texts: dict of id: hash of the text, of all documents, or in a
-    baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS."""
+    baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS.
+    alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
+    without any."""
 
     search: str
     queries: pd.DataFrame
@@ -48,6 +57,7 @@ class Kept:
     measure: Measure
     texts: dict[str, str] = field(default_factory=dict)
     judgements: str = "listed"
+    alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
     kept: dict of kind: Kept. The same content gives the same bytes."""
     kinds = {
         kind: {
-            **vars(measured),
+            **_without_nothing(vars(measured)),
             "measure": _kept_measure(measured.measure),
             "texts": _texts_named(measured),
             "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
@@ -116,6 +126,11 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
 
 
+def _without_nothing(kept):
+    """What is kept. Without alternatives it is as it always was."""
+    return {name: kept[name] for name in kept if name != "alternatives" or kept[name]}
+
+
 def _kept_measure(measure):
     """What `measures_of` takes. Without a lowest grade it is as it always was."""
     kept = [measure.by, measure.k]
@@ -151,7 +166,12 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
         query: {ids.get(id_, id_): grade for id_, grade in qrel.items()}
         for query, qrel in before.qrels.items()
     }
-    return replace(before, rankings=rankings, qrels=qrels), len(ids)
+    alternatives = {
+        query: {ids.get(id_, id_): ids.get(name, name) for id_, name in names.items()}
+        for query, names in before.alternatives.items()
+    }
+    renamed = {"rankings": rankings, "qrels": qrels, "alternatives": alternatives}
+    return replace(before, **renamed), len(ids)
 
 
 def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
@@ -169,15 +189,12 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
             continue
         ids = sorted(_answerable(before) & _answerable(today))
         old, with_labels, new = (
-            _mean(kept.rankings, qrels, ids, today)
-            for kept, qrels in [
-                (before, before.qrels),
-                (before, today.qrels),
-                (today, today.qrels),
-            ]
+            _mean(ranked, labels, ids, today)
+            for ranked, labels in [(before, before), (before, today), (today, today)]
         )
         _, changes = _changed_judgements(before, today)
-        if before.qrels != today.qrels or n_moved or old != new:
+        labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
+        if labels != todays or n_moved or old != new:
             sentences.append(
                 f"Since the last run {today.measure} of “{today.search}” went from "
                 f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
@@ -187,14 +204,26 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
     return sentences
 
 
-def _mean(rankings, qrels, query_ids, kept):
-    """The metric of rankings with judgements, a mean over queries. kept: of today."""
-    queries = kept.queries.set_index("query_id").loc[query_ids]
-    queries = queries.assign(document=[qrels[query] for query in query_ids])
-    ranked = utils.pad([rankings.get(query, []) for query in query_ids], kept.measure.k)
-    scores = utils.score(queries, ranked, relevant=kept.measure.relevant)
-    values = scores[kept.measure.by]
+def _mean(ranked, labels, query_ids, today):
+    """The metric of rankings with labels, a mean over queries. All three are `Kept`."""
+    queries = _with_judgements(today.queries.set_index("query_id"), labels, query_ids)
+    measure = today.measure
+    rankings = [ranked.rankings.get(query, []) for query in query_ids]
+    scores = metric.scores_by_query(
+        queries, utils.pad(rankings, measure.k), relevant=measure.relevant
+    )
+    values = scores[measure.by]
     return np.average(values, weights=intervals.weights_of(queries))
+
+
+def _with_judgements(queries, kept, query_ids):
+    """The queries of these ids, with the judgements of a `Kept`."""
+    queries = queries.loc[query_ids]
+    queries = queries.assign(document=[kept.qrels[query] for query in query_ids])
+    if not kept.alternatives:
+        return queries
+    alternatives = [kept.alternatives.get(query, {}) for query in query_ids]
+    return queries.assign(alternatives=alternatives)
 
 
 # --- Comparing ---------------------------------------------------------------
@@ -245,7 +274,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     if other_level or depth < measure.k or queries["need"].nunique() < 2:
         sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
-    queries = queries.assign(document=[now.qrels[query] for query in query_ids])
+    queries = _with_judgements(queries, now, query_ids)
     rankings = {
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": before}.items()
@@ -315,6 +344,7 @@ def _changed_judgements(before, now):
 
     before, now: `Kept`. Judgements are counted for queries that both have."""
     answerable = _answerable(now)
+    alternatives = before.alternatives, now.alternatives
     before = before.qrels
     now = now.qrels
     shared = before.keys() & now.keys()
@@ -332,6 +362,10 @@ def _changed_judgements(before, now):
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )
+    last, todays = alternatives
+    others = [query for query in shared if last.get(query) != todays.get(query)]
+    if others:
+        sentence += f" {len(others):,} queries have other alternatives."
     return withdrawn, sentence
 
 

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from evaluate_retrieval import utils
+
 
 def found_after(calls: Sequence[dict], relevant: Collection[str]) -> list[float]:
     """The share of the relevant documents that was shown after each call.
@@ -91,14 +93,40 @@ def _sum(calls, name):
 def table(
     agent: Mapping[str, Sequence[dict]],
     qrels: Mapping[str, Iterable[str] | dict[str, float]],
+    relevant: float | None = None,
 ) -> pd.DataFrame:
     """`scores` of each question: a DataFrame with the index of qrels.
 
     agent: a dict of query id: calls; a question without calls has found nothing.
-    qrels: a dict of query id: ids, or a dict of id: grade."""
-    rows = {}
-    for query_id, qrel in qrels.items():
-        graded = qrel if isinstance(qrel, dict) else dict.fromkeys(qrel, 1)
-        relevant = [id_ for id_, grade in graded.items() if grade > 0]
-        rows[query_id] = scores(agent.get(query_id, []), relevant)
+    qrels: a dict of query id: ids, or a dict of id: grade. relevant: the lowest grade
+    that is relevant, or None for each above 0."""
+    rows = {
+        query_id: scores(agent.get(query_id, []), relevant_ids(qrel, relevant))
+        for query_id, qrel in qrels.items()
+    }
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def relevant_ids(
+    qrel: Iterable[str] | dict[str, float], relevant: float | None = None
+) -> list[str]:
+    """The ids of a qrel that are relevant, see `table`.
+
+    >>> relevant_ids({"a": 2, "b": 1, "c": 0}, relevant=2)
+    ['a']
+    """
+    graded = qrel if isinstance(qrel, dict) else dict.fromkeys(qrel, 1)
+    return [id_ for id_, grade in graded.items() if utils.is_relevant(grade, relevant)]
+
+
+def named_once(calls: Sequence[dict], names: Mapping[str, str]) -> list[dict]:
+    """Calls in which the alternatives of a query have one id. names: of each of them.
+
+    So the second of a group was shown before, as an id is that stands again.
+
+    >>> named_once([{"ids": ["b", "x"]}], {"a": "a", "b": "a"})
+    [{'ids': ['a', 'x']}]
+    """
+    return [
+        {**call, "ids": [names.get(id_, id_) for id_ in call["ids"]]} for call in calls
+    ]

@@ -85,5 +85,6 @@ def _unjudged(folder, drawn):
     rows = drawn[drawn.index.isin(log.index)].rename(columns={"query": "question"})
     rows = rows.assign(query_id=log["query_id"].reindex(rows.index))
     rows = rows.assign(need=rows["query_id"], document=[{} for _ in rows.index])
+    rows["alternatives"] = [{} for _ in rows.index]
     own = log.columns.difference(rows.columns)
     return rows.join(log[own]).reindex(columns=folder.test["judged"].columns)

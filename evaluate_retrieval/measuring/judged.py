@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
-import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.measuring.metric import Measure, scores_by_query
 
 KINDS_OF_JUDGEMENTS = {
     "growing": "people go on judging",
@@ -73,9 +72,9 @@ def worst_gains(
         for n in range(len(doubtful) + 1):
             trials.append(qrel | dict.fromkeys(doubtful[:n], highest or 1))
             rows.append(row)
-    table = pd.DataFrame({"document": trials})
+    table = queries.iloc[rows].assign(document=trials)
     scores = [
-        utils.score(table, ranked[rows], measure.k, measure.relevant)[measure.by]
+        scores_by_query(table, ranked[rows], measure.k, measure.relevant)[measure.by]
         for ranked in (first, other)
     ]
     gains = (scores[0] - scores[1]).groupby(np.array(rows)).min()

@@ -63,9 +63,69 @@ BY = {"generated": "mrr", "judged": "ndcg"}
 LABELS = {"judged": "nDCG@10, typed queries", "generated": "MRR@5, generated questions"}
 
 
+# --- The metric of each query -------------------------------------------------
+
+
+def with_one_grade_each(qrel: utils.Qrel, names: Mapping[str, str]) -> utils.Qrel:
+    """A qrel in which alternatives are one id, with their highest grade.
+
+    names: a dict of id: the id that names its group.
+
+    >>> with_one_grade_each({"a": 1, "b": 2, "c": 1}, {"a": "a", "b": "a"})
+    {'a': 2, 'c': 1}
+    """
+    once: utils.Qrel = {}
+    for id_, grade in qrel.items():
+        name = names.get(id_, id_)
+        once[name] = max(grade, once.get(name, 0))
+    return once
+
+
+def under_one_name(
+    queries: utils.Queries, rankings: ArrayLike
+) -> tuple[utils.Queries, utils.Rankings]:
+    """Queries and rankings in which the alternatives of a query are one document.
+
+    A column alternatives of the queries has for each a dict of id: the id that names
+    its group. A group has its highest grade. Of its documents the first in a ranking
+    counts; where others stand is "", as where an id is repeated. Without the column
+    all is as it was."""
+    rankings = np.asarray(rankings, dtype=object)
+    if "alternatives" not in queries:
+        return queries, rankings
+    qrels = []
+    rows = []
+    all_grades = utils.qrels_of(utils.right_answers(queries))
+    parts = queries["alternatives"], all_grades, rankings.tolist()
+    for names, grades, ids in zip(*parts, strict=True):
+        qrels.append(with_one_grade_each(grades, names))
+        ids_of_groups = [names.get(id_, id_) for id_ in ids]
+        first = {}
+        for name, id_ in zip(ids_of_groups, ids, strict=True):
+            first.setdefault(name, id_)
+        # an id that stands again is none of these: `utils.checked_rankings` warns of it
+        row = [
+            name if first[name] == id_ else ""
+            for name, id_ in zip(ids_of_groups, ids, strict=True)
+        ]
+        rows.append(row)
+    queries = queries.drop(columns=["also", "alternatives"], errors="ignore")
+    return queries.assign(document=qrels), utils.pad(rows)
+
+
+def scores_by_query(
+    queries: utils.Queries,
+    rankings: ArrayLike,
+    k: int | None = None,
+    relevant: float | None = None,
+) -> pd.DataFrame:
+    """`utils.score`, where the alternatives of a query are one document."""
+    return utils.score(*under_one_name(queries, rankings), k, relevant)
+
+
 def values_of(queries: utils.Queries, ranking: ArrayLike, kind: str) -> pd.Series:
     """The metric of each query, a Series: reciprocal rank at 5, or nDCG at 10."""
-    return utils.score(queries, ranking, K[kind])[BY[kind]]
+    return scores_by_query(queries, ranking, K[kind])[BY[kind]]
 
 
 def values_of_all(
@@ -106,14 +166,14 @@ def scores_of(
     by: str = "mrr",
     relevant: float | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """The metrics at k of each query: `utils.score`, by name as the rankings.
+    """The metrics at k of each query: `scores_by_query`, by name as the rankings.
 
     With grades also condensed, of the metric `by`, and judged_at_k, see
     `metric.two_estimates`; the rankings should be 100 deep."""
     is_graded = isinstance(queries["document"].iloc[0], dict)
-    score = partial(two_estimates, by=by) if is_graded else utils.score
+    scored = partial(two_estimates, by=by) if is_graded else scores_by_query
     return {
-        name: score(queries, rankings[name], k, relevant=relevant) for name in rankings
+        name: scored(queries, rankings[name], k, relevant=relevant) for name in rankings
     }
 
 
@@ -144,7 +204,7 @@ def two_estimates(
 ) -> pd.DataFrame:
     """Two estimates of a metric at k, and the share of the first k that was judged.
 
-    The columns of `utils.score`, as it is: they usually underrate a search that
+    The columns of `scores_by_query`, as it is: they usually underrate a search that
     brings documents that nobody judged. condensed: the metric `by` without
     them, refilled from below; it usually overrates such a search. So the
     rankings should be deeper than k, 100 say. With all documents judged, the
@@ -154,7 +214,7 @@ def two_estimates(
     rows = zip(rankings, qrels, strict=True)
     judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
     refilled = condensed(rankings, qrels)
-    return utils.score(ground_truth, rankings, k, relevant).assign(
-        condensed=utils.score(ground_truth, refilled, k, relevant)[by],
+    return scores_by_query(ground_truth, rankings, k, relevant).assign(
+        condensed=scores_by_query(ground_truth, refilled, k, relevant)[by],
         judged_at_k=[np.mean(row) if row else np.nan for row in judged],
     )

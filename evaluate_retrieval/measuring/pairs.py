@@ -15,6 +15,7 @@ from evaluate_retrieval.measuring import (
     decision,
     gains,
     intervals,
+    metric,
     plan,
     scored,
 )
@@ -232,6 +233,7 @@ def ranks_and_causes(
     Two arrays: the rank is NaN without a relevant result. The cause is of
     CAUSES, or "" where a relevant result is among the first k. ranking: ids,
     (n_queries, depth), deeper than the k of the measure."""
+    queries, ranking = metric.under_one_name(queries, ranking)
     grades = utils.relevance(ranking, utils.right_answers(queries))
     relevant = utils.is_relevant(grades, measure.relevant)
     ranks = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1.0, np.nan)
@@ -300,7 +302,7 @@ def query_table(
     measure = measured.measure
     tables = []
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
-    ours = ["document", "fold", "grade", *unset]
+    ours = ["document", "alternatives", "fold", "grade", *unset]
     base = queries.drop(columns=ours, errors="ignore")
     same = [name for name in corpus.own_columns(base) if name in TABLE_COLUMNS]
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(

@@ -10,6 +10,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import metric
 
 log = logging.getLogger(__name__)
 DELAY = 10  # seconds before a bar is shown
@@ -47,7 +48,7 @@ def cross_fit(
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
         ranking = utils.run_search(development, build(setting), k)
-        scores = utils.score(development, ranking, relevant=relevant)
+        scores = metric.scores_by_query(development, ranking, relevant=relevant)
         values[number] = scores[by].to_numpy()
     values = pd.DataFrame(values)
     best = {}

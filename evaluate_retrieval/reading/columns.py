@@ -45,6 +45,7 @@ GRADED = {
     "course": "course",
     "kind": "kind",
     "need": "need",
+    "alternatives": "alternatives or group",
 }
 GRADE_NAMES = GRADED["grade"].split(" or ")
 DECLARED = ["growing", "closed", "listed"]  # whether people go on judging

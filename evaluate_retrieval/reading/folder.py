@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, joining, kept, runs, splits
+from evaluate_retrieval.reading import alternatives, corpus, joining, kept, runs, splits
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_cell
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
@@ -147,7 +147,7 @@ def read(
     by_file = [*tables.queries, *tables.generated, *judged, *tables.answers]
     of_queries = {*chain(*(table.frame["course"] for table in by_file))}
     if of_queries == {"all"} != {document["course"] for document in documents}:
-        names = _names_of(by_file)
+        names = _files_named(by_file)
         notes.append(f"{names}: queries without a course, so no search filters on it")
         documents = [{**document, "course": "all"} for document in documents]
     courses = {document["id"]: document["course"] for document in documents}
@@ -180,7 +180,7 @@ def read(
     if twins:
         notes.append(
             f"{len(twins):,} documents have a text that another one has: a grade of "
-            "one is a grade of all of them"
+            "one is a grade of all of them, and they count as one document"
         )
     texts = [document["text"] for document in documents]
     language, on_language = language_of(texts, language)
@@ -190,9 +190,12 @@ def read(
     notes += on_answers
     graded, on_grades = joining.graded_pairs([*rows, cited], chunks, log, twins)
     notes += on_grades
-    name = _names_of(judged)
+    name = _files_named(judged)
     own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
+    named, on_alternatives = alternatives.alternatives_of(graded, twins)
+    own = alternatives.with_alternatives(own, named)
+    notes += on_alternatives
     development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
     notes += _count_sentences(log, graded, unanswered, own, relevant)
     return Folder(
@@ -214,7 +217,7 @@ def read(
     )
 
 
-def _names_of(tables: Iterable[Table]) -> str:
+def _files_named(tables: Iterable[Table]) -> str:
     return " and ".join(dict.fromkeys(table.path.name for table in tables))
 
 

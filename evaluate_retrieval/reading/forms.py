@@ -234,7 +234,7 @@ def _of_autorag(table):
             for id_ in ids:
                 group_name = str(number) if len(list(ids)) > 1 else ""
                 rows.append((row.get("qid", ""), row["query"], id_, 1, group_name))
-    return {"judged": pd.DataFrame(rows, columns=[*PAIRS, "group"])}
+    return {"judged": pd.DataFrame(rows, columns=[*PAIRS, "alternatives"])}
 
 
 def _of_spans(table):

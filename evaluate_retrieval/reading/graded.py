@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.types import is_list_like
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import files, forms
+from evaluate_retrieval.reading import alternatives, files, forms
 from evaluate_retrieval.reading.columns import (
     CERTAIN_GRADES,
     Settings,
@@ -67,8 +67,9 @@ def read_graded(
         frame = frame.assign(**{sources[column]: lists}).explode(sources[column])
     table = replace(table, frame=frame)
     table = with_graders(table, names)
-    kept = {name: name for name in ("grades", "group", "index") if name in table.frame}
-    graded = with_our_columns(table, names | kept, NEEDED, keep_other)
+    names = alternatives.names_that_hold(table, names)
+    kept = {name: name for name in ("grades", "index") if name in table.frame}
+    graded = with_our_columns(table, {**names, **kept}, NEEDED, keep_other)
     rows = graded.frame
     notes = []
     is_blank = (rows["document"] + rows["context"]).str.strip() == ""

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, forms
+from evaluate_retrieval.reading import alternatives, corpus, forms
 from evaluate_retrieval.reading.columns import made_ids, with_defaults
 from evaluate_retrieval.reading.files import numbers_of, whole_if_possible
 from evaluate_retrieval.reading.language import share_function
@@ -321,6 +321,8 @@ def graded_pairs(
     graded["grade"] = whole_if_possible(grades.clip(lower=0))
     if chunks:
         graded["grade"] = graded.groupby(PAIR)["grade"].transform("max")
+    graded, on_groups = alternatives.with_one_group_each(graded)
+    notes += on_groups
     is_again = graded.duplicated([*PAIR, "grade", "kind", "query"])
     for n, problem in [
         (sum(grades < 0), "grades are below 0, and count as 0"),

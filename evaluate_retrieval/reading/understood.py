@@ -181,7 +181,7 @@ def _understood(
         by_column, people = graded.graders_in(frame, sources)
         graders = [*(by_column if len(by_column) > 1 else ()), *people.values()]
     counted = {*sources.values(), *graders}
-    counted |= {"group", "index"} if taken.is_form else set()  # of a form's own
+    counted |= {"index"} if taken.is_form else set()  # of a form's own
     more = [name for name in frame if name not in counted]
     is_kept = taken.kind in ("queries", "generated")
     is_kept |= table.path.name == "judged-queries.csv"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluate_retrieval.commands import calls as commands_calls
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import calls
 from evaluate_retrieval.searching import call_files, serve
@@ -148,6 +149,68 @@ def test_a_query_counts_as_its_weight_says(folder, tmp_path, capsys):
     found = {row["agent"]: row["all found"] for row in result["board"]}
     assert found == pytest.approx({"first": 2 / 3, "second": 1 / 6}, abs=1e-6)
     assert result["differences"][0]["difference"] == pytest.approx(-0.5)
+
+
+GRADED = "query_id,doc_id,grade\nq1,a,2\nq1,b,1\nq2,c,2\nq2,d,2\nq3,e,2\nq3,f,1\n"
+
+
+def scored(folder, tmp_path, capsys, *words):
+    """What the command says of one agent, which finds a, c and f, and its page."""
+    rows = [{"query_id": f"q{n}", "ids": [id_]} for n, id_ in enumerate("acf", 1)]
+    (folder / "calls.jsonl").write_text(lines_of(*rows))
+    (folder / "qrels.txt").unlink()
+    code = main(
+        ["calls", str(folder), "--out", str(tmp_path / "out"), "--json", *words]
+    )
+    told = capsys.readouterr()
+    assert code == 0, told.err
+    return json.loads(told.out), (tmp_path / "out" / "calls.html").read_text("utf-8")
+
+
+LEVELS = {  # the lowest grade: all found, found, wasted, marks on the page
+    None: (0, 1 / 2, 0, 3),
+    1: (0, 1 / 2, 0, 3),
+    2: (1 / 3, 1 / 2, 1 / 3, 2),
+}
+
+
+@pytest.mark.parametrize("relevant", LEVELS)
+def test_what_is_relevant_is_from_the_grade_on_that_is_named(
+    folder, tmp_path, capsys, relevant
+):
+    (folder / "qrels.csv").write_text(GRADED)
+    words = ["--relevant", str(relevant)] if relevant else []
+    result, page = scored(folder, tmp_path, capsys, *words)
+    [row] = result["board"]
+    all_found, found, waste, n_marks = LEVELS[relevant]
+    assert row["all found"] == pytest.approx(all_found, abs=1e-6)
+    assert row["found"] == pytest.approx(found, abs=1e-6)
+    assert row["waste"] == pytest.approx(waste, abs=1e-6)
+    assert result["relevant"] == relevant
+    assert page.count("● text of") == n_marks
+    assert (f"relevant from grade {relevant} on" in page) == bool(relevant)
+
+
+def test_one_of_a_group_of_alternatives_is_enough_for_an_agent(
+    folder, tmp_path, capsys
+):
+    rows = ["q1,a,1,1", "q1,b,1,1", "q2,c,1,2", "q2,d,1,3", "q3,e,1,4", "q3,f,1,4"]
+    header = "query_id,doc_id,grade,alternatives\n"
+    (folder / "qrels.csv").write_text(header + "\n".join(rows) + "\n")
+    result, page = scored(folder, tmp_path, capsys)
+    [row] = result["board"]
+    assert row["all found"] == pytest.approx(2 / 3, abs=1e-6)
+    assert row["found"] == pytest.approx(5 / 6, abs=1e-6)
+    assert page.count("● text of") == 3
+
+
+def test_a_second_alternative_was_shown_before():
+    theirs = [{"ids": ["a", "x"]}, {"ids": ["b"], "asked": "who?"}]
+    names = {"a": "a", "b": "a"}
+    assert commands_calls.marked_calls(theirs, ["a"], names) == [
+        {"asked": None, "results": [("●", "a"), ("·", "x")], "found": 1},
+        {"asked": "who?", "results": [("○", "b")], "found": 1},
+    ]
 
 
 def test_one_agent_alone_is_compared_with_none(folder, tmp_path, capsys):

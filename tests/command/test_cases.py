@@ -13,7 +13,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-import utils
+from evaluate_retrieval.measuring import metric
 from evaluate_retrieval.reading import (
     corpus,
     folder,
@@ -133,7 +133,7 @@ OUTCOMES |= {  # what was read wrong, or not at all; the first query with its gr
     "run-other-queries": "12 documents, 4 queries, 7 grades, nDCG 0.857",
     "run-tsv-with-scores": "80 documents, 60 queries, 60 grades, nDCG 1.000",
     "trec-topics-xml": "12 documents, 2 queries, 3 grades, nDCG 0.650",
-    "twin-documents": "160 documents, 60 queries, 720 grades, nDCG 0.613; 360 grades",
+    "twin-documents": "60 queries, 720 grades, nDCG 1.000; they count as one docu",
 }
 
 
@@ -154,7 +154,8 @@ def as_read(path):
             ids = run.get(row.query_id, RANKING.get(row.question, []))
             rankings.append([*ids, *[""] * 10][:10])
         ranked = np.array(rankings, dtype=object)
-        mean = utils.evaluate(judged, lambda _: ranked, 10)["ndcg"] if rankings else 0
+        scores = metric.scores_by_query(judged, ranked, 10) if rankings else 0
+        mean = scores["ndcg"].mean() if rankings else 0
     queries = {*data.log["query_id"], *grades}
     first = next(iter(grades.items()), "")
     counts = f"{len(data.documents)} documents, {len(queries)} queries, "
@@ -205,6 +206,13 @@ HEADER = "query_id,query,course,kind,document,grade\n"
 DRAWN = "c,B?,all,drawn from the log,1,1\nd,C?,all,drawn from the log,2,1\n"
 OURS = json.dumps([dict(zip(corpus.FIELDS, ["Up.", "", "", "tv", "1"], strict=True))])
 PAGES = "id,page,text\nc1,a,about apples\nc2,b,about pears\nc3,a,about plums\n"
+EITHER = {
+    "documents.csv": "id,text\n1,Up.\n2,Down.\n3,Off.\n4,On.\n",
+    "queries.csv": "id,query\nq,a?\np,b?\n",
+    "runs/x.json": '{"q": {"2": 1}, "p": {"3": 1}}',
+}
+TWO_OF_A_GROUP = "q,1,1,x\nq,2,1,x\np,3,1,\n"
+OF_GROUPS = "query,document,grade,group\na?,1,1,x\na?,2,1,x\nb?,1,1,x\nb?,2,1,x\n"
 HTML = """<html><head><title>No &amp; sound</title><style>p {}</style></head>
 <body><nav>Home</nav><h1>No sound</h1><p>Turn <b>it</b> up.</p>
 <script>alert(1)</script></body></html>"""
@@ -554,6 +562,48 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
     "a column relevant beside a document is its grade": (
         FAQ | {"judged.csv": "query,document,relevant\na?,1,0\na?,2,1\n"},
         "1 queries, 2 grades; {'1': 0, '2': 1}",
+    ),
+    "either of two is enough": (
+        EITHER | {"qrels.csv": f"query_id,doc_id,grade,group\n{TWO_OF_A_GROUP}"},
+        "3 grades, nDCG 1.000; 1 groups of alternatives, 2 documents",
+    ),
+    "both of two, which no group says": (
+        EITHER | {"qrels.csv": "query_id,doc_id,grade\nq,1,1\nq,2,1\np,3,1\n"},
+        "3 grades, nDCG 0.807",
+    ),
+    "AutoRAG's lists in a list": (
+        EITHER
+        | {
+            "qa.jsonl": '{"qid": "q", "query": "a?", "retrieval_gt": [["1", "2"]]}\n'
+            '{"qid": "p", "query": "b?", "retrieval_gt": [["3"], ["4"]]}\n'
+        },
+        "4 grades, nDCG 0.807; 1 groups of alternatives, 2 documents",
+    ),
+    "a column of alternatives, and a text that is there twice": (
+        {
+            "faq.csv": "id,text\n1,Up.\n2,Down.\n3,Down.\n",
+            "judged-queries.csv": "query,document,grade,alternatives\na?,1,2,x\n"
+            "a?,2,1,x\nb?,2,0,x\n",
+        },
+        "5 grades; 1 groups of alternatives, 3 documents; several grades: the highest; "
+        "2 documents of groups have grade 0, and are no alternatives",
+    ),
+    "a group that may be one of queries": (
+        FAQ | {"judged-queries.csv": OF_GROUPS},
+        "refused; the column group is the same in all rows of a query; call it alterna",
+    ),
+    "the same, but columns.toml says what it is": (
+        FAQ
+        | {
+            "judged-queries.csv": OF_GROUPS,
+            "columns.toml": '[judgements]\nalternatives = "group"\n',
+        },
+        "2 queries, 4 grades; 2 groups of alternatives, 4 documents",
+    ),
+    "a group of queries, of which each has one document": (
+        FAQ
+        | {"judged-queries.csv": "query,document,grade,group\na?,1,1,x\nb?,2,1,x\n"},
+        "2 queries, 2 grades; judged-queries.csv: columns of your own: group",
     ),
     "binary": (
         FAQ | {"queries.xls": bytes(range(256))},

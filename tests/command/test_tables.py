@@ -105,6 +105,11 @@ def full_folder(path):
     judged["turn"] = number % 2 + 1
     judged["history"] = (number % 2).map({0: "", 1: "what came before"})
     judged["split"] = (number < N / 2).map({True: "dev", False: "test"})
+    judged["alternatives"] = ""
+    either = judged[(judged["query_id"] == "q6") & (judged["grade"] > 0)]
+    either = pd.concat([either, either.assign(document="d8")])
+    judged = judged.drop(either.index[0])
+    judged = pd.concat([judged, either.assign(alternatives="a")], ignore_index=True)
     judged.to_csv(path / "judged-queries.csv", index=False)
     queries = judged[["query_id", "query", "course"]].drop_duplicates()
     queries = queries.assign(weight=2, product="pump", rank="first")
