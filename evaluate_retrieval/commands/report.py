@@ -72,7 +72,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     kind = folder.decides
     sections = []
     best = evaluated.pair[0]
-    measured = results.measured[kind]
+    measured = results.on(kind)
     bases = dict(results.chosen)
     gains = dict(results.gains)
     if len(evaluated.verdict.table):  # an incumbent has rivals
@@ -304,11 +304,11 @@ def pair_page(
     `pairs.failures`. figures: see `pairs.summary`; they say which queries.
     margin: what it may lose, which pictures shade."""
     kind = figures["kind"]
-    queries = folder.test[kind]
-    measured = results.measured[kind]
+    measured = results.on(kind).head(figures["queries"])
+    queries = measured.queries
     measure = measured.measure
     gain = measured.gain(*pair).round(9)
-    won, lost = pairs.largest(queries, results.rankings[kind], measured.values, pair)
+    won, lost = pairs.largest(queries, measured.ranked, measured.values, pair)
     slices = pairs.gains_by_slice(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
     _write(

@@ -1,7 +1,7 @@
 """What searches are worth on the queries that decide: what verdicts rest on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -53,6 +53,21 @@ class Measured:
         qrels = utils.qrels_of(utils.right_answers(self.queries))
         best = [max(qrel.values(), default=0) for qrel in qrels]
         return utils.is_relevant(best, self.measure.relevant)
+
+    def head(self, n: int) -> "Measured":
+        """The same of the first n queries."""
+        groups, weights = self.of_first(n)
+        return replace(
+            self,
+            values=self.values[:n],
+            groups=groups,
+            weights=weights,
+            condensed=None if self.condensed is None else self.condensed[:n],
+            first={name: ids[:n] for name, ids in self.first.items()},
+            scores={name: table[:n] for name, table in self.scores.items()},
+            queries=self.queries[:n],
+            ranked={name: ids[:n] for name, ids in self.ranked.items()},
+        )
 
     def of_first(self, n: int) -> tuple[pd.Series, np.ndarray | None]:
         """The `sample` of the first n queries."""
