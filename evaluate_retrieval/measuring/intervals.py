@@ -8,6 +8,7 @@ group. All functions resample or count whole groups, one label a query: see
 `weights_of`."""
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -56,7 +57,9 @@ def sums_by_group(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the values and number of queries of each group, two arrays (n_groups,).
 
-    With weights each query counts so often."""
+    With weights each query counts so often. The smallest groups come first, then
+    the lowest sums: so no name of a group and no order of queries decides what a
+    seeded draw takes. What is added is sorted, too, so that sums are exactly equal."""
     numbers = pd.Series(np.asarray(values, dtype=float))
     labels = pd.Series(list(groups))
     if len(numbers) != len(labels):
@@ -66,8 +69,28 @@ def sums_by_group(
     if labels.nunique() < 2:
         raise ValueError(f"{len(numbers)} values in one group; 2 groups are needed")
     times = pd.Series(1.0 if weights is None else weights, numbers.index)
-    sums = (numbers * times).groupby(labels).sum()
-    return sums.to_numpy(), times.groupby(labels).sum().to_numpy()
+    codes = pd.factorize(labels)[0]
+    sums = _sums_of(numbers * times, codes)
+    sizes = _sums_of(times, codes)
+    order = np.lexsort([sums, sizes])
+    return sums[order], sizes[order]
+
+
+def _sums_of(numbers, codes):
+    """The sum of the numbers of each code, added from the lowest one on."""
+    order = np.lexsort([numbers, codes])
+    codes = codes[order]
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    # 0 turns -0.0, which is sorted beside it in any order, into 0.0
+    return np.add.reduceat(np.asarray(numbers, dtype=float)[order], starts) + 0.0
+
+
+def _turned_up(sums):
+    """1, or -1 where the sums add up to less than 0.
+
+    What is drawn for the gain of a search over another is then the same as for
+    the gain of the other: groups in the order of their sums would be reversed."""
+    return -1.0 if math.fsum(sums) < 0 else 1.0
 
 
 def standard_error(
@@ -112,8 +135,10 @@ def confidence_interval(
         t = scipy.stats.t.ppf(0.975, len(sums) - 1)
         half = t * standard_error(values, groups, weights)
         return float(mean - half), float(mean + half)
+    side = _turned_up(sums)
+    order = np.lexsort([side * sums, sizes])
     result = scipy.stats.bootstrap(
-        (sums, sizes),
+        (side * sums[order], sizes[order]),
         lambda s, n, axis: s.sum(axis) / n.sum(axis),
         paired=True,
         method="percentile",
@@ -121,7 +146,7 @@ def confidence_interval(
         batch=500,
         rng=np.random.default_rng(1),
     )
-    low, high = result.confidence_interval
+    low, high = sorted(side * end for end in result.confidence_interval)
     return float(low), float(high)
 
 
@@ -198,9 +223,11 @@ def permutation_p_values(
     the sign of a gain. It is turned at random, group by group, SWAPS times; or
     in every possible way where these are fewer. All comparisons share the
     swaps, so one has the same p value alone and in any table."""
-    sums = {
-        name: sums_by_group(gain, groups, weights)[0] for name, gain in gains.items()
-    }
+    sums = {}
+    for name, gain in gains.items():
+        of_groups, _ = sums_by_group(gain, groups, weights)
+        # each in its own order, which no other comparison and no name decides
+        sums[name] = np.sort(_turned_up(of_groups) * of_groups)
     p_values = {}
     swapped = _swapped_at_random(sums)
     for name, of_groups in sums.items():
@@ -240,9 +267,11 @@ def differences(
     p_values = permutation_p_values(gains, groups, weights)
     rows = {}
     for name, gain in gains.items():
+        times = np.ones(np.size(gain)) if weights is None else weights
         low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
         rows[name] = {
-            "difference": np.average(gain, weights=weights),
+            # exact sums, which no order of queries changes
+            "difference": math.fsum(np.multiply(gain, times)) / math.fsum(times),
             "low": low,
             "high": high,
             "p": p_values[name],
