@@ -267,7 +267,7 @@ def differences(
     p_values = permutation_p_values(gains, groups, weights)
     rows = {}
     for name, gain in gains.items():
-        times = np.ones(np.size(gain)) if weights is None else weights
+        times = np.broadcast_to(1.0 if weights is None else weights, np.shape(gain))
         low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
         rows[name] = {
             # exact sums, which no order of queries changes
