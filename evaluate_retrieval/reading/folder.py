@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, joining, runs, splits
+from evaluate_retrieval.reading import corpus, joining, needs, runs, splits
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_cell
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
@@ -187,7 +187,8 @@ def read(
     graded, on_grades = joining.graded_pairs([*rows, cited], chunks, log, twins)
     notes += on_grades
     name = _names_of(judged)
-    own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked
+    frozen = needs.frozen(listing.top)
+    own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
     development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
     notes += _count_sentences(log, graded, unanswered, own, relevant)

@@ -27,6 +27,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
         FAILURES,
         TEXTS,
         "calls.jsonl",
+        "evaluation/needs.csv",  # see `needs.freeze`
         "judgements-*.csv",
         "*.former",
         "*.lock",

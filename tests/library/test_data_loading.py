@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import utils
 from course import our_data
-from evaluate_retrieval.reading import corpus, files, splits
+from evaluate_retrieval.reading import corpus, files, needs, splits
 
 ROWS = [
     ["Yes, until week four.", "General", "Can I join late?", "a", "d1"],
@@ -119,9 +119,9 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     [row] = our_data.load_ground_truth(tmp_path).to_numpy().tolist()
     assert row == ["NA", "007", 'Why,\r\nand "how"?', "1e5"]
     queries, qrels = our_data.load_judged_queries(write(tmp_path))
-    # no record answers the second: it is a need of its own
+    # each is a need of its own
     assert queries.to_numpy().tolist() == [
-        ["q1", "Why?", "a", "typo", "d1", ""],
+        ["q1", "Why?", "a", "typo", "q1", ""],
         ["q2", "How?", "b", "short", "q2", ""],
     ]
     assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
@@ -147,14 +147,15 @@ def test_rows_of_deleted_documents_are_counted_and_left_out(tmp_path):
 def judged_by(**qrels):
     """Judged queries without a label, as load_judged_queries returns them."""
     queries = pd.DataFrame({"query_id": list(qrels), "question": "q", "course": "a"})
-    needs = [corpus.need_of(*pair) for pair in qrels.items()]
-    return queries.assign(need=needs, split="", document=list(qrels.values()))
+    documents = list(qrels.values())
+    queries["need"] = needs.needs_of(queries, documents)
+    return queries.assign(split="", document=documents)
 
 
 def many_judged(n=300):
     """Queries on 150 records; each record is the best of two."""
     return {
-        f"q{i:03}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)
+        f"q{i:04}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)
     }
 
 
@@ -179,7 +180,6 @@ def test_what_is_added_or_removed_moves_no_other_query():
     changed = dict([*many_judged().items()][20:])
     after = folds_by_id({"extra": {"d3": 2, "d999": 2}} | changed)
     assert after[[*changed]].equals(before[20:])
-    assert corpus.need_of("q", dict.fromkeys("abcd", 1) | {"z": 2}) == "z"
 
 
 def test_documents_that_answer_the_same_questions_stay_together():

@@ -1,0 +1,189 @@
+"""Which queries ask for the same thing, a need; no name of theirs decides it.
+
+Queries are one need if they share a label, a conversation, or a need that was frozen
+in the folder. The others are one if their best documents overlap, see `Limits`:
+paraphrases have the same answers. What is linked through others is one need, too.
+
+Queries without a label or a conversation join those that have one only together, and
+only where they overlap with one such need: a label is what a person said, so no
+document links two labels. docs/evidence/needs.md says why these limits."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading.files import read_csv, write_table
+
+FROZEN = Path("evaluation", "needs.csv")  # beside the documents
+COLUMNS = ["query_id", "need"]
+STATED = ["need", "conversation"]  # columns of what a person said of a query
+AT_ONCE = 500  # queries, each with all others
+OPEN = -1  # of a query without a need so far
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When the best documents of two queries overlap.
+
+    share: of the smaller set, at least. A document that is best for more than
+    `few` queries, and for more than the share `many` of those that have one,
+    says nothing of a query, and is left out."""
+
+    share: float = 0.5
+    few: int = 10
+    many: float = 0.1
+
+
+LIMITS = Limits()
+
+
+# --- Needs -------------------------------------------------------------------
+
+
+def needs_of(
+    queries: utils.Queries,
+    qrels: Sequence[utils.Qrel],
+    frozen: Mapping[str, str] | None = None,
+    limits: Limits = LIMITS,
+) -> pd.Series:
+    """The need of each query, a Series of texts.
+
+    queries: a DataFrame with query_id, and where they are known need and
+    conversation, texts that may be "". qrels: a dict of id: grade for each.
+    frozen: a dict of query id: need, which is kept. A need is called by what was
+    frozen, else by its label, its conversation, or one of its queries."""
+    queries = queries.reset_index(drop=True)
+    queries = queries.reindex(columns=["query_id", *STATED], fill_value="")
+    stated = [queries[name] for name in STATED]
+    known = frozen or {}
+    kept = pd.Series([known.get(id_, "") for id_ in queries["query_id"]], dtype=str)
+    codes = pd.factorize(kept.where(kept != "", None))[0]
+    codes = _joined(codes, _same(stated))
+    is_stated = (kept != "") | (stated[0] != "") | (stated[1] != "")
+    codes = np.where(is_stated, codes[: len(queries)], OPEN)
+    codes = _joined(codes, overlaps(qrels, limits))
+    return _called(codes, [kept, *stated, queries["query_id"]])
+
+
+def best_documents(qrel: utils.Qrel) -> list[str]:
+    """The documents of the highest grade, if it is above 0."""
+    top = max(qrel.values(), default=0)
+    return [document for document, grade in qrel.items() if grade == top > 0]
+
+
+def overlaps(
+    qrels: Iterable[utils.Qrel], limits: Limits = LIMITS
+) -> scipy.sparse.csr_array:
+    """Which queries have best documents that overlap: a sparse matrix of queries."""
+    best = list(map(best_documents, qrels))
+    rows = np.repeat(np.arange(len(best)), list(map(len, best)))
+    columns = pd.factorize(np.array(list(chain(*best)), dtype=object))[0]
+    n_queries = np.bincount(columns)
+    most = max(limits.few, limits.many * len(np.unique(rows)))
+    is_telling = n_queries[columns] <= most
+    places = rows[is_telling], columns[is_telling]
+    shape = len(best), len(n_queries)
+    table = scipy.sparse.csr_array((np.ones(is_telling.sum()), places), shape)
+    sizes = table.sum(axis=1)
+    transposed = table.T.tocsc()
+    # so many rows at once: a document of a tenth of the queries has many pairs
+    blocks = []
+    for start in range(0, len(best), AT_ONCE):
+        shared = (table[start : start + AT_ONCE] @ transposed).tocoo()
+        smaller = np.minimum(sizes[shared.row + start], sizes[shared.col])
+        enough = shared.data >= limits.share * smaller - 1e-9
+        blocks.append((shared.row[enough] + start, shared.col[enough]))
+    starts, ends = np.hstack([np.empty((2, 0), dtype=int), *blocks])
+    return _links(starts, ends, len(best))
+
+
+def _links(rows, columns, n):
+    """A sparse matrix, (n, n), with 1 at these places."""
+    return scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), (n, n))
+
+
+def _same(stated):
+    """What queries share: a sparse matrix of queries, and then of what they have.
+
+    stated: Series of texts; "" is nothing to share."""
+    n = len(stated[0])
+    rows = []
+    columns = []
+    for values in stated:
+        codes = pd.factorize(values.where(values != "", None))[0]
+        has_one = np.flatnonzero(codes >= 0)
+        rows.append(has_one)
+        columns.append(codes[has_one] + n)
+        n += codes.max(initial=-1) + 1
+    links = _links(np.concatenate(rows), np.concatenate(columns), n)
+    return links + links.T
+
+
+def _joined(codes, links):
+    """A number for each query: those that have one keep it, others get one.
+
+    codes: as many as links has rows, or fewer: then what follows has none, OPEN.
+    Open ones that are linked, also through others, get one number: a new one, or
+    that of the others to which they are linked, if these have only one."""
+    codes = np.pad(codes, (0, links.shape[0] - len(codes)), constant_values=OPEN)
+    is_open = codes == OPEN
+    among = links[is_open]
+    parts = scipy.sparse.csgraph.connected_components(among[:, is_open])[1]
+    others = among[:, ~is_open].tocoo()
+    touched = pd.DataFrame(
+        {"part": parts[others.row], "code": codes[~is_open][others.col]}
+    )
+    touched = touched.drop_duplicates().drop_duplicates("part", keep=False)
+    only = touched.set_index("part")["code"]
+    anew = pd.Series(parts + codes.max(initial=OPEN) + 1)
+    result = codes.copy()
+    result[is_open] = pd.Series(parts).map(only).fillna(anew).astype(int)
+    return result
+
+
+def _called(codes, names):
+    """A name for each number: the first of some Series that has one, a text.
+
+    Of several the smallest; one that is taken is marked."""
+    table = pd.concat([pd.DataFrame({"code": codes, "name": name}) for name in names])
+    table["rank"] = np.repeat(np.arange(len(names)), len(codes))
+    table = table[table["name"] != ""].sort_values(["rank", "name"])
+    table = table.drop_duplicates("code")
+    while (is_taken := table["name"].duplicated()).any():
+        table["name"] = table["name"].mask(is_taken, table["name"] + " (2)")
+    return pd.Series(codes).map(table.set_index("code")["name"])
+
+
+# --- Frozen needs ------------------------------------------------------------
+
+
+def frozen(folder: Path) -> dict[str, str]:
+    """The needs that `freeze` kept in a folder, by query id; {} without any."""
+    path = folder / FROZEN
+    if not path.is_file():
+        return {}
+    table = read_csv(path, COLUMNS)
+    return dict(zip(table["query_id"], table["need"], strict=True))
+
+
+def freeze(folder: Path, needs: Mapping[str, str]) -> str:
+    """Keep the needs of queries in a folder, beside those that it has.
+
+    needs: a dict of query id: need. A query that has one there keeps it. Returns
+    a sentence where they cannot be written, else ""."""
+    try:
+        kept = frozen(folder)
+        everything = dict(needs) | kept
+        if everything != kept:
+            (folder / FROZEN).parent.mkdir(exist_ok=True)
+            rows = sorted(everything.items())
+            write_table(pd.DataFrame(rows, columns=COLUMNS), folder / FROZEN)
+    except (OSError, ValueError) as error:
+        return f"{folder / FROZEN}: the needs are not kept: {error}"
+    return ""
