@@ -8,22 +8,25 @@ Queries without a label or a conversation join those that have one only together
 only where they overlap with one such need: a label is what a person said, so no
 document links two labels. docs/evidence/needs.md says why these limits."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.files import read_csv, write_table
+from evaluate_retrieval.reading.files import read_csv, text_hash, write_table
 
 FROZEN = Path("evaluation", "needs.csv")  # beside the documents
-COLUMNS = ["query_id", "need"]
+KEPT = ["query_id", "need"]
 STATED = ["need", "conversation"]  # columns of what a person said of a query
 AT_ONCE = 500  # queries, each with all others
+LONGEST = 60  # characters of a text that is a name
 OPEN = -1  # of a query without a need so far
 
 
@@ -54,12 +57,13 @@ def needs_of(
 ) -> pd.Series:
     """The need of each query, a Series of texts.
 
-    queries: a DataFrame with query_id, and where they are known need and
+    queries: a DataFrame with query_id, question, and where they are known need and
     conversation, texts that may be "". qrels: a dict of id: grade for each.
     frozen: a dict of query id: need, which is kept. A need is called by what was
-    frozen, else by its label, its conversation, or one of its queries."""
+    frozen, else by its label, its conversation, or a text: see `name_of`."""
     queries = queries.reset_index(drop=True)
-    queries = queries.reindex(columns=["query_id", *STATED], fill_value="")
+    columns = ["query_id", "question", *STATED]
+    queries = queries.reindex(columns=columns, fill_value="")
     stated = [queries[name] for name in STATED]
     known = frozen or {}
     kept = pd.Series([known.get(id_, "") for id_ in queries["query_id"]], dtype=str)
@@ -68,7 +72,18 @@ def needs_of(
     is_stated = (kept != "") | (stated[0] != "") | (stated[1] != "")
     codes = np.where(is_stated, codes[: len(queries)], OPEN)
     codes = _joined(codes, overlaps(qrels, limits))
-    return _called(codes, [kept, *stated, queries["query_id"]])
+    return _called(codes, [kept, *stated, queries["question"].map(name_of)])
+
+
+def name_of(question: str) -> str:
+    """What a need is called by the text of a question: no id is in it.
+
+    A need takes the smallest of its queries, and a fold the hash of its name:
+    so what is added to a need may move this need, but no other one."""
+    name = " ".join(normalize("NFKC", question).lower().split())
+    if len(name) > LONGEST:
+        name = f"{name[: LONGEST - 10]}… {text_hash(name)[:8]}"
+    return name or "no text"
 
 
 def best_documents(qrel: utils.Qrel) -> list[str]:
@@ -150,14 +165,20 @@ def _joined(codes, links):
 def _called(codes, names):
     """A name for each number: the first of some Series that has one, a text.
 
-    Of several the smallest; one that is taken is marked."""
+    Of several the smallest; one that is taken is numbered, see `unnumbered`."""
     table = pd.concat([pd.DataFrame({"code": codes, "name": name}) for name in names])
     table["rank"] = np.repeat(np.arange(len(names)), len(codes))
     table = table[table["name"] != ""].sort_values(["rank", "name"])
     table = table.drop_duplicates("code")
-    while (is_taken := table["name"].duplicated()).any():
-        table["name"] = table["name"].mask(is_taken, table["name"] + " (2)")
+    while (n_before := table.groupby("name").cumcount()).any():
+        numbered = table["name"] + "~" + (n_before + 1).astype(str)
+        table["name"] = table["name"].mask(n_before > 0, numbered)
     return pd.Series(codes).map(table.set_index("code")["name"])
+
+
+def unnumbered(name: str) -> str:
+    """The name of a need without the number that tells it from another one's."""
+    return re.sub(r"~\d+$", "", name)
 
 
 # --- Frozen needs ------------------------------------------------------------
@@ -168,7 +189,7 @@ def frozen(folder: Path) -> dict[str, str]:
     path = folder / FROZEN
     if not path.is_file():
         return {}
-    table = read_csv(path, COLUMNS)
+    table = read_csv(path, KEPT)
     return dict(zip(table["query_id"], table["need"], strict=True))
 
 
@@ -183,7 +204,7 @@ def freeze(folder: Path, needs: Mapping[str, str]) -> str:
         if everything != kept:
             (folder / FROZEN).parent.mkdir(exist_ok=True)
             rows = sorted(everything.items())
-            write_table(pd.DataFrame(rows, columns=COLUMNS), folder / FROZEN)
+            write_table(pd.DataFrame(rows, columns=KEPT), folder / FROZEN)
     except (OSError, ValueError) as error:
         return f"{folder / FROZEN}: the needs are not kept: {error}"
     return ""

@@ -7,6 +7,7 @@ import numpy as np
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.corpus import short_hash
+from evaluate_retrieval.reading.needs import unnumbered
 
 MANY = 1_000  # judged queries; from here on halves are enough
 
@@ -14,9 +15,11 @@ MANY = 1_000  # judged queries; from here on halves are enough
 def folds_of(groups: Iterable[object], n_folds: int = 10) -> np.ndarray:
     """Return the fold of each group, counted from 0.
 
-    A hash of the group's id gives its fold, so another group moves none."""
-    folds = [int(short_hash(str(group)), 16) % n_folds for group in groups]
-    return np.array(folds, dtype=int)
+    A hash of the group's name gives its fold, so another group moves none. The
+    name is a label, or a text of a question (`needs.name_of`), and no id: who
+    gives documents or queries other ids moves none, either."""
+    names = [unnumbered(str(group)) for group in groups]
+    return np.array([int(short_hash(name), 16) % n_folds for name in names], dtype=int)
 
 
 def split_by_document(

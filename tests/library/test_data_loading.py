@@ -121,8 +121,8 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     queries, qrels = our_data.load_judged_queries(write(tmp_path))
     # each is a need of its own
     assert queries.to_numpy().tolist() == [
-        ["q1", "Why?", "a", "typo", "q1", ""],
-        ["q2", "How?", "b", "short", "q2", ""],
+        ["q1", "Why?", "a", "typo", "why?", ""],
+        ["q2", "How?", "b", "short", "how?", ""],
     ]
     assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
 
@@ -146,7 +146,8 @@ def test_rows_of_deleted_documents_are_counted_and_left_out(tmp_path):
 
 def judged_by(**qrels):
     """Judged queries without a label, as load_judged_queries returns them."""
-    queries = pd.DataFrame({"query_id": list(qrels), "question": "q", "course": "a"})
+    queries = pd.DataFrame({"query_id": list(qrels), "course": "a"})
+    queries["question"] = "What is " + queries["query_id"] + "?"
     documents = list(qrels.values())
     queries["need"] = needs.needs_of(queries, documents)
     return queries.assign(split="", document=documents)

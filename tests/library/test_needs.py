@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate_retrieval.reading import folder, needs
+from evaluate_retrieval.reading import folder, needs, splits
 
 LABELS = ["", "", "", "A", "B"]
 QUERY = st.tuples(
@@ -20,7 +20,8 @@ QUERY = st.tuples(
 
 def needs_by_id(qrels, limits=needs.LIMITS, frozen=None, **columns):
     """The need of each query, a dict. qrels: by query id, what `dict` takes."""
-    queries = pd.DataFrame({"query_id": list(qrels), **columns})
+    queries = pd.DataFrame({"query_id": list(qrels), "question": list(qrels)})
+    queries = queries.assign(**columns)
     found = needs.needs_of(queries, list(map(dict, qrels.values())), frozen, limits)
     return dict(zip(qrels, found, strict=True))
 
@@ -89,7 +90,7 @@ def test_labels_are_kept_and_join_what_overlaps_with_one_of_them():
     # a label that is called as a query is none of it
     qrels = {"a": best("u"), "b": best("v"), "c": best("w")}
     named = needs_by_id(qrels, need=["b", "", ""])
-    assert named == {"a": "b", "b": "b (2)", "c": "c"}
+    assert named == {"a": "b", "b": "b~2", "c": "c"}
 
 
 def test_a_conversation_joins_labels():
@@ -148,6 +149,27 @@ def test_ten_thousand_queries_of_fifty_documents_take_seconds():
     started = time.perf_counter()
     assert len({*needs_by_id(qrels).values()}) == 10_000
     assert time.perf_counter() - started < 20  # about one
+
+
+def test_a_need_is_called_by_a_text_and_its_fold_does_not_change_with_ids():
+    long = "why is the sky blue " * 9
+    questions = ["Why  IS the\nsky blue?", "why", "ﬁsh", "Fish", long, ""]
+    documents = "uuvwxy"
+    named = needs.needs_of(
+        pd.DataFrame({"query_id": list("abcdef"), "question": questions}),
+        [best(document) for document in documents],
+    )
+    assert named[0] == named[1] == "why"
+    assert named[:4].tolist() == ["why", "why", "fish", "fish~2"]
+    assert len(named[4]) == needs.LONGEST
+    assert named[5] == "no text"
+    folds = splits.folds_of(named).tolist()
+    assert folds[2] == folds[3]
+    other_ids = needs.needs_of(
+        pd.DataFrame({"query_id": list("zyxwvu"), "question": questions}),
+        [best(document * 2) for document in documents],
+    )
+    assert splits.folds_of(other_ids).tolist() == folds
 
 
 # --- Frozen needs ------------------------------------------------------------
