@@ -190,7 +190,13 @@ def read(
     frozen = needs.frozen(listing.top)
     own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
-    development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
+    contents = {}
+    if ground_truth is not None:
+        ids = [document["id"] for document in documents]
+        contents = dict(zip(ids, corpus.unique_ids(documents), strict=True))
+    development, test, unanswered = splits.splits_of(
+        ground_truth, own, relevant, contents
+    )
     notes += _count_sentences(log, graded, unanswered, own, relevant)
     return Folder(
         source=source,

@@ -183,6 +183,26 @@ def test_what_is_added_or_removed_moves_no_other_query():
     assert after[[*changed]].equals(before[20:])
 
 
+def test_other_ids_of_documents_move_no_generated_question():
+    documents = our_data.load_documents()
+    truth = our_data.load_ground_truth()
+    renamed = truth.assign(
+        document=truth["document"].str.upper(),
+        need=truth["need"].str.upper(),
+        also=truth["also"].str.upper(),
+    )
+    contents = {document["id"].upper(): document["id"] for document in documents}
+    for half, again in zip(
+        splits.split_by_document(truth),
+        splits.split_by_document(renamed, contents),
+        strict=True,
+    ):
+        assert half["question"].tolist() == again["question"].tolist()
+    by_id = splits.split_by_document(renamed)[1]
+    assert by_id["question"].tolist() != again["question"].tolist()
+    assert corpus.unique_ids(documents) == [document["id"] for document in documents]
+
+
 def test_documents_that_answer_the_same_questions_stay_together():
     labels = corpus.linked([("a", "b"), ("c", "b"), ("d", "d"), ("e", "f"), ("f", "e")])
     first = min("abc", key=corpus.short_hash)  # whatever comes first
