@@ -27,18 +27,22 @@ KEPT = ["query_id", "need"]
 STATED = ["need", "conversation"]  # columns of what a person said of a query
 AT_ONCE = 500  # queries, each with all others
 LONGEST = 60  # characters of a text that is a name
+ROUNDING = 1e-9
 OPEN = -1  # of a query without a need so far
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When the best documents of two queries overlap.
+    """When two queries ask for the same, by their best documents.
 
-    share: of the smaller set, at least. A document that is best for more than
-    `few` queries, and for more than the share `many` of those that have one,
-    says nothing of a query, and is left out."""
+    share: of the smaller set, which both have at least. near: of the queries that
+    share so much with one of the two, the part that does with both, at least: else
+    paraphrases are a chain, as soon as a page answers two needs. A document that
+    is best for more than `few` queries, and for more than the part `many` of those
+    that have one, says nothing of a query, and is left out."""
 
     share: float = 0.5
+    near: float = 0.5
     few: int = 10
     many: float = 0.1
 
@@ -95,32 +99,64 @@ def best_documents(qrel: utils.Qrel) -> list[str]:
 def overlaps(
     qrels: Iterable[utils.Qrel], limits: Limits = LIMITS
 ) -> scipy.sparse.csr_array:
-    """Which queries have best documents that overlap: a sparse matrix of queries."""
+    """Which queries ask for the same, see `Limits`: a sparse matrix of queries."""
     best = list(map(best_documents, qrels))
     rows = np.repeat(np.arange(len(best)), list(map(len, best)))
     columns = pd.factorize(np.array(list(chain(*best)), dtype=object))[0]
     n_queries = np.bincount(columns)
     most = max(limits.few, limits.many * len(np.unique(rows)))
     is_telling = n_queries[columns] <= most
-    places = rows[is_telling], columns[is_telling]
-    shape = len(best), len(n_queries)
-    table = scipy.sparse.csr_array((np.ones(is_telling.sum()), places), shape)
-    sizes = table.sum(axis=1)
-    transposed = table.T.tocsc()
-    # so many rows at once: a document of a tenth of the queries has many pairs
-    blocks = []
-    for start in range(0, len(best), AT_ONCE):
+    told = pd.DataFrame({"row": rows[is_telling], "column": columns[is_telling]})
+    # many queries have the same documents: each set is compared once
+    sets = told.sort_values("column").groupby("row")["column"].agg(tuple)
+    numbers, different = pd.factorize(sets)
+    sizes = np.array(list(map(len, different)), dtype=int)
+    starts = np.repeat(np.arange(len(different)), sizes)
+    ends = np.array(list(chain(*different)), dtype=int)
+    table = _links(starts, ends, (len(different), len(n_queries)))
+    overlap = _where(
+        table,
+        table.T,
+        sizes,
+        lambda both, first, second: (
+            both >= limits.share * np.minimum(first, second) - ROUNDING
+        ),
+    )
+    times = np.bincount(numbers, minlength=len(different))
+    n_near = overlap @ times
+    near = _where(
+        overlap * times,
+        overlap,
+        n_near,
+        lambda both, first, second: (
+            both >= limits.near * (first + second - both) - ROUNDING
+        ),
+    )
+    of_query = _links(sets.index, numbers, (len(best), len(different)))
+    return (of_query @ (overlap * near) @ of_query.T).tocsr()
+
+
+def _where(table, transposed, sizes, is_enough):
+    """Which rows of a table share enough: a sparse matrix of rows.
+
+    transposed: the table, or what it is multiplied with. is_enough: a function of
+    what two rows share, and of the size of each."""
+    transposed = transposed.tocsc()
+    n_rows = table.shape[0]
+    pairs = [np.empty((2, 0), dtype=int)]
+    # a document of a tenth of the queries has many pairs: so many rows at once
+    for start in range(0, n_rows, AT_ONCE):
         shared = (table[start : start + AT_ONCE] @ transposed).tocoo()
-        smaller = np.minimum(sizes[shared.row + start], sizes[shared.col])
-        enough = shared.data >= limits.share * smaller - 1e-9
-        blocks.append((shared.row[enough] + start, shared.col[enough]))
-    starts, ends = np.hstack([np.empty((2, 0), dtype=int), *blocks])
-    return _links(starts, ends, len(best))
+        rows = shared.row + start
+        enough = is_enough(shared.data, sizes[rows], sizes[shared.col])
+        pairs.append(np.array([rows[enough], shared.col[enough]]))
+    starts, ends = np.hstack(pairs)
+    return _links(starts, ends, (n_rows, n_rows))
 
 
-def _links(rows, columns, n):
-    """A sparse matrix, (n, n), with 1 at these places."""
-    return scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), (n, n))
+def _links(rows, columns, shape):
+    """A sparse matrix with 1 at these places."""
+    return scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape)
 
 
 def _same(stated):
@@ -136,7 +172,7 @@ def _same(stated):
         rows.append(has_one)
         columns.append(codes[has_one] + n)
         n += codes.max(initial=-1) + 1
-    links = _links(np.concatenate(rows), np.concatenate(columns), n)
+    links = _links(np.concatenate(rows), np.concatenate(columns), (n, n))
     return links + links.T
 
 

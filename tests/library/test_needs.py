@@ -70,6 +70,17 @@ def test_a_page_that_answers_very_many_says_nothing_of_a_query():
     assert len(parts(needs_by_id(only | unanswered))) == 110
 
 
+def test_a_page_that_answers_two_needs_makes_no_chain_of_paraphrases():
+    """Six wordings of a need share a page, and each has one that others have, too."""
+    qrels = {
+        f"q{n:03}": best(f"page {n // 6}", f"more {n % 56}") for n in range(24 * 6)
+    }
+    joined = parts(needs_by_id(qrels))
+    ids = list(qrels)
+    assert joined == {frozenset(ids[n : n + 6]) for n in range(0, len(ids), 6)}
+    assert len(parts(needs_by_id(qrels, needs.Limits(near=0)))) == 1
+
+
 def test_labels_are_kept_and_join_what_overlaps_with_one_of_them():
     qrels = {
         "a": best("u"),
