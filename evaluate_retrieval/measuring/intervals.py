@@ -37,6 +37,11 @@ def groups_of(queries: utils.Queries) -> pd.Series:
     return pd.Series(range(len(queries)))
 
 
+def n_needs(queries: utils.Queries) -> int:
+    """How many groups an interval of these queries draws, see `groups_of`."""
+    return groups_of(queries).nunique()
+
+
 def weights_of(queries: utils.Queries) -> np.ndarray:
     """How often each query counts, an array: its column weight, or 1 each.
 
