@@ -39,7 +39,7 @@ def carry_out(options: PowerOptions) -> dict:
         says = f"{options.folder} has no queries that can decide. {says}"
         if data.decides:
             queries = data.test[data.decides]
-            n = intervals.n_needs(queries)
+            n = intervals.groups_of(queries).nunique()
             effect = intervals.design_effect(intervals.weights_of(queries))
             sizes = decision.can_show(n / effect)
             shown = ", ".join(f"{size:.3f} of {name}" for name, size in sizes.items())

@@ -199,8 +199,13 @@ def read_aloud(options: SearchOptions) -> Folder:
             raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in [*folder.notes, *labels.remember(folder)]:
         log.info(note)
-    effect = intervals.design_effect
-    log.info(line_of("folder.txt.j2", folder=folder, effect=effect))
+    shown = {
+        "folder": folder,
+        "effect": intervals.design_effect,
+        "n_needs": intervals.n_needs,
+        "units": decision.UNITS,
+    }
+    log.info(line_of("folder.txt.j2", **shown))
     return folder
 
 

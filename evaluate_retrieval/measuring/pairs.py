@@ -106,6 +106,7 @@ def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
         names=pair,
         order_of=decision.order_of,
         large=decision.LARGE,
+        units=decision.UNITS,
     )
 
 

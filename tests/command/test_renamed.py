@@ -84,6 +84,7 @@ def outcome(path):
     return {
         "verdict": decided.verdict,
         "says": decided.says,
+        "of the pair": pairs.in_words(figures, ("new", "today")),
         "table": decided.table.to_dict(),
         "figures": [figures[name] for name in ends],
         "needs": intervals.n_needs(queries),
@@ -123,6 +124,9 @@ def test_no_name_and_no_order_turns_a_verdict(tmp_path: Path, kind, n_times):
     before = outcome(path)
     assert before["verdict"] == verdict
     assert before["needs"] == n_needs
+    beside = f"{n} judged queries ({n_needs} needs) " if n_needs < n else f"{n} judged"
+    assert f"On {beside}" in before["of the pair"]
+    assert verdict != "ship" or f"On {beside} queries it is" in before["says"]
     assert len({*before["folds"].values()}) > 5
     for time in range(1, n_times + 1):
         path = written(tmp_path / str(time), answers, n, renamed(rng), rng)
