@@ -80,9 +80,8 @@ def splits_of(
     "generated", two halves by document, and "judged", see `divide`, where
     there are any. ground_truth: generated questions, or None. judged: queries
     with a dict of id: grade as document. relevant: the lowest grade that is
-    relevant, or None for each above 0. contents: see `split_by_document`. A
-    warning says where all judged
-    queries have one need: it takes two."""
+    relevant, or None for each above 0. contents: see `split_by_document`. A warning
+    says where all judged queries have one need: it takes two."""
     development = {}
     test = {}
     if ground_truth is not None:
