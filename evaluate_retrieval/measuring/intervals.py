@@ -62,9 +62,9 @@ def sums_by_group(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the values and number of queries of each group, two arrays (n_groups,).
 
-    With weights each query counts so often. The smallest groups come first, then
-    the lowest sums: so no name of a group and no order of queries decides what a
-    seeded draw takes. What is added is sorted, too, so that sums are exactly equal."""
+    With weights each query counts so often. Groups are in the order of their names,
+    labels or texts of questions, in which no id is (`needs.name_of`). What is added is
+    sorted, so that no order of queries changes a sum."""
     numbers = pd.Series(np.asarray(values, dtype=float))
     labels = pd.Series(list(groups))
     if len(numbers) != len(labels):
@@ -74,11 +74,8 @@ def sums_by_group(
     if labels.nunique() < 2:
         raise ValueError(f"{len(numbers)} values in one group; 2 groups are needed")
     times = pd.Series(1.0 if weights is None else weights, numbers.index)
-    codes = pd.factorize(labels)[0]
-    sums = _sums_of(numbers * times, codes)
-    sizes = _sums_of(times, codes)
-    order = np.lexsort([sums, sizes])
-    return sums[order], sizes[order]
+    codes = labels.groupby(labels).ngroup().to_numpy()
+    return _sums_of(numbers * times, codes), _sums_of(times, codes)
 
 
 def _sums_of(numbers, codes):
@@ -88,14 +85,6 @@ def _sums_of(numbers, codes):
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     # 0 turns -0.0, which is sorted beside it in any order, into 0.0
     return np.add.reduceat(np.asarray(numbers, dtype=float)[order], starts) + 0.0
-
-
-def _turned_up(sums):
-    """1, or -1 where the sums add up to less than 0.
-
-    What is drawn for the gain of a search over another is then the same as for
-    the gain of the other: groups in the order of their sums would be reversed."""
-    return -1.0 if math.fsum(sums) < 0 else 1.0
 
 
 def standard_error(
@@ -140,10 +129,8 @@ def confidence_interval(
         t = scipy.stats.t.ppf(0.975, len(sums) - 1)
         half = t * standard_error(values, groups, weights)
         return float(mean - half), float(mean + half)
-    side = _turned_up(sums)
-    order = np.lexsort([side * sums, sizes])
     result = scipy.stats.bootstrap(
-        (side * sums[order], sizes[order]),
+        (sums, sizes),
         lambda s, n, axis: s.sum(axis) / n.sum(axis),
         paired=True,
         method="percentile",
@@ -151,7 +138,7 @@ def confidence_interval(
         batch=500,
         rng=np.random.default_rng(1),
     )
-    low, high = sorted(side * end for end in result.confidence_interval)
+    low, high = result.confidence_interval
     return float(low), float(high)
 
 
@@ -228,11 +215,9 @@ def permutation_p_values(
     the sign of a gain. It is turned at random, group by group, SWAPS times; or
     in every possible way where these are fewer. All comparisons share the
     swaps, so one has the same p value alone and in any table."""
-    sums = {}
-    for name, gain in gains.items():
-        of_groups, _ = sums_by_group(gain, groups, weights)
-        # each in its own order, which no other comparison and no name decides
-        sums[name] = np.sort(_turned_up(of_groups) * of_groups)
+    sums = {
+        name: sums_by_group(gain, groups, weights)[0] for name, gain in gains.items()
+    }
     p_values = {}
     swapped = _swapped_at_random(sums)
     for name, of_groups in sums.items():
