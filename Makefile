@@ -85,6 +85,9 @@ notebooks: .venv/tested         ## for authors: execute the committed notebooks 
 bench: .venv/tested             ## measure the speed ratios of the design in one run
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
+evidence: .venv/installed       ## print the tables of docs/evidence that simulations make, in a minute or more (after `make collections` with these)
+	@for script in scripts/evidence/*.py; do echo "## $$script"; $(BIN)/python "$$script" || exit 1; done
+
 slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (MINUTES=15 or 90 for another session, CLASS=1 folds the results)
 	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45)
@@ -106,4 +109,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop new-notebook notebooks bench slides notes site lock clean
+.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop new-notebook notebooks bench evidence slides notes site lock clean

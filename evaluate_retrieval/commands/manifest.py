@@ -21,7 +21,7 @@ from evaluate_retrieval.words.text import without_secrets
 
 MANIFEST = "run.json"
 LOCK = "run.lock"
-OWN = [MANIFEST, "*.lock", "*.pyc"]
+OWN = [MANIFEST, "*.lock", "*.pyc", "judging/needs.csv", "judging/looks/*"]
 log = logging.getLogger(__name__)
 
 

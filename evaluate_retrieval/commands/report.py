@@ -12,12 +12,12 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import decision, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, intervals, pairs, plan, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import built_in, embedding, own
-from evaluate_retrieval.words.templates import render
+from evaluate_retrieval.words.templates import beside, render
 from evaluate_retrieval.words.text import plain
 
 COLUMN_NAMES = {
@@ -93,7 +93,12 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {"evaluated": evaluated, "measured": measured, "level": plan.LEVEL}
+    top = {
+        "evaluated": evaluated,
+        "measured": measured,
+        "level": plan.LEVEL,
+        "unit": decision.UNITS[kind],
+    }
     if evaluated.figures:
         pair = evaluated.pair
         top |= {
@@ -157,8 +162,10 @@ def _of_board(board, queries, measure):
     ends = board[["low", "high"]].clip(0, 1)  # of few queries Student's t may pass them
     table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
     table = table.dropna(axis="columns", how="all")
+    n = len(queries)
+    needs = beside(intervals.n_needs(queries), n, decision.UNITS[kind])
     text = (
-        f"{len(queries):,} queries, with 95 % intervals. {measure}: "
+        f"{n:,} queries{needs}, with 95 % intervals. {measure}: "
         f"{utils.METRICS[by].means.format(k)}."
     )
     if measure.relevant is not None:

@@ -34,7 +34,7 @@ from evaluate_retrieval.measuring.baseline import (
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of
 from evaluate_retrieval.measuring.metric import measures_of
-from evaluate_retrieval.reading import trec
+from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
     Folder,
@@ -211,11 +211,24 @@ def _verdict(folder, candidates, results, options, spends):
     }
     says |= {"ships": verdict.name if verdict.verdict == "ship" else ""}
     if spends:
-        try:
-            looks.write_look(folder.source, replace(look, says=says))
-        except OSError as error:  # a folder may be for reading only
-            log.info("this look is not kept: %s", error)
+        _keep_look(folder, measured, replace(look, says=says))
     return verdict
+
+
+def _keep_look(folder, measured, look):
+    """Keep a look, and the needs of the queries that it was about."""
+    if not folder.source.is_dir():
+        return
+    if folder.decides == "judged":
+        ids = trec.query_ids(measured.queries)
+        problem = needs.freeze(
+            folder.source, dict(zip(ids, measured.groups, strict=True))
+        )
+        log.info(problem) if problem else None
+    try:
+        looks.write_look(folder.source, look)
+    except OSError as error:  # a folder may be for reading only
+        log.info("this look is not kept: %s", error)
 
 
 def _planned(measured, verdict, options):
@@ -276,8 +289,13 @@ def read_aloud(options: SearchOptions) -> Folder:
             raise ValueError(f"{options.source}: --k {k}: {problem}")
     for note in [*folder.notes, *labels.remember(folder)]:
         log.info(note)
-    effect = intervals.design_effect
-    log.info(line_of("folder.txt.j2", folder=folder, effect=effect))
+    shown = {
+        "folder": folder,
+        "effect": intervals.design_effect,
+        "n_needs": intervals.n_needs,
+        "units": decision.UNITS,
+    }
+    log.info(line_of("folder.txt.j2", **shown))
     return folder
 
 

@@ -8,6 +8,7 @@ group. All functions resample or count whole groups, one label a query: see
 `weights_of`."""
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -36,6 +37,11 @@ def groups_of(queries: utils.Queries) -> pd.Series:
     return pd.Series(range(len(queries)))
 
 
+def n_needs(queries: utils.Queries) -> int:
+    """How many groups an interval of these queries draws, see `groups_of`."""
+    return groups_of(queries).nunique()
+
+
 def weights_of(queries: utils.Queries) -> np.ndarray:
     """How often each query counts, an array: its column weight, or 1 each.
 
@@ -56,7 +62,9 @@ def sums_by_group(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the values and number of queries of each group, two arrays (n_groups,).
 
-    With weights each query counts so often."""
+    With weights each query counts so often. Groups are in the order of their names,
+    labels or texts of questions, in which no id is (`needs.name_of`). What is added is
+    sorted, so that no order of queries changes a sum."""
     numbers = pd.Series(np.asarray(values, dtype=float))
     labels = pd.Series(list(groups))
     if len(numbers) != len(labels):
@@ -66,8 +74,17 @@ def sums_by_group(
     if labels.nunique() < 2:
         raise ValueError(f"{len(numbers)} values in one group; 2 groups are needed")
     times = pd.Series(1.0 if weights is None else weights, numbers.index)
-    sums = (numbers * times).groupby(labels).sum()
-    return sums.to_numpy(), times.groupby(labels).sum().to_numpy()
+    codes = labels.groupby(labels).ngroup().to_numpy()
+    return _sums_of(numbers * times, codes), _sums_of(times, codes)
+
+
+def _sums_of(numbers, codes):
+    """The sum of the numbers of each code, added from the lowest one on."""
+    order = np.lexsort([numbers, codes])
+    codes = codes[order]
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    # 0 turns -0.0, which is sorted beside it in any order, into 0.0
+    return np.add.reduceat(np.asarray(numbers, dtype=float)[order], starts) + 0.0
 
 
 def standard_error(
@@ -240,9 +257,11 @@ def differences(
     p_values = permutation_p_values(gains, groups, weights)
     rows = {}
     for name, gain in gains.items():
+        times = np.broadcast_to(1.0 if weights is None else weights, np.shape(gain))
         low, high = confidence_interval(gain, groups, weights=weights, lowest=-1)
         rows[name] = {
-            "difference": np.average(gain, weights=weights),
+            # exact sums, which no order of queries changes
+            "difference": math.fsum(np.multiply(gain, times)) / math.fsum(times),
             "low": low,
             "high": high,
             "p": p_values[name],

@@ -14,6 +14,7 @@ import scipy  # loads its parts when they are used
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import encodable, numbers_of, whole_if_possible
 from evaluate_retrieval.reading.language import content_words
+from evaluate_retrieval.reading.needs import needs_of
 
 FIELDS = ["text", "section", "question", "course", "id"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
@@ -223,16 +224,18 @@ def judged_from(
     courses: Mapping[str, str],
     name: str | Path,
     log: pd.DataFrame | None = None,
+    frozen: Mapping[str, str] | None = None,
 ) -> tuple[utils.Queries, list[utils.Qrel]]:
     """The queries of a table of judgements, and a dict of id: grade for each.
 
     The queries are a DataFrame with query_id, question, course, kind, need and
     split, and columns of your own, also those of the log, a table of queries
-    with query_id and question. need: queries of one need belong together, and
-    turns of one conversation; see `need_of`. split: train, dev or test where the
-    table has that column. Grades are numbers from 0. Queries of the kind
-    FROM_LOG are left out. courses: a dict of document id: course; without any,
-    documents and courses are not checked. name: of the file, for messages.
+    with query_id and question. need: queries of one need belong together, see
+    `needs.needs_of`. frozen: needs that are kept, a dict of query id: need. split:
+    train, dev or test where the table has that column. Grades are numbers from 0.
+    Queries of the kind FROM_LOG are left out. courses: a dict of document id:
+    course; without any, documents and courses are not checked. name: of the file,
+    for messages.
     Warnings count pairs that stand twice, ids of several queries, and unknown
     documents, which are left out. ValueError names row and column, also of a
     query whose course no document has: no search could find anything."""
@@ -255,11 +258,8 @@ def judged_from(
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
     queries = _with_columns_of_log(queries, log)
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
-    needs = queries["need"].replace("", np.nan).fillna(queries.get("conversation", ""))
-    by_document = list(map(need_of, queries["query_id"], qrels))
-    # a label of the user's goes before a conversation, and this before documents
-    queries["need"] = needs.mask(needs == "", by_document)
-    return with_weights(_by_conversation(queries), name), qrels
+    queries["need"] = needs_of(queries, qrels, frozen)
+    return with_weights(queries, name), qrels
 
 
 def _by_conversation(queries):
@@ -305,17 +305,6 @@ def _with_columns_of_log(queries, log):
     if columns.isna().all(axis=None):
         return queries
     return queries.join(columns.fillna(""))
-
-
-def need_of(query_id: str, qrel: utils.Qrel) -> str:
-    """The need of a query that has no label: one of its best-graded documents.
-
-    It is the one with the smallest hash. So queries with the same best
-    documents have the same need, and no other query can change it. A query
-    without a relevant document is a need of its own."""
-    top = max(qrel.values(), default=0)
-    best = [document for document, grade in qrel.items() if grade == top > 0]
-    return min(best, key=short_hash, default=query_id)
 
 
 def headings(documents: utils.Documents) -> dict[str, str]:

@@ -13,7 +13,15 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import alternatives, corpus, joining, kept, runs, splits
+from evaluate_retrieval.reading import (
+    alternatives,
+    corpus,
+    joining,
+    kept,
+    needs,
+    runs,
+    splits,
+)
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_cell
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
@@ -191,12 +199,19 @@ def read(
     graded, on_grades = joining.graded_pairs([*rows, cited], chunks, log, twins)
     notes += on_grades
     name = _files_named(judged)
-    own, qrels = corpus.judged_from(graded, {}, name, log)  # all are checked
+    frozen = needs.frozen(listing.top)
+    own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
     named, on_alternatives = alternatives.alternatives_of(graded, twins)
     own = alternatives.with_alternatives(own, named)
     notes += on_alternatives
-    development, test, unanswered = splits.splits_of(ground_truth, own, relevant)
+    contents = {}
+    if ground_truth is not None:
+        ids = [document["id"] for document in documents]
+        contents = dict(zip(ids, corpus.unique_ids(documents), strict=True))
+    development, test, unanswered = splits.splits_of(
+        ground_truth, own, relevant, contents
+    )
     notes += _count_sentences(log, graded, unanswered, own, relevant)
     return Folder(
         source=source,

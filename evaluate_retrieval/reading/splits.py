@@ -1,12 +1,14 @@
 """Which queries choose, and which report."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.corpus import short_hash
+from evaluate_retrieval.reading.needs import unnumbered
 
 MANY = 1_000  # judged queries; from here on halves are enough
 
@@ -14,22 +16,33 @@ MANY = 1_000  # judged queries; from here on halves are enough
 def folds_of(groups: Iterable[object], n_folds: int = 10) -> np.ndarray:
     """Return the fold of each group, counted from 0.
 
-    A hash of the group's id gives its fold, so another group moves none."""
-    folds = [int(short_hash(str(group)), 16) % n_folds for group in groups]
-    return np.array(folds, dtype=int)
+    A hash of the group's name gives its fold, so another group moves none. The
+    name is a label, or a text of a question (`needs.name_of`), and no id: who
+    gives documents or queries other ids moves none, either."""
+    names = [unnumbered(str(group)) for group in groups]
+    return np.array([int(short_hash(name), 16) % n_folds for name in names], dtype=int)
 
 
 def split_by_document(
-    ground_truth: utils.Queries,
+    ground_truth: utils.Queries, contents: Mapping[str, str] | None = None
 ) -> tuple[utils.Queries, utils.Queries]:
     """Development and test halves with a column fold, 0 and 1.
 
-    By a hash of the document's id, or of its `need`: all questions about one
-    document fall into the same half, with those about documents that answer
-    the same questions. Only a question that links two documents moves
-    others."""
+    By a hash of the documents: all questions about one document fall into the
+    same half, with those about documents that answer the same questions. Only a
+    question that links two documents moves others. contents: by id what a
+    document is called by its text, as `corpus.unique_ids` does; an id that has
+    none is hashed itself. So other ids move no question."""
+    known = contents or {}
     groups = ground_truth.get("need", ground_truth["document"])
-    return _halves(ground_truth, folds_of(groups, 2))
+    also = [ids.split() for ids in ground_truth.get("also", [""] * len(groups))]
+    hashes = [
+        min(short_hash(known.get(id_, id_)) for id_ in [document, *ids])
+        for document, ids in zip(ground_truth["document"], also, strict=True)
+    ]
+    # one for each need; all hashes are of the same length
+    first = pd.Series(hashes, groups.index).groupby(groups).transform("min")
+    return _halves(ground_truth, [int(each, 16) % 2 for each in first])
 
 
 def _halves(queries, folds):
@@ -59,6 +72,7 @@ def splits_of(
     ground_truth: utils.Queries | None,
     judged: utils.Queries,
     relevant: float | None = None,
+    contents: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, utils.Queries], dict[str, utils.Queries], utils.Queries]:
     """Queries that choose, that report, and judged ones without an answer.
 
@@ -66,12 +80,13 @@ def splits_of(
     "generated", two halves by document, and "judged", see `divide`, where
     there are any. ground_truth: generated questions, or None. judged: queries
     with a dict of id: grade as document. relevant: the lowest grade that is
-    relevant, or None for each above 0. A warning says where all judged
-    queries have one need: it takes two."""
+    relevant, or None for each above 0. contents: see `split_by_document`. A warning
+    says where all judged queries have one need: it takes two."""
     development = {}
     test = {}
     if ground_truth is not None:
-        development["generated"], test["generated"] = split_by_document(ground_truth)
+        halves = split_by_document(ground_truth, contents)
+        development["generated"], test["generated"] = halves
     best = [max(qrel.values(), default=0) for qrel in judged["document"]]
     is_answered = utils.is_relevant(best, relevant)
     answered = judged[is_answered]

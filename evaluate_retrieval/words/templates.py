@@ -25,6 +25,11 @@ def _signed(value, decimals=3):
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
+def beside(n_groups: int, n: int, unit: str) -> str:
+    """How many groups a number of queries are, as text in brackets; "" if as many."""
+    return f" ({n_groups:,} {unit})" if n_groups != n else ""
+
+
 TEMPLATES = Environment(
     loader=PackageLoader("evaluate_retrieval.words", ""),
     autoescape=lambda name: ".html" in name,
@@ -38,6 +43,7 @@ TEMPLATES.filters |= {
     "ids": _ids,
     "percent": _percent,
     "signed": _signed,
+    "beside": beside,
     "thousands": "{:,}".format,
 }
 

@@ -15,7 +15,7 @@ from evaluate_retrieval.words.constants import ERROR
 
 CASES = sorted((Path(__file__).parent / "cases").iterdir())
 GOLDEN = '{"id": "q1", "question": "loud?", "expected_doc_ids": ["1", "2"]}\n'
-GOLDEN += '{"id": "q2", "question": "dead?", "expected_doc_ids": ["2"]}\n'
+GOLDEN += '{"id": "q2", "question": "dead?", "expected_doc_ids": ["3"]}\n'
 ODD = 'the "text"\nof it'
 FAQ = 'ID;"the ""text""\nof it";owner\n1;Turn it up, or ask.;ann\n2;Press it.;bob\n'
 GRADES = "query_id,query,document,label,rating\nq1,loud?,1,{},2\nq2,dead?,2,1,1\n"
@@ -155,7 +155,7 @@ def test_words_for_grades_are_listed_to_be_filled_in(tmp_path, capsys):
 
 
 def test_a_golden_set_can_be_named(tmp_path):
-    documents = "id,text\n1,Up.\n2,Down.\n"
+    documents = "id,text\n1,Up.\n2,Down.\n3,On.\n"
     write(tmp_path, documents_csv=documents, golden_jsonl=GOLDEN)
     before = read(tmp_path).judgements
     account = understood.account_of(tmp_path)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import utils
 from course import our_data
-from evaluate_retrieval.reading import corpus, files, splits
+from evaluate_retrieval.reading import corpus, files, needs, splits
 
 ROWS = [
     ["Yes, until week four.", "General", "Can I join late?", "a", "d1"],
@@ -119,10 +119,10 @@ def test_what_a_file_holds_is_read_as_it_stands(tmp_path):
     [row] = our_data.load_ground_truth(tmp_path).to_numpy().tolist()
     assert row == ["NA", "007", 'Why,\r\nand "how"?', "1e5"]
     queries, qrels = our_data.load_judged_queries(write(tmp_path))
-    # no record answers the second: it is a need of its own
+    # each is a need of its own
     assert queries.to_numpy().tolist() == [
-        ["q1", "Why?", "a", "typo", "d1", ""],
-        ["q2", "How?", "b", "short", "q2", ""],
+        ["q1", "Why?", "a", "typo", "why?", ""],
+        ["q2", "How?", "b", "short", "how?", ""],
     ]
     assert qrels == [{"d1": 2, "d2": 1}, {"d3": 0}]
 
@@ -146,15 +146,17 @@ def test_rows_of_deleted_documents_are_counted_and_left_out(tmp_path):
 
 def judged_by(**qrels):
     """Judged queries without a label, as load_judged_queries returns them."""
-    queries = pd.DataFrame({"query_id": list(qrels), "question": "q", "course": "a"})
-    needs = [corpus.need_of(*pair) for pair in qrels.items()]
-    return queries.assign(need=needs, split="", document=list(qrels.values()))
+    queries = pd.DataFrame({"query_id": list(qrels), "course": "a"})
+    queries["question"] = "What is " + queries["query_id"] + "?"
+    documents = list(qrels.values())
+    queries["need"] = needs.needs_of(queries, documents)
+    return queries.assign(split="", document=documents)
 
 
 def many_judged(n=300):
     """Queries on 150 records; each record is the best of two."""
     return {
-        f"q{i:03}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)
+        f"q{i:04}": {f"d{i // 2}": 2, f"d{i // 2 + 1}": 1, "d0": 0} for i in range(n)
     }
 
 
@@ -179,7 +181,26 @@ def test_what_is_added_or_removed_moves_no_other_query():
     changed = dict([*many_judged().items()][20:])
     after = folds_by_id({"extra": {"d3": 2, "d999": 2}} | changed)
     assert after[[*changed]].equals(before[20:])
-    assert corpus.need_of("q", dict.fromkeys("abcd", 1) | {"z": 2}) == "z"
+
+
+def test_other_ids_of_documents_move_no_generated_question():
+    documents = our_data.load_documents()
+    truth = our_data.load_ground_truth()
+    renamed = truth.assign(
+        document=truth["document"].str.upper(),
+        need=truth["need"].str.upper(),
+        also=truth["also"].str.upper(),
+    )
+    contents = {document["id"].upper(): document["id"] for document in documents}
+    for half, again in zip(
+        splits.split_by_document(truth),
+        splits.split_by_document(renamed, contents),
+        strict=True,
+    ):
+        assert half["question"].tolist() == again["question"].tolist()
+    by_id = splits.split_by_document(renamed)[1]
+    assert by_id["question"].tolist() != again["question"].tolist()
+    assert corpus.unique_ids(documents) == [document["id"] for document in documents]
 
 
 def test_documents_that_answer_the_same_questions_stay_together():

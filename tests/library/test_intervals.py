@@ -224,3 +224,37 @@ def test_the_mean_of_these_two_collections_is_welchs_t():
     assert result["p"] == pytest.approx(right.pvalue)
     ends = right.confidence_interval()
     assert (2 * result["low"], 2 * result["high"]) == pytest.approx(tuple(ends))
+
+
+@pytest.mark.parametrize("n_groups", [8, 40, 120])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_no_order_of_queries_changes_a_figure(n_groups, is_weighted):
+    rng = np.random.default_rng(n_groups)
+    n = 3 * n_groups
+    needs = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=n)])
+    n = len(needs)
+    gains = {
+        name: rng.normal(mean, 0.3, n)
+        for name, mean in [("a", 0.03), ("b", -0.02), ("c", 0.0)]
+    }
+    weights = rng.integers(1, 4, n) / 3 if is_weighted else None
+    table = intervals.differences(gains, needs, weights)
+    error = intervals.standard_error(gains["a"], needs, weights)
+    betting = intervals.confidence_sequence(gains["a"] / 2, needs, weights)
+    for _ in range(3):
+        order = rng.permutation(n)
+        again = {name: gains[name][order] for name in "bca"}
+        sample = needs[order], weights[order] if is_weighted else None
+        shuffled = intervals.differences(again, *sample).loc[list("abc")]
+        pd.testing.assert_frame_equal(shuffled, table, check_exact=True)
+        assert intervals.standard_error(again["a"], *sample) == error
+        assert intervals.confidence_sequence(again["a"] / 2, *sample) == betting
+
+
+def test_the_gain_of_a_search_over_another_is_the_loss_of_the_other():
+    gains = np.random.default_rng(3).normal(0.02, 0.3, 300)
+    needs = np.arange(300) // 2
+    row, turned = (intervals.difference(side * gains, needs) for side in (1, -1))
+    ends = [row["difference"], row["low"], row["high"], row["p"]]
+    mirrored = [-turned["difference"], -turned["high"], -turned["low"], turned["p"]]
+    assert ends == pytest.approx(mirrored, abs=1e-12)
