@@ -38,7 +38,8 @@ def carry_out(options: ColumnOptions) -> dict:
     if out and out.exists():
         raise ValueError(f"--out {out}: it is there already; name another file")
     account = understood.account_of(source)
-    shown = {"tables": account.tables, "runs": account.runs, "notes": account.notes}
+    names = ("tables", "runs", "results", "notes")
+    shown = {name: getattr(account, name) for name in names}
     log.info(render("columns.txt.j2", **shown).rstrip())
     files = _written(account, out) if account.tables else []
     data = read(source)

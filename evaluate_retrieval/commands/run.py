@@ -236,6 +236,7 @@ def own_of(
         python=options.python,
         timeout=options.timeout,
         jobs=options.jobs,
+        paths=folder.results,
     )
     return own_searches(folder, queries, searching)
 

@@ -39,7 +39,8 @@ class Folder:
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
     see `joining.worded_answers`. measures: by kind of queries, see `measures`; a run
-    sets them. judged_in: the names of the files with judgements. Tables are empty where
+    sets them. judged_in: the names of the files with judgements. results: where lists
+    and ids lie in what a search answers, as columns.toml says. Tables are empty where
     the folder has no such file."""
 
     source: Path
@@ -56,6 +57,7 @@ class Folder:
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)
     measures: dict[str, Any] | None = None
     judged_in: str = ""
+    results: dict[str, str] = field(default_factory=dict)
 
     @property
     def decides(self) -> str | None:
@@ -129,13 +131,11 @@ def read(
         replace(table, frame=joining.with_queries(table, queries, may_lack))
         for table in tables.judged
     ]
-    ids = pd.concat([queries, *(t.frame for t in chain(judged, tables.documents))])
+    asked = pd.concat([queries, *(table.frame for table in judged)])
+    ids = pd.concat([asked, *(table.frame for table in tables.documents)])
     ids = {*ids.reindex(columns=["id", *joining.PAIR]).to_numpy().ravel()}
-    ranked = runs.read_runs(listing.named["runs"], ids)
-    for table in tables.runs:
-        ranked[table.path.stem] = (
-            table.frame.groupby("query_id", sort=False)["document"].agg(list).to_dict()
-        )
+    by_text = dict(zip(asked["query"].str.strip(), asked["query_id"], strict=True))
+    ranked = runs.read_runs(tables.lines, tables.runs, ids, by_text)
     documents, chunks, on_documents = joining.documents_of(
         source, tables.documents, judged, ranked, tables.notes
     )
@@ -205,6 +205,7 @@ def read(
         chunks=chunks,
         answers=answers,
         judged_in=name,
+        results=settings.results,
     )
 
 

@@ -19,6 +19,8 @@ HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
 PAGE_SUFFIXES = [".md", ".html", ".htm"]
 FOLDERS = ["corpus", "queries", "qrels", "default", "runs", "ratings", "data"]
 FOLDERS += ["eval", "evals", "evaluation", "golden", "tests"]
+RUN_SUFFIXES = ["trec", "run", "txt", "tsv", "json", "csv", "ndjson", "parquet"]
+RUN_SUFFIXES += ["xlsx"]
 KINDS = {  # of files, and patterns of their places in small letters; the first fits
     "generated": [GENERATED],
     "judged": [JUDGED],
@@ -32,7 +34,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
         "*.lock",
         "*.py",
     ],
-    "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
+    "runs": [f"runs/*.{end}*" for end in RUN_SUFFIXES],
     "queries": ["quer[iy]*", "topics*"],
     "qrels": ["qrels*", "default/*"],
     "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],

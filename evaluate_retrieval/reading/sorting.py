@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evaluate_retrieval.reading import columns, forms, graded
+from evaluate_retrieval.reading import columns, forms, graded, runs
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.listing import Listing, files_in, suffix_of
@@ -26,9 +26,8 @@ RIGHT_ANSWERS = " or ".join(forms.EXPECTED)
 NO_DOCUMENTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
 SHEETS = {"judged": ("judg", "rating", "grade", "label", "qrel"), "documents": ("doc",)}
 SHEETS |= {"queries": ("quer", "question"), "answers": ("golden", "gold")}
-# the first has the most columns of its own
 KINDS_IN_SETTINGS = {"judged": "judgements", "documents": "documents"}
-KINDS_IN_SETTINGS |= {"queries": "queries"}
+KINDS_IN_SETTINGS |= {"queries": "queries", "runs": "runs"}
 JUDGEMENTS = ("judged", "golden", "pairs")
 MAY_BE_DOCUMENTS = ("documents", "answers", "queries")
 EXPECTED = {"query": QUESTION, "document": RIGHT_ANSWERS}  # of a golden set
@@ -42,6 +41,7 @@ LOOKS = {  # of a table that is not read, by its kind
     "": "none of its columns is known: no text, no question, no grade; columns.toml "
     "can name them",
     "documents": "it looks like more documents",
+    "runs": "it looks like a run",
     "queries": "it looks like more queries",
     "answers": "it looks like questions with answers",
 } | dict.fromkeys(JUDGEMENTS, "judged-queries.csv has the judgements")
@@ -112,11 +112,16 @@ RULES: list[tuple[str, Callable[[Table], bool]]] = [  # the first that fits
 def kind_of_table(table: Table, settings: Settings) -> str:
     """What the columns of a table say that it is; "" for nothing.
 
-    Where it has all columns that columns.toml names for a kind, it is that."""
+    Where it has all columns that columns.toml names for a kind, it is that. Of several
+    such kinds it is the one for which most are named."""
+    there = {*map(str.lower, table.frame)}
+    named = {}
     for kind, called in KINDS_IN_SETTINGS.items():
         theirs = {*map(str.lower, settings.columns.get(called, {}).values())}
-        if theirs and theirs <= {*map(str.lower, table.frame)}:
-            return kind
+        if theirs and theirs <= there:
+            named[kind] = len(theirs)
+    if named:
+        return max(named, key=named.__getitem__)
     return next((kind for kind, fits in RULES if fits(table)), "")
 
 
@@ -141,7 +146,8 @@ class Sorted:
 
     listing: the files. settings: of columns.toml. judged: with the columns of
     `graded`. answers: questions with an answer in words, and no id of a document.
-    runs: query_id and document, best first. opened: documents, with all columns that
+    runs: with the columns of a run. lines: files of other runs, which are no tables.
+    opened: documents, with all columns that
     they have. taken: each table that was taken as something, in the order in which
     it was. notes: on what is not read, and why."""
 
@@ -153,6 +159,7 @@ class Sorted:
     generated: list[Table] = field(default_factory=list)
     answers: list[Table] = field(default_factory=list)
     runs: list[Table] = field(default_factory=list)
+    lines: list[Path] = field(default_factory=list)
     opened: list[Table] = field(default_factory=list)
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -179,6 +186,14 @@ class Sorted:
             for path in named[kind]:
                 self._sort_named(kind, path)
         unread = self._sort_unnamed()
+        for path in named["runs"]:
+            opened = runs.tables_in(path, self.settings)
+            self.lines += [] if opened else [path]
+            for table in opened:
+                if runs.is_run(table.frame, self.settings):
+                    self._put("runs", table)
+                else:
+                    unread[path] = _why(table, self.settings)
         self.generated += [_of_questions(path) for path in named["generated"]]
         self.taken += [Taken("generated", table) for table in self.generated]
         encoding = self.settings.encoding
@@ -342,7 +357,9 @@ class Sorted:
         elif kind == "answers":
             self.answers.append(_with_answer(table))
         elif kind == "runs":
-            self.runs.append(table.noted(f"{table.name}: read as a run, too"))
+            too = ", too" if is_form else ""
+            run = runs.as_run(table, self.settings)
+            self.runs.append(run.noted(f"{table.name}: read as a run{too}"))
 
     def _fail_if_several(self):
         """ValueError where two files say the same, and could say it differently."""

@@ -29,7 +29,7 @@ from evaluate_retrieval.words.templates import render
 
 ROWS = 3  # shown of each table
 MOST_WORDS = 20  # as grades: more are no scale
-SECTIONS = {"documents": "documents", "queries": "queries"}
+SECTIONS = {"documents": "documents", "queries": "queries", "runs": "runs"}
 SECTIONS |= dict.fromkeys(sorting.JUDGEMENTS, "judgements")
 KINDS = {  # in words
     "documents": "documents",
@@ -99,7 +99,8 @@ class Account:
 
     tables: in the order in which they were taken, those that are not read last. runs:
     files of runs. notes: on what is not read, and why. error: what stopped the sorting,
-    or "". text: the columns.toml that says the same."""
+    or "". text: the columns.toml that says the same. results: where lists and ids lie
+    in what a search answers, as columns.toml says."""
 
     path: Path
     tables: list[Understood]
@@ -107,6 +108,7 @@ class Account:
     notes: list[str]
     error: str
     text: str
+    results: dict[str, str]
 
 
 def account_of(source: Path) -> Account:
@@ -124,9 +126,10 @@ def account_of(source: Path) -> Account:
     return Account(
         path=columns_path(source),
         tables=[*taken, *others],
-        runs=listing.named["runs"],
+        runs=tables.lines,
         notes=tables.notes,
         error=error,
+        results=settings.results,
         text=_columns_text(counted, listing, settings, (tables, error)),
     )
 
@@ -210,7 +213,7 @@ def _sources(
 ) -> dict[str, str]:
     """Which column of a table is which of ours, a dict of ours: theirs."""
     names: Mapping[str, str] = {}
-    if kind in ("documents", "queries"):
+    if kind in ("documents", "queries", "runs"):
         names = settings.names(kind)
     elif kind == "judged":
         names = graded.graded_names(frame, settings)
@@ -221,7 +224,7 @@ def _sources(
         return {name: theirs[renamed] for name, renamed in ours.items()}
     elif kind in ("answers", "results"):
         names = sorting.IN_WORDS
-    elif kind in ("generated", "runs"):
+    elif kind == "generated":
         names = {name: name for name in ("question", *columns.GRADED)}
     return sources_in(frame, names)
 
@@ -330,6 +333,7 @@ def _text_of(
         top=rows,
         parts=parts,
         unused=unused,
+        results={name: quoted(path) for name, path in settings.results.items()},
         grades={quoted(word): grade for word, grade in settings.grades.items()},
         words=[quoted(word) for word in words],
     )

@@ -1,5 +1,6 @@
 """Your own searches beside ours: programs, Python functions, runs of other tools."""
 
+import json
 import logging
 import shlex
 import sys
@@ -42,7 +43,7 @@ class Searching:
     functions: a dict of name: function, which this process calls.
     python: the program that runs a Python file; None for ours. timeout: seconds that
     a try of a query may take. jobs: so many processes of each program share the
-    queries."""
+    queries. paths: where lists and ids lie in an answer, see `serve.ids_of`."""
 
     file: Path | None = None
     commands: dict[str, str] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Searching:
     python: str | None = None
     timeout: float = 30.0
     jobs: int = 1
+    paths: dict[str, str] = field(default_factory=dict)
 
 
 class Search:
@@ -302,14 +304,19 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
 def _programs(searching, loop):
     """For each search its name and its processes. ValueError names a file."""
     processes_of = partial(
-        loop.processes_of, n=searching.jobs, timeout=searching.timeout
+        loop.processes_of,
+        n=searching.jobs,
+        timeout=searching.timeout,
+        paths=searching.paths,
     )
+    # a program of its own turns what our functions and addresses return into ids
+    paths = json.dumps(searching.paths)
     sources = [(searching.commands, None)]
     path = searching.file
     if path and path.suffix == ".toml":
         sources.append((_commands_in(path), path.parent))
     elif path:
-        words = [searching.python or sys.executable, SERVE, str(path)]
+        words = [searching.python or sys.executable, SERVE, str(path), paths]
         processes = processes_of(words)
         try:
             hello = loop.run(processes[0].hello())
@@ -319,13 +326,17 @@ def _programs(searching, loop):
             yield name, processes
     for name, function in searching.functions.items():
         search = serve.of_query(name, function)
-        asked = [process.Function(search, searching.timeout)] * searching.jobs
-        yield name, asked
+        asked = process.Function(search, searching.timeout, searching.paths)
+        yield name, [asked] * searching.jobs
     for commands, folder in sources:
         for name, text in commands.items():
             # our program asks an address: so both kinds speak one protocol
             is_address = text.startswith(("http://", "https://"))
-            words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
+            words = (
+                [sys.executable, SERVE, text, paths]
+                if is_address
+                else shlex.split(text)
+            )
             yield name, processes_of(words, folder=folder)
 
 
