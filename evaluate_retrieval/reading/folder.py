@@ -3,6 +3,7 @@
 It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
 into what they are (`sorting`), and joined (`joining`)."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -201,12 +202,18 @@ def read(
         judgements=graded,
         runs=ranked,
         language=language,
-        notes=[*notes, *on_language],
+        notes=_counted([*notes, *on_language]),
         chunks=chunks,
         answers=answers,
         judged_in=name,
         results=settings.results,
     )
+
+
+def _counted(notes):
+    """Each note once, with how often it was given, if that was several times."""
+    times = Counter(notes)
+    return [f"{note} ({n:,} times)" if n > 1 else note for note, n in times.items()]
 
 
 def _names_of(tables: Iterable[Table]) -> str:
