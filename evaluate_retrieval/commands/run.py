@@ -201,6 +201,14 @@ def read_aloud(options: SearchOptions) -> Folder:
         log.info(note)
     effect = intervals.design_effect
     log.info(line_of("folder.txt.j2", folder=folder, effect=effect))
+    n = len(folder.documents)
+    deciding = measures[folder.decides or "judged"]
+    if folder.decides and n <= deciding.k:
+        log.info(
+            f"{n} documents, and {deciding.k} results count: a search may find all of "
+            "them, so only their order tells searches apart (nDCG, MRR). --k takes "
+            "fewer results"
+        )
     return folder
 
 

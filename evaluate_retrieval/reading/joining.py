@@ -74,8 +74,8 @@ def documents_of(
         files = visible([source, *source.rglob("*")])
         files = ", ".join(each.name for each in files)
         advice = (
-            "unpack them, and put them into this folder itself as .csv, .jsonl, .xlsx, "
-            ".md or .html (a text may be renamed .md)"
+            "unpack them, and put them into this folder as .csv, .jsonl, .xlsx, .md, "
+            ".html or .txt"
         )
         found = "; ".join([f"found {files or 'nothing'}", *unread])
         raise ValueError(f"{source}: no documents; {advice}; {found}")
@@ -196,6 +196,14 @@ def of_documents(
             f"file name, or what they begin or end with, as {first!r} is "
             f"{found[first]!r}"
         )
+        unknown = [id_ for id_ in unknown if id_ not in found]
+    if unknown and not with_gone and (found := titled(unknown, documents)):
+        judged["document"] = judged["document"].replace(found)
+        first = next(iter(found))
+        notes.append(
+            f"{path.name}: {len(found):,} documents are named by their title, as "
+            f"{first!r} is {found[first]!r}"
+        )
     try:
         judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
     except ValueError as error:
@@ -240,6 +248,17 @@ def nearest(unknown: Iterable[str], ids: dict[str, str]) -> dict[str, str]:
         if len(fits) == 1:
             [found[id_]] = fits
     return found
+
+
+def titled(names: Iterable[str], documents: utils.Documents) -> dict[str, str]:
+    """For titles the only document that has each: a dict of title: id.
+
+    Blanks and capitals make no difference."""
+    by_title = defaultdict(set)
+    for document in documents:
+        by_title[_folded(document["question"])].add(document["id"])
+    ids = {name: by_title[_folded(name)] for name in names}
+    return {name: min(fits) for name, fits in ids.items() if len(fits) == 1}
 
 
 def _form_of(id_):

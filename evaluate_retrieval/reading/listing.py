@@ -16,7 +16,7 @@ FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 RESULTS = "run.json"  # in a folder that the command wrote
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
-PAGE_SUFFIXES = [".md", ".html", ".htm"]
+PAGE_SUFFIXES = [".md", ".mdx", ".html", ".htm"]
 FOLDERS = ["corpus", "queries", "qrels", "default", "runs", "ratings", "data"]
 FOLDERS += ["eval", "evals", "evaluation", "golden", "tests"]
 RUN_SUFFIXES = ["trec", "run", "txt", "tsv", "json", "csv", "ndjson", "parquet"]
@@ -43,6 +43,11 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
 # data, say, may be anything
 SETS = ["eval*/*", "golden/*", "ratings/*", "*golden*", "*ground*truth*", "*test*set*"]
 OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
+# Beginnings of names of pages and texts that are about a project, and no documents
+NO_DOCUMENTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
+NO_TEXTS = (*NO_DOCUMENTS, "requirements", "constraints", "robots", "notice", "cmake")
+SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
+NOT_OURS = ("node_modules", "venv", "site-packages", "__pycache__")
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 
 
@@ -51,14 +56,17 @@ class Listing:
     """The files of a folder, or a file.
 
     top: the folder. named: by kind, see KINDS, the files that are called so. tables:
-    other files that may be tables. pages: Markdown and HTML. results: folders of this
-    command's results, which are never read. files: all that was looked at. notes:
+    other files that may be tables. pages: Markdown and HTML. below: tables deeper in
+    the folder, and texts: .txt that are called like nothing else; both are looked at
+    only where nothing else holds documents. files: all that was looked at. notes:
     sentences on what is not read."""
 
     top: Path
     named: dict[str, list[Path]]
     tables: list[Path]
     pages: list[Path]
+    below: list[Path]
+    texts: list[Path]
     files: list[Path]
     notes: list[str]
 
@@ -106,8 +114,17 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
         if 0 < len(of_split) < len(named["qrels"]):
             notes.append(f"of qrels/ {split} is read; for others take its file out")
         named["qrels"] = of_split or named["qrels"]
-    pages = [] if source.is_file() else pages_of(source)
-    return Listing(top, named, tables, pages, considered, notes)
+    inner = [] if source.is_file() else files_in(source)
+    return Listing(
+        top=top,
+        named=named,
+        tables=tables,
+        pages=[path for path in inner if suffix_of(path) in PAGE_SUFFIXES],
+        below=[each for each in inner if _is_below(each, top, suffixes, considered)],
+        texts=[path for path in inner if _is_text(path, top)],
+        files=considered,
+        notes=notes,
+    )
 
 
 def kind_of(place: str) -> str | None:
@@ -118,15 +135,40 @@ def kind_of(place: str) -> str | None:
     return None
 
 
+def _is_below(path, top, suffixes, considered):
+    """Whether a file deeper in a folder may be a table of documents."""
+    place = path.relative_to(top).as_posix().lower()
+    is_table = suffix_of(path) in suffixes and suffix_of(path) not in SETTINGS_TOO
+    return is_table and path not in considered and kind_of(place) is None
+
+
+def _is_text(path, top):
+    """Whether a .txt may be a page: it is called as no file of ours, and as no part of
+    a program."""
+    place = path.relative_to(top).as_posix().lower()
+    is_ours = kind_of(path.name.lower()) or kind_of(place) not in (None, "documents")
+    is_page = suffix_of(path) == ".txt" and not path.name.lower().startswith(NO_TEXTS)
+    return is_page and not is_ours
+
+
 def pages_of(folder: Path) -> list[Path]:
     """The Markdown and HTML pages among `files_in` a folder."""
     return [path for path in files_in(folder) if suffix_of(path) in PAGE_SUFFIXES]
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The visible files of a folder and of those in it, without results."""
+    """The visible files of a folder and of those in it, without results.
+
+    Those in folders of tools are left out, see HIDDEN and NOT_OURS."""
     results = {*results_in(folder)}
-    paths = visible(folder.rglob("*"))
+    paths = visible(
+        path
+        for path in folder.rglob("*")
+        if not any(
+            part.startswith(HIDDEN) or part in NOT_OURS
+            for part in path.relative_to(folder).parts
+        )
+    )
     return [path for path in paths if results.isdisjoint(path.parents)]
 
 

@@ -5,6 +5,7 @@ A name that says so decides first (`listing.KINDS`), then the form of another to
 two files could be the documents, or pages and a table, the error shows both."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -14,8 +15,16 @@ import pandas as pd
 from evaluate_retrieval.reading import columns, forms, graded, runs
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.files import read_csv
-from evaluate_retrieval.reading.listing import Listing, files_in, suffix_of
+from evaluate_retrieval.reading.listing import (
+    NO_DOCUMENTS,
+    SETTINGS_TOO,
+    Listing,
+    files_in,
+    kind_of,
+    suffix_of,
+)
 from evaluate_retrieval.reading.opening import INDEX, Table, open_tables
+from evaluate_retrieval.reading.pages import is_prose, read_pages
 
 LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
 TEXT = "text or body or content or contents"  # certainly a document's
@@ -23,7 +32,6 @@ ANSWERED = " or ".join(forms.ANSWER)
 QUESTION = "question or query or user_query or user_input or queryText or query_text"
 QUESTION += " or input or prompt or pergunta"
 RIGHT_ANSWERS = " or ".join(forms.EXPECTED)
-NO_DOCUMENTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
 SHEETS = {"judged": ("judg", "rating", "grade", "label", "qrel"), "documents": ("doc",)}
 SHEETS |= {"queries": ("quer", "question"), "answers": ("golden", "gold")}
 KINDS_IN_SETTINGS = {"judged": "judgements", "documents": "documents"}
@@ -45,7 +53,6 @@ LOOKS = {  # of a table that is not read, by its kind
     "queries": "it looks like more queries",
     "answers": "it looks like questions with answers",
 } | dict.fromkeys(JUDGEMENTS, "judged-queries.csv has the judgements")
-SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
 MOST_NAMED = 9  # files that a note names
 
 
@@ -147,6 +154,7 @@ class Sorted:
     listing: the files. settings: of columns.toml. judged: with the columns of
     `graded`. answers: questions with an answer in words, and no id of a document.
     runs: with the columns of a run. lines: files of other runs, which are no tables.
+    texts: files of text that were read as pages.
     opened: documents, with all columns that
     they have. taken: each table that was taken as something, in the order in which
     it was. notes: on what is not read, and why."""
@@ -160,6 +168,7 @@ class Sorted:
     answers: list[Table] = field(default_factory=list)
     runs: list[Table] = field(default_factory=list)
     lines: list[Path] = field(default_factory=list)
+    texts: list[Path] = field(default_factory=list)
     opened: list[Table] = field(default_factory=list)
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -206,7 +215,7 @@ class Sorted:
             self.taken.append(Taken("judged", table, is_form))
             self.judged.append(graded.read_graded(table, self.settings))
         self._fail_if_several()
-        used = {*chain(*named.values()), *self.listing.pages}
+        used = {*chain(*named.values()), *self.listing.pages, *self.texts}
         used |= {table.path for table in self.all()}
         self.notes += unread.values()
         top = self.listing.top
@@ -292,11 +301,59 @@ class Sorted:
             texts = [table for table in waiting if table.path.name == chosen]
         elif texts and pages:
             raise ValueError(_two_readings(self.listing, texts[0], pages))
-        elif not texts and not self.listing.pages:
+        if not texts and (not pages or chosen not in ("", "pages")):
+            self._sort_below()
+        if not texts and not self.documents and not self.listing.pages:
             texts = [table for table in waiting if kinds[table] == "answers"]
         for table in texts:
             self._put("documents", table)
         return [table for table in waiting if table not in texts]
+
+    def _sort_below(self):
+        """Documents in folders of the folder, where it has none itself.
+
+        A file that is called documents or corpus goes before others, and what
+        columns.toml names before all. ValueError where several may be them."""
+        top = self.listing.top
+        small = [
+            path for path in self.listing.below if path.stat().st_size <= LARGEST_SET
+        ]
+        places = {path: path.relative_to(top).as_posix() for path in small}
+        chosen = self.settings.are_documents
+        named = [path for path in small if chosen in (path.name, places[path])]
+        if not chosen:
+            named = [
+                path for path in small if kind_of(path.name.lower()) == "documents"
+            ]
+            named = named or [path for path in small if self._has_texts(path)]
+        texts = self.listing.texts if chosen in ("", "pages") else []
+        texts = [path for path in texts if is_prose(path)]
+        if len(named) + bool(texts) > 1:
+            listed = [*(places[path] for path in named), *["pages"][: len(texts)]]
+            which = f'write documents_are = "{listed[0]}" into columns.toml'
+            raise ValueError(
+                f"{top}: several things may be the documents: {', '.join(listed)}"
+                f"{_shown(texts)}; {which}"
+            )
+        for path in named:
+            self._sort_named("documents", path)
+            self.notes.append(f"{places[path]}: read as the documents")
+        if texts:
+            frame = read_pages(texts, top, self.settings.encoding)
+            self._put("documents", Table(top, frame))
+            self.texts += texts
+            self.notes.append(
+                f"{len(texts):,} files of text are read as pages{_shown(texts)}"
+            )
+
+    def _has_texts(self, path):
+        """Whether a file can be opened, and holds texts of documents."""
+        with suppress(ValueError):
+            tables = open_tables(path, self.settings.encoding)
+            return any(
+                kind_of_table(table, self.settings) == "documents" for table in tables
+            )
+        return False
 
     def _sort_one(self, table, kind, has_documents, is_form=False):
         """Put a table where it belongs; False where it is not read.
@@ -386,6 +443,12 @@ def sort_tables(listing: Listing, settings: Settings) -> Sorted:
     tables = Sorted(listing, settings, notes=list(listing.notes))
     tables.sort()
     return tables
+
+
+def _shown(paths):
+    """The names of the first files in brackets; "" for none."""
+    names = ", ".join(path.name for path in paths[:3])
+    return f" ({names}{' …' if len(paths) > 3 else ''})" if names else ""
 
 
 def _unread_note(top, files):
