@@ -43,9 +43,10 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
 # data, say, may be anything
 SETS = ["eval*/*", "golden/*", "ratings/*", "*golden*", "*ground*truth*", "*test*set*"]
 OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
-# Beginnings of names of pages and texts that are about a project, and no documents
-NO_DOCUMENTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
-NO_TEXTS = (*NO_DOCUMENTS, "requirements", "constraints", "robots", "notice", "cmake")
+# Beginnings of names of texts that are about a project, and no documents
+NO_TEXTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
+NO_TEXTS += ("requirements", "constraints", "robots", "notice", "cmake")
+LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
 SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
 NOT_OURS = ("node_modules", "venv", "site-packages", "__pycache__")
 SPLITS = ["test", "dev", "train"]  # the first that is there counts

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evaluate_retrieval.reading import columns, graded, sorting
+from evaluate_retrieval.reading import columns, graded, kinds, shaping
 from evaluate_retrieval.reading.columns import (
     SETTINGS,
     Settings,
@@ -22,7 +22,7 @@ from evaluate_retrieval.reading.columns import (
     sources_in,
 )
 from evaluate_retrieval.reading.files import encodable
-from evaluate_retrieval.reading.listing import Listing, list_files
+from evaluate_retrieval.reading.listing import LARGEST_SET, Listing, list_files
 from evaluate_retrieval.reading.opening import Table, open_tables, readers
 from evaluate_retrieval.reading.sorting import Sorted, Taken
 from evaluate_retrieval.words.templates import render
@@ -30,7 +30,7 @@ from evaluate_retrieval.words.templates import render
 ROWS = 3  # shown of each table
 MOST_WORDS = 20  # as grades: more are no scale
 SECTIONS = {"documents": "documents", "queries": "queries", "runs": "runs"}
-SECTIONS |= dict.fromkeys(sorting.JUDGEMENTS, "judgements")
+SECTIONS |= dict.fromkeys(kinds.JUDGEMENTS, "judgements")
 KINDS = {  # in words
     "documents": "documents",
     "queries": "queries",
@@ -153,7 +153,7 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
     of_names = {path: kind for kind in ("documents", "queries") for path in named[kind]}
     opened = []
     for path in [*of_names, *named["qrels"], *named["judged"], *tables.listing.tables]:
-        if path.stat().st_size > sorting.LARGEST_SET:
+        if path.stat().st_size > LARGEST_SET:
             continue
         try:
             if path in named["qrels"]:
@@ -163,7 +163,7 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
         except ValueError:
             continue  # the error says so, or a note
     return [
-        Taken(of_names.get(table.path) or sorting.kind_of_table(table, settings), table)
+        Taken(of_names.get(table.path) or kinds.kind_of_table(table, settings), table)
         for table in opened
         if (table.path, table.sheet) not in done
     ]
@@ -180,7 +180,7 @@ def _understood(
     frame = flattened(table.frame)
     sources = _sources(taken.kind, table, frame, settings)
     graders: list[str] = []
-    if taken.kind in sorting.JUDGEMENTS:
+    if taken.kind in kinds.JUDGEMENTS:
         by_column, people = graded.graders_in(frame, sources)
         graders = [*(by_column if len(by_column) > 1 else ()), *people.values()]
     counted = {*sources.values(), *graders}
@@ -189,7 +189,7 @@ def _understood(
     is_kept = taken.kind in ("queries", "generated")
     is_kept |= table.path.name == "judged-queries.csv"
     words = []
-    if taken.kind in sorting.JUDGEMENTS and "grade" in sources:
+    if taken.kind in kinds.JUDGEMENTS and "grade" in sources:
         cells = frame[sources["grade"]].astype(object).fillna("").map(str)
         grades = cells.map(lambda cell: columns.number_in(cell, settings.grades))
         words = list(
@@ -217,13 +217,13 @@ def _sources(
         names = settings.names(kind)
     elif kind == "judged":
         names = graded.graded_names(frame, settings)
-    elif kind in sorting.JUDGEMENTS:
-        expected = sorting.expected_in(frame)
+    elif kind in kinds.JUDGEMENTS:
+        expected = shaping.expected_in(frame)
         theirs = {ours: name for name, ours in expected.items()}
         ours = sources_in(theirs, settings.names("judgements"))
         return {name: theirs[renamed] for name, renamed in ours.items()}
     elif kind in ("answers", "results"):
-        names = sorting.IN_WORDS
+        names = shaping.IN_WORDS
     elif kind == "generated":
         names = {name: name for name in ("question", *columns.GRADED)}
     return sources_in(frame, names)

@@ -408,11 +408,25 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
         {"docs/a.txt": "Turn it up.", "docs/b.txt": "Press it.", "README.md": "# It"}
         | {"requirements.txt": "pandas", "runs/a.txt": "q Q0 docs/a.txt 1 1 x"}
         | {"queries.txt": "q\tloud?\n"},
-        "2 documents, 1 queries; 2 files of text are read as pages (a.txt, b.txt)",
+        "2 documents, 1 queries; 2 files of text (a.txt, b.txt) are read as pages",
     ),
     "texts beside pages are no pages, as they never were": (
         {"a.md": "# Up", "b.txt": "Press it."},
         "1 documents; not read: b.txt",
+    ),
+    "a folder that columns.toml names": (
+        {"docs/about.md": "# It", "data/kb/a.html": "Up", "data/kb/b.txt": "Down"}
+        | {"columns.toml": 'documents_are = "data/kb"'},
+        "2 documents; not read: docs/about.md",
+    ),
+    "pages of several folders, and texts beside them": (
+        {"docs/about.md": "# It", "kb/a.md": "Up", "kb/b.txt": "Down"}
+        | {"eval/golden.jsonl": '{"question": "q", "sources": ["a.md"]}'},
+        "several folders: 1 in docs, 1 in kb; 1 files of text beside pages (b.txt)",
+    ),
+    "a name in columns.toml that nothing has": (
+        {"a.md": "Up"} | {"columns.toml": 'documents_are = "b.csv"'},
+        'refused; documents_are = "b.csv" is no file or folder',
     ),
     "lines of a run are no page": ({"a.txt": "q Q0 d 1 1 x\n"}, "refused; found a.txt"),
     "pages of MDX": ({"a.mdx": "# Up\n", "docs/b.mdx": "# Down\n"}, "2 documents"),
