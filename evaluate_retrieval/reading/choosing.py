@@ -125,7 +125,8 @@ def _notes_on(listing, pages):
     if all(path.parent == top for path in listing.files):
         return []
     advice = 'documents_are = "FOLDER" in columns.toml'
-    folders = Counter(path.relative_to(top).parent.as_posix() for path in pages)
+    places = [path.parent.relative_to(top).parts for path in pages]
+    folders = Counter(parts[0] if parts else "the folder itself" for parts in places)
     beside = [path for path in listing.texts if path.parent in {*map(PARENT, pages)}]
     notes = []
     if len(folders) > 1:

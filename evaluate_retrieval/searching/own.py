@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, files, joining, trec
+from evaluate_retrieval.reading import corpus, files, matching, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.words.text import without_secrets
@@ -174,9 +174,9 @@ class Search:
 def _advice_on(foreign, documents_of):
     """What to do where many ids are of no document: a sentence or two.
 
-    They may be ids of documents in another form, see `joining.nearest`."""
+    They may be ids of documents in another form, see `matching.nearest`."""
     unknown = list(dict.fromkeys(foreign))
-    found = joining.nearest(unknown, documents_of)
+    found = matching.nearest(unknown, documents_of)
     if len(found) <= SAME * len(unknown):
         return "It searches in another corpus"
     longer = [id_ for id_ in found if id_.startswith(found[id_])]

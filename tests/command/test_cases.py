@@ -18,8 +18,8 @@ from evaluate_retrieval.reading import (
     corpus,
     folder,
     graded,
-    joining,
     language,
+    matching,
     opening,
 )
 
@@ -687,7 +687,7 @@ NEAREST = {  # ids of a golden set, and the only document that fits
 
 @pytest.mark.parametrize("id_", NEAREST)
 def test_an_id_in_another_form_is_found_where_one_document_fits(id_):
-    found = joining.nearest([id_], {each: each for each in IDS})
+    found = matching.nearest([id_], {each: each for each in IDS})
     assert found.get(id_) == NEAREST[id_]
 
 
