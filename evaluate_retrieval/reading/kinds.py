@@ -13,10 +13,8 @@ from evaluate_retrieval.reading.listing import suffix_of
 from evaluate_retrieval.reading.opening import Table
 
 TEXT = "text or body or content or contents"  # certainly a document's
-ANSWERED = " or ".join(forms.ANSWER)
 QUESTION = "question or query or user_query or user_input or queryText or query_text"
 QUESTION += " or input or prompt or pergunta"
-RIGHT_ANSWERS = " or ".join(forms.EXPECTED)
 SHEETS = {"judged": ("judg", "rating", "grade", "label", "qrel"), "documents": ("doc",)}
 SHEETS |= {"queries": ("quer", "question"), "answers": ("golden", "gold")}
 KINDS_IN_SETTINGS = {"judged": "judgements", "documents": "documents"}
@@ -57,7 +55,7 @@ def is_judged(table: Table) -> bool:
 
 def is_golden(table: Table) -> bool:
     """A question with the ids, files or pages that answer it."""
-    return has(table, QUESTION) and has(table, RIGHT_ANSWERS)
+    return has(table, QUESTION) and has(table, forms.RIGHT_ANSWERS)
 
 
 def is_pairs(table: Table) -> bool:
@@ -69,7 +67,7 @@ def is_pairs(table: Table) -> bool:
 
 def is_answered(table: Table) -> bool:
     """A question and an answer in words: a test set, or a FAQ, which is documents."""
-    return has(table, QUESTION) and has(table, ANSWERED) and not has(table, TEXT)
+    return has(table, QUESTION) and has(table, forms.ANSWERED) and not has(table, TEXT)
 
 
 def is_texts(table: Table) -> bool:

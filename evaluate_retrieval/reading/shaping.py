@@ -8,7 +8,8 @@ import pandas as pd
 from evaluate_retrieval.reading import columns
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.files import read_csv
-from evaluate_retrieval.reading.kinds import ANSWERED, QUESTION, RIGHT_ANSWERS
+from evaluate_retrieval.reading.forms import ANSWERED, RIGHT_ANSWERS
+from evaluate_retrieval.reading.kinds import QUESTION
 from evaluate_retrieval.reading.opening import INDEX, Table
 
 EXPECTED = {"query": QUESTION, "document": RIGHT_ANSWERS}  # of a golden set

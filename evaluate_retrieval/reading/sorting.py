@@ -33,6 +33,7 @@ from evaluate_retrieval.reading.opening import Table, open_tables
 from evaluate_retrieval.reading.pages import read_pages
 
 MOST_FILES = 9  # that a note names
+TABLES = ("documents", "queries", "judged", "generated", "answers", "runs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +75,7 @@ class Sorted:
 
     def all(self) -> Iterable[Table]:
         """Every table, of whatever kind."""
-        return chain(
-            self.documents,
-            self.queries,
-            self.judged,
-            self.generated,
-            self.answers,
-            self.runs,
-        )
+        return chain(*(getattr(self, kind) for kind in TABLES))
 
     def sort(self) -> None:
         """Open all tables of the listing once, and put each where it belongs."""

@@ -24,7 +24,7 @@ from evaluate_retrieval.reading.columns import (
 from evaluate_retrieval.reading.files import encodable
 from evaluate_retrieval.reading.listing import LARGEST_SET, Listing, list_files
 from evaluate_retrieval.reading.opening import Table, open_tables, readers
-from evaluate_retrieval.reading.sorting import Sorted, Taken
+from evaluate_retrieval.reading.sorting import TABLES, Sorted, Taken
 from evaluate_retrieval.words.templates import render
 
 ROWS = 3  # shown of each table
@@ -271,14 +271,14 @@ def _columns_text(
 
 def _are_equal(tables: Sorted, others: Sorted) -> bool:
     """Whether the same tables with the same cells came out of two ways of sorting."""
-    for kind in ("documents", "queries", "generated", "judged", "answers", "runs"):
-        sides = [getattr(each, kind) for each in (tables, others)]
-        if len(sides[0]) != len(sides[1]):
-            return False
-        for table, other in zip(*sides, strict=True):
-            if table.path != other.path or not table.frame.equals(other.frame):
-                return False
-    return True
+    sides = [list(each.all()) for each in (tables, others)]
+    are_as_many = all(
+        len(getattr(tables, kind)) == len(getattr(others, kind)) for kind in TABLES
+    )
+    return are_as_many and all(
+        table.path == other.path and table.frame.equals(other.frame)
+        for table, other in zip(*sides, strict=True)
+    )
 
 
 def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
