@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from itertools import chain
 from pathlib import Path
 
 DOCUMENTS = "documents-with-ids.json"
@@ -49,6 +48,7 @@ NO_TEXTS += ("requirements", "constraints", "robots", "notice", "cmake")
 LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
 SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
 NOT_OURS = ("node_modules", "venv", "site-packages", "__pycache__")
+NOT_READ = "results of this command, not read"
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 
 
@@ -64,12 +64,12 @@ class Listing:
 
     top: Path
     named: dict[str, list[Path]]
-    tables: list[Path]
-    pages: list[Path]
-    below: list[Path]
-    texts: list[Path]
-    files: list[Path]
-    notes: list[str]
+    tables: list[Path] = field(default_factory=list)
+    pages: list[Path] = field(default_factory=list)
+    below: list[Path] = field(default_factory=list)
+    texts: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def suffix_of(path: Path) -> str:
@@ -82,50 +82,46 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
 
     suffixes: of the tables that can be read. In a folder of our own form only our
     files count. Of qrels for several splits the first of SPLITS counts."""
-    results = results_in(source)
     top = source if source.is_dir() else source.parent
-    places = ["*", *(f"{folder}/*" for folder in FOLDERS)]
-    files = visible([source, *chain.from_iterable(map(source.glob, places))])
-    files = [path for path in files if path.parent not in results]
+    listing = Listing(top, {kind: [] for kind in KINDS})
     is_ours = (source / DOCUMENTS).exists()
-    named: dict[str, list[Path]] = {kind: [] for kind in KINDS}
-    tables = []
-    considered = []
-    for path in files:
-        place = path.relative_to(top).as_posix().lower()
-        kind = kind_of(place)
-        are_texts = "/" in place and suffix_of(path) in [*PAGE_SUFFIXES, ".txt"]
-        if kind == "documents" and are_texts:
-            kind = None  # pages, in a folder that is called as BEIR's file is
-        is_deep = "/" in place and kind is None
-        if is_deep and not any(fnmatch(place, pattern) for pattern in SETS):
+    for path in files_in(source) if source.is_dir() else visible([source]):
+        parts = path.relative_to(top).parts
+        place = "/".join(parts).lower()
+        suffix = suffix_of(path)
+        is_text = suffix in (*PAGE_SUFFIXES, ".txt")
+        if suffix in PAGE_SUFFIXES and source.is_dir():
+            listing.pages.append(path)
+        is_near = len(parts) == 1 or (len(parts) == 2 and parts[0] in FOLDERS)
+        if not is_near and suffix not in suffixes and not is_text:
             continue
-        considered.append(path)
+        kind = kind_of(place)
+        # pages may lie in a folder that is called as BEIR's file is
+        kind = None if kind == "documents" and is_text and len(parts) > 1 else kind
+        if suffix == ".txt" and kind is None and _may_be_prose(path):
+            listing.texts.append(path)
+        if not (is_near and (len(parts) == 1 or kind or _is_set(place))):
+            if kind is None and suffix in {*suffixes} - {*SETTINGS_TOO}:
+                listing.below.append(path)
+            continue
+        listing.files.append(path)
         if is_ours and kind not in ("more", "runs") and place not in OURS:
             continue
         if kind:
-            named[kind].append(path)
-        elif suffix_of(path) in suffixes:
-            tables.append(path)
-    notes = [f"{path.name}: results of this command, not read" for path in results]
+            listing.named[kind].append(path)
+        elif suffix in suffixes:
+            listing.tables.append(path)
+    results = results_in(source)
+    listing.notes.extend(f"{each.name}: {NOT_READ}" for each in results)
+    qrels = listing.named["qrels"]
     for split in SPLITS:
-        of_split = [
-            path for path in named["qrels"] if re.match(rf"{split}\b", path.name)
-        ]
-        if 0 < len(of_split) < len(named["qrels"]):
-            notes.append(f"of qrels/ {split} is read; for others take its file out")
-        named["qrels"] = of_split or named["qrels"]
-    inner = [] if source.is_file() else files_in(source)
-    return Listing(
-        top=top,
-        named=named,
-        tables=tables,
-        pages=[path for path in inner if suffix_of(path) in PAGE_SUFFIXES],
-        below=[each for each in inner if _is_below(each, top, suffixes, considered)],
-        texts=[path for path in inner if _is_text(path, top)],
-        files=considered,
-        notes=notes,
-    )
+        of_split = [path for path in qrels if re.match(rf"{split}\b", path.name)]
+        if 0 < len(of_split) < len(qrels):
+            listing.named["qrels"] = of_split
+            told = f"of qrels/ {split} is read; for others take its file out"
+            listing.notes.append(told)
+            break
+    return listing
 
 
 def kind_of(place: str) -> str | None:
@@ -136,25 +132,15 @@ def kind_of(place: str) -> str | None:
     return None
 
 
-def _is_below(path, top, suffixes, considered):
-    """Whether a file deeper in a folder may be a table of documents."""
-    place = path.relative_to(top).as_posix().lower()
-    is_table = suffix_of(path) in suffixes and suffix_of(path) not in SETTINGS_TOO
-    return is_table and path not in considered and kind_of(place) is None
+def _is_set(place):
+    """Whether a place is called as test sets are."""
+    return any(fnmatch(place, pattern) for pattern in SETS)
 
 
-def _is_text(path, top):
-    """Whether a .txt may be a page: it is called as no file of ours, and as no part of
-    a program."""
-    place = path.relative_to(top).as_posix().lower()
-    is_ours = kind_of(path.name.lower()) or kind_of(place) not in (None, "documents")
-    is_page = suffix_of(path) == ".txt" and not path.name.lower().startswith(NO_TEXTS)
-    return is_page and not is_ours
-
-
-def pages_of(folder: Path) -> list[Path]:
-    """The Markdown and HTML pages among `files_in` a folder."""
-    return [path for path in files_in(folder) if suffix_of(path) in PAGE_SUFFIXES]
+def _may_be_prose(path):
+    """Whether a .txt is called as no file of ours, and as no part of a program."""
+    name = path.name.lower()
+    return kind_of(name) is None and not name.startswith(NO_TEXTS)
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
 from evaluate_retrieval.reading.decoding import decoded
-from evaluate_retrieval.reading.listing import pages_of, suffix_of
+from evaluate_retrieval.reading.listing import suffix_of
 
 LARGEST_PAGE = 20_000_000  # bytes
 BEGINNING = 10_000  # bytes that tell what a text is
@@ -99,8 +99,3 @@ def read_pages(
     """Pages and texts of a folder as a table, a row for each: see `read_page`."""
     pages = [read_page(path, folder, encoding) for path in paths]
     return pd.DataFrame(pages, columns=["id", "title", "text", "section"])
-
-
-def read_folder(folder: Path, encoding: str | None = None) -> pd.DataFrame:
-    """The pages of a folder, see `pages_of`, a row for each."""
-    return read_pages(pages_of(folder), folder, encoding)
