@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -56,21 +57,19 @@ def read_runs(
 
     paths: see `read_run`. tables: see `ranked_by`. ValueError names two files of one
     name."""
+    sources = [(path, "", partial(read_run, path, ids)) for path in paths]
+    for table in tables:
+        reader = partial(ranked_by, table, by_text)
+        sources.append((table.path, table.sheet, reader))
     runs = {}
     places: dict[str, Path] = {}
-    for source in [*paths, *tables]:
-        path = source.path if isinstance(source, Table) else source
-        name = Path(path.name.removesuffix(".gz")).stem
-        if isinstance(source, Table) and source.sheet:
-            name = f"{name} {source.sheet}"
+    for path, sheet, reader in sources:
+        name = f"{Path(path.name.removesuffix('.gz')).stem} {sheet}".strip()
         if name in runs:
             problem = f"{places[name]} is a run of this name, too; rename one"
             raise ValueError(f"{path}: {problem}")
         places[name] = path
-        if isinstance(source, Table):
-            runs[name] = ranked_by(source, by_text)
-        else:
-            runs[name] = read_run(path, ids)
+        runs[name] = reader()
     return runs
 
 

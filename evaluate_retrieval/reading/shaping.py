@@ -12,8 +12,11 @@ from evaluate_retrieval.reading.forms import ANSWERED, RIGHT_ANSWERS
 from evaluate_retrieval.reading.kinds import QUESTION
 from evaluate_retrieval.reading.opening import INDEX, Table
 
-EXPECTED = {"query": QUESTION, "document": RIGHT_ANSWERS}  # of a golden set
-EXPECTED_ID = {"query_id": "query_id or qid or id or question_id"}
+EXPECTED = {  # of a golden set
+    "query": QUESTION,
+    "document": RIGHT_ANSWERS,
+    "query_id": "query_id or qid or id or question_id",
+}
 IN_WORDS = {  # of questions with an answer in words
     "query": QUESTION,
     "answer": ANSWERED,
@@ -49,12 +52,8 @@ def expected_in(frame: pd.DataFrame) -> dict[str, str]:
     """The columns of a golden set that count, a dict of theirs: ours."""
     sources = sources_in(frame, EXPECTED)
     names = {theirs: ours for ours, theirs in sources.items()}
-    kept = [name for name in frame if name in names]
-    ids = sources_in(frame, EXPECTED_ID)
-    kept += [name for name in ids.values() if name not in kept]
-    kept += [name for name in columns.GRADED if name in frame and name not in kept]
-    names |= {theirs: ours for ours, theirs in ids.items()}
-    return {name: names.get(name, name) for name in kept}
+    ours = [name for name in columns.GRADED if name in frame and name not in names]
+    return names | {name: name for name in ours}
 
 
 def with_answer(table: Table) -> Table:
