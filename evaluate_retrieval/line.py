@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -122,11 +123,24 @@ def asked_in(command: str, words: list[str]) -> "Options":
 def logs_shown(as_json: bool = False) -> Iterator[None]:
     """Show what the library and the course log, and what they warn of.
 
-    On standard output, or with as_json on the other, which warnings always take."""
+    On standard output, or with as_json on the other, which warnings always take. A
+    warning is shown when it is first given, and the end says how often it was."""
     stream = sys.stderr if as_json else sys.stdout
+    times: Counter[str] = Counter()
 
     def show(record: logging.LogRecord) -> None:
-        print(printable(record.getMessage()), file=stream, flush=True)
+        text = printable(record.getMessage())
+        is_warning = record.levelno >= logging.WARNING
+        times[text] += is_warning
+        if not is_warning or times[text] == 1:
+            print(text, file=stream, flush=True)
+
+    # without the line of our code that it comes from
+    def show_warning(message: Any, *_: Any, **__: Any) -> None:
+        text = f"warning: {printable(str(message))}"
+        times[text] += 1
+        if times[text] == 1:
+            print(text, file=sys.stderr)
 
     handler = logging.Handler()
     handler.emit = show  # type: ignore[method-assign]
@@ -136,16 +150,16 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
         logger.setLevel(logging.INFO)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            # behind all other filters: each is counted here, and not shown once a place
+            warnings.simplefilter("always", UserWarning, append=True)
+            warnings.showwarning = show_warning
             yield
     finally:
+        for text, n in times.items():
+            if n > 1:
+                print(f"({n:,} times: {text:.120})", file=sys.stderr)
         for logger in loggers:
             logger.removeHandler(handler)
-
-
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    """Show a warning without the line of our code that it comes from."""
-    print(f"warning: {printable(str(message))}", file=sys.stderr)
 
 
 class Terminated(KeyboardInterrupt):

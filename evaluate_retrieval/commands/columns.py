@@ -38,8 +38,14 @@ def carry_out(options: ColumnOptions) -> dict:
     if out and out.exists():
         raise ValueError(f"--out {out}: it is there already; name another file")
     account = understood.account_of(source)
-    shown = {"tables": account.tables, "runs": account.runs, "notes": account.notes}
-    log.info(render("columns.txt.j2", **shown).rstrip())
+    text = render(
+        "columns.txt.j2",
+        tables=account.tables,
+        runs=account.runs,
+        results=account.results,
+        notes=account.notes,
+    )
+    log.info(text.rstrip())
     files = _written(account, out) if account.tables else []
     data = read(source)
     queries = {*data.log["query_id"], *data.judgements["query_id"]}

@@ -32,7 +32,7 @@ from evaluate_retrieval.measuring.baseline import (
     since_last,
     write_baseline,
 )
-from evaluate_retrieval.measuring.estimand import estimand, kind_of
+from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.files import write_table
@@ -296,6 +296,14 @@ def read_aloud(options: SearchOptions) -> Folder:
         "units": decision.UNITS,
     }
     log.info(line_of("folder.txt.j2", **shown))
+    n = len(folder.documents)
+    deciding = measures[folder.decides or "judged"]
+    if folder.decides and n <= deciding.k:
+        log.info(
+            f"{n} documents, and {deciding.k} results count: a search may find all of "
+            "them, so only their order tells searches apart (nDCG, MRR). --k takes "
+            "fewer results"
+        )
     return folder
 
 
@@ -304,7 +312,7 @@ def keep_kind(folder: Folder) -> None:
 
     Nothing is kept where columns.toml says of which kind they are, or `judge` has
     written."""
-    is_listed = folder.decides == "judged" and kind_of(folder) == "listed"
+    is_listed = folder.decides == "judged" and kind_of_judgements(folder) == "listed"
     if folder.declared or not is_listed or first_kind(folder.source):
         return
     try:
@@ -347,6 +355,7 @@ def own_of(
         python=options.python,
         timeout=options.timeout,
         jobs=options.jobs,
+        paths=folder.results,
     )
     return own_searches(folder, queries, searching)
 

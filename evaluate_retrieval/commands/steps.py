@@ -315,7 +315,7 @@ def _of_whole(folder, candidates, rankings):
             found = utils.run_search(others, search, measure.depth)
             rows |= dict(zip(unknown, found, strict=True))
         placed[name] = utils.pad([list(rows[id_]) for id_ in ids], measure.depth)
-    judgements = estimand.kind_of(folder) if kind == "judged" else None
+    judgements = estimand.kind_of_judgements(folder) if kind == "judged" else None
     return scored.measured_of(whole, placed, measure, judgements)
 
 

@@ -12,7 +12,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.judging import pooling, sample
 from evaluate_retrieval.measuring import decision
 from evaluate_retrieval.measuring.estimand import as_compared
-from evaluate_retrieval.reading import corpus, joining
+from evaluate_retrieval.reading import corpus, joining, worded
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import built_in, embedding, scoring
 
@@ -74,21 +74,21 @@ def judge_next(
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
-def of_answers(folder: Folder, n_each: int = joining.PROPOSED) -> pd.DataFrame:
+def of_answers(folder: Folder, n_each: int = worded.PROPOSED) -> pd.DataFrame:
     """Questions with an answer in words, and the documents most like that: pairs.
 
     Columns: corpus.TO_JUDGE; drawn is "answer". A question has up to n_each documents:
-    those with the answer word by word, then those with at least joining.HALF of its
+    those with the answer word by word, then those with at least worded.HALF of its
     words, ranked by BM25 of question and answer. They are guesses, and no grades."""
     answers = folder.answers
     if answers.empty or not folder.has_texts:
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    shares = joining.shares_of_answers(answers, folder.documents, folder.language)
+    shares = worded.shares_of_answers(answers, folder.documents, folder.language)
     by_text = scoring.bm25_scores(folder.documents, language=folder.language)
 
     def scores(queries: utils.Queries) -> Iterator[utils.Block]:
         for rows, columns, block in by_text(queries):
-            yield rows, columns, block * (shares(rows, columns) >= joining.HALF)
+            yield rows, columns, block * (shares(rows, columns) >= worded.HALF)
 
     # an answer's words alone may be in all documents: "switch it off, and wait"
     asked = answers.assign(question=answers["query"] + " " + answers["answer"])

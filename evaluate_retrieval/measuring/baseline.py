@@ -280,7 +280,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         for name, kept in {"now": now, "before": before}.items()
     }
     options = measure, margin, anytime, now.judgements
-    measured, figures, code, reason = _held(queries, rankings, *options)
+    measured, figures, code, reason = _compared(queries, rankings, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
         query
@@ -292,7 +292,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         others = {name: ranked[is_whole] for name, ranked in rankings.items()}
         if (
             queries["need"][is_whole].nunique() < 2
-            or _held(queries[is_whole], others, *options)[2] != WORSE
+            or _compared(queries[is_whole], others, *options)[2] != WORSE
         ):
             code = UNDECIDED
             shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
@@ -320,7 +320,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     return Outcome(measure.kind, code, searches, figures, sentences, largest)
 
 
-def _held(queries, rankings, measure, margin, anytime, judgements):
+def _compared(queries, rankings, measure, margin, anytime, judgements):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
     rankings: a dict with now and before. figures: see `pairs.summary`."""

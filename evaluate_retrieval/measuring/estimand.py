@@ -15,7 +15,7 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.splits import divide
 
 
-def kind_of(folder: Folder) -> str:
+def kind_of_judgements(folder: Folder) -> str:
     """Of which kind the judgements of a folder are: of judged.KINDS_OF_JUDGEMENTS.
 
     What columns.toml says, or what was kept at the first run; else "growing" where

@@ -47,10 +47,20 @@ GRADED = {
     "need": "need",
     "alternatives": "alternatives or group",
 }
+RUN = {
+    "query_id": GRADED["query_id"],
+    "query": GRADED["query"],
+    "document": "document or doc_id or corpus-id or docid or docno or document_id or "
+    "doc id or doc or id",
+    "rank": "rank or position",
+    "score": "score or similarity",
+}
+OF_AN_ANSWER = {"list": "list", "id": "id"}  # where they lie in what a search answers
 GRADE_NAMES = GRADED["grade"].split(" or ")
 DECLARED = ["growing", "closed", "listed"]  # whether people go on judging
 CERTAIN_GRADES = GRADE_NAMES[:-1]  # a score may be an engine's, and gives way to these
 SETTINGS = {"documents": DOCUMENT, "queries": QUERY, "judgements": GRADED}
+SETTINGS |= {"runs": RUN}
 
 
 @dataclass(frozen=True)
@@ -58,13 +68,15 @@ class Settings:
     """What columns.toml says.
 
     encoding: of files that are not UTF-8. columns: by kind of table, our columns:
-    theirs. grades: words for grades, in small letters. separator: of several ids in one
-    cell. no_answer: the cell of a query without an answer. are_documents: a file, or
-    "pages", where both could be them. judgements_are: of DECLARED, or "": whether
-    people go on judging."""
+    theirs. results: of what a search answers, dotted paths of its list and of the id
+    in a result. grades: words for grades, in small letters. separator: of several ids
+    in one cell. no_answer: the cell of a query without an answer. are_documents: a
+    file, or "pages", where both could be them. judgements_are: of DECLARED, or "":
+    whether people go on judging."""
 
     encoding: str | None = None
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)
     grades: dict[str, float] = field(default_factory=dict)
     separator: str = ";"
     no_answer: str = "NONE"
@@ -80,8 +92,8 @@ def read_settings(source: Path) -> Settings:
     """What columns.toml beside the documents says: `Settings`.
 
     Columns of documents stand at the top, as they always did, or in [documents]; those
-    of other tables in [queries] and [judgements]. ValueError for a column that we do
-    not have, and for a value that is none."""
+    of other tables in [queries], [judgements] and [runs]. ValueError for a column that
+    we do not have, and for a value that is none."""
     path = columns_path(source)
     if not path.exists():
         return Settings()
@@ -116,14 +128,16 @@ def settings_in(text: str, path: Path) -> Settings:
         raise ValueError(f"{path}: judgements_are {judgements_are!r}: there is {there}")
     grades = _grades_in(path, content.pop("grades", {}))
     columns = {}
-    for kind in ("queries", "judgements"):
+    for kind in ("queries", "judgements", "runs"):
         columns[kind] = _columns_in(path, content.pop(kind, {}), SETTINGS[kind])
+    results = _columns_in(path, content.pop("results", {}), OF_AN_ANSWER)
     documents = content.pop("documents", {})
     top = {**content, **documents} if isinstance(documents, dict) else documents
     columns["documents"] = _columns_in(path, top, DOCUMENT)
     return Settings(
         encoding=encoding,
         columns=columns,
+        results=results,
         grades=grades,
         are_documents=str(are_documents),
         judgements_are=judgements_are,

@@ -3,6 +3,7 @@
 It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
 into what they are (`sorting`), and joined (`joining`)."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,9 +19,11 @@ from evaluate_retrieval.reading import (
     corpus,
     joining,
     kept,
+    matching,
     needs,
     runs,
     splits,
+    worded,
 )
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_cell
@@ -46,11 +49,12 @@ class Folder:
     or none. notes: sentences on what was counted, left out or not used. chunks: a dict
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
-    see `joining.worded_answers`. measures: by kind of queries, see `measures`; a run
-    sets them. judged_in: the names of the files with judgements. sample: the
-    queries of the log in the order of judging, see `kept.read_sample`, or None.
-    declared: of which kind columns.toml says that the judgements are, or "". Tables
-    are empty where the folder has no such file."""
+    see `worded.worded_answers`. measures: by kind of queries, see `measures`; a run
+    sets them. judged_in: the names of the files with judgements. results: where lists
+    and ids lie in what a search answers, as columns.toml says. sample: the queries of
+    the log in the order of judging, see `kept.read_sample`, or None. declared: of which
+    kind columns.toml says that the judgements are, or "". Tables are empty where the
+    folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -68,6 +72,7 @@ class Folder:
     judged_in: str = ""
     sample: pd.DataFrame | None = None
     declared: str = ""
+    results: dict[str, str] = field(default_factory=dict)
 
     @property
     def decides(self) -> str | None:
@@ -132,79 +137,38 @@ def read(
     settings = read_settings(source)
     listing = list_files(source, readers().keys())
     tables = sort_tables(listing, settings)
-    notes = [*tables.notes, *chain(*(table.notes for table in tables.all()))]
-    queries = pd.concat(
-        [pd.DataFrame(columns=list(QUERY)), *(table.frame for table in tables.queries)]
-    ).fillna("")
-    may_lack = not (tables.queries or tables.documents)
-    judged = [
-        replace(table, frame=joining.with_queries(table, queries, may_lack))
-        for table in tables.judged
-    ]
-    ids = pd.concat([queries, *(t.frame for t in chain(judged, tables.documents))])
-    ids = {*ids.reindex(columns=["id", *joining.PAIR]).to_numpy().ravel()}
-    ranked = runs.read_runs(listing.named["runs"], ids)
-    for table in tables.runs:
-        ranked[table.path.stem] = (
-            table.frame.groupby("query_id", sort=False)["document"].agg(list).to_dict()
-        )
+    judged = _with_queries(tables)
+    ranked = _runs_of(tables, judged)
     documents, chunks, on_documents = joining.documents_of(
         source, tables.documents, judged, ranked, tables.notes
     )
-    notes += on_documents
-    by_file = [*tables.queries, *tables.generated, *judged, *tables.answers]
-    of_queries = {*chain(*(table.frame["course"] for table in by_file))}
-    if of_queries == {"all"} != {document["course"] for document in documents}:
-        names = _files_named(by_file)
-        notes.append(f"{names}: queries without a course, so no search filters on it")
-        documents = [{**document, "course": "all"} for document in documents]
-    courses = {document["id"]: document["course"] for document in documents}
-    of_documents = list({*courses.values()})
-    for table in chain(tables.queries, judged):
-        elsewhere = ~table.frame["course"].isin(of_documents)
-        problem = "is not a course of the documents"
-        utils.fail_if_any(table.frame, elsewhere, "course", table.path, problem)
-    log = pd.DataFrame(columns=joining.LOG_COLUMNS)
-    for table in tables.queries:
-        log = joining.with_history(
-            table.frame.rename(columns={"query": "question"}), table.path
-        )
-        log = log[[*joining.LOG_COLUMNS, *corpus.own_columns(log)]]
-    if log.empty and tables.answers:  # they are questions to judge
-        log = pd.concat([table.frame for table in tables.answers], ignore_index=True)
-        log = log.rename(columns={"query": "question"})[joining.LOG_COLUMNS]
+    documents, on_courses = _with_courses(documents, tables, judged)
+    log = _log_of(tables)
     ground_truth = None
+    courses = {document["id"]: document["course"] for document in documents}
     for table in tables.generated:
         questions = corpus.ground_truth_from(table.frame, courses, table.path)
         ground_truth = joining.with_history(questions, table.path)
-    rows = []
-    for table in judged:
-        found, on_table = joining.of_documents(
+    rows = [
+        matching.of_documents(
             table, documents, chunks, tables.opened, with_gone, settings.separator
         )
-        rows.append(found)
-        notes += on_table
+        for table in judged
+    ]
     twins = joining.twins_of(documents)
-    if twins:
-        notes.append(
-            f"{len(twins):,} documents have a text that another one has: a grade of "
-            "one is a grade of all of them, and they count as one document"
-        )
-    texts = [document["text"] for document in documents]
-    language, on_language = language_of(texts, language)
-    answers, cited, on_answers = joining.worded_answers(
+    language, on_language = language_of([each["text"] for each in documents], language)
+    answers, cited, on_answers = worded.worded_answers(
         tables.answers, documents, language
     )
-    notes += on_answers
-    graded, on_grades = joining.graded_pairs([*rows, cited], chunks, log, twins)
-    notes += on_grades
+    graded, on_grades = joining.graded_pairs(
+        [*(found for found, _ in rows), cited], chunks, log, twins
+    )
     name = _files_named(judged)
     frozen = needs.frozen(listing.top)
     own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
     own = joining.with_history(own, name).assign(document=qrels)
     named, on_alternatives = alternatives.alternatives_of(graded, twins)
     own = alternatives.with_alternatives(own, named)
-    notes += on_alternatives
     contents = {}
     if ground_truth is not None:
         ids = [document["id"] for document in documents]
@@ -212,7 +176,19 @@ def read(
     development, test, unanswered = splits.splits_of(
         ground_truth, own, relevant, contents
     )
-    notes += _count_sentences(log, graded, unanswered, own, relevant)
+    notes = [
+        *tables.notes,
+        *chain(*(table.notes for table in tables.all())),
+        *on_documents,
+        *on_courses,
+        *chain(*(on_table for _, on_table in rows)),
+        *_twin_sentences(twins),
+        *on_answers,
+        *on_grades,
+        *on_alternatives,
+        *_count_sentences(log, graded, unanswered, own, relevant),
+        *on_language,
+    ]
     return Folder(
         source=source,
         documents=documents,
@@ -223,13 +199,87 @@ def read(
         judgements=graded,
         runs=ranked,
         language=language,
-        notes=[*notes, *on_language],
+        notes=_counted(notes),
         chunks=chunks,
         answers=answers,
         judged_in=name,
         sample=kept.read_sample(source),
         declared=settings.judgements_are,
+        results=settings.results,
     )
+
+
+# --- The steps of joining -----------------------------------------------------------
+
+
+def _with_queries(tables):
+    """The tables of judgements, each row with its query, see `joining.with_queries`."""
+    none = pd.DataFrame(columns=list(QUERY))
+    queries = pd.concat([none, *(table.frame for table in tables.queries)]).fillna("")
+    may_lack = not (tables.queries or tables.documents)
+    return [
+        replace(table, frame=joining.with_queries(table, queries, may_lack))
+        for table in tables.judged
+    ]
+
+
+def _runs_of(tables, judged):
+    """The folder's runs, see `runs.read_runs`."""
+    none = pd.DataFrame(columns=[*QUERY, "id", "document"])
+    asked = [table.frame for table in chain(tables.queries, judged)]
+    frame = pd.concat([none, *asked, *(table.frame for table in tables.documents)])
+    ids = {*frame[["id", *joining.PAIR]].to_numpy().ravel()}
+    texts = frame["query"].dropna().str.strip()
+    by_text = dict(zip(texts, frame["query_id"].dropna(), strict=True))
+    return runs.read_runs(tables.lines, tables.runs, ids, by_text)
+
+
+def _with_courses(documents, tables, judged):
+    """Documents, of one course where no query has one, and notes.
+
+    ValueError names the row of a query whose course no document has."""
+    notes = []
+    by_file = [*tables.queries, *tables.generated, *judged, *tables.answers]
+    of_queries = {*chain(*(table.frame["course"] for table in by_file))}
+    if of_queries == {"all"} != {document["course"] for document in documents}:
+        names = _files_named(by_file)
+        notes.append(f"{names}: queries without a course, so no search filters on it")
+        documents = [{**document, "course": "all"} for document in documents]
+    of_documents = list({document["course"]: None for document in documents})
+    for table in chain(tables.queries, judged):
+        elsewhere = ~table.frame["course"].isin(of_documents)
+        problem = "is not a course of the documents"
+        utils.fail_if_any(table.frame, elsewhere, "course", table.path, problem)
+    return documents, notes
+
+
+def _log_of(tables):
+    """The queries of the folder's file, else those with an answer in words."""
+    log = pd.DataFrame(columns=joining.LOG_COLUMNS)
+    for table in tables.queries:
+        log = joining.with_history(
+            table.frame.rename(columns={"query": "question"}), table.path
+        )
+        log = log[[*joining.LOG_COLUMNS, *corpus.own_columns(log)]]
+    if log.empty and tables.answers:  # they are questions to judge
+        log = pd.concat([table.frame for table in tables.answers], ignore_index=True)
+        log = log.rename(columns={"query": "question"})[joining.LOG_COLUMNS]
+    return log
+
+
+def _twin_sentences(twins):
+    """A sentence that counts documents with one text, or none."""
+    problem = (
+        "documents have a text that another one has: a grade of one is a grade of all "
+        "of them, and they count as one document"
+    )
+    return [f"{len(twins):,} {problem}"] if twins else []
+
+
+def _counted(notes):
+    """Each note once, with how often it was given, if that was several times."""
+    times = Counter(notes)
+    return [f"{note} ({n:,} times)" if n > 1 else note for note, n in times.items()]
 
 
 def _files_named(tables: Iterable[Table]) -> str:

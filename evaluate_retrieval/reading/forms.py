@@ -14,68 +14,27 @@ from pandas.api.types import is_list_like
 UNASKED = {"filter", "must_not", "sort", "aggs"}  # parts of a request without the query
 ASKED = ["query", "question", "input", "user_input", "prompt", "q", "text"]
 # Where the ids, files, notes or pages stand that answer a question
-EXPECTED = [
-    "expected_ids",
-    "expected_docs",
-    "expected_documents",
-    "expected_sources",
-    "expected_source",
-    "expected_doc",
-    "expected_doc_id",
-    "expected_doc_ids",
-    "expected_document",
-    "expected_path",
-    "expected_paths",
-    "relevant",
-    "source_doc",
-    "source_docs",
-    "expect_sources",
-    "expected_files",
-    "expected_file",
-    "expected_pages",
-    "expected_chunks",
-    "expected_chunk_ids",
-    "relevant_doc_ids",
-    "relevant_docs",
-    "relevant_ids",
-    "relevant_documents",
-    "relevant_chunks",
-    "gold_ids",
-    "gold_docs",
-    "gold_doc_ids",
-    "gold_sources",
-    "golden_ids",
-    "golden_docs",
-    "doc_ids",
-    "source_ids",
-    "source_files",
-    "sources",
-    "source_documents",
-    "retrieval_gt",
-    "reference_ids",
-    "reference_doc_ids",
-    "ground_truth_ids",
-    "ground_truth_doc_ids",
-    "ground_truth_docs",
-    "arquivo_esperado",
-]
+RIGHT_ANSWERS = (
+    "expected_ids or expected_docs or expected_documents or expected_sources or "
+    "expected_source or expected_doc or expected_doc_id or expected_doc_ids or "
+    "expected_document or expected_path or expected_paths or relevant or source_doc "
+    "or source_docs or expect_sources or expected_files or expected_file or "
+    "expected_pages or expected_chunks or expected_chunk_ids or relevant_doc_ids or "
+    "relevant_docs or relevant_ids or relevant_documents or relevant_chunks or "
+    "gold_ids or gold_docs or gold_doc_ids or gold_sources or golden_ids or "
+    "golden_docs or doc_ids or source_ids or source_files or sources or "
+    "source_documents or retrieval_gt or reference_ids or reference_doc_ids or "
+    "ground_truth_ids or ground_truth_doc_ids or ground_truth_docs or "
+    "arquivo_esperado"
+)
+EXPECTED = RIGHT_ANSWERS.split(" or ")
 # A golden answer, and what a system has answered: the second is never truth
-ANSWER = [
-    "expected_answer",
-    "ideal_answer",
-    "reference_answer",
-    "reference",
-    "ground_truth",
-    "truth",
-    "ground_truths",
-    "answers",
-    "expected_output",
-    "expectedOutput",
-    "expected",
-    "generation_gt",
-    "gold_answer",
-    "answer",
-]
+ANSWERED = (
+    "expected_answer or ideal_answer or reference_answer or reference or ground_truth "
+    "or truth or ground_truths or answers or expected_output or expectedOutput or "
+    "expected or generation_gt or gold_answer or answer"
+)
+ANSWER = ANSWERED.split(" or ")
 OF_A_RUN = {"response", "answer", "actual_output", "generated_answer", "result"}
 RETRIEVED = {"contexts", "context", "retrieved_contexts", "retrieval_context"}
 RETRIEVED |= {"retrieved_documents", "retrieved_ids", "retrieved"}
@@ -239,18 +198,16 @@ def _of_autorag(table):
 
 def _of_spans(table):
     """Phoenix's spans of retrievers: what was asked, and what was found: a run."""
-    rows = []
-    found = {}
+    asked = {}
+    ranked = []
     for row in table.to_dict("records"):
-        documents = row.get("attributes.retrieval.documents")
-        if not is_list_like(documents) or not row.get("attributes.input.value"):
-            continue
-        id_ = str(row.get("context.span_id", ""))
-        rows.append((id_, str(row["attributes.input.value"])))
-        found[id_] = [str(each["document.id"]) for each in documents]
-    ranked = [(id_, document) for id_, ids in found.items() for document in ids]
+        documents = row["attributes.retrieval.documents"]
+        if is_list_like(documents) and row["attributes.input.value"]:
+            id_ = str(row.get("context.span_id", ""))
+            asked[id_] = str(row["attributes.input.value"])
+            ranked += [(id_, str(each["document.id"])) for each in documents]
     return {
-        "queries": pd.DataFrame(rows, columns=["query_id", "query"]),
+        "queries": pd.DataFrame(asked.items(), columns=["query_id", "query"]),
         "runs": pd.DataFrame(ranked, columns=["query_id", "document"]),
     }
 

@@ -30,16 +30,8 @@ NEEDED = [("query_id", "query"), ("document", "context")]
 HEADER = r"(?i)quer|id|topic|iter|doc|corpus|score|rel|grade|label|rating|judg"
 QRELS_LINE = ["query_id", "document", "grade"]
 GRADE = r"-?\d+(\.\d+)?"
-GRADERS = [
-    "judge",
-    "rater",
-    "annotator",
-    "assessor",
-    "grader",
-    "judged_by",
-    "rated_by",
-    "reviewer",
-]
+GRADER = "judge or rater or annotator or assessor or grader or judged_by or rated_by "
+GRADER += "or reviewer"
 OF_A_GRADER = r"(?i)(.+?)[ _-](?:rating|grade|label|judge?ment|relevance)"
 SETTLED = {"final", "settled", "adjudicated", "gold", "consensus"}
 # the gains that Amazon's ESCI task gives its four labels
@@ -86,12 +78,12 @@ def read_graded(
         is_none = rows["document"].str.strip().str.lower() == settings.no_answer.lower()
         is_open = is_blank & ("document" not in sources)
         is_none |= is_blank & ~is_open
-        rows = rows.assign(grade="1")
+        documents = rows["document"].mask(is_none, "")
+        grades = is_none.map({True: "0", False: "1"})
+        rows = rows.assign(document=documents, grade=grades)
         if is_none.any():
             n = f"{table.name}: {is_none.sum():,} questions are said to have no answer"
             notes.append(n)
-            rows = rows.assign(grade=rows["grade"].mask(is_none, "0"))
-            rows = rows.assign(document=rows["document"].mask(is_none, ""))
             rows = rows.assign(no_answer=is_none)
     if is_open.any():
         n = f"{table.name}: {is_open.sum():,} rows have a query, and no document"
@@ -197,7 +189,7 @@ def is_of_lines(path: Path) -> bool:
 def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     """A table in which each pair has one row, where several people graded it.
 
-    They stand in rows, with a column of GRADERS, or in columns, as in ann_rating. The
+    They stand in rows, with a column of GRADER, or in columns, as in ann_rating. The
     column grades keeps them, as in "ann=2;bob=0", and grade is `combined`. A note says
     how far they agree."""
     frame = table.frame
@@ -240,7 +232,7 @@ def graders_in(
         for name in frame
         if (match := re.fullmatch(OF_A_GRADER, name)) and name not in sources.values()
     }
-    return by_column, sources_in(frame, {"grader": " or ".join(GRADERS)})
+    return by_column, sources_in(frame, {"grader": GRADER})
 
 
 def combined(given: pd.DataFrame) -> pd.Series:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from evaluate_retrieval.reading.files import numbers_of, read_csv
+from evaluate_retrieval.reading.listing import KEPT_IN
 
-KEPT_IN = "judging"
 SAMPLE = f"{KEPT_IN}/sample.csv"
 SAMPLE_COLUMNS = ["place", "query_id", "query", "course", "kind", "lines", "drawn"]
 SAMPLE_COLUMNS += ["weight"]

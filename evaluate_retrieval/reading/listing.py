@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from itertools import chain
 from pathlib import Path
 
 DOCUMENTS = "documents-with-ids.json"
@@ -16,9 +15,11 @@ FAILURES = "failures.csv"  # of an earlier run, with causes that a person wrote
 COLUMNS_FILE = "columns.toml"  # beside the documents: ours = "theirs"
 RESULTS = "run.json"  # in a folder that the command wrote
 HIDDEN = (".", "~$")  # .DS_Store, ._notes.csv, ~$open-in-Excel.xlsx
-PAGE_SUFFIXES = [".md", ".html", ".htm"]
+PAGE_SUFFIXES = [".md", ".mdx", ".html", ".htm"]
 FOLDERS = ["corpus", "queries", "qrels", "default", "runs", "ratings", "data"]
 FOLDERS += ["eval", "evals", "evaluation", "golden", "tests"]
+RUN_SUFFIXES = ["trec", "run", "txt", "tsv", "json", "csv", "ndjson", "parquet"]
+RUN_SUFFIXES += ["xlsx"]
 KINDS = {  # of files, and patterns of their places in small letters; the first fits
     "generated": [GENERATED],
     "judged": [JUDGED],
@@ -32,7 +33,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
         "*.lock",
         "*.py",
     ],
-    "runs": [f"runs/*.{end}*" for end in ("trec", "run", "txt", "tsv", "json")],
+    "runs": [f"runs/*.{end}*" for end in RUN_SUFFIXES],
     "queries": ["quer[iy]*", "topics*"],
     "qrels": ["qrels*", "default/*"],
     "documents": [DOCUMENTS, "corpus[./]*", "documents.*", "collection.*"],
@@ -41,6 +42,14 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
 # data, say, may be anything
 SETS = ["eval*/*", "golden/*", "ratings/*", "*golden*", "*ground*truth*", "*test*set*"]
 OURS = {DOCUMENTS, LOG, GENERATED, JUDGED}  # in a folder of our own form
+# Beginnings of names of texts that are about a project, and no documents
+NO_TEXTS = ("readme", "changelog", "license", "contributing", "security", "code_of")
+NO_TEXTS += ("requirements", "constraints", "robots", "notice", "cmake")
+LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looked into
+SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
+KEPT_IN = "judging"  # what the command keeps beside the documents, see `kept`
+NOT_OURS = ("node_modules", "venv", "site-packages", "__pycache__", KEPT_IN)
+NOT_READ = "results of this command, not read"
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 
 
@@ -49,16 +58,19 @@ class Listing:
     """The files of a folder, or a file.
 
     top: the folder. named: by kind, see KINDS, the files that are called so. tables:
-    other files that may be tables. pages: Markdown and HTML. results: folders of this
-    command's results, which are never read. files: all that was looked at. notes:
+    other files that may be tables. pages: Markdown and HTML. below: tables deeper in
+    the folder, and texts: .txt that are called like nothing else; both are looked at
+    only where nothing else holds documents. files: all that was looked at. notes:
     sentences on what is not read."""
 
     top: Path
     named: dict[str, list[Path]]
-    tables: list[Path]
-    pages: list[Path]
-    files: list[Path]
-    notes: list[str]
+    tables: list[Path] = field(default_factory=list)
+    pages: list[Path] = field(default_factory=list)
+    below: list[Path] = field(default_factory=list)
+    texts: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def suffix_of(path: Path) -> str:
@@ -71,41 +83,46 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
 
     suffixes: of the tables that can be read. In a folder of our own form only our
     files count. Of qrels for several splits the first of SPLITS counts."""
-    results = results_in(source)
     top = source if source.is_dir() else source.parent
-    places = ["*", *(f"{folder}/*" for folder in FOLDERS)]
-    files = visible([source, *chain.from_iterable(map(source.glob, places))])
-    files = [path for path in files if path.parent not in results]
+    listing = Listing(top, {kind: [] for kind in KINDS})
     is_ours = (source / DOCUMENTS).exists()
-    named: dict[str, list[Path]] = {kind: [] for kind in KINDS}
-    tables = []
-    considered = []
-    for path in files:
-        place = path.relative_to(top).as_posix().lower()
-        kind = kind_of(place)
-        are_texts = "/" in place and suffix_of(path) in [*PAGE_SUFFIXES, ".txt"]
-        if kind == "documents" and are_texts:
-            kind = None  # pages, in a folder that is called as BEIR's file is
-        is_deep = "/" in place and kind is None
-        if is_deep and not any(fnmatch(place, pattern) for pattern in SETS):
+    for path in files_in(source) if source.is_dir() else visible([source]):
+        parts = path.relative_to(top).parts
+        place = "/".join(parts).lower()
+        suffix = suffix_of(path)
+        is_text = suffix in (*PAGE_SUFFIXES, ".txt")
+        if suffix in PAGE_SUFFIXES and source.is_dir():
+            listing.pages.append(path)
+        is_near = len(parts) == 1 or (len(parts) == 2 and parts[0] in FOLDERS)
+        if not is_near and suffix not in suffixes and not is_text:
             continue
-        considered.append(path)
+        kind = kind_of(place)
+        # pages may lie in a folder that is called as BEIR's file is
+        kind = None if kind == "documents" and is_text and len(parts) > 1 else kind
+        if suffix == ".txt" and kind is None and _may_be_prose(path):
+            listing.texts.append(path)
+        if not (is_near and (len(parts) == 1 or kind or _is_set(place))):
+            if kind is None and suffix in {*suffixes} - {*SETTINGS_TOO}:
+                listing.below.append(path)
+            continue
+        listing.files.append(path)
         if is_ours and kind not in ("more", "runs") and place not in OURS:
             continue
         if kind:
-            named[kind].append(path)
-        elif suffix_of(path) in suffixes:
-            tables.append(path)
-    notes = [f"{path.name}: results of this command, not read" for path in results]
+            listing.named[kind].append(path)
+        elif suffix in suffixes:
+            listing.tables.append(path)
+    results = results_in(source)
+    listing.notes.extend(f"{each.name}: {NOT_READ}" for each in results)
+    qrels = listing.named["qrels"]
     for split in SPLITS:
-        of_split = [
-            path for path in named["qrels"] if re.match(rf"{split}\b", path.name)
-        ]
-        if 0 < len(of_split) < len(named["qrels"]):
-            notes.append(f"of qrels/ {split} is read; for others take its file out")
-        named["qrels"] = of_split or named["qrels"]
-    pages = [] if source.is_file() else pages_of(source)
-    return Listing(top, named, tables, pages, considered, notes)
+        of_split = [path for path in qrels if re.match(rf"{split}\b", path.name)]
+        if 0 < len(of_split) < len(qrels):
+            listing.named["qrels"] = of_split
+            told = f"of qrels/ {split} is read; for others take its file out"
+            listing.notes.append(told)
+            break
+    return listing
 
 
 def kind_of(place: str) -> str | None:
@@ -116,15 +133,30 @@ def kind_of(place: str) -> str | None:
     return None
 
 
-def pages_of(folder: Path) -> list[Path]:
-    """The Markdown and HTML pages among `files_in` a folder."""
-    return [path for path in files_in(folder) if suffix_of(path) in PAGE_SUFFIXES]
+def _is_set(place):
+    """Whether a place is called as test sets are."""
+    return any(fnmatch(place, pattern) for pattern in SETS)
+
+
+def _may_be_prose(path):
+    """Whether a .txt is called as no file of ours, and as no part of a program."""
+    name = path.name.lower()
+    return kind_of(name) is None and not name.startswith(NO_TEXTS)
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The visible files of a folder and of those in it, without results."""
+    """The visible files of a folder and of those in it, without results.
+
+    Those in folders of tools are left out, see HIDDEN and NOT_OURS."""
     results = {*results_in(folder)}
-    paths = visible(folder.rglob("*"))
+    paths = visible(
+        path
+        for path in folder.rglob("*")
+        if not any(
+            part.startswith(HIDDEN) or part in NOT_OURS
+            for part in path.relative_to(folder).parts
+        )
+    )
     return [path for path in paths if results.isdisjoint(path.parents)]
 
 

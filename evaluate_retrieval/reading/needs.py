@@ -21,7 +21,7 @@ import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import read_csv, text_hash, write_table
-from evaluate_retrieval.reading.kept import KEPT_IN
+from evaluate_retrieval.reading.listing import KEPT_IN
 
 FROZEN = Path(KEPT_IN, "needs.csv")  # beside the documents
 KEPT = ["query_id", "need"]

@@ -18,7 +18,6 @@ import pandas as pd
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import csv_rows, json_records, table_of
 from evaluate_retrieval.reading.listing import suffix_of
-from evaluate_retrieval.reading.pages import read_folder
 from evaluate_retrieval.words.constants import ADD_EXTRA
 
 READER_PLUG_INS = (
@@ -194,11 +193,11 @@ def readers() -> dict[str, Callable]:
 
 
 def open_tables(path: Path, encoding: str | None = None) -> list[Table]:
-    """Open a file, or a folder of pages: a `Table`, or one for each sheet.
+    """Open a file: a `Table`, or one for each sheet.
 
     encoding: see `decoded`. ValueError names the file and what is wrong."""
     suffix = suffix_of(path)
-    reader = read_folder if path.is_dir() else readers().get(suffix, _read_lines)
+    reader = readers().get(suffix, _read_lines)
     try:
         content = reader(path, encoding)
         if isinstance(content, pd.DataFrame):
@@ -216,5 +215,5 @@ def open_tables(path: Path, encoding: str | None = None) -> list[Table]:
 
 
 def read_table(path: Path, encoding: str | None = None) -> pd.DataFrame:
-    """A file, its first sheet, or a folder of pages, as a DataFrame: see `Table`."""
+    """A file, or its first sheet, as a DataFrame: see `Table`."""
     return open_tables(path, encoding)[0].frame

@@ -1,6 +1,7 @@
 """Pages: Markdown and HTML files become the rows of one table."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -8,9 +9,11 @@ from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
 from evaluate_retrieval.reading.decoding import decoded
-from evaluate_retrieval.reading.listing import pages_of, suffix_of
+from evaluate_retrieval.reading.listing import suffix_of
 
 LARGEST_PAGE = 20_000_000  # bytes
+BEGINNING = 10_000  # bytes that tell what a text is
+NUMBERED = r"\S+\s+(?:\S+\s+){1,2}-?\d[\d.]*(?:\s+\S+){0,2}\s*"  # of a run, or qrels
 # Of Markdown: YAML between lines of dashes at the start, a block of code, a heading.
 FRONT_MATTER = r"(?ms)\A---[ \t]*\r?\n((?:[\w-]+[ \t]*:|#).*?|)^---[ \t]*\r?$"
 YAML_TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\s|>].*)$"
@@ -21,7 +24,7 @@ HEADING = r"(?m)^#+[ \t]+(.*)$"
 def read_page(
     path: Path, folder: Path, encoding: str | None = None
 ) -> tuple[str, str, str, str]:
-    """A Markdown or HTML page as (id, heading, text, section).
+    """A Markdown or HTML page, or a text, as (id, heading, text, section).
 
     The id is its path in the folder, and the section the folder that it is in.
     The heading is the title, else the first heading. In Markdown the title is
@@ -32,7 +35,7 @@ def read_page(
     content = decoded(path, encoding)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
-    split = _of_markdown if suffix_of(path) == ".md" else _of_html
+    split = READERS_OF_PAGES.get(suffix_of(path), _of_html)
     try:
         title, text = split(content)
     except (ParserRejectedMarkup, RecursionError) as error:
@@ -75,7 +78,24 @@ def _of_markdown(content):
     return title, content.strip()
 
 
-def read_folder(folder: Path, encoding: str | None = None) -> pd.DataFrame:
-    """The pages of a folder, see `pages_of`, a row for each."""
-    pages = [read_page(path, folder, encoding) for path in pages_of(folder)]
+def _of_text(content):
+    """A plain text has no title."""
+    return "", content.strip()
+
+
+def is_prose(path: Path) -> bool:
+    """Whether a file of text does not begin with lines of a run or of qrels."""
+    with path.open("rb") as file:
+        lines = file.read(BEGINNING).decode(errors="replace").splitlines()[:5]
+    return not lines or not all(re.fullmatch(NUMBERED, line) for line in lines)
+
+
+READERS_OF_PAGES = {".md": _of_markdown, ".mdx": _of_markdown, ".txt": _of_text}
+
+
+def read_pages(
+    paths: Iterable[Path], folder: Path, encoding: str | None = None
+) -> pd.DataFrame:
+    """Pages and texts of a folder as a table, a row for each: see `read_page`."""
+    pages = [read_page(path, folder, encoding) for path in paths]
     return pd.DataFrame(pages, columns=["id", "title", "text", "section"])

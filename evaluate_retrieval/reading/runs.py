@@ -2,24 +2,96 @@
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
-from evaluate_retrieval.reading import forms, trec
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import columns, forms, trec
+from evaluate_retrieval.reading.columns import Settings, sources_in
+from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.listing import suffix_of
-from evaluate_retrieval.reading.opening import read_table
+from evaluate_retrieval.reading.opening import Table, open_tables, read_table, readers
+
+OF_A_RANKING = [("query_id", "query"), ("document",)]
+LINES = (".trec", ".run", ".txt")  # are never tables
+
+
+def tables_in(path: Path, settings: Settings) -> list[Table]:
+    """The tables of a file in runs/, as they were opened; none for TREC's lines.
+
+    A file of tabs is one where its first line names a query and a document, and JSON
+    where it is a list of records."""
+    suffix = suffix_of(path)
+    if suffix in LINES or suffix not in readers():
+        return []
+    if suffix == ".tsv":
+        header = decoded(path, settings.encoding).partition("\n")[0]
+        if not is_run(header.strip("\r").split("\t"), settings):
+            return []
+    tables = open_tables(path, settings.encoding)
+    if suffix == ".json" and not is_run(tables[0].frame, settings):
+        return []
+    return tables
+
+
+def is_run(names: Iterable[str], settings: Settings) -> bool:
+    """Whether columns of these names hold a query and a document."""
+    sources = sources_in(names, settings.names("runs"))
+    return all(not sources.keys().isdisjoint(group) for group in OF_A_RANKING)
+
+
+def as_run(table: Table, settings: Settings) -> Table:
+    """A run in our columns: query_id, query, document, rank and score."""
+    return columns.with_our_columns(table, settings.names("runs"), OF_A_RANKING)
 
 
 def read_runs(
-    paths: Iterable[Path], ids: Collection[str]
+    paths: Iterable[Path],
+    tables: Iterable[Table],
+    ids: Collection[str],
+    by_text: Mapping[str, str],
 ) -> dict[str, dict[str, list[str]]]:
-    """The runs of files, by the file's name: dicts of query id: ids, see `read_run`."""
+    """Runs by the name of their file: dicts of query id: ids, best first.
+
+    paths: see `read_run`. tables: see `ranked_by`. ValueError names two files of one
+    name."""
+    sources = [(path, "", partial(read_run, path, ids)) for path in paths]
+    for table in tables:
+        reader = partial(ranked_by, table, by_text)
+        sources.append((table.path, table.sheet, reader))
     runs = {}
-    for path in paths:
-        name = Path(path.name.removesuffix(".gz")).stem
+    places: dict[str, Path] = {}
+    for path, sheet, reader in sources:
+        name = f"{Path(path.name.removesuffix('.gz')).stem} {sheet}".strip()
         if name in runs:
-            raise ValueError(f"{path}: another run has this name; rename one")
-        runs[name] = read_run(path, ids)
+            problem = f"{places[name]} is a run of this name, too; rename one"
+            raise ValueError(f"{path}: {problem}")
+        places[name] = path
+        runs[name] = reader()
     return runs
+
+
+def ranked_by(table: Table, by_text: Mapping[str, str]) -> dict[str, list[str]]:
+    """The rankings of a table in our columns: a dict of query id: ids, best first.
+
+    The highest score is best, else the lowest rank, else the first row. by_text: the
+    id of each query, by its words. ValueError names a row whose number is none."""
+    rows = table.frame
+    of_words = rows["query"].str.strip().map(lambda words: by_text.get(words, words))
+    ids = rows["query_id"].mask(rows["query_id"] == "", of_words)
+    numbers = {}
+    for name in ("rank", "score"):
+        has_none = (rows[name].str.strip() == "").all()
+        texts = rows[name].map(lambda text: columns.number_in(text, {}))
+        numbers[name] = pd.to_numeric("0" if has_none else texts, errors="coerce")
+        wrong = pd.Series(numbers[name], rows.index).isna()
+        utils.fail_if_any(rows, wrong, name, table.path, "is no number")
+    if (rows["score"].str.strip() == "").all():
+        numbers["score"] = -numbers["rank"]
+    ranked = rows[["document"]].assign(query_id=ids, **numbers)
+    return trec.by_score(ranked, table.path)
 
 
 def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:

@@ -147,14 +147,20 @@ def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]
     table = pd.DataFrame(rows, columns=["query_id", "document", "rank", "score"])
     if is_short:
         table["score"] = as_scores(table, "score", path)
-    # as trec_eval does, whatever the column of ranks says; equal scores in the order of
-    # their ranks, and without these of the file
-    by = {"score": False} if is_short else {"score": False, "rank": True}
-    table = table.sort_values(list(by), ascending=list(by.values()), kind="stable")
-    ranked = table.groupby("query_id")
-    if n := (ranked["rank"].diff() < 0).sum():
+    return by_score(table, path)
+
+
+def by_score(rows: pd.DataFrame, path: Path) -> dict[str, list[str]]:
+    """The rankings of rows of a run: by falling score, then rank, then their order.
+
+    rows: query_id, document, rank and score. A warning as for `read_trec_run`."""
+    # as trec_eval does, whatever the column of ranks says
+    by = ["score", "rank"]
+    ranked = rows.sort_values(by, ascending=[False, True], kind="stable")
+    groups = ranked.groupby("query_id")
+    if n := (groups["rank"].diff() < 0).sum():
         warnings.warn(f"{path}: {n:,} lines go by score, not by rank", stacklevel=2)
-    return ranked["document"].agg(list).to_dict()
+    return groups["document"].agg(list).to_dict()
 
 
 def as_scores(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evaluate_retrieval.reading import columns, graded, sorting
+from evaluate_retrieval.reading import columns, graded, kinds, shaping
 from evaluate_retrieval.reading.columns import (
     SETTINGS,
     Settings,
@@ -22,15 +22,15 @@ from evaluate_retrieval.reading.columns import (
     sources_in,
 )
 from evaluate_retrieval.reading.files import encodable
-from evaluate_retrieval.reading.listing import Listing, list_files
+from evaluate_retrieval.reading.listing import LARGEST_SET, Listing, list_files
 from evaluate_retrieval.reading.opening import Table, open_tables, readers
-from evaluate_retrieval.reading.sorting import Sorted, Taken
+from evaluate_retrieval.reading.sorting import TABLES, Sorted, Taken
 from evaluate_retrieval.words.templates import render
 
 ROWS = 3  # shown of each table
 MOST_WORDS = 20  # as grades: more are no scale
-SECTIONS = {"documents": "documents", "queries": "queries"}
-SECTIONS |= dict.fromkeys(sorting.JUDGEMENTS, "judgements")
+SECTIONS = {"documents": "documents", "queries": "queries", "runs": "runs"}
+SECTIONS |= dict.fromkeys(kinds.JUDGEMENTS, "judgements")
 KINDS = {  # in words
     "documents": "documents",
     "queries": "queries",
@@ -99,7 +99,8 @@ class Account:
 
     tables: in the order in which they were taken, those that are not read last. runs:
     files of runs. notes: on what is not read, and why. error: what stopped the sorting,
-    or "". text: the columns.toml that says the same."""
+    or "". text: the columns.toml that says the same. results: where lists and ids lie
+    in what a search answers, as columns.toml says."""
 
     path: Path
     tables: list[Understood]
@@ -107,6 +108,7 @@ class Account:
     notes: list[str]
     error: str
     text: str
+    results: dict[str, str]
 
 
 def account_of(source: Path) -> Account:
@@ -124,9 +126,10 @@ def account_of(source: Path) -> Account:
     return Account(
         path=columns_path(source),
         tables=[*taken, *others],
-        runs=listing.named["runs"],
+        runs=tables.lines,
         notes=tables.notes,
         error=error,
+        results=settings.results,
         text=_columns_text(counted, listing, settings, (tables, error)),
     )
 
@@ -150,7 +153,7 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
     of_names = {path: kind for kind in ("documents", "queries") for path in named[kind]}
     opened = []
     for path in [*of_names, *named["qrels"], *named["judged"], *tables.listing.tables]:
-        if path.stat().st_size > sorting.LARGEST_SET:
+        if path.stat().st_size > LARGEST_SET:
             continue
         try:
             if path in named["qrels"]:
@@ -160,7 +163,7 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
         except ValueError:
             continue  # the error says so, or a note
     return [
-        Taken(of_names.get(table.path) or sorting.kind_of_table(table, settings), table)
+        Taken(of_names.get(table.path) or kinds.kind_of_table(table, settings), table)
         for table in opened
         if (table.path, table.sheet) not in done
     ]
@@ -177,7 +180,7 @@ def _understood(
     frame = flattened(table.frame)
     sources = _sources(taken.kind, table, frame, settings)
     graders: list[str] = []
-    if taken.kind in sorting.JUDGEMENTS:
+    if taken.kind in kinds.JUDGEMENTS:
         by_column, people = graded.graders_in(frame, sources)
         graders = [*(by_column if len(by_column) > 1 else ()), *people.values()]
     counted = {*sources.values(), *graders}
@@ -186,7 +189,7 @@ def _understood(
     is_kept = taken.kind in ("queries", "generated")
     is_kept |= table.path.name == "judged-queries.csv"
     words = []
-    if taken.kind in sorting.JUDGEMENTS and "grade" in sources:
+    if taken.kind in kinds.JUDGEMENTS and "grade" in sources:
         cells = frame[sources["grade"]].astype(object).fillna("").map(str)
         grades = cells.map(lambda cell: columns.number_in(cell, settings.grades))
         words = list(
@@ -210,18 +213,18 @@ def _sources(
 ) -> dict[str, str]:
     """Which column of a table is which of ours, a dict of ours: theirs."""
     names: Mapping[str, str] = {}
-    if kind in ("documents", "queries"):
+    if kind in ("documents", "queries", "runs"):
         names = settings.names(kind)
     elif kind == "judged":
         names = graded.graded_names(frame, settings)
-    elif kind in sorting.JUDGEMENTS:
-        expected = sorting.expected_in(frame)
+    elif kind in kinds.JUDGEMENTS:
+        expected = shaping.expected_in(frame)
         theirs = {ours: name for name, ours in expected.items()}
         ours = sources_in(theirs, settings.names("judgements"))
         return {name: theirs[renamed] for name, renamed in ours.items()}
     elif kind in ("answers", "results"):
-        names = sorting.IN_WORDS
-    elif kind in ("generated", "runs"):
+        names = shaping.IN_WORDS
+    elif kind == "generated":
         names = {name: name for name in ("question", *columns.GRADED)}
     return sources_in(frame, names)
 
@@ -268,14 +271,14 @@ def _columns_text(
 
 def _are_equal(tables: Sorted, others: Sorted) -> bool:
     """Whether the same tables with the same cells came out of two ways of sorting."""
-    for kind in ("documents", "queries", "generated", "judged", "answers", "runs"):
-        sides = [getattr(each, kind) for each in (tables, others)]
-        if len(sides[0]) != len(sides[1]):
-            return False
-        for table, other in zip(*sides, strict=True):
-            if table.path != other.path or not table.frame.equals(other.frame):
-                return False
-    return True
+    sides = [list(each.all()) for each in (tables, others)]
+    are_as_many = all(
+        len(getattr(tables, kind)) == len(getattr(others, kind)) for kind in TABLES
+    )
+    return are_as_many and all(
+        table.path == other.path and table.frame.equals(other.frame)
+        for table, other in zip(*sides, strict=True)
+    )
 
 
 def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
@@ -330,6 +333,7 @@ def _text_of(
         top=rows,
         parts=parts,
         unused=unused,
+        results={name: quoted(path) for name, path in settings.results.items()},
         grades={quoted(word): grade for word, grade in settings.grades.items()},
         words=[quoted(word) for word in words],
     )

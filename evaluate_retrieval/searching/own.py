@@ -1,5 +1,6 @@
 """Your own searches beside ours: programs, Python functions, runs of other tools."""
 
+import json
 import logging
 import shlex
 import sys
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, files, joining, trec
+from evaluate_retrieval.reading import corpus, files, matching, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.words.text import without_secrets
@@ -42,7 +43,7 @@ class Searching:
     functions: a dict of name: function, which this process calls.
     python: the program that runs a Python file; None for ours. timeout: seconds that
     a try of a query may take. jobs: so many processes of each program share the
-    queries."""
+    queries. paths: where lists and ids lie in an answer, see `serve.ids_of`."""
 
     file: Path | None = None
     commands: dict[str, str] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Searching:
     python: str | None = None
     timeout: float = 30.0
     jobs: int = 1
+    paths: dict[str, str] = field(default_factory=dict)
 
 
 class Search:
@@ -180,9 +182,9 @@ class Search:
 def _advice_on(foreign, documents_of):
     """What to do where many ids are of no document: a sentence or two.
 
-    They may be ids of documents in another form, see `joining.nearest`."""
+    They may be ids of documents in another form, see `matching.nearest`."""
     unknown = list(dict.fromkeys(foreign))
-    found = joining.nearest(unknown, documents_of)
+    found = matching.nearest(unknown, documents_of)
     if len(found) <= SAME * len(unknown):
         return "It searches in another corpus"
     longer = [id_ for id_ in found if id_.startswith(found[id_])]
@@ -310,14 +312,19 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
 def _programs(searching, loop):
     """For each search its name and its processes. ValueError names a file."""
     processes_of = partial(
-        loop.processes_of, n=searching.jobs, timeout=searching.timeout
+        loop.processes_of,
+        n=searching.jobs,
+        timeout=searching.timeout,
+        paths=searching.paths,
     )
+    # a program of its own turns what our functions and addresses return into ids
+    paths = json.dumps(searching.paths)
     sources = [(searching.commands, None)]
     path = searching.file
     if path and path.suffix == ".toml":
         sources.append((_commands_in(path), path.parent))
     elif path:
-        words = [searching.python or sys.executable, SERVE, str(path)]
+        words = [searching.python or sys.executable, SERVE, str(path), paths]
         processes = processes_of(words)
         try:
             hello = loop.run(processes[0].hello())
@@ -327,13 +334,17 @@ def _programs(searching, loop):
             yield name, processes
     for name, function in searching.functions.items():
         search = serve.of_query(name, function)
-        asked = [process.Function(search, searching.timeout)] * searching.jobs
-        yield name, asked
+        asked = process.Function(search, searching.timeout, searching.paths)
+        yield name, [asked] * searching.jobs
     for commands, folder in sources:
         for name, text in commands.items():
             # our program asks an address: so both kinds speak one protocol
             is_address = text.startswith(("http://", "https://"))
-            words = [sys.executable, SERVE, text] if is_address else shlex.split(text)
+            words = (
+                [sys.executable, SERVE, text, paths]
+                if is_address
+                else shlex.split(text)
+            )
             yield name, processes_of(words, folder=folder)
 
 

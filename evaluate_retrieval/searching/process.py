@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -59,10 +59,15 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
     def processes_of(
-        self, command: list[str], n: int, timeout: float, folder: Path | None = None
+        self,
+        command: list[str],
+        n: int,
+        timeout: float,
+        paths: Mapping[str, str],
+        folder: Path | None = None,
     ) -> list["Process"]:
         """n processes of a command, a list; see `Process`."""
-        new = [Process(command, timeout, folder) for _ in range(n)]
+        new = [Process(command, timeout, paths, folder) for _ in range(n)]
         self.processes += new
         return new
 
@@ -89,18 +94,20 @@ class Function:
     """A Python function of this process, which is asked as a `Process` is.
 
     It runs in a thread. One that takes too long cannot be killed: its query fails, and
-    the thread ends with the process. function: of a query, see `serve.of_query`."""
+    the thread ends with the process. function: of a query, see `serve.of_query`.
+    paths: see `serve.ids_of`."""
 
-    def __init__(self, function, timeout):
+    def __init__(self, function, timeout, paths):
         self.function = function
         self.timeout = timeout
+        self.paths = paths
 
     def _answered(self, message):
         """The answer as a program would write it, and read again: a dict."""
         query = {name: message[name] for name in message if name != serve.SEARCH}
         loop = asyncio.new_event_loop()
         try:
-            return serve.answer_by(self.function, query, loop)
+            return serve.answer_by(self.function, query, loop, self.paths)
         finally:
             loop.close()
 
@@ -111,7 +118,8 @@ class Function:
             try:
                 async with asyncio.timeout(self.timeout):
                     line = await asyncio.to_thread(self._answered, message)
-                return answer_in(line, 1000 * (time.perf_counter() - started))
+                milliseconds = 1000 * (time.perf_counter() - started)
+                return answer_in(line, milliseconds)
             except TimeoutError:
                 problem = TimeoutError(f"no answer in {self.timeout:g} s")
                 break
@@ -132,11 +140,19 @@ class Process:
     It is killed, with what it has started, where a line takes too long or cannot be
     read; then the next query starts it again. command: a list of words. folder: in
     which it runs. timeout: seconds for a line. The first may take ten times as long,
-    and START_SECONDS; when it starts again, ten times what it took."""
+    and START_SECONDS; when it starts again, ten times what it took. paths: see
+    `serve.ids_of`."""
 
-    def __init__(self, command: list[str], timeout: float, folder: Path | None = None):
+    def __init__(
+        self,
+        command: list[str],
+        timeout: float,
+        paths: Mapping[str, str],
+        folder: Path | None = None,
+    ):
         self.command = command
         self.timeout = timeout
+        self.paths = paths
         self.folder = folder
         self.start_seconds = max(START_SECONDS, 10 * timeout)
         self.process: Any = None  # of asyncio, while one runs
@@ -185,7 +201,7 @@ class Process:
             try:
                 line, took = await self._ask(message)
                 # who asked has waited for the tries that failed, too
-                return answer_in(line, 1000 * (seconds + took))
+                return answer_in(line, 1000 * (seconds + took), self.paths)
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started
@@ -290,10 +306,12 @@ class Process:
         process._transport.close()  # what has left the group may hold the pipes
 
 
-def answer_in(line: object, milliseconds: float) -> Answer:
+def answer_in(
+    line: object, milliseconds: float, paths: Mapping[str, str] = serve.NO_PATHS
+) -> Answer:
     """The `Answer` in a line of a search. FormError or SearchError where there is
-    none."""
-    answer = serve.answer_of(line)
+    none. paths: see `serve.ids_of`."""
+    answer = serve.answer_of(line, paths)
     several = answer.get("calls", [])
     ids = call_files.joined([call["ids"] for call in several])
     return Answer(answer.get("ids", ids), None, milliseconds, several)

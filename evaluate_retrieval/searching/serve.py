@@ -1,5 +1,7 @@
 """Answer queries with a Python file or an address: `python serve.py searches.py`.
 
+A second word is JSON: where lists and ids lie in an answer, see `ids_of`.
+
 A line of JSON comes in for each query, and one goes out with ids or an error, see
 docs/how-to/your-searches.md. Only the standard library is needed, so a file may run
 under another Python than ours."""
@@ -35,8 +37,10 @@ INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
 # Of a whole answer; Elastic's client has it in its body.
 LISTS = ["hits", "ids", "results", "documents", "points", "matches", "body"]
 CALL = ["asked", "tokens", "milliseconds"]  # what a call may tell, beside its ids
+PROTOCOL = {"ids", "error", "is form", *CALL}  # keys of an answer in our own form
 SEARCH = "search_name"  # in a line that comes in: which of several
 HELLO = {"name", "version", "searches"}  # keys of the first line, if it is a hello
+NO_PATHS: Mapping[str, str] = {}
 
 
 class SearchError(ValueError):
@@ -47,15 +51,17 @@ class FormError(ValueError):
     """What a search returned is no ranking."""
 
 
-def main(target: str) -> None:
-    """Answer queries, with a file or an address, until no more come."""
+def main(target: str, paths: str = "{}") -> None:
+    """Answer queries, with a file or an address, until no more come.
+
+    paths: JSON, see `ids_of`."""
     queries = os.fdopen(os.dup(0))
     answers = os.fdopen(os.dup(1), "w")
     # what their code reads or prints must not mix with our lines
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    for answer in answers_of(target, lines_of(queries)):
+    for answer in answers_of(target, lines_of(queries), json.loads(paths)):
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -73,7 +79,9 @@ def lines_of(queries: Iterable[str]) -> Iterator[str]:
         yield lines.get()
 
 
-def answers_of(target: str, lines: Iterable[str]) -> Iterator[dict]:
+def answers_of(
+    target: str, lines: Iterable[str], paths: Mapping[str, str]
+) -> Iterator[dict]:
     """The names of the searches, and an answer to each line: dicts."""
     try:
         searches = {} if re.match("https?://", target) else searches_in(target)
@@ -86,16 +94,21 @@ def answers_of(target: str, lines: Iterable[str]) -> Iterator[dict]:
     for line in lines:
         query = json.loads(line)
         search = searches.get(query.pop(SEARCH), partial(fetched, target))
-        yield answer_by(search, query, loop)
+        yield answer_by(search, query, loop, paths)
 
 
-def answer_by(search: Callable, query: dict, loop: asyncio.AbstractEventLoop) -> dict:
+def answer_by(
+    search: Callable,
+    query: dict,
+    loop: asyncio.AbstractEventLoop,
+    paths: Mapping[str, str] = NO_PATHS,
+) -> dict:
     """What a search answers to a query, or its error: a dict. loop: for coroutines."""
     try:
         results = search(query)
         if inspect.iscoroutine(results):
             results = loop.run_until_complete(results)
-        return answer_of(results)
+        return answer_of(results, paths)
     except FormError as error:
         return {"error": str(error), "is form": True}
     except Exception as error:
@@ -157,35 +170,69 @@ def fail_if_error(line: object) -> None:
         raise kind(str(line["error"]))
 
 
-def ids_of(results: Any) -> list[str]:
+def ids_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> list[str]:
     """The ids of what a search returned, best first.
 
     Lists and what one can go through once, also in an object or a dict, see
     LISTS; a table with a column of IDS; a dict of scores by id, highest first.
-    "" at the end is no result. FormError for anything else; SearchError where the
-    answer is an error."""
+    "" at the end is no result. paths: of columns.toml, such as {"list":
+    "result.points", "id": "payload.doc_id"}: where the results lie in an answer, and
+    the id in a result that is no id itself. An answer in our own form has its list
+    where that says. FormError for anything else; SearchError where the answer is an
+    error."""
     fail_if_error(results)
-    ids = [id_of(result) for result in islice(listed(results), MOST_RESULTS)]
+    is_ours = isinstance(results, Mapping) and results.keys() <= PROTOCOL
+    if "list" in paths and not is_ours:
+        results = at_path(results, paths["list"], "list")
+    found = islice(listed(results), MOST_RESULTS)
+    ids = [id_of(inside(result, paths.get("id", ""))) for result in found]
     while ids and not ids[-1]:
         ids.pop()
     return ids
 
 
-def answer_of(results: Any) -> dict[str, list]:
-    """What a search returned, as the protocol has it: a dict of ids or of calls."""
+def inside(result: object, path: str) -> Any:
+    """What lies at a path in a result; the result, where that is an id itself."""
+    is_id = isinstance(result, (str, Number)) or not path
+    return result if is_id else at_path(result, path, "id")
+
+
+def at_path(value: Any, path: str, name: str) -> Any:
+    """What lies at a path such as result.points. FormError names what is there.
+
+    name: of the path in columns.toml."""
+    for key in path.split("."):
+        inner = part(value, key)
+        if inner is None:
+            there = (
+                value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+            )
+            listing = ", ".join(map(str, there)) or in_short(value)
+            told = f'columns.toml says [results] {name} = "{path}"'
+            raise FormError(f"{told}: there is no {key!r} in {listing}")
+        value = inner
+    return value
+
+
+def answer_of(
+    results: Any, paths: Mapping[str, str] = NO_PATHS
+) -> dict[str, list[Any]]:
+    """What a search returned, as the protocol has it: a dict of ids or of calls.
+
+    paths: see `ids_of`."""
     if isinstance(results, Mapping) and "calls" in results:
-        return {"calls": calls_of(results["calls"])}
-    return {"ids": ids_of(results)}
+        return {"calls": calls_of(results["calls"], paths)}
+    return {"ids": ids_of(results, paths)}
 
 
-def calls_of(calls: Any) -> list[dict]:
+def calls_of(calls: Any, paths: Mapping[str, str] = NO_PATHS) -> list[dict]:
     """Several calls for one query: dicts with ids, and with what CALL has of them.
 
     FormError where they are no list, or where one has no ids."""
     told = []
     for call in listed(calls):
         parts = {name: call[name] for name in CALL if part(call, name) is not None}
-        told.append({**parts, "ids": ids_of(call)})
+        told.append({**parts, "ids": ids_of(call, paths)})
     return told
 
 
@@ -243,4 +290,4 @@ def in_short(value: object) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -18,8 +18,8 @@ from evaluate_retrieval.reading import (
     corpus,
     folder,
     graded,
-    joining,
     language,
+    matching,
     opening,
 )
 
@@ -380,9 +380,77 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
         },
     ),
     "nothing": ({}, "refused; nothing"),
-    "a .zip, and a folder in the folder": (
-        {"faq.zip": "PK", "data/faq.csv": "id,text\n1,x\n"},
-        "refused; faq.zip",
+    "a .zip": ({"faq.zip": "PK"}, "refused; faq.zip"),
+    "documents in a folder of the folder": (
+        {
+            "README.md": "# A project",
+            "data/faq.csv": FAQ["faq.csv"],
+            "data/a.csv": "a\n",
+        },
+        "2 documents; data/faq.csv: read as the documents",
+    ),
+    "documents below that are called so, and other texts": (
+        {
+            "data/kb/documents.json": '[{"id": "1", "text": "x"}]',
+            "data/b.csv": "text\nx",
+        },
+        "1 documents; data/kb/documents.json: read as the documents",
+    ),
+    "two tables of texts below": (
+        {"data/a.csv": "id,text\n1,x\n", "data/b.csv": "id,text\n1,x\n"},
+        'refused; data/a.csv, data/b.csv; documents_are = "data/a.csv"',
+    ),
+    "two tables of texts below, and a line that says which": (
+        {"data/a.csv": "id,text\n1,x\n", "data/b.csv": "id,text\n1,x\n2,y\n"}
+        | {"columns.toml": 'documents_are = "data/b.csv"'},
+        "2 documents; data/b.csv: read as the documents",
+    ),
+    "a golden set of words beside documents below": (
+        {
+            "eval/golden.csv": "question,answer\nq,the answer\n",
+            "data/faq.csv": FAQ["faq.csv"],
+        },
+        "2 documents; 1 questions have an answer in words",
+    ),
+    "pages of text": (
+        {"docs/a.txt": "Turn it up.", "docs/b.txt": "Press it.", "README.md": "# It"}
+        | {"requirements.txt": "pandas", "runs/a.txt": "q Q0 docs/a.txt 1 1 x"}
+        | {"queries.txt": "q\tloud?\n"},
+        "2 documents, 1 queries; 2 files of text (a.txt, b.txt) are read as pages",
+    ),
+    "texts beside pages are no pages, as they never were": (
+        {"a.md": "# Up", "b.txt": "Press it."},
+        "1 documents; not read: b.txt",
+    ),
+    "a folder that columns.toml names": (
+        {"docs/about.md": "# It", "data/kb/a.html": "Up", "data/kb/b.txt": "Down"}
+        | {"columns.toml": 'documents_are = "data/kb"'},
+        "2 documents; not read: docs/about.md",
+    ),
+    "pages of several folders, and texts beside them": (
+        {"docs/about.md": "# It", "kb/a.md": "Up", "kb/b.txt": "Down"}
+        | {"eval/golden.jsonl": '{"question": "q", "sources": ["a.md"]}'},
+        "several folders: 1 in docs, 1 in kb; 1 files of text beside pages (b.txt)",
+    ),
+    "a name in columns.toml that nothing has": (
+        {"a.md": "Up"} | {"columns.toml": 'documents_are = "b.csv"'},
+        'refused; documents_are = "b.csv" is no file or folder',
+    ),
+    "lines of a run are no page": ({"a.txt": "q Q0 d 1 1 x\n"}, "refused; found a.txt"),
+    "pages of MDX": ({"a.mdx": "# Up\n", "docs/b.mdx": "# Down\n"}, "2 documents"),
+    "pages in folders of tools": (
+        {"a.md": "# Up", ".github/b.md": "x", "web/node_modules/c/readme.md": "x"},
+        "1 documents",
+    ),
+    "documents that are named by their title": (
+        {"a.md": "# Refund policy\nx", "b.md": "# Shipping\ny", "c.md": "# Shipping\nz"}
+        | {"golden.jsonl": '{"question": "q", "sources": ["refund  Policy"]}'},
+        "1 grades; 1 documents are named by their title; 'refund  Policy' is 'a.md'",
+    ),
+    "a title that two documents have": (
+        {"b.md": "# Shipping\ny", "c.md": "# Shipping\nz"}
+        | {"golden.jsonl": '{"question": "q", "sources": ["Shipping"]}'},
+        "refused; 'Shipping' is the id of no document",
     ),
     "two files of documents": (FAQ | {"b.csv": FAQ["faq.csv"]}, "refused; b.csv, faq"),
     "two logs": (FAQ | {"queries.txt": "q", "topics.txt": "q"}, "refused; topics.txt"),
@@ -669,7 +737,7 @@ NEAREST = {  # ids of a golden set, and the only document that fits
 
 @pytest.mark.parametrize("id_", NEAREST)
 def test_an_id_in_another_form_is_found_where_one_document_fits(id_):
-    found = joining.nearest([id_], {each: each for each in IDS})
+    found = matching.nearest([id_], {each: each for each in IDS})
     assert found.get(id_) == NEAREST[id_]
 
 

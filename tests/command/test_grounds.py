@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
-from evaluate_retrieval.measuring.estimand import as_compared, estimand, kind_of
+from evaluate_retrieval.measuring.estimand import (
+    as_compared,
+    estimand,
+    kind_of_judgements,
+)
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import kept
 from evaluate_retrieval.reading.corpus import short_hash
@@ -178,7 +182,7 @@ def test_the_drawn_queries_count_in_their_order_judged_or_not(tmp_path):
     assert queries["query_id"].tolist() == ["q4", "q3", "q5", "q1"]  # not q2
     assert queries["document"].tolist()[:2] == [{}, {"c": 0}]
     assert queries["weight"].tolist() == [2, 2, 2, 2]
-    assert kind_of(folder) == "growing"
+    assert kind_of_judgements(folder) == "growing"
 
 
 def test_without_a_sample_all_judged_queries_count_in_an_order_of_their_texts(tmp_path):
@@ -191,13 +195,13 @@ def test_without_a_sample_all_judged_queries_count_in_an_order_of_their_texts(tm
 
 def test_of_which_kind_judgements_are_is_declared_kept_or_seen(tmp_path):
     folder = folder_in(tmp_path / "pool", sample=False)
-    assert kind_of(folder) == "closed"
+    assert kind_of_judgements(folder) == "closed"
     (folder.source / "judgements-ann.csv").touch()
-    assert kind_of(folder) == "growing"
+    assert kind_of_judgements(folder) == "growing"
     kept.keep_first_kind(folder.source, "listed")  # one grade of 0 never flips a folder
-    assert kind_of(folder) == "listed"
+    assert kind_of_judgements(folder) == "listed"
     declared = folder_in(tmp_path / "declared", declared="closed")
-    assert kind_of(declared) == "closed"
+    assert kind_of_judgements(declared) == "closed"
     with pytest.raises(ValueError, match=r"judgements_are 'open': there is growing, c"):
         folder_in(tmp_path / "wrong", declared="open")
 

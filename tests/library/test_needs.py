@@ -172,7 +172,7 @@ def test_a_need_is_called_by_a_text_and_its_fold_does_not_change_with_ids():
     )
     assert named[0] == named[1] == "why"
     assert named[:4].tolist() == ["why", "why", "fish", "fish~2"]
-    assert len(named[4]) == needs.LONGEST
+    assert len(named[4]) == needs.LONGEST_NEED
     assert named[5] == "no text"
     folds = splits.folds_of(named).tolist()
     assert folds[2] == folds[3]

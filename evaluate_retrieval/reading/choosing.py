@@ -1,0 +1,158 @@
+"""Which files hold the documents, where no name at the top of a folder says so.
+
+Nothing is guessed: where several could be them, the error shows what columns.toml
+needs. What lies deeper in the folder counts where nothing nearer holds texts."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+
+from evaluate_retrieval.reading.columns import Settings
+from evaluate_retrieval.reading.listing import LARGEST_SET, NO_TEXTS, Listing, kind_of
+from evaluate_retrieval.reading.opening import Table, open_tables
+from evaluate_retrieval.reading.pages import is_prose
+
+MOST_FOLDERS = 3  # that a note names
+PARENT = attrgetter("parent")
+KindOf = Callable[[Table], str]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What holds the documents: tables that were opened, a file, or pages.
+
+    notes: sentences on what was chosen, where a person could mean something else."""
+
+    tables: list[Table] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+    pages: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def documents_in(
+    listing: Listing, settings: Settings, waiting: list[Table], kind: KindOf
+) -> Chosen:
+    """What holds the documents of a folder.
+
+    waiting: tables that may be documents. kind: of a table, see `kinds`. Tables of
+    texts come first, then pages, then what lies deeper, and questions with answers
+    last. ValueError where two of these are there, or several files deeper."""
+    if settings.are_documents:
+        return _declared(listing, settings, waiting, kind)
+    texts = [table for table in waiting if kind(table) == "documents"]
+    pages = [
+        path for path in listing.pages if not path.stem.lower().startswith(NO_TEXTS)
+    ]
+    if texts and pages:
+        raise ValueError(_two_readings(listing, texts[0], pages))
+    if texts:
+        return Chosen(tables=texts)
+    if pages:
+        return Chosen(pages=listing.pages, notes=_notes_on(listing, pages))
+    below = _below(listing, settings, kind)
+    prose = list(filter(is_prose, listing.texts))
+    if below or prose:
+        return _deeper(listing, below, prose)
+    if listing.pages:
+        return Chosen(pages=listing.pages)
+    return Chosen(tables=[table for table in waiting if kind(table) == "answers"])
+
+
+def _declared(listing, settings, waiting, kind):
+    """What columns.toml says: pages, a file, or a folder with pages or one table."""
+    name = settings.are_documents
+    place = listing.top / name
+    prose = list(filter(is_prose, listing.texts))
+    if name == "pages":
+        return Chosen(pages=listing.pages or prose)
+    if place.is_dir():
+        inside = sorted(
+            path for path in [*listing.pages, *prose] if place in path.parents
+        )
+        below = _below(listing, settings, kind, place)
+        return Chosen(pages=inside) if inside else _deeper(listing, below, [])
+    tables = [table for table in waiting if table.path.name == name]
+    paths = [path for path in listing.below if path == place or path.name == name]
+    if not tables and not paths:
+        problem = "is no file or folder with texts, and not pages"
+        raise ValueError(f'{listing.top}: documents_are = "{name}" {problem}')
+    return Chosen(tables=tables) if tables else _deeper(listing, paths, [])
+
+
+def _below(listing, settings, kind, folder=None):
+    """Tables of texts deeper in a folder. Those that are called so go before others."""
+    small = [
+        path
+        for path in listing.below
+        if (folder or listing.top) in path.parents
+        and path.stat().st_size <= LARGEST_SET
+    ]
+    named = [path for path in small if kind_of(path.name.lower()) == "documents"]
+    return named or [path for path in small if _has_texts(path, settings, kind)]
+
+
+def _has_texts(path, settings, kind):
+    """Whether a file can be opened, and holds texts of documents."""
+    try:
+        tables = open_tables(path, settings.encoding)
+    except ValueError:
+        return False
+    return any(kind(table) == "documents" for table in tables)
+
+
+def _deeper(listing, below, prose):
+    """The one table, or the texts, deeper in a folder. ValueError for several."""
+    places = [path.relative_to(listing.top).as_posix() for path in below]
+    texts = [f"{len(prose):,} files of text{_shown(prose)}"] if prose else []
+    if len(places) + len(texts) > 1:
+        raise ValueError(
+            f"{listing.top}: several things may be the documents: "
+            f'{", ".join([*places, *texts])}; write documents_are = "{places[0]}", or '
+            "the name of a folder, into columns.toml"
+        )
+    notes = [f"{place}: read as the documents" for place in places]
+    notes += [f"{text} are read as pages" for text in texts]
+    return Chosen(paths=below, pages=prose, notes=notes)
+
+
+def _notes_on(listing, pages):
+    """Sentences on pages of several folders of a repository, and on texts beside them.
+
+    A repository is what has a test set in a folder."""
+    top = listing.top
+    if all(path.parent == top for path in listing.files):
+        return []
+    advice = 'documents_are = "FOLDER" in columns.toml'
+    places = [path.parent.relative_to(top).parts for path in pages]
+    folders = Counter(parts[0] if parts else "the folder itself" for parts in places)
+    beside = [path for path in listing.texts if path.parent in {*map(PARENT, pages)}]
+    notes = []
+    if len(folders) > 1:
+        counts = folders.most_common(MOST_FOLDERS)
+        listed = ", ".join(f"{n:,} in {name}" for name, n in counts)
+        more = " …" if len(folders) > MOST_FOLDERS else ""
+        notes.append(f"pages of several folders: {listed}{more}; {advice} takes one")
+    if beside := list(filter(is_prose, beside)):
+        n = f"{len(beside):,} files of text beside pages{_shown(beside)} are not read"
+        notes.append(f"{n}; {advice} reads all of a folder")
+    return notes
+
+
+def _shown(paths):
+    """The names of the first files in brackets; "" for none."""
+    names = ", ".join(path.name for path in paths[:3])
+    return f" ({names}{' …' if len(paths) > 3 else ''})" if names else ""
+
+
+def _two_readings(listing, table, pages):
+    """The error where a table of texts lies beside pages."""
+    rows = table.frame.head(3).astype(str).to_dict("records")
+    named = ", ".join(path.name for path in pages[:3])
+    return (
+        f"{listing.top}: two things may be the documents: {len(pages):,} pages "
+        f"({named} …), or {table.name} with {len(table.frame):,} rows ({rows}). Write "
+        f'documents_are = "pages", or documents_are = "{table.path.name}", into '
+        "columns.toml"
+    )
