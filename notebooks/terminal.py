@@ -43,7 +43,7 @@ def example(course="llm-engineering"):
     """Make the folder faq/ on the desk, which is cleared; its path.
 
     It has the documents of a course and its judged queries. As in most folders, grades
-    are missing: of the relevant pairs a fifth, of the others one in twenty."""
+    are missing: of the relevant pairs a fifth, of the others one in fifty."""
     shutil.rmtree(desk())
     folder = desk() / "faq"
     folder.mkdir()
@@ -54,7 +54,7 @@ def example(course="llm-engineering"):
     judged = read_csv(OURS / JUDGED)
     judged = judged[judged["course"] == course]
     for is_zero, rows in judged.groupby(judged["grade"] == "0"):
-        missing = rows.sample(frac=0.05 if is_zero else 0.2, random_state=1)
+        missing = rows.sample(frac=0.02 if is_zero else 0.2, random_state=1)
         judged = judged.drop(missing.index)
     write_table(judged, folder / JUDGED)
     return folder

@@ -312,10 +312,14 @@ def add(
             before = b"" if is_new or not mark.exists() else mark.read_bytes()
             n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
             new = grading.last_grades(file).reset_index()
+            turns = table.drop_duplicates("query_id").set_index("query_id")
+            # a row of that file is one line, and a query may have several
+            texts = new["query_id"].map(turns["query"]).fillna("")
+            is_same = texts.map(grading.one_line) == new["query"]
+            new["query"] = texts.where(is_same, new["query"])
             is_there = _pair_keys(new).isin(_pair_keys(table))
             new = new[~is_there | (new.pop("row") >= n_added)]
             if len(new):
-                turns = table.drop_duplicates("query_id").set_index("query_id")
                 new = new.join(
                     turns[turns.columns.intersection(corpus.TURN)], "query_id"
                 )

@@ -156,7 +156,6 @@ def that_work(
         if n_empty and name in able:
             n = len(search.placed)
             failed[name] = f"“{name}” finds nothing for {n_empty:,} of {n:,} queries"
-            log.warning(failed[name])
             if n_empty == n:
                 failed[name] += ": is its index empty? Nothing is said of it"
                 del able[name]

@@ -46,7 +46,7 @@ def _append_row(path, columns, values):
         os.fsync(file.fileno())
 
 
-def _one_line(text):
+def one_line(text):
     """The text with its line ends as spaces, so that a row of the file is one line."""
     return re.sub(r"[\r\n]+", " ", files.encodable(str(text)))
 
@@ -85,7 +85,7 @@ class Judging:
         self.keys = GRADES
         self.fields = list(items.columns)
         self.columns = [*self.fields, "grade"]
-        texts = items.map(_one_line)
+        texts = items.map(one_line)
         self.items = list(dict.fromkeys(texts.itertuples(index=False, name=None)))
         rows, self.note = read_judgements(self.path, self.columns)
         self.done = {}  # item: its latest grade, the latest last

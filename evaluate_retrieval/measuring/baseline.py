@@ -19,6 +19,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import (
     decision,
     intervals,
+    judged,
     metric,
     pairs,
     plan,
@@ -68,7 +69,8 @@ class Outcome:
     and the old one. figures: of `pairs.summary`, a is now and b before; metric
     and how; empty after an error. sentences: why, then what else changed.
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
-    now, gain, first_before and first_now (three ids)."""
+    now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
+    whose grades would tell, where they are missing."""
 
     kind: str
     code: int
@@ -76,6 +78,7 @@ class Outcome:
     figures: dict[str, Any] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
     largest: dict[str, list[dict]] = field(default_factory=dict)
+    to_judge: list[tuple[str, str]] = field(default_factory=list)
 
 
 # --- The baseline's file -----------------------------------------------------
@@ -300,9 +303,13 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     are_gone = n_gone > MOST_GONE * len(before.qrels)
     if are_gone and not allow_deleted:
         code = code or UNDECIDED
+    to_judge = []
+    if code == UNDECIDED and figures["why"] == "alone":
+        to_judge = _unjudged(measured, query_ids)
     sentences = render(
         "outcome.txt.j2",
         figures=figures,
+        to_judge=to_judge,
         reason=reason,
         ranks_differ=not measured.rank_the_same("now", "before"),
         gone=f"{n_gone:,} of {len(before.qrels):,}" if are_gone else "",
@@ -317,7 +324,22 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     losses, gains = pairs.extremes(table, -table["gain"])
     largest = {"losses": losses, "gains": gains}
     sentences = sentences.splitlines()
-    return Outcome(measure.kind, code, searches, figures, sentences, largest)
+    return Outcome(measure.kind, code, searches, figures, sentences, largest, to_judge)
+
+
+def _unjudged(measured, query_ids):
+    """What the new search shows and nobody judged: pairs of query and id, by query.
+
+    Without what the old search shows at the same rank."""
+    first = measured.first
+    qrels = utils.qrels_of(utils.right_answers(measured.queries))
+    rows = zip(query_ids, qrels, first["now"], first["before"], strict=True)
+    return [
+        (query, id_)
+        for query, qrel, now, before in rows
+        for id_ in judged.missing(qrel, [now, before])
+        if id_ in now
+    ]
 
 
 def _compared(queries, rankings, measure, margin, anytime, judgements):

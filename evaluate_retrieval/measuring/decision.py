@@ -184,6 +184,8 @@ def orders_of_estimates(table: pd.DataFrame) -> list[str]:
     """What each row of `gains.gains_table` says of a search: better, worse, or "".
 
     By all estimates; a p value of at least WEAK says nothing."""
+    ends = ["p", "lowest", "p_worse", "highest"]
+    table = table.reindex(columns=ends)  # without the ends where nothing is complete
     is_better = (table["p"] < WEAK) & (table["lowest"] > 0)
     is_worse = (table["p_worse"] < WEAK) & (table["highest"] < 0)
     return np.select([is_better, is_worse], ["better", "worse"], "").tolist()
