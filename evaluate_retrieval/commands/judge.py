@@ -314,7 +314,7 @@ def add(
             new = grading.last_grades(file).reset_index()
             turns = table.drop_duplicates("query_id").set_index("query_id")
             # a row of that file is one line, and a query may have several
-            texts = new["query_id"].map(turns["query"]).fillna("")
+            texts = new["query_id"].map(dict(turns["query"])).astype(object).fillna("")
             is_same = texts.map(grading.one_line) == new["query"]
             new["query"] = texts.where(is_same, new["query"])
             is_there = _pair_keys(new).isin(_pair_keys(table))

@@ -204,6 +204,16 @@ def _verdict(folder, candidates, results, options, spends):
     look = looks.look_at(measured, incumbent, earlier, ours)
     errors = looks.errors_of(earlier, look)
     verdict = steps.verdict_on(folder, candidates, results, options.incumbent, errors)
+    if look.trial > 1:
+        level = 2 * min(ship for ship, _ in errors.values())
+        spent = f"This is trial {look.trial} on these queries: to ship, p has to be "
+        verdict = replace(verdict, says=f"{verdict.says} {spent}below {level:.2g}.")
+    elif not earlier and (n_new := len(measured.values) - len(folder.test[kind])) > 0:
+        log.info(
+            "the verdict is on all queries, also on %s without a relevant document, "
+            "which versions before 1.4 left out",
+            f"{n_new:,}",
+        )
     says = {
         "day": str(date.today()),
         "verdict": verdict.verdict,

@@ -46,7 +46,7 @@ def _append_row(path, columns, values):
         os.fsync(file.fileno())
 
 
-def one_line(text):
+def one_line(text: object) -> str:
     """The text with its line ends as spaces, so that a row of the file is one line."""
     return re.sub(r"[\r\n]+", " ", files.encodable(str(text)))
 

@@ -283,7 +283,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         for name, kept in {"now": now, "before": before}.items()
     }
     options = measure, margin, anytime, now.judgements
-    measured, figures, code, reason = _compared(queries, rankings, *options)
+    measured, figures, code, reason = _held_against(queries, rankings, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
         query
@@ -295,7 +295,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         others = {name: ranked[is_whole] for name, ranked in rankings.items()}
         if (
             queries["need"][is_whole].nunique() < 2
-            or _compared(queries[is_whole], others, *options)[2] != WORSE
+            or _held_against(queries[is_whole], others, *options)[2] != WORSE
         ):
             code = UNDECIDED
             shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
@@ -305,7 +305,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         code = code or UNDECIDED
     to_judge = []
     if code == UNDECIDED and figures["why"] == "alone":
-        to_judge = _unjudged(measured, query_ids)
+        to_judge = _to_judge(measured, query_ids)
     sentences = render(
         "outcome.txt.j2",
         figures=figures,
@@ -327,7 +327,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     return Outcome(measure.kind, code, searches, figures, sentences, largest, to_judge)
 
 
-def _unjudged(measured, query_ids):
+def _to_judge(measured, query_ids):
     """What the new search shows and nobody judged: pairs of query and id, by query.
 
     Without what the old search shows at the same rank."""
@@ -342,7 +342,7 @@ def _unjudged(measured, query_ids):
     ]
 
 
-def _compared(queries, rankings, measure, margin, anytime, judgements):
+def _held_against(queries, rankings, measure, margin, anytime, judgements):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
     rankings: a dict with now and before. figures: see `pairs.summary`."""

@@ -207,6 +207,16 @@ def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(tmp_pa
     assert files.read_csv(path)["grade"].tolist()[-2:] == ["0", "0"]
 
 
+def test_a_query_of_several_lines_keeps_its_text(tmp_path):
+    """A row of judgements-NAME.csv is one line, and the text of a query may not be."""
+    path = tmp_path / "judged-queries.csv"
+    PAIRS[:1].assign(grade="1").to_csv(path, index=False)
+    add(path, judged(tmp_path / "judgements-me.csv", "01").path)
+    table = files.read_csv(path)
+    assert len(table) == 2
+    assert {*table["query"]} == {PAIRS["query"][0]}
+
+
 # --- In a terminal -----------------------------------------------------------------
 
 SCALES = {
