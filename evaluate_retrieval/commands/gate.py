@@ -1,12 +1,13 @@
 """`gate`: is a search worse than in an earlier run?"""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluate_retrieval.commands import run
+from evaluate_retrieval.commands import run, steps
 from evaluate_retrieval.commands.options import SearchOptions, margin, option
 from evaluate_retrieval.measuring import baseline
+from evaluate_retrieval.words.constants import ERROR, WORSE
 
 HELP = "is a search worse than in an earlier run?"
 log = logging.getLogger(__name__)
@@ -47,8 +48,24 @@ def _held(options: GateOptions) -> dict:
     outcomes = baseline.outcomes_of(before, kept, *choices)
     for outcome in outcomes:
         outcome.sentences.extend(evaluated.candidates.failed.values())
+    outcomes = [_with_leaks(evaluated, outcome) for outcome in outcomes]
     for line in baseline.summary_lines(outcomes):
         log.info(line)
     if options.summary:
         baseline.write_summary(outcomes, options.summary)
     return baseline.outcomes_as_json(outcomes)
+
+
+def _with_leaks(evaluated, outcome):
+    """An `Outcome`, which is worse where the new search shows forbidden documents."""
+    folder = evaluated.folder
+    if outcome.code == ERROR or outcome.kind != folder.decides:
+        return outcome
+    measured = evaluated.results.on(outcome.kind)
+    name = outcome.searches[0]
+    n = steps.leaks_of(folder, measured).get(name)
+    if not n:
+        return outcome
+    sentence = steps.leak_sentence(name, n, len(measured.values))
+    sentences = [sentence, *outcome.sentences]
+    return replace(outcome, code=WORSE, sentences=sentences)

@@ -12,7 +12,14 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import decision, intervals, pairs, plan, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    intervals,
+    metric,
+    pairs,
+    plan,
+    scored,
+)
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
@@ -28,6 +35,7 @@ COLUMN_NAMES = {
     "ms_per_query": "ms a query",
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
+MOST = 0.9995  # is shown as 1.000
 NEEDS = "Queries that ask for the same are one need."
 
 
@@ -168,6 +176,9 @@ def _of_board(board, queries, measure):
         f"{n:,} queries{needs}, with 95 % intervals. {measure}: "
         f"{utils.METRICS[by].means.format(k)}."
     )
+    highest = metric.highest(queries, measure)
+    if highest < MOST:
+        text += f" No ranking of {k} has more than {highest:.3f} here."
     if measure.relevant is not None:
         text += f" Relevant is a grade from {measure.relevant:g}"
         text += ", but nDCG counts all grades." if by == "ndcg" else "."

@@ -374,6 +374,28 @@ def refused_shares(
     return pd.Series(shares, name="refused", dtype=float)
 
 
+def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
+    """For how many queries each search shows a forbidden document: by name, if any.
+
+    Among the first k. See `Folder.forbidden`."""
+    ids = trec.query_ids(measured.queries) if folder.forbidden else []
+    leaks = {}
+    for name, first in measured.first.items() if folder.forbidden else ():
+        rows = zip(ids, first, strict=True)
+        n = sum(
+            not folder.forbidden.get(id_, set()).isdisjoint(row) for id_, row in rows
+        )
+        if n:
+            leaks[name] = n
+    return leaks
+
+
+def leak_sentence(name: str, n: int, n_queries: int) -> str:
+    """That a search shows forbidden documents, in words."""
+    of_all = f"{n:,} of {n_queries:,} queries"
+    return f"“{name}” shows a forbidden document for {of_all}."
+
+
 def verdict_on(
     folder: Folder,
     candidates: Candidates,
@@ -384,20 +406,29 @@ def verdict_on(
     """What to do, by the queries that decide: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
-    of yours. errors: what this look may spend, see `gains.gains_table`. It says if a
-    search is to be shipped that is worse on the other queries."""
+    of yours. One that shows a forbidden document is not shipped. errors: what this look
+    may spend, see `gains.gains_table`. It says if a search is to be shipped that is
+    worse on the other queries."""
     kind = folder.decides
-    names = results.measured[kind].values.columns
+    whole = results.on(kind)
+    leaks = leaks_of(folder, whole)
+    names = whole.values.columns
     own = candidates.own if {*names} >= {*candidates.own} else []
+    today = decision.incumbent_of(incumbent, own, names)
     verdict = decision.decide(
-        results.on(kind),
-        incumbent=decision.incumbent_of(incumbent, own, names),
+        # what must not be shown is not shipped
+        whole.without([name for name in leaks if name not in (today, None)])
+        if today
+        else whole,
+        incumbent=today,
         best=results.chosen[kind],
         close=decision.undecided(results.gains[kind]),
         milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
         errors=errors,
     )
     sentences = [verdict.says, *candidates.failed.values()]
+    n = len(whole.values)
+    sentences += [leak_sentence(name, leaks[name], n) for name in leaks]
     if verdict.verdict == "ship" and verdict.name and verdict.incumbent:
         pair = verdict.name, verdict.incumbent
         sentences[1:1] = [

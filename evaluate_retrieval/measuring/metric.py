@@ -183,6 +183,22 @@ def weighted_means(scores: pd.DataFrame, weights: np.ndarray) -> pd.Series:
     return (scores.fillna(0) * counted).sum() / counted.sum()
 
 
+def highest(queries: utils.Queries, measure: Measure) -> float:
+    """The highest mean that any rankings could have: below 1, say, for recall.
+
+    A query with more relevant documents than k never has all of them."""
+    names = queries.get("alternatives", pd.Series([{}] * len(queries)))
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    best = [
+        sorted(with_one_grade_each(qrel, each).items(), key=lambda row: -row[1])
+        for qrel, each in zip(qrels, names, strict=True)
+    ]
+    rankings = utils.pad([[id_ for id_, _ in row] for row in best], measure.k)
+    scores = scores_by_query(queries, rankings, measure.k, measure.relevant)
+    weights = queries.get("weight", pd.Series(1.0, queries.index))
+    return float(np.average(scores[measure.by], weights=weights.astype(float)))
+
+
 def condensed(
     rankings: ArrayLike, documents: Iterable[utils.Answers]
 ) -> utils.Rankings:

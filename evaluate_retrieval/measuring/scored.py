@@ -1,6 +1,6 @@
 """What searches are worth on the queries that decide: what verdicts rest on."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -67,6 +67,15 @@ class Measured:
             scores={name: table[:n] for name, table in self.scores.items()},
             queries=self.queries[:n],
             ranked={name: ids[:n] for name, ids in self.ranked.items()},
+        )
+
+    def without(self, names: Collection[str]) -> "Measured":
+        """The same without some searches."""
+        condensed = self.condensed
+        if condensed is not None:
+            condensed = condensed.drop(columns=names)
+        return replace(
+            self, values=self.values.drop(columns=names), condensed=condensed
         )
 
     def of_first(self, n: int) -> tuple[pd.Series, np.ndarray | None]:

@@ -72,7 +72,8 @@ class Settings:
     in a result. grades: words for grades, in small letters. separator: of several ids
     in one cell. no_answer: the cell of a query without an answer. are_documents: a
     file, or "pages", where both could be them. judgements_are: of DECLARED, or "":
-    whether people go on judging."""
+    whether people go on judging. are_forbidden: whether a grade below 0 is of a
+    document that must not be shown."""
 
     encoding: str | None = None
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -82,6 +83,7 @@ class Settings:
     no_answer: str = "NONE"
     are_documents: str = ""
     judgements_are: str = ""
+    are_forbidden: bool = False
 
     def names(self, kind: str) -> dict[str, str]:
         """Our columns of a kind of table, and what each may be called."""
@@ -123,6 +125,10 @@ def settings_in(text: str, path: Path) -> Settings:
         texts[name] = str(content.pop(name, default))
     are_documents = content.pop("documents_are", "")
     judgements_are = content.pop("judgements_are", "")
+    below_zero = content.pop("below_zero", "")
+    if below_zero not in ("", "forbidden"):
+        problem = 'there is "forbidden", or leave it out: then such a grade counts as 0'
+        raise ValueError(f"{path}: below_zero {below_zero!r}: {problem}")
     if judgements_are not in ("", *DECLARED):
         there = ", ".join(DECLARED)
         raise ValueError(f"{path}: judgements_are {judgements_are!r}: there is {there}")
@@ -141,6 +147,7 @@ def settings_in(text: str, path: Path) -> Settings:
         grades=grades,
         are_documents=str(are_documents),
         judgements_are=judgements_are,
+        are_forbidden=below_zero == "forbidden",
         **texts,
     )
 

@@ -53,7 +53,8 @@ class Folder:
     sets them. judged_in: the names of the files with judgements. results: where lists
     and ids lie in what a search answers, as columns.toml says. sample: the queries of
     the log in the order of judging, see `kept.read_sample`, or None. declared: of which
-    kind columns.toml says that the judgements are, or "". Tables are empty where the
+    kind columns.toml says that the judgements are, or "". forbidden: by query id the
+    ids that it must not show, see `joining.forbidden_of`. Tables are empty where the
     folder has no such file."""
 
     source: Path
@@ -72,6 +73,7 @@ class Folder:
     judged_in: str = ""
     sample: pd.DataFrame | None = None
     declared: str = ""
+    forbidden: dict[str, set[str]] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -163,6 +165,9 @@ def read(
     graded, on_grades = joining.graded_pairs(
         [*(found for found, _ in rows), cited], chunks, log, twins
     )
+    forbidden = {}
+    if settings.are_forbidden:
+        forbidden = joining.forbidden_of([found for found, _ in rows], twins)
     name = _files_named(judged)
     frozen = needs.frozen(listing.top)
     own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
@@ -205,6 +210,7 @@ def read(
         judged_in=name,
         sample=kept.read_sample(source),
         declared=settings.judgements_are,
+        forbidden=forbidden,
         results=settings.results,
     )
 

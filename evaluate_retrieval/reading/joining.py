@@ -171,6 +171,21 @@ def graded_pairs(
     return graded, notes
 
 
+def forbidden_of(
+    judged: list[pd.DataFrame], twins: dict[str, list[str]]
+) -> dict[str, set[str]]:
+    """The documents that a query must not show: by query id, a set of ids.
+
+    Those with a grade below 0, and others with the same text. judged: tables with
+    query_id, document and grade."""
+    forbidden: dict[str, set[str]] = {}
+    for table in judged:
+        rows = table[table["grade"].astype(float) < 0]
+        for query_id, id_ in zip(rows["query_id"], rows["document"], strict=True):
+            forbidden.setdefault(query_id, set()).update([id_, *twins.get(id_, ())])
+    return forbidden
+
+
 def _of_twins(graded, twins):
     """The grades of documents whose text another one has, which was judged."""
     of_twins = graded[graded["document"].isin(list(twins))]

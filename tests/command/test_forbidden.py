@@ -1,0 +1,89 @@
+"""Documents that a query must not show, and the highest figure that is possible."""
+
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+
+import pandas as pd
+import pytest
+
+from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring.metric import Measure, highest
+
+N = 60
+
+
+@pytest.fixture
+def tenants(tmp_path):
+    """A folder: the new search is right, and shows each tenant another one's page."""
+    folder = tmp_path / "tenants"
+    (folder / "runs").mkdir(parents=True)
+    ids = [f"d{n}" for n in range(N)]
+    texts = [f"page {n} of a tenant, about subject {n}" for n in range(N)]
+    pd.DataFrame({"id": ids, "text": texts}).to_csv(
+        folder / "documents.csv", index=False
+    )
+    queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(N)]})
+    queries["query"] = [f"what about {n}" for n in range(N)]
+    queries.to_csv(folder / "queries.csv", index=False)
+    rows = []
+    for n in range(N):
+        rows += [
+            (f"q{n}", ids[n], 1),
+            (f"q{n}", ids[n - 1], -1),
+            (f"q{n}", ids[n - 2], 0),
+        ]
+    columns = ["query_id", "document", "grade"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "qrels.csv", index=False)
+    for name, shown in {"new": (0, 1), "old": (2, 0), "safe": (0, 2)}.items():
+        lines = [
+            f"q{n} Q0 {ids[n - place]} {rank} {9 - rank} x"
+            for n in range(N)
+            for rank, place in enumerate(shown, 1)
+        ]
+        (folder / "runs" / f"{name}.trec").write_text("\n".join(lines))
+    return folder
+
+
+def said(*words):
+    """The code and the JSON of a line of the command."""
+    with redirect_stdout(StringIO()) as out:
+        code = main([*map(str, words), "--only-own", "--json"])
+    return code, json.loads(out.getvalue())
+
+
+def test_what_shows_a_forbidden_document_is_not_shipped_and_fails_the_gate(tenants):
+    out = tenants.parent / "out"
+    line = ["evaluate", tenants, "--incumbent", "old"]
+    _, before = said(*line, "--out", out)
+    assert (before["verdict"], before["search"]) == ("ship", "run: new")
+    baseline = (out / "baseline.json.gz").rename(out.parent / "baseline.json.gz")
+    gate = ["gate", tenants, "--baseline", baseline, "--candidate", "new", "--out", out]
+    assert said(*gate)[0] == 0
+
+    (tenants / "columns.toml").write_text('below_zero = "forbidden"\n')
+    code, after = said(*line, "--out", out)
+    assert (code, after["search"]) == (0, "run: safe")
+    assert (
+        "“run: new” shows a forbidden document for 60 of 60 queries." in after["says"]
+    )
+    code, result = said(*gate)
+    assert code == 1
+    assert result["outcomes"][0]["sentences"][0].startswith("“run: new” shows a forb")
+
+
+def test_another_word_for_grades_below_0_is_an_error(tenants):
+    (tenants / "columns.toml").write_text('below_zero = "bad"\n')
+    code, result = said("evaluate", tenants, "--out", tenants.parent / "out")
+    assert code == 3
+    assert "below_zero 'bad': there is \"forbidden\"" in result["error"]
+
+
+def test_the_highest_figure_is_that_of_a_perfect_ranking():
+    many = {f"d{n}": 1 for n in range(25)}
+    queries = pd.DataFrame({"document": [many, {"a": 2, "b": 0}]})
+    recall = Measure(by="recall", k=10)
+    assert highest(queries[:1], recall) == pytest.approx(0.4)
+    assert highest(queries, recall) == pytest.approx(0.7)
+    assert highest(queries, Measure()) == 1
+    assert highest(queries[1:], Measure(by="precision", k=10)) == pytest.approx(0.1)
