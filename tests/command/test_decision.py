@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evaluate_retrieval.measuring import decision, intervals, scored
+from evaluate_retrieval.measuring import decision, intervals, metric, pairs, scored
 from evaluate_retrieval.measuring.gains import expected, gains_table
 
 N = 100
@@ -201,3 +201,15 @@ def test_the_spreads_are_those_of_the_collections():
         written = decision.SPREADS[name]
         given = [written[which] for which in ("median", "lowest", "highest")]
         assert given == pytest.approx(expected, abs=0.006)
+
+
+def test_before_two_queries_are_judged_completely_every_gain_is_possible():
+    queries = pd.DataFrame({"query_id": ["1", "2"], "document": [{"a": 1}, {"b": 0}]})
+    rankings = {"new": [["a", "c"], ["b", "d"]], "old": [["c", "a"], ["d", "b"]]}
+    lists = {name: np.array(ids, dtype=object) for name, ids in rankings.items()}
+    known = queries, lists, metric.Measure(k=2), "growing"
+    figures = pairs.summary(scored.measured_of(*known), ("new", "old"))
+    ends = [figures[name] for name in ("lowest", "low", "difference", "high")]
+    assert ends == [-1, -1, 0, 1]
+    assert figures["n"] == 0
+    assert figures["order"] == ""
