@@ -311,27 +311,25 @@ def by_all(queries, lists):
     return pd.Series({gain: (chance * whole).mean() for gain, chance in turned.items()})
 
 
-def as_markdown(table, name):
-    """A table with its index as columns, in Markdown; name: of the index columns."""
-    table = table.set_axis(pd.MultiIndex.from_tuples(map(tuple_of, table.index)))
-    table = table.rename_axis(name).reset_index()
-    lines = ["| " + " | ".join(map(str, table)) + " |", "|---" * table.shape[1] + "|"]
-    rows = table.astype(object).itertuples(index=False)
-    lines += ["| " + " | ".join(map(in_cell, row)) + " |" for row in rows]
+def as_markdown(table, names):
+    """A table in Markdown. names: of the columns of its index."""
+    lines = ["| " + " | ".join([*names, *table]) + " |"]
+    lines.append("|---" * (len(names) + table.shape[1]) + "|")
+    for key, row in zip(table.index, table.itertuples(index=False), strict=True):
+        keys = key if isinstance(key, tuple) else (key,)
+        cells = [f"{each:g}" if isinstance(each, float) else str(each) for each in keys]
+        cells += [in_cell(value) for value in row]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def tuple_of(key):
-    return key if isinstance(key, tuple) else (key,)
-
-
 def in_cell(value):
-    """A value of a table: a share with three decimals, a count without any."""
+    """A value of a table: a share or a gain with three decimals, or a count."""
     if not isinstance(value, float):
-        return str(value)
+        return f"{value:,}" if isinstance(value, int) else str(value)
     if np.isnan(value):
         return "–"
-    return f"{value:,.0f}" if value == int(value) and value > 1 else f"{value:.3f}"
+    return f"{value:,.0f}" if abs(value) >= 2 else f"{round(value, 3) + 0:.3f}"
 
 
 def options_of(description):
