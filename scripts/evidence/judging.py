@@ -329,7 +329,9 @@ def in_cell(value):
         return f"{value:,}" if isinstance(value, int) else str(value)
     if np.isnan(value):
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 2 else f"{round(value, 3) + 0:.3f}"
+    if abs(value) < 2:
+        return f"{round(value, 3) + 0:.3f}"
+    return f"{value:.1f}" if abs(value) < 25 else f"{value:,.0f}"
 
 
 def options_of(description):

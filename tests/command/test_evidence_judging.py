@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from evidence import judging, people, reuse
 
-from evaluate_retrieval.measuring import looks
+from evaluate_retrieval.measuring import gains, grounds, looks, scored
 
 N_QUERIES = 200
 DRAWS = 200
@@ -95,6 +95,29 @@ def test_of_twenty_releases_without_a_gain_hardly_one_ships(population):
         for _ in range(DRAWS)
     ]
     assert np.mean(shipped) <= 2 * looks.SHIP
+
+
+@pytest.mark.parametrize("pool", reuse.POOLS)
+def test_bounds_of_a_closed_pool_are_those_of_the_library(population, pool):
+    queries, lists = population
+    lists = lists | dict.fromkeys(["b 0.6", "k1 0.9"], lists[judging.THIRD])
+    roles = reuse.POOLS[pool]
+    either = judging.PAIR, judging.PAIR[::-1]
+    both = [reuse._in_pool(queries, lists, roles, own) for own in either]
+    rows, swapped = judging.drawn(np.random.default_rng(5), np.full(N_QUERIES, 0.5), 60)
+    told = reuse._told(both, rows, swapped, roles)
+    drawn, ranked = people.in_order_of_judging(queries, lists, rows)
+    own = judging.either_way(ranked, swapped)
+    of_roles = ranked | own | {"third": ranked[judging.THIRD]}
+    pooled = judging.judged_first(drawn["document"], of_roles, roles)
+    state = drawn.assign(document=pooled)
+    measured = scored.measured_of(state, own, people.MEASURE, "closed")
+    row = gains.gains_table(measured, "incumbent").iloc[0]
+    assert told["seen"] == pytest.approx(row["difference"])
+    assert (told["ship"], told["keep"]) == (row["ships"], row["below"])
+    ground = grounds.grounds_of(measured, "candidate", "incumbent")
+    assert told["at most"] == pytest.approx(ground.worse[0].mean())
+    assert ground.why == ("incumbent" if "incumbent" in roles else "bound")
 
 
 @pytest.mark.slow
