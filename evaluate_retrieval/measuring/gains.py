@@ -150,8 +150,9 @@ def compared(
     if ground.why == "same":  # no grade could tell them apart
         return figures | dict.fromkeys(ZEROS, 0.0) | {"p": 1.0, "p_worse": 1.0}
     if estimates.empty:
-        unknown = {"p": 1.0, "p_worse": 1.0, "lost": 0.0, "at_most": 1.0}
-        return figures | unknown | {"most": np.inf}
+        unknown = dict.fromkeys(["low", "lowest", "after_losses"], -1.0)
+        unknown |= dict.fromkeys(["high", "highest", "at_most", "p", "p_worse"], 1.0)
+        return figures | dict.fromkeys(ZEROS, 0.0) | unknown | {"most": np.inf}
     better = estimates.iloc[1 : 1 + len(ground.better)]
     worse = estimates.iloc[1 + len(ground.better) :]
     n_same = n_equal(measured, n)

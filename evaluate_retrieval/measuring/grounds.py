@@ -44,7 +44,8 @@ def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
 
     By the kind of the judgements. Where people go on judging: the queries that are
     judged completely, up to the first that is not; or all of them, if nearly all first
-    results of both are judged, by two estimates. Where nobody does: what holds whatever
+    results of both are judged: it is better by two estimates, and worse whatever the
+    others are worth. Where nobody does: what holds whatever
     the unjudged results are worth; a search also is better as it stands if the
     incumbent's results are judged, since its own unjudged ones count as 0 then."""
     gain = measured.gain(name, incumbent)
@@ -58,16 +59,18 @@ def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
     if is_complete.all():
         return Grounds(gain, (gain,), (gain,), "all")
     share = measured.judged[pair].fillna(1)
-    if measured.judgements == "growing" and share.min() >= judged.NEARLY_ALL:
-        without = measured.condensed[name] - measured.condensed[incumbent]
-        return Grounds(gain, (gain, without), (gain, without), "nearly")
-    if measured.judgements == "growing":
+    is_nearly = share.min() >= judged.NEARLY_ALL
+    if measured.judgements == "growing" and not is_nearly:
         n = judged.n_before_first_gap(is_complete)
         return Grounds(gain[:n], (gain[:n],), (gain[:n],), "complete", n / len(gain))
     mine, theirs = first
     options = {"queries": measured.queries, "measure": measured.measure}
     lowest = pd.Series(judged.worst_gains(first=mine, other=theirs, **options))
     highest = pd.Series(-judged.worst_gains(first=theirs, other=mine, **options))
+    if measured.judgements == "growing":
+        without = measured.condensed[name] - measured.condensed[incumbent]
+        # both are too low together if the last results are the candidate's
+        return Grounds(gain, (gain, without), (highest,), "nearly")
     if share[incumbent] >= judged.NEARLY_ALL:
         return Grounds(gain, (gain,), (highest,), "incumbent")
     return Grounds(gain, (lowest,), (highest,), "bound")

@@ -139,22 +139,18 @@ def level(error: float, looks: Iterable[Look], look: Look, candidate: str) -> fl
     """What a look may spend of an error on one side, for a candidate.
 
     Trial n has error / (n (n + 1)), so that all trials together have no more than the
-    error. In a trial the looks spend it as O'Brien and Fleming's bounds do (Lan and
-    DeMets 1983): hardly anything while few of the drawn queries are judged. Each look
-    takes what is added since the last one, so that it holds however looks depend on
-    each other (Bonferroni). A look at as many queries as before, with other grades, is
-    that look again."""
+    error. A trial with one look, at complete judgements, has all of it. Looks on the
+    way take z / √share as their limit, z of half of the error, and so does the last:
+    sums of queries in random order are like Brownian motion, which ever crosses such a
+    line with twice the chance that it ends above it (the reflection principle). So it
+    holds for any number of looks, and early ones need overwhelming evidence, as by
+    O'Brien and Fleming (1979)."""
     of_trial = error / (look.trial * (look.trial + 1))
-    now = look.shares[candidate]
-    earlier = [each for each in looks if each.key == look.key]
-    shares = [each.shares.get(candidate, 0.0) for each in earlier]
-    before = max((share for share in shares if share < now), default=0.0)
-    return _spent(of_trial, now) - _spent(of_trial, before)
-
-
-def _spent(error, share):
-    """The part of an error that is spent once a share of the queries is judged."""
+    share = min(look.shares[candidate], 1.0)
     if share <= 0:
         return 0.0
-    limit = scipy.stats.norm.isf(error / 2)
-    return float(2 * scipy.stats.norm.sf(limit / min(share, 1.0) ** 0.5))
+    others = [each for each in looks if each.key == look.key]
+    if share == 1 and not any(0 < o.shares.get(candidate, 0) < 1 for o in others):
+        return of_trial
+    limit = scipy.stats.norm.isf(of_trial / 2)
+    return float(scipy.stats.norm.sf(limit / share**0.5))

@@ -126,7 +126,7 @@ def overlaps(
     times = np.bincount(numbers, minlength=len(different))
     n_near = overlap @ times
     near = _where(
-        overlap * times,
+        (overlap * times).tocsr(),  # an older scipy makes it another kind
         overlap,
         n_near,
         lambda both, first, second: (

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evaluate_retrieval.measuring import decision, plan, scored
+from evaluate_retrieval.measuring import decision, metric, pairs, plan, scored
 from evaluate_retrieval.measuring.gains import expected
 
 N = 100
@@ -156,3 +156,15 @@ def test_a_search_that_is_worse_on_the_other_queries_is_said():
     queries = measured(pd.DataFrame({"new": 0.4 + NOISE, "old": 0.5}))
     assert "worse by 0.1" in decision.if_worse(queries, ("new", "old"))
     assert decision.if_worse(queries, ("old", "new")) == ""
+
+
+def test_before_two_queries_are_judged_completely_every_gain_is_possible():
+    queries = pd.DataFrame({"query_id": ["1", "2"], "document": [{"a": 1}, {"b": 0}]})
+    rankings = {"new": [["a", "c"], ["b", "d"]], "old": [["c", "a"], ["d", "b"]]}
+    lists = {name: np.array(ids, dtype=object) for name, ids in rankings.items()}
+    known = queries, lists, metric.Measure(k=2), "growing"
+    figures = pairs.summary(scored.measured_of(*known), ("new", "old"))
+    ends = [figures[name] for name in ("lowest", "low", "difference", "high")]
+    assert ends == [-1, -1, 0, 1]
+    assert figures["n"] == 0
+    assert figures["order"] == ""

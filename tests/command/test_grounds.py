@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
@@ -219,9 +220,31 @@ def test_all_looks_together_spend_no_more_than_the_error():
         looks.level(looks.SHIP, taken[:n], look, "new") for n, look in enumerate(taken)
     ]
     assert taken[-1].trial == 29
-    assert 0.9 * looks.SHIP < sum(spent) < looks.SHIP
-    assert sum(spent[:4]) == pytest.approx(looks.SHIP / 2)
-    assert spent[3] > 20 * spent[0]  # early looks spend hardly anything
+    assert spent[3] == pytest.approx(looks.SHIP / 4)  # half of what the trial has
+    assert spent[3] > 1_000 * spent[0]  # early looks spend hardly anything
+    assert sum(spent[3::4]) < looks.SHIP / 2
+    alone = looks.next_look(taken, "one look", "", {"new": 1.0})
+    assert looks.level(looks.SHIP, taken, alone, "new") == pytest.approx(
+        looks.SHIP / 30 / 31
+    )
+
+
+@pytest.mark.parametrize("n_looks", [1, 2, 5, 40])
+def test_looks_at_a_search_without_a_gain_ship_it_no_more_often_than_one(n_looks):
+    """Walks of 200 steps: how many are ever above the limit at one of the looks?"""
+    rng = np.random.default_rng(8)
+    sums = rng.normal(size=(20_000, 200)).cumsum(axis=1)
+    shares = np.arange(1, n_looks + 1) / n_looks
+    taken = []
+    crossed = np.zeros(len(sums), dtype=bool)
+    for share in shares:
+        look = looks.next_look(taken, "trial", str(share), {"new": share})
+        error = looks.level(0.2, taken, look, "new")
+        n = round(200 * share)
+        crossed |= sums[:, n - 1] / n**0.5 > stats.norm.isf(error)
+        taken.append(look)
+    assert crossed.mean() < 0.1 + 3 * 0.0021  # a trial has half of 0.2
+    assert crossed.mean() > (0.09 if n_looks == 1 else 0.045)
 
 
 def test_looking_again_at_what_was_there_is_free(tmp_path):

@@ -1,0 +1,369 @@
+"""How often verdicts err where queries are used again, and where nobody judges more.
+
+python scripts/evidence/reuse.py [folder of prepared collections]. It prints the
+tables of several candidates, releases, closed pools and the gate's twenty pull requests
+in docs/evidence/verdicts.md. Each search has, for each query, the list of a search
+that a coin chooses: so the true gain is known."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval.measuring import (
+    gains,
+    grounds,
+    intervals,
+    judged,
+    looks,
+    pairs,
+    scored,
+)
+from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
+
+sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
+from evidence import judging, people
+
+SEED = 81
+POOLS = {  # whose first ten an old pool has judged
+    "the incumbent's and a third search's": ("incumbent", "third"),
+    "the incumbent's and three others": ("incumbent", "third", "b 0.6", "k1 0.9"),
+    "a third search's": ("third",),
+}
+SETTINGS = [("b 0.6", "stems"), ("k1 0.9", "stems"), ("b 0.6", "k1 0.9")]
+CHANGES = 0.0, -0.005, -0.008, -0.01  # what each pull request gains
+PULL_REQUESTS = 20
+
+
+def measured_of_values(values):
+    """`scored.Measured` of a table that needs no lists: all is judged."""
+    return scored.Measured(values, pd.Series(range(len(values))))
+
+
+def values_by_pool(queries, lists):
+    """nDCG@10 of each query where the first ten of all searches are judged."""
+    whole = queries["document"]
+    found = judging.judged_first(whole, lists, lists)
+    measure = people.MEASURE
+    pooled = queries.assign(document=found)
+    return scored.measured_of(pooled, lists, measure, "listed").values
+
+
+# --- Several candidates -------------------------------------------------------
+
+
+def roles_drawn(rng, values, n, m, gain=0.0):
+    """A table of n queries: the incumbent and m candidates, of which the first gains.
+
+    Each has, for each query, the list of one of the searches, by chance, so none is
+    better than another. The first candidate has the best list of some queries, as
+    many as its true gain takes."""
+    table = values.to_numpy()
+    rows = rng.integers(len(table), size=n)
+    chosen = rng.integers(table.shape[1], size=(n, m + 1))
+    room = (table.max(axis=1) - table.mean(axis=1)).mean()
+    is_best = rng.random(n) < gain / room
+    chosen[is_best, 1] = table[rows[is_best]].argmax(axis=1)
+    names = ["incumbent", *(f"candidate {number}" for number in range(1, m + 1))]
+    return pd.DataFrame(table[rows[:, None], chosen], columns=names), rows, chosen
+
+
+def pairs_to_judge(queries, lists):
+    """How many results are in the first ten of some of the searches: by query.
+
+    Returns a function of rows and of the numbers of searches, (n, m)."""
+    tens = np.array([ids[:, :10] for ids in lists.values()])
+
+    def count(rows, chosen):
+        both = zip(rows, chosen, strict=True)
+        found = (tens[np.unique(own), row].ravel() for row, own in both)
+        return np.array([len({*ids} - {""}) for ids in found])
+
+    return count
+
+
+def until_a_verdict(values, needed):
+    """The searches that ship at the first look that ships any, or keeps: a list.
+
+    values: of `roles_drawn`; needed: pairs of each query."""
+    judged_pairs = needed.cumsum()
+    n = len(values)
+    names = values.columns[1:]
+    spent = 0.0
+    for most in [*range(0, int(judged_pairs[-1]), judging.AT_ONCE), judged_pairs[-1]]:
+        n_complete = int(np.searchsorted(judged_pairs, most, side="right"))
+        share = n_complete / n
+        errors = tuple(
+            judging._level(error, share, spent) for error in (looks.SHIP, looks.KEEP)
+        )
+        spent = share
+        first = values[:n_complete]
+        if n_complete < 50 or not are_near(first, errors):
+            continue
+        table = gains.gains_table(
+            measured_of_values(first), "incumbent", dict.fromkeys(names, errors)
+        )
+        if table["ships"].any() or table["below"].all():
+            return list(table.index[table["ships"]]), most
+    return [], most
+
+
+def are_near(values, errors):
+    """Whether any search may ship, or all may be kept out: see `judging._is_near`."""
+    ship, keep = errors
+    m = values.shape[1] - 1
+    over = [
+        (values[name] - values["incumbent"]).to_numpy() for name in values.columns[1:]
+    ]
+    may_ship = any(judging._is_near(gain, ship, 0) for gain in over)
+    return may_ship or all(judging._is_near(gain, 0, keep / m) for gain in over)
+
+
+def several_candidates(queries, lists, draws):
+    """Shares of draws that ship a search: where none gains, and where one does."""
+    values = values_by_pool(queries, lists)
+    count = pairs_to_judge(queries, lists)
+    rows = {}
+    for m in (3, 10):
+        for gain in (0.0, 0.05):
+            for n in judging.SIZES:
+                rng = np.random.default_rng([SEED, m, int(100 * gain), n])
+                ended = []
+                for _ in range(draws):
+                    table, *drawn = roles_drawn(rng, values, n, m, gain)
+                    ships, n_pairs = until_a_verdict(table, count(*drawn))
+                    is_right = "candidate 1" in ships[:1]
+                    ended.append([bool(ships), is_right, n_pairs])
+                shares = np.mean(ended, axis=0)
+                rows[m, gain, n] = {
+                    "draws": draws,
+                    "ship any": shares[0],
+                    "ship the one that gains": shares[1] if gain else np.nan,
+                    "pairs judged": np.median(np.array(ended)[:, 2]),
+                }
+                print("candidates", m, gain, n, rows[m, gain, n], file=sys.stderr)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+# --- Releases -----------------------------------------------------------------
+
+
+def releases(queries, lists, draws):
+    """Share of draws that ship any of twenty candidates, one after the other.
+
+    None gains, and all are tried on the same queries, all of them judged. And how often
+    the first, fifth or twentieth ships if it alone gains 0.05."""
+    values = values_by_pool(queries, lists)
+    rows = {}
+    for n in (60, 140, 400):
+        rng = np.random.default_rng([SEED, n])
+        row = {"draws": draws}
+        shipped = [
+            any(ships_in_turn(roles_drawn(rng, values, n, PULL_REQUESTS)[0]))
+            for _ in range(draws)
+        ]
+        row["any of 20 ships, none gains"] = np.mean(shipped)
+        for trial in (1, 5, 20):
+            found = [
+                any(ships_in_turn(roles_drawn(rng, values, n, 1, 0.05)[0], trial))
+                for _ in range(draws)
+            ]
+            row[f"number {trial} ships, gains 0.05"] = np.mean(found)
+        rows[n] = row
+        print("releases", n, row, file=sys.stderr)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def ships_in_turn(values, first=1):
+    """Whether each candidate ships, tried one after the other: an iterator.
+
+    first: how many trials there were, this one included."""
+    earlier = [looks.Look(n, f"{n}", "", {"": 1.0}) for n in range(1, first)]
+    for name in values.columns[1:]:
+        look = looks.next_look(earlier, name, "", {name: 1.0})
+        errors = looks.errors_of(earlier, look)
+        earlier.append(look)
+        gain = (values[name] - values["incumbent"]).to_numpy()
+        if not judging._is_near(gain, errors[name][0], 0):
+            continue
+        pair = measured_of_values(values[["incumbent", name]])
+        yield gains.gains_table(pair, "incumbent", errors)["ships"].iloc[0]
+
+
+# --- Closed pools -------------------------------------------------------------
+
+
+def closed_pools(queries, lists, draws):
+    """Shares of draws that ship and keep where nobody judges more than an old pool."""
+    difference = judging.known_of(queries, lists, "both").after[0]
+    rows = {}
+    for pool, roles in POOLS.items():
+        both = [_in_pool(queries, lists, roles, own) for own in _either(judging.PAIR)]
+        for gain in (0.0, MARGIN, 0.05, 0.1):
+            chance = people.chances(difference, gain)
+            for n in judging.SIZES:
+                rng = np.random.default_rng([SEED, len(roles), int(100 * gain), n])
+                told = [
+                    _told(both, *judging.drawn(rng, chance, n), roles)
+                    for _ in range(draws)
+                ]
+                table = pd.DataFrame(told)
+                rows[pool, gain, n] = {"draws": draws} | table.mean().to_dict()
+                print(pool, gain, n, rows[pool, gain, n], file=sys.stderr)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _either(pair):
+    return pair, pair[::-1]
+
+
+def _in_pool(queries, lists, roles, own):
+    """The gain of each query as it stands, at least, and at most: a DataFrame."""
+    ranked = dict(
+        zip(("candidate", "incumbent"), (lists[name] for name in own), strict=True)
+    )
+    known = judging.judged_first(
+        queries["document"], lists | ranked | {"third": lists[judging.THIRD]}, roles
+    )
+    state = queries.assign(document=known)
+    measured = scored.measured_of(state, ranked, people.MEASURE, "closed")
+    first = measured.first["candidate"], measured.first["incumbent"]
+    least = judged.worst_gains(state, *first, people.MEASURE)
+    most = -judged.worst_gains(state, *first[::-1], people.MEASURE)
+    gain = measured.gain("candidate", "incumbent")
+    return pd.DataFrame({"gain": gain, "least": least, "most": most})
+
+
+def _told(both, rows, swapped, roles):
+    """What `gains.gains_table` says of drawn queries of a pool: a dict of 0 and 1.
+
+    The bounds of a query do not depend on the others, so they are computed once."""
+    table = pd.concat([both[0].iloc[rows], both[1].iloc[rows]], keys=[0, 1])
+    picked = np.where(swapped, len(rows), 0) + np.arange(len(rows))
+    table = table.iloc[picked].reset_index(drop=True)
+    better = table["gain"] if "incumbent" in roles else table["least"]
+    ground = grounds.Grounds(table["gain"], (better,), (table["most"],), "bound")
+    measured = measured_of_values(table[["gain"]].assign(incumbent=0.0))
+    with mock.patch.object(gains, "grounds_of", return_value=ground):
+        row = gains.gains_table(measured, "incumbent").iloc[0]
+    seen = {"seen": table["gain"].mean(), "at least": table["least"].mean()}
+    seen |= {"at most": table["most"].mean()}
+    return {"ship": row["ships"], "keep": row["below"]} | seen
+
+
+# --- The gate -----------------------------------------------------------------
+
+
+def gate(queries, lists, draws, judges=True):
+    """What the gate says of twenty pull requests in turn, on the same queries.
+
+    Each changes a setting of BM25 for queries that a coin chooses, so that it gains
+    what CHANGES say. judges: whether people judge what is new before the gate looks;
+    else only what the search of before shows is judged."""
+    values = values_by_pool(queries, lists)
+    rows = {}
+    for change in CHANGES:
+        for n in (50, 140, 400) if judges else (140,):
+            rng = np.random.default_rng([SEED, int(-1000 * change), n])
+            told = []
+            for _ in range(draws):
+                sample = rng.integers(len(values), size=n)
+                told.append(
+                    _series(rng, queries, lists, values, sample, change, judges)
+                )
+            rows[change, n] = {"draws": draws} | pd.DataFrame(told).mean().to_dict()
+            print("gate", judges, change, n, rows[change, n], file=sys.stderr)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _series(rng, queries, lists, values, sample, change, judges):
+    """What the gate says of twenty pull requests: a dict of numbers."""
+    codes = []
+    total = np.zeros(len(sample))
+    is_noticed = False
+    for number in range(PULL_REQUESTS):
+        pair = SETTINGS[number % len(SETTINGS)]
+        difference = (values[pair[0]] - values[pair[1]]).to_numpy()
+        chance = people.chances(difference, change)[sample]
+        swapped = rng.random(len(sample)) >= chance
+        gain = np.where(swapped, -difference[sample], difference[sample])
+        if judges:
+            codes.append(_code(gain))
+        else:
+            codes.append(_code_unjudged(queries, lists, sample, pair, swapped))
+        total += gain
+        is_noticed |= judges and _code(total) == WORSE
+    counted = np.array(codes)
+    passed = counted != WORSE
+    return {
+        "worse at least once": (~passed).any(),
+        "worse, of 20": (~passed).sum(),
+        "not worse, of 20": (counted == NOT_WORSE).sum(),
+        "drift that passes": change * passed.sum(),
+        "worse than the first baseline": is_noticed,
+    }
+
+
+def _code(gain):
+    """The code of a gain, one a query; by the library where it is not plain."""
+    n = len(gain)
+    low, high = (
+        gain.mean() + side * 1.96 * gain.std(ddof=1) / n**0.5 for side in (-1, 1)
+    )
+    doubt = (high - low) / 8
+    plain = (gain != 0).sum() > 2 * intervals.FEW_CHANGES
+    if plain and low > doubt - MARGIN:
+        return NOT_WORSE
+    if plain and low < -MARGIN - doubt and high > doubt - MARGIN:
+        return UNDECIDED
+    table = pd.DataFrame({"now": np.clip(gain, -1, 1), "before": 0.0})
+    return _code_of(measured_of_values(table))
+
+
+def _code_unjudged(queries, lists, sample, pair, swapped):
+    """The code where only the first ten of the search of before are judged."""
+    drawn, ranked = people.in_order_of_judging(queries, lists, sample)
+    a, b = (ranked[name] for name in pair)
+    turned = swapped[:, None]
+    both = {"now": np.where(turned, b, a), "before": np.where(turned, a, b)}
+    known = judging.judged_first(drawn["document"], both, ["before"])
+    state = drawn.assign(document=known)
+    return _code_of(scored.measured_of(state, both, people.MEASURE, "growing"))
+
+
+def _code_of(measured):
+    ground = grounds.grounds_of_gate(measured, "now", "before")
+    figures = pairs.summary(measured, ("now", "before"), ground=ground)
+    return pairs.exit_code(figures, MARGIN)[0]
+
+
+def main():
+    options = judging.options_of(__doc__)
+    known = people.judged_by_people(options.collections)
+    draws = options.draws
+    tables = {
+        "Several candidates": (
+            several_candidates,
+            draws // 10,
+            ["candidates", "gain", "n"],
+        ),
+        "Twenty releases": (releases, draws // 2, ["n"]),
+        "Closed pools": (closed_pools, draws // 4, ["judged", "gain", "n"]),
+        "The gate, all is judged": (gate, draws // 10, ["change", "n"]),
+        "The gate, only the search of before is judged": (
+            partial(gate, judges=False),
+            draws // 200,
+            ["change", "n"],
+        ),
+    }
+    with judging.fewer_swaps():
+        for title, (table_of, n, names) in tables.items():
+            print(f"**{title}**\n")
+            print(judging.as_markdown(table_of(*known, n), names) + "\n")
+
+
+if __name__ == "__main__":
+    main()
