@@ -19,7 +19,7 @@ import pandas as pd
 import scipy
 
 from evaluate_retrieval.judging import next_pairs
-from evaluate_retrieval.measuring import gains, intervals, looks, scored, tuning
+from evaluate_retrieval.measuring import gains, intervals, looks, plan, scored, tuning
 from evaluate_retrieval.words.constants import MARGIN
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
@@ -204,8 +204,8 @@ def _is_near(values, ship, keep):
     if mean < MARGIN or p > limit:
         return False
     # two more conditions of `gains`: after large losses, and what is to be expected
-    lost = np.mean(values < -scored.LARGE)
-    after_losses = mean - (scored.most_lost(lost, len(values)) - lost)
+    lost = np.mean(values < -plan.LARGE)
+    after_losses = mean - (plan.most_lost(lost, len(values)) - lost)
     return after_losses > 0 and 1.1 * mean / error > scipy.stats.norm.isf(ship)
 
 
