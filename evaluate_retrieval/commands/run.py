@@ -44,7 +44,7 @@ from evaluate_retrieval.reading.folder import (
     written_causes,
 )
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
-from evaluate_retrieval.reading.listing import FAILURES
+from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.words.templates import line_of
@@ -208,12 +208,6 @@ def _verdict(folder, candidates, results, options, spends):
         level = 2 * min(ship for ship, _ in errors.values())
         spent = f"This is trial {look.trial} on these queries: to ship, p has to be "
         verdict = replace(verdict, says=f"{verdict.says} {spent}below {level:.2g}.")
-    elif not earlier and (n_new := len(measured.values) - len(folder.test[kind])) > 0:
-        log.info(
-            "the verdict is on all queries, also on %s without a relevant document, "
-            "which versions before 1.4 left out",
-            f"{n_new:,}",
-        )
     says = {
         "day": str(date.today()),
         "verdict": verdict.verdict,
@@ -297,8 +291,16 @@ def read_aloud(options: SearchOptions) -> Folder:
         if all(len(ids) < k for ids in rankings.values()):
             problem = f"the run {name!r} has fewer results for each query"
             raise ValueError(f"{options.source}: --k {k}: {problem}")
+    was_used = (folder.source / TEXTS).is_file() and not looks.read_looks(folder.source)
     for note in [*folder.notes, *labels.remember(folder)]:
         log.info(note)
+    if was_used and len(folder.unanswered):
+        n_new = f"{len(folder.unanswered):,}"
+        log.info(
+            "a verdict here is new: on all queries, also on %s without a relevant "
+            "document, which versions up to 1.3 left out",
+            n_new,
+        )
     shown = {
         "folder": folder,
         "effect": intervals.design_effect,

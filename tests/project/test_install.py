@@ -143,6 +143,7 @@ FORMS = {
     "pages": {
         "tv/sound.html": PAGE.format("Sound"),
         "radio.htm": PAGE.format("Radio"),
+        "guide.mdx": "# Guide\n\nHow to find a station.\n",
         "more.md": "---\ntitle: More\n---\nAsk.",
         "queries.csv": QUERIES,
         "qrels.txt": "q1 0 tv/sound.html 1\nq2 0 radio.htm 1\n",
