@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 
-from evaluate_retrieval.commands import report, run, steps
+from evaluate_retrieval.commands import report, run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, margin, option
 from evaluate_retrieval.measuring import decision, pairs, plan, tuning
 from evaluate_retrieval.reading import trec
@@ -66,7 +66,7 @@ def _compared(options: CompareOptions) -> dict:
     says = [pairs.in_words(figures, pair), *candidates.failed.values()]
     result = {}
     if options.worth is not None and figures["groups"] > 1:
-        planned = run.plan_for(
+        planned = verdicts.plan_for(
             results.on(kind), pair, figures["queries"], options.worth
         )
         says.append(plan.plan_in_words(planned, pair[0], decision.UNITS[kind]))

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluate_retrieval.commands import run, steps
+from evaluate_retrieval.commands import run, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, margin, option
 from evaluate_retrieval.measuring import baseline
 from evaluate_retrieval.words.constants import ERROR, WORSE
@@ -63,9 +63,9 @@ def _with_leaks(evaluated, outcome):
         return outcome
     measured = evaluated.results.on(outcome.kind)
     name = outcome.searches[0]
-    n = steps.leaks_of(folder, measured).get(name)
+    n = verdicts.leaks_of(folder, measured).get(name)
     if not n:
         return outcome
-    sentence = steps.leak_sentence(name, n, len(measured.values))
+    sentence = verdicts.leak_sentence(name, n, len(measured.values))
     sentences = [sentence, *outcome.sentences]
     return replace(outcome, code=WORSE, sentences=sentences)

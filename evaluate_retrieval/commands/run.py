@@ -6,25 +6,16 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, report, steps
+from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import (
-    decision,
-    intervals,
-    looks,
-    pairs,
-    plan,
-    scored,
-    tuning,
-)
+from evaluate_retrieval.measuring import decision, intervals, looks, pairs
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
@@ -32,9 +23,9 @@ from evaluate_retrieval.measuring.baseline import (
     since_last,
     write_baseline,
 )
-from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
+from evaluate_retrieval.measuring.estimand import estimand
 from evaluate_retrieval.measuring.metric import measures_of
-from evaluate_retrieval.reading import needs, trec
+from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
     Folder,
@@ -43,7 +34,6 @@ from evaluate_retrieval.reading.folder import (
     read,
     written_causes,
 )
-from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
@@ -145,7 +135,7 @@ def _evaluated(options, run_id, last, spends):
     out = options.out
     page = out / "report.html"
     check_scale(folder, options)
-    keep_kind(folder)
+    verdicts.keep_kind(folder)
     kind = folder.decides
     if kind is None:
         evaluated = Evaluated(folder, report.advice(folder), [page])
@@ -155,10 +145,12 @@ def _evaluated(options, run_id, last, spends):
     folder, candidates = candidates_of(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
-    verdict = _verdict(folder, candidates, results, options, spends)
+    verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
     pair = steps.pair_of(folder, candidates, results, verdict)
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
-    says = " ".join([verdict.says, *_planned(results.on(kind), verdict, options)])
+    says = " ".join(
+        [verdict.says, *verdicts.planned(results.on(kind), verdict, options)]
+    )
     evaluated = Evaluated(
         folder,
         says=says,
@@ -186,84 +178,6 @@ def _evaluated(options, run_id, last, spends):
     evaluated = replace(evaluated, changes=changes, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
-
-
-def _verdict(folder, candidates, results, options, spends):
-    """`steps.verdict_on`, with what is left of the error of all looks at the folder.
-
-    spends: whether this look is kept."""
-    kind = folder.decides
-    measured = results.on(kind)
-    own = candidates.own if {*measured.values} >= {*candidates.own} else []
-    names = measured.values.columns
-    incumbent = decision.incumbent_of(options.incumbent, own, names)
-    if incumbent is None or len(names) == 1:
-        return steps.verdict_on(folder, candidates, results, options.incumbent)
-    earlier = looks.read_looks(folder.source)
-    ours = candidates.searches.keys() - candidates.own.keys()
-    look = looks.look_at(measured, incumbent, earlier, ours)
-    errors = looks.errors_of(earlier, look)
-    verdict = steps.verdict_on(folder, candidates, results, options.incumbent, errors)
-    if look.trial > 1:
-        level = 2 * min(ship for ship, _ in errors.values())
-        spent = f"This is trial {look.trial} on these queries: to ship, p has to be "
-        verdict = replace(verdict, says=f"{verdict.says} {spent}below {level:.2g}.")
-    says = {
-        "day": str(date.today()),
-        "verdict": verdict.verdict,
-        "incumbent": incumbent,
-    }
-    says |= {"ships": verdict.name if verdict.verdict == "ship" else ""}
-    if spends:
-        _keep_look(folder, measured, replace(look, says=says))
-    return verdict
-
-
-def _keep_look(folder, measured, look):
-    """Keep a look, and the needs of the queries that it was about."""
-    if not folder.source.is_dir():
-        return
-    if folder.decides == "judged":
-        ids = trec.query_ids(measured.queries)
-        problem = needs.freeze(
-            folder.source, dict(zip(ids, measured.groups, strict=True))
-        )
-        log.info(problem) if problem else None
-    try:
-        looks.write_look(folder.source, look)
-    except OSError as error:  # a folder may be for reading only
-        log.info("this look is not kept: %s", error)
-
-
-def _planned(measured, verdict, options):
-    """How many more needs would tell, in words: a list; empty where judging cannot."""
-    if not verdict.rivals:
-        return []
-    rival = verdict.rivals[0]
-    row = verdict.table.loc[rival]
-    if row["n"] < tuning.FEW or row["why"] in ("bound", "incumbent"):
-        return []
-    of_rival = rival, verdict.incumbent
-    n_tests = len(verdict.table)
-    made = plan_for(measured, of_rival, int(row["n"]), options.worth, n_tests)
-    return [plan.plan_in_words(made, rival, decision.UNITS[measured.measure.kind])]
-
-
-def plan_for(
-    measured: scored.Measured,
-    pair: tuple[str, str],
-    n: int,
-    worth: float | None = None,
-    n_tests: int = 1,
-) -> plan.Plan:
-    """What it takes to ship the first search of a pair: see `plan.plan_of`.
-
-    n: by what it gains on the first n queries. Nobody judges generated questions, so
-    there nothing is said of minutes."""
-    is_judged = measured.measure.kind == "judged"
-    pairs_each = pairs.pairs_apart(measured, pair) if is_judged else None
-    gain = measured.gain(*pair)[:n]
-    return plan.plan_of(gain, measured.of_first(n), worth, n_tests, pairs_each)
 
 
 def failures_in(
@@ -317,20 +231,6 @@ def read_aloud(options: SearchOptions) -> Folder:
             "fewer results"
         )
     return folder
-
-
-def keep_kind(folder: Folder) -> None:
-    """Keep that judgements only list what is relevant: one grade of 0 changes no rule.
-
-    Nothing is kept where columns.toml says of which kind they are, or `judge` has
-    written."""
-    is_listed = folder.decides == "judged" and kind_of_judgements(folder) == "listed"
-    if folder.declared or not is_listed or first_kind(folder.source):
-        return
-    try:
-        keep_first_kind(folder.source, "listed")
-    except OSError as error:  # a folder may be for reading only
-        log.info("that the judgements are a list is not kept: %s", error)
 
 
 def check_scale(folder: Folder, options: SearchOptions) -> None:

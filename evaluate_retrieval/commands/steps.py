@@ -4,7 +4,7 @@ Queries are of two kinds, "generated" and "judged". Tables of queries, rankings
 and choices are dicts of the kind. The last kind decides."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -372,71 +372,6 @@ def refused_shares(
             hopeless = comparing.best_scores(search.scores, unanswered)
             shares[name] = comparing.refused(answerable, hopeless)
     return pd.Series(shares, name="refused", dtype=float)
-
-
-def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
-    """For how many queries each search shows a forbidden document: by name, if any.
-
-    Among the first k. See `Folder.forbidden`."""
-    ids = trec.query_ids(measured.queries) if folder.forbidden else []
-    leaks = {}
-    for name, first in measured.first.items() if folder.forbidden else ():
-        rows = zip(ids, first, strict=True)
-        n = sum(
-            not folder.forbidden.get(id_, set()).isdisjoint(row) for id_, row in rows
-        )
-        if n:
-            leaks[name] = n
-    return leaks
-
-
-def leak_sentence(name: str, n: int, n_queries: int) -> str:
-    """That a search shows forbidden documents, in words."""
-    of_all = f"{n:,} of {n_queries:,} queries"
-    return f"“{name}” shows a forbidden document for {of_all}."
-
-
-def verdict_on(
-    folder: Folder,
-    candidates: Candidates,
-    results: Results,
-    incumbent: str | None = None,
-    errors: Mapping[str, tuple[float, float]] | None = None,
-) -> decision.Decision:
-    """What to do, by the queries that decide: a `decision.Decision`.
-
-    incumbent: the name of the search that runs today; else it is the only one
-    of yours. One that shows a forbidden document is not shipped. errors: what this look
-    may spend, see `gains.gains_table`. It says if a search is to be shipped that is
-    worse on the other queries."""
-    kind = folder.decides
-    whole = results.on(kind)
-    leaks = leaks_of(folder, whole)
-    names = whole.values.columns
-    own = candidates.own if {*names} >= {*candidates.own} else []
-    today = decision.incumbent_of(incumbent, own, names)
-    verdict = decision.decide(
-        # what must not be shown is not shipped
-        whole.without([name for name in leaks if name not in (today, None)])
-        if today
-        else whole,
-        incumbent=today,
-        best=results.chosen[kind],
-        close=decision.undecided(results.gains[kind]),
-        milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
-        errors=errors,
-    )
-    sentences = [verdict.says, *candidates.failed.values()]
-    n = len(whole.values)
-    sentences += [leak_sentence(name, leaks[name], n) for name in leaks]
-    if verdict.verdict == "ship" and verdict.name and verdict.incumbent:
-        pair = verdict.name, verdict.incumbent
-        sentences[1:1] = [
-            decision.if_worse(measured, pair)
-            for name, measured in results.measured.items()
-            if name != kind and {*pair} <= {*measured.values}
-        ]
-    return replace(verdict, says=" ".join(filter(None, sentences)))
 
 
 def pair_of(

@@ -124,7 +124,7 @@ def _names_in(part, twins):
     pairs = ((ids[0], id_) for ids in groups.values() for id_ in ids)
     names = corpus.linked(pairs)
     sizes = Counter(names.values())
-    return {id_: name for id_, name in names.items() if sizes[name] > 1}
+    return {id_: name for id_, name in sorted(names.items()) if sizes[name] > 1}
 
 
 def with_alternatives(

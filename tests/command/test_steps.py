@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluate_retrieval.commands import steps
+from evaluate_retrieval.commands import steps, verdicts
 from evaluate_retrieval.judging import next_pairs
 from evaluate_retrieval.measuring import decision, intervals, scored
 from evaluate_retrieval.measuring.metric import measures_of
@@ -61,6 +61,7 @@ def folder_of(*kinds, halves=()):
         judgements=pd.DataFrame({"grade": [1, 0]}),
         sample=None,
         declared="",
+        forbidden={},
         source=Path("nowhere"),
         decides=kinds[-1] if kinds else None,
         language="english",
@@ -98,7 +99,7 @@ def test_a_run_of_few_of_the_queries_is_not_chosen_and_no_incumbent(halves):
     chosen = steps.choose(folder, candidates)
     assert chosen == {"judged": "good"}
     results = steps.measure(folder, candidates, chosen)
-    assert steps.verdict_on(folder, candidates, results).incumbent is None
+    assert verdicts.verdict_on(folder, candidates, results).incumbent is None
     with pytest.raises(ValueError, match="judged"):
         steps.choose(folder, steps.Candidates({"run: few": run}))
 
