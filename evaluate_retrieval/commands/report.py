@@ -322,7 +322,9 @@ def pair_page(
     `pairs.failures`. figures: see `pairs.summary`; they say which queries.
     margin: what it may lose, which pictures shade."""
     kind = figures["kind"]
-    measured = results.on(kind).head(figures["queries"])
+    measured = results.on(kind)
+    if figures["groups"] > 1:  # else nothing is complete yet, and all are shown
+        measured = measured.head(figures["queries"])
     queries = measured.queries
     measure = measured.measure
     gain = measured.gain(*pair).round(9)

@@ -148,9 +148,10 @@ def _evaluated(options, run_id, last, spends):
     verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
     pair = steps.pair_of(folder, candidates, results, verdict)
     judge_next = next_pairs.next_to_judge(folder, results, verdict)
-    says = " ".join(
-        [verdict.says, *verdicts.planned(results.on(kind), verdict, options)]
-    )
+    planned = verdicts.planned(results.on(kind), verdict, options)
+    if verdict.rivals and results.on(kind).judgements == "growing":
+        planned += verdicts.list_in_words(judge_next)
+    says = " ".join([verdict.says, *planned])
     evaluated = Evaluated(
         folder,
         says=says,

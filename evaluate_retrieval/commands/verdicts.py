@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
+import pandas as pd
+
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import decision, looks, pairs, plan, scored, tuning
@@ -150,6 +152,18 @@ def planned(
     n_tests = len(verdict.table)
     made = plan_for(measured, of_rival, int(row["n"]), options.worth, n_tests)
     return [plan.plan_in_words(made, rival, decision.UNITS[measured.measure.kind])]
+
+
+def list_in_words(listed: pd.DataFrame) -> list[str]:
+    """How long it takes to judge the pairs of a list, in words; [] without any."""
+    if listed.empty:
+        return []
+    n_queries = listed["query_id"].nunique()
+    minutes = max(round(len(listed) * plan.PAIR_SECONDS / 60), 1)
+    return [
+        f"judge-next.csv has {len(listed):,} pairs of {n_queries:,} queries, about "
+        f"{minutes:,} minutes."
+    ]
 
 
 def plan_for(

@@ -313,8 +313,8 @@ def _count_sentences(log, judgements, unanswered, queries, relevant):
     elif judgements["grade"].min() > 0:  # not where there are none
         grades += ", none of them 0: what is not listed counts as not relevant"
     counts = {
-        "judged queries have no relevant document: no figure of a ranking counts "
-        "them": len(unanswered),
+        "judged queries have no relevant document: ties in a verdict, and on no "
+        "leaderboard": len(unanswered),
         "judged queries are drawn for single pairs: no figure of a ranking counts "
         "them": sum(judged["kind"] == corpus.FROM_LOG),
         "judged queries repeat the text of an earlier one; each counts": (

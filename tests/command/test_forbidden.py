@@ -87,3 +87,24 @@ def test_the_highest_figure_is_that_of_a_perfect_ranking():
     assert highest(queries, recall) == pytest.approx(0.7)
     assert highest(queries, Measure()) == 1
     assert highest(queries[1:], Measure(by="precision", k=10)) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("n_complete", [0, 1, 2, 30])
+def test_while_few_queries_are_complete_the_report_says_what_to_judge(
+    tenants, n_complete
+):
+    """People have begun to judge: of the other queries one grade is missing."""
+    grades = pd.read_csv(tenants / "qrels.csv")
+    is_open = grades["query_id"].isin([f"q{n}" for n in range(n_complete, N)])
+    is_second = grades["grade"] == -1
+    grades[~(is_open & is_second)].to_csv(tenants / "qrels.csv", index=False)
+    (tenants / "columns.toml").write_text('judgements_are = "growing"\n')
+    (tenants / "runs" / "safe.trec").unlink()
+    out = tenants.parent / "out"
+    code, result = said("evaluate", tenants, "--incumbent", "old", "--out", out)
+    assert (code, result["verdict"]) == (2, "undecided")
+    assert "queries are judged completely, and it takes 50" in result["says"]
+    assert "minutes." in result["says"]
+    assert (out / "report.html").exists()
+    code, result = said("compare", tenants, "new", "old", "--out", out)
+    assert code == 2

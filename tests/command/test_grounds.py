@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.commands.verdicts import list_in_words
 from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
 from evaluate_retrieval.measuring.estimand import (
     as_compared,
@@ -205,6 +206,14 @@ def test_of_which_kind_judgements_are_is_declared_kept_or_seen(tmp_path):
     assert kind_of_judgements(declared) == "closed"
     with pytest.raises(ValueError, match=r"judgements_are 'open': there is growing, c"):
         folder_in(tmp_path / "wrong", declared="open")
+
+
+def test_minutes_stand_beside_what_is_to_be_judged_next():
+    pairs = pd.DataFrame({"query_id": ["q1"] * 40 + ["q2"] * 20, "document": "d"})
+    assert list_in_words(pairs) == [
+        "judge-next.csv has 60 pairs of 2 queries, about 20 minutes."
+    ]
+    assert list_in_words(pairs[:0]) == []
 
 
 # --- What a look may spend ----------------------------------------------------------
