@@ -42,6 +42,17 @@ def leak_sentence(name: str, n: int, n_queries: int) -> str:
     return f"“{name}” shows a forbidden document for {of_all}."
 
 
+def incumbent_in(
+    candidates: steps.Candidates, measured: scored.Measured, name: str | None
+) -> str | None:
+    """The search that runs today, of those that were measured, or None.
+
+    name: what the user calls it; see `decision.incumbent_of`."""
+    names = measured.values.columns
+    own = candidates.own if {*names} >= {*candidates.own} else []
+    return decision.incumbent_of(name, own, names)
+
+
 def verdict_on(
     folder: Folder,
     candidates: steps.Candidates,
@@ -58,14 +69,11 @@ def verdict_on(
     kind = folder.decides
     whole = results.on(kind)
     leaks = leaks_of(folder, whole)
-    names = whole.values.columns
-    own = candidates.own if {*names} >= {*candidates.own} else []
-    today = decision.incumbent_of(incumbent, own, names)
+    today = incumbent_in(candidates, whole, incumbent)
+    # what must not be shown is not shipped
+    not_shipped = [name for name in leaks if today and name != today]
     verdict = decision.decide(
-        # what must not be shown is not shipped
-        whole.without([name for name in leaks if name not in (today, None)])
-        if today
-        else whole,
+        whole.without(not_shipped),
         incumbent=today,
         best=results.chosen[kind],
         close=decision.undecided(results.gains[kind]),
@@ -97,10 +105,8 @@ def verdict_at(
     spends: whether this look is kept."""
     kind = folder.decides
     measured = results.on(kind)
-    own = candidates.own if {*measured.values} >= {*candidates.own} else []
-    names = measured.values.columns
-    incumbent = decision.incumbent_of(options.incumbent, own, names)
-    if incumbent is None or len(names) == 1:
+    incumbent = incumbent_in(candidates, measured, options.incumbent)
+    if incumbent is None or measured.values.shape[1] == 1:
         return verdict_on(folder, candidates, results, options.incumbent)
     earlier = looks.read_looks(folder.source)
     ours = candidates.searches.keys() - candidates.own.keys()
@@ -131,7 +137,8 @@ def _keep_look(folder, measured, look):
         problem = needs.freeze(
             folder.source, dict(zip(ids, measured.groups, strict=True))
         )
-        log.info(problem) if problem else None
+        if problem:
+            log.info(problem)
     try:
         looks.write_look(folder.source, look)
     except OSError as error:  # a folder may be for reading only

@@ -11,9 +11,9 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.judging import pooling, sample
 from evaluate_retrieval.measuring import decision
-from evaluate_retrieval.measuring.estimand import as_compared
 from evaluate_retrieval.reading import corpus, joining, worded
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.searching import built_in, embedding, scoring
 
 log = logging.getLogger(__name__)

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval.judging import pooling
-from evaluate_retrieval.measuring.estimand import as_compared
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_sample
+from evaluate_retrieval.reading.needs import as_compared
 
 EACH = 20  # queries of each stratum, at first
 

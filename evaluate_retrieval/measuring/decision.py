@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from evaluate_retrieval.measuring import gains, intervals, judged, tuning
+from evaluate_retrieval.measuring import gains, intervals, tuning
+from evaluate_retrieval.measuring.grounds import least_gain
 from evaluate_retrieval.measuring.plan import LARGE
 from evaluate_retrieval.measuring.scored import WITHOUT_ORDER, Measured
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
@@ -169,14 +170,13 @@ def _against(incumbent, measured, errors):
 def _bounds(measured, rival, incumbent):
     """What a rival gains without unjudged results, and at least and at most: a dict."""
     weights = measured.weights
-    first = [measured.first[name] for name in (rival, incumbent)]
-    of_worst = measured.queries, *first, measured.measure
-    of_best = measured.queries, *first[::-1], measured.measure
+    least = least_gain(measured, rival, incumbent)
+    most = -least_gain(measured, incumbent, rival)
     without = measured.condensed[rival] - measured.condensed[incumbent]
     return {
         "without": np.average(without, weights=weights),
-        "least": np.average(judged.worst_gains(*of_worst), weights=weights),
-        "most": -np.average(judged.worst_gains(*of_best), weights=weights),
+        "least": np.average(least, weights=weights),
+        "most": np.average(most, weights=weights),
     }
 
 

@@ -4,14 +4,13 @@ They are drawn once, or all that have a judgement: which of them count must not 
 on whose results were judged first. So a query whose grades are all 0 is one of them,
 and so is one of the sample that nobody has judged yet."""
 
-from unicodedata import normalize
-
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import kept
 from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.splits import divide
 
 
@@ -54,11 +53,6 @@ def estimand(folder: Folder) -> utils.Queries:
     queries["weight"] = drawn["weight"].reindex(queries.index)
     places = drawn["place"].reindex(queries.index).to_numpy()
     return queries.iloc[places.argsort(kind="stable")].reset_index(drop=True)
-
-
-def as_compared(question: str) -> str:
-    """A question without what two spellings differ in: blanks, and small letters."""
-    return " ".join(normalize("NFKC", question).lower().split())
 
 
 def _unanswered(folder):

@@ -1,6 +1,7 @@
 """On which queries, and by which estimates, a verdict on two searches may rest.
 
-docs/reference/decisions.md has the table of it, and simulations of what it errs."""
+docs/reference/command.md has the table of it, and docs/evidence/verdicts.md how often
+it errs."""
 
 from dataclasses import dataclass
 
@@ -45,9 +46,9 @@ def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
     By the kind of the judgements. Where people go on judging: the queries that are
     judged completely, up to the first that is not; or all of them, if nearly all first
     results of both are judged: it is better by two estimates, and worse whatever the
-    others are worth. Where nobody does: what holds whatever
-    the unjudged results are worth; a search also is better as it stands if the
-    incumbent's results are judged, since its own unjudged ones count as 0 then."""
+    others are worth. Where nobody does: what holds whatever the unjudged results are
+    worth; a search also is better as it stands if the incumbent's results are judged,
+    since its own unjudged ones count as 0 then."""
     gain = measured.gain(name, incumbent)
     if measured.rank_the_same(name, incumbent):
         return Grounds(gain, (gain,), (gain,), "same")
@@ -58,22 +59,31 @@ def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
     is_complete = judged.are_complete(measured.queries["document"], first)
     if is_complete.all():
         return Grounds(gain, (gain,), (gain,), "all")
-    share = measured.judged[pair].fillna(1)
-    is_nearly = share.min() >= judged.NEARLY_ALL
+    is_nearly = judged_nearly(measured, pair)
     if measured.judgements == "growing" and not is_nearly:
         n = judged.n_before_first_gap(is_complete)
         return Grounds(gain[:n], (gain[:n],), (gain[:n],), "complete", n / len(gain))
-    mine, theirs = first
-    options = {"queries": measured.queries, "measure": measured.measure}
-    lowest = pd.Series(judged.worst_gains(first=mine, other=theirs, **options))
-    highest = pd.Series(-judged.worst_gains(first=theirs, other=mine, **options))
+    highest = -least_gain(measured, incumbent, name)
     if measured.judgements == "growing":
         without = measured.condensed[name] - measured.condensed[incumbent]
         # both are too low together if the last results are the candidate's
         return Grounds(gain, (gain, without), (highest,), "nearly")
-    if share[incumbent] >= judged.NEARLY_ALL:
+    if judged_nearly(measured, [incumbent]):
         return Grounds(gain, (gain,), (highest,), "incumbent")
+    lowest = least_gain(measured, name, incumbent)
     return Grounds(gain, (lowest,), (highest,), "bound")
+
+
+def judged_nearly(measured: Measured, names: list[str]) -> bool:
+    """Whether nearly all first results of each of these searches are judged."""
+    return measured.judged[names].fillna(1).min() >= judged.NEARLY_ALL
+
+
+def least_gain(measured: Measured, name: str, other_name: str) -> pd.Series:
+    """What a search gains over another at least, see `judged.worst_gains`: a Series."""
+    first = measured.first
+    lists = first[name], first[other_name]
+    return pd.Series(judged.worst_gains(measured.queries, *lists, measured.measure))
 
 
 def grounds_of_gate(measured: Measured, now: str, before: str) -> Grounds:
@@ -86,12 +96,10 @@ def grounds_of_gate(measured: Measured, now: str, before: str) -> Grounds:
     if ground.why in ("same", "taken", "all", "nearly"):
         return ground
     gain = measured.gain(now, before)
-    if measured.judged[[now, before]].fillna(1).min() >= judged.NEARLY_ALL:
+    if judged_nearly(measured, [now, before]):
         without = measured.condensed[now] - measured.condensed[before]
         return Grounds(gain, (gain,), (gain, without), "nearly")
-    first = {"first": measured.first[before], "other": measured.first[now]}
-    least = judged.worst_gains(measured.queries, **first, measure=measured.measure)
-    return Grounds(gain, (gain,), (pd.Series(-least),), "alone")
+    return Grounds(gain, (gain,), (-least_gain(measured, before, now),), "alone")
 
 
 def upper_bound(gain: pd.Series, measured: Measured, error: float) -> float:
@@ -103,9 +111,7 @@ def upper_bound(gain: pd.Series, measured: Measured, error: float) -> float:
         return np.inf
     groups, weights = measured.of_first(len(gain))
     sums, sizes = intervals.sums_by_group(gain, groups, weights)
-    means = (sums / sizes).round(9)
-    n_changed = len(means) - np.unique(means, return_counts=True)[1].max()
-    if n_changed < min(intervals.FEW_CHANGES, len(means) / 2):
+    if intervals.few_change(sums / sizes):
         both = 2 * error
         return intervals.confidence_sequence(gain, groups, weights, error=both)[1]
     t = scipy.stats.t.isf(error, len(sums) - 1)

@@ -116,13 +116,9 @@ def confidence_interval(
     lowest: what a value can be at least; without it 0, or -1 where one is
     below 0."""
     sums, sizes = sums_by_group(values, groups, weights)
-    # what is equal but for rounding has not changed
-    means = (sums / sizes).round(9)
-    n_changed = len(means) - np.unique(means, return_counts=True)[1].max()
     if lowest is None:
         lowest = 0 if np.min(values) >= 0 else -1
-    is_rare = n_changed < min(FEW_CHANGES, len(means) / 2)
-    if is_rare and np.abs(values).max() <= 1:
+    if few_change(sums / sizes) and np.abs(values).max() <= 1:
         return confidence_sequence(values, groups, weights, lowest=lowest)
     if len(sums) < 100:
         mean = sums.sum() / sizes.sum()
@@ -140,6 +136,16 @@ def confidence_interval(
     )
     low, high = result.confidence_interval
     return float(low), float(high)
+
+
+def few_change(means: np.ndarray) -> bool:
+    """Whether so few groups differ from the most common mean that what is rare hides.
+
+    means: one a group. Fewer than FEW_CHANGES, and less than half."""
+    # what is equal but for rounding has not changed
+    _, counts = np.unique(means.round(9), return_counts=True)
+    n_changed = len(means) - counts.max()
+    return bool(n_changed < min(FEW_CHANGES, len(means) / 2))
 
 
 def draws(n_groups: int, n_draws: int = 2_000, seed: int = 1) -> np.ndarray:

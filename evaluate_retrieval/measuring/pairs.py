@@ -15,6 +15,7 @@ from evaluate_retrieval.measuring import (
     decision,
     gains,
     intervals,
+    judged,
     metric,
     plan,
     scored,
@@ -113,8 +114,7 @@ def pairs_apart(measured: scored.Measured, pair: tuple[str, str]) -> float:
     Those of the first k results of either, without what both have at the same rank."""
     n_pairs = 0
     for tops in zip(*(measured.first[name] for name in pair), strict=True):
-        ranked = [{*enumerate(top)} for top in tops]
-        n_pairs += len({id_ for _, id_ in ranked[0] ^ ranked[1]} - {""})
+        n_pairs += len(judged.missing({}, tops))
     return n_pairs / measured.groups.nunique()
 
 

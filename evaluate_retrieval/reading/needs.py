@@ -80,12 +80,17 @@ def needs_of(
     return _called(codes, [kept, *stated, queries["question"].map(name_of)])
 
 
+def as_compared(question: str) -> str:
+    """A question without what two spellings differ in: blanks, and small letters."""
+    return " ".join(normalize("NFKC", question).lower().split())
+
+
 def name_of(question: str) -> str:
     """What a need is called by the text of a question: no id is in it.
 
     A need takes the smallest of its queries, and a fold the hash of its name:
     so what is added to a need may move this need, but no other one."""
-    name = " ".join(normalize("NFKC", question).lower().split())
+    name = as_compared(question)
     if len(name) > LONGEST_NEED:
         name = f"{name[: LONGEST_NEED - 10]}… {text_hash(name)[:8]}"
     return name or "no text"

@@ -13,15 +13,12 @@ from scipy import stats
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands.verdicts import list_in_words
 from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
-from evaluate_retrieval.measuring.estimand import (
-    as_compared,
-    estimand,
-    kind_of_judgements,
-)
+from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import kept
 from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.folder import read
+from evaluate_retrieval.reading.needs import as_compared
 
 N = 80
 IDS = list("abcdefgh")
