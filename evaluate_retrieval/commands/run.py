@@ -37,6 +37,7 @@ from evaluate_retrieval.reading.folder import (
 from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
+from evaluate_retrieval.searching.repeats import as_systems
 from evaluate_retrieval.words.templates import line_of
 
 SCALE = 3  # so many different grades, and none 0, are a scale and no list
@@ -286,6 +287,7 @@ def candidates_of(
     can fail early is checked first. Where nothing is tuned all queries
     report."""
     with own_of(folder, options) as own:
+        own = merged_unless_named(own, folder, names)
         are_own = [own.keys() & decision.full_names(name) for name in names]
         none_of_ours = names and all(are_own)
         only_own = options.only_own or none_of_ours or not folder.has_texts
@@ -311,6 +313,18 @@ def candidates_of(
         folder, own, only_own, options.no_tuning, options.model
     )
     return folder, replace(candidates, failed=failed)
+
+
+def merged_unless_named(
+    own: dict[str, Search], folder: Folder, names: Sequence[str]
+) -> dict[str, Search]:
+    """Your searches, where the runs of one system are one, see `as_systems`.
+
+    But each by itself where names has one of them: then they are compared."""
+    systems = as_systems(own, folder.repeats)
+    gone = own.keys() - systems.keys()
+    is_named = any(gone & {*decision.full_names(name)} for name in names)
+    return own if is_named else systems
 
 
 def _write_results(evaluated, out):
@@ -373,6 +387,10 @@ def kept_of(
     kept = {}
     for kind, search in searches.items():
         measured = results.on(kind)
+        if search in measured.repeats:
+            log.info(
+                "the baseline keeps one list a query: of the first run: %s", search
+            )
         queries = measured.queries
         ids = trec.query_ids(queries)
         table = queries[["question"]].assign(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
@@ -140,9 +141,12 @@ def that_work(
     than fewest."""
     failed = {}
     able = dict(own)
-    for search in own.values():  # one with a wrong form stops before the others work
-        search.ask(tables[0][:1])
-    for name, search in own.items():
+    runs = [
+        (name, run) for name, search in own.items() for run in [search, *search.repeats]
+    ]
+    for _, run in runs:  # one with a wrong form stops before the others work
+        run.ask(tables[0][:1])
+    for name, search in runs:
         for queries in tables:
             search(queries)
         if problem := failures_of(name, search):
@@ -150,7 +154,7 @@ def that_work(
             log.warning("%s; the first: %s", problem, first)
             if len(search.errors) > MOST_FAILED * len(search.answers):
                 problem += ", so nothing is said of it"
-                del able[name]
+                able.pop(name, None)
             failed[name] = f"{problem}."
         n_empty = search.n_empty
         if n_empty and name in able:
@@ -222,35 +226,50 @@ def choose(folder: Folder, candidates: Candidates) -> dict[str, str]:
         if not able:
             raise ValueError(f"no search ranks half of the {kind} queries")
         measure = folder.measures[kind]
-        rankings = {
-            name: utils.run_search(development, able[name], measure.k) for name in able
-        }
-        if development is not queries:
-            means = {
-                name: metric.scores_by_query(
-                    development, rankings[name], relevant=measure.relevant
-                )[measure.by].mean()
-                for name in able
+        values = pd.DataFrame(
+            {
+                name: _mean_values(search, development, measure)
+                for name, search in able.items()
             }
-            chosen[kind] = max(means, key=means.get)
+        )
+        if development is not queries:
+            chosen[kind] = values.mean().idxmax()
             continue
-        if kind == folder.decides:
-            rankings |= candidates.cross_fitted
-        chosen[kind] = _by_folds(rankings, queries, measure, candidates.safe)
+        for name, ranked in candidates.cross_fitted.items():
+            if kind == folder.decides and name in values:
+                values[name] = _values_of(ranked, queries, measure)
+        chosen[kind] = _by_folds(values, queries, kind, candidates.safe)
     return chosen
 
 
-def _by_folds(rankings, queries, measure, safe):
-    """The best of several rankings of queries in folds: its name."""
+def _mean_values(search, queries, measure):
+    """The metric of each query, an array: of several runs of a system their mean."""
+    runs = [search, *getattr(search, "repeats", ())]
+    ranked = [utils.run_search(queries, run, measure.k) for run in runs]
+    return np.mean([_values_of(ids, queries, measure) for ids in ranked], axis=0)
 
-    def build(name: str) -> utils.SearchFunction:
-        return lambda _: rankings[name]
 
-    names = [*({safe} & rankings.keys()), *rankings]
-    expected, best = _cross_fit(build, names, queries, queries, measure)
-    scores = metric.scores_by_query(queries, expected, relevant=measure.relevant)
-    mean = scores[measure.by].mean()
-    log.info("to be expected of the choice: %.3f", mean)
+def _values_of(ranked, queries, measure):
+    ranked = utils.pad(list(ranked), measure.k)
+    scores = metric.scores_by_query(queries, ranked, relevant=measure.relevant)
+    return scores[measure.by].to_numpy()
+
+
+def _by_folds(values, queries, kind, safe):
+    """The best of several searches on queries in folds: its name.
+
+    values: of the queries, a column for each search. On few queries it is safe."""
+    first = [name for name in values if name == safe]
+    values = values[[*first, *values.columns.difference(first, sort=False)]]
+    if tuning.are_few(queries):
+        values = values.iloc[:, :1]
+    best = values.mean().idxmax()
+    by_fold = tuning.best_by_fold(values, queries, queries)
+    n_agree = f"{by_fold.tolist().count(best)} of {len(by_fold)}"
+    log.info("%s queries: %s folds choose %s", kind, n_agree, best)
+    names = queries["fold"].map(by_fold)
+    expected = [values[name].iloc[row] for row, name in enumerate(names)]
+    log.info("to be expected of the choice: %.3f", np.mean(expected))
     return best
 
 
@@ -274,7 +293,10 @@ def measure(folder: Folder, candidates: Candidates, chosen: dict[str, str]) -> R
             rankings[kind] |= {name: fitted[name] for name in fitted if name in able}
         own_times = milliseconds(able)  # NaN for a run
         times[own_times.index] = own_times
-        measured[kind] = scored.measured_of(queries, rankings[kind], measure)
+        repeats = _repeated(able, queries, depth)
+        measured[kind] = scored.measured_of(
+            queries, rankings[kind], measure, repeats=repeats
+        )
         board = comparing.leaderboard(measured[kind].scores, queries, measure.by)
         boards[kind] = board.assign(
             queries=kind,
@@ -315,7 +337,17 @@ def _of_whole(folder, candidates, rankings):
             rows |= dict(zip(unknown, found, strict=True))
         placed[name] = utils.pad([list(rows[id_]) for id_ in ids], measure.depth)
     judgements = estimand.kind_of_judgements(folder) if kind == "judged" else None
-    return scored.measured_of(whole, placed, measure, judgements)
+    repeats = _repeated(candidates.searches, whole, measure.depth, placed)
+    return scored.measured_of(whole, placed, measure, judgements, repeats)
+
+
+def _repeated(searches, queries, depth, names=None):
+    """The rankings of the other runs of systems, by name: lists of ids (n, depth)."""
+    return {
+        name: [utils.run_search(queries, run, depth) for run in search.repeats]
+        for name, search in searches.items()
+        if getattr(search, "repeats", ()) and (names is None or name in names)
+    }
 
 
 def _milliseconds_to_encode(candidates, test):

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from itertools import chain
 
 import pandas as pd
 
@@ -26,10 +27,11 @@ def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
     Among the first k. See `Folder.forbidden`."""
     ids = trec.query_ids(measured.queries) if folder.forbidden else []
     leaks = {}
-    for name, first in measured.first.items() if folder.forbidden else ():
-        rows = zip(ids, first, strict=True)
+    for name in measured.values if folder.forbidden else ():
+        rows = zip(ids, *measured.lists_of(name), strict=True)
         n = sum(
-            not folder.forbidden.get(id_, set()).isdisjoint(row) for id_, row in rows
+            not folder.forbidden.get(id_, set()).isdisjoint(chain(*lists))
+            for id_, *lists in rows
         )
         if n:
             leaks[name] = n

@@ -34,7 +34,11 @@ def next_to_judge(
     if verdict.incumbent and verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
     whole = results.on(kind)
-    rankings = {name: whole.first[name] for name in leaders}
+    rankings = {
+        f"{name} {number}": ids
+        for name in leaders
+        for number, ids in enumerate(whole.lists_of(name))
+    }
     listed = judge_next(rankings, whole.queries, folder.measures[kind].k).head(n)
     log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
     return listed

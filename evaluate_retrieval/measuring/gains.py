@@ -162,16 +162,22 @@ def compared(
     bounds = [upper_bound(gain, measured, keep) for gain in ground.worse]
     return figures | {
         **estimates.iloc[0][["difference", "low", "high"]],
-        "p": better["p"].max(),
+        "p": _weakest(better, estimates.iloc[0]),
         "lowest": better["low"].min(),
         "highest": worse["high"].max(),
-        "p_worse": worse["p"].max(),
+        "p_worse": _weakest(worse, estimates.iloc[0]),
         "lost": lost,
         "at_most": float(most_lost(lost, n_same, n_tests)),
         "after_losses": (better["difference"] - margins).min(),
         "expected": min(expected(row, ship) for row in better.to_dict("records")),
         "most": max(bounds),
     }
+
+
+def _weakest(estimates, as_it_is):
+    """The largest p of estimates; 1 where one has not the sign of the gain."""
+    turned = estimates["difference"] * as_it_is["difference"] < 0
+    return float(estimates["p"].mask(turned, 1.0).max())
 
 
 def expected(row: Mapping[str, float], error: float) -> float:

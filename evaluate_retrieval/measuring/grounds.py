@@ -4,6 +4,7 @@ docs/reference/command.md has the table of it, and docs/evidence/verdicts.md how
 it errs."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -55,7 +56,7 @@ def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
     if measured.condensed is None:
         return Grounds(gain, (gain,), (gain,), "taken")
     pair = [name, incumbent]
-    first = [measured.first[each] for each in pair]
+    first = [ids for each in pair for ids in measured.lists_of(each)]
     is_complete = judged.are_complete(measured.queries["document"], first)
     if is_complete.all():
         return Grounds(gain, (gain,), (gain,), "all")
@@ -80,10 +81,14 @@ def judged_nearly(measured: Measured, names: list[str]) -> bool:
 
 
 def least_gain(measured: Measured, name: str, other_name: str) -> pd.Series:
-    """What a search gains over another at least, see `judged.worst_gains`: a Series."""
-    first = measured.first
-    lists = first[name], first[other_name]
-    return pd.Series(judged.worst_gains(measured.queries, *lists, measured.measure))
+    """What a search gains over another at least, see `judged.worst_gains`: a Series.
+
+    Of systems with several runs it is the mean over all pairs of runs, which the worst
+    grades for all of them together may only exceed."""
+    lists = product(measured.lists_of(name), measured.lists_of(other_name))
+    queries = measured.queries
+    least = [judged.worst_gains(queries, *each, measured.measure) for each in lists]
+    return pd.Series(np.mean(least, axis=0))
 
 
 def grounds_of_gate(measured: Measured, now: str, before: str) -> Grounds:

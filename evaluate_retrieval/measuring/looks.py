@@ -92,12 +92,18 @@ def look_at(
     if "document" in measured.queries:
         state = _hash([sorted(qrel.items()) for qrel in _qrels(measured.queries)])
     told = {
-        name: name if name in {*built_in} else _hash(measured.first[name].tolist())
+        name: name if name in {*built_in} else _hash(_told(measured, name))
         for name in measured.first
     }
     drawn = str(len(measured.values)) if is_growing else state
     trial = [sorted(told.items()), incumbent, str(measured.measure), drawn]
     return next_look(looks, _hash(trial), state, shares)
+
+
+def _told(measured, name):
+    """What tells a search of the user's: the lists of its runs."""
+    first, *others = (ids.tolist() for ids in measured.lists_of(name))
+    return [first, others] if others else first
 
 
 def _qrels(queries):

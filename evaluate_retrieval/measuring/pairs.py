@@ -58,11 +58,12 @@ def summary(
     """What the first search of a pair gains over the second: a dict.
 
     measured: `scored.Measured`. The figures of `gains.compared`, as the decision has
-    them. order: see `decision.orders_of_estimates`. wins, ties and losses count the
-    queries that count; smallest is the difference that so many groups ship, see
-    `plan.smallest_to_ship`; a and b are the means of the metric, and of_all the number
-    of queries. Where some results are not judged, without, else None, is what
-    `intervals.difference` says without them, and judged the shares of both that are.
+    them, but p, which is that of the gain as it stands. order: see
+    `decision.orders_of_estimates`. wins, ties and losses count the queries that count;
+    smallest is the difference that so many groups ship, see `plan.smallest_to_ship`; a
+    and b are the means of the metric, and of_all the number of queries. Where some
+    results are not judged, without, else None, is what `intervals.difference` says
+    without them, and judged the shares of both that are.
     kind: of the queries. anytime: intervals that hold at every look, see
     `intervals.confidence_sequence`. ground: what a claim may rest on; else see
     `grounds_of`."""
@@ -88,6 +89,7 @@ def summary(
     }
     if estimates.empty:
         return figures
+    figures["p"] = float(estimates["p"].iloc[0])  # of the gain that is shown
     figures["smallest"] = plan.smallest_to_ship(gain, sample)
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
@@ -113,7 +115,8 @@ def pairs_apart(measured: scored.Measured, pair: tuple[str, str]) -> float:
 
     Those of the first k results of either, without what both have at the same rank."""
     n_pairs = 0
-    for tops in zip(*(measured.first[name] for name in pair), strict=True):
+    lists = [ids for name in pair for ids in measured.lists_of(name)]
+    for tops in zip(*lists, strict=True):
         n_pairs += len(judged.missing({}, tops))
     return n_pairs / measured.groups.nunique()
 

@@ -26,7 +26,9 @@ class Measured:
     the values. first: a dict of name: the first k ids, (n_queries, k). scores:
     see `metric.scores_of`. queries: the table of them, in the order in which they are
     judged. judgements: of judged.KINDS_OF_JUDGEMENTS. ranked: the
-    rankings in full length."""
+    rankings in full length. repeats: of a system with several runs the first k ids of
+    the others; its values are means over all of them, and first and ranked are those of
+    its first run."""
 
     values: pd.DataFrame
     groups: pd.Series
@@ -39,6 +41,7 @@ class Measured:
     queries: utils.Queries = field(default_factory=pd.DataFrame)
     judgements: str = "listed"
     ranked: dict[str, utils.Rankings] = field(default_factory=dict)
+    repeats: dict[str, list[utils.Rankings]] = field(default_factory=dict)
 
     @property
     def sample(self) -> tuple[pd.Series, np.ndarray | None]:
@@ -67,7 +70,14 @@ class Measured:
             scores={name: table[:n] for name, table in self.scores.items()},
             queries=self.queries[:n],
             ranked={name: ids[:n] for name, ids in self.ranked.items()},
+            repeats={
+                name: [ids[:n] for ids in runs] for name, runs in self.repeats.items()
+            },
         )
+
+    def lists_of(self, name: str) -> list[utils.Rankings]:
+        """The first k ids of each run of a search: one, but of a system several."""
+        return [self.first[name], *self.repeats.get(name, ())]
 
     def without(self, names: Collection[str]) -> "Measured":
         """The same without some searches."""
@@ -93,11 +103,10 @@ class Measured:
         metric sees no order."""
         if name not in self.first:
             return False
-        first = [self.first[each] for each in (name, other_name)]
+        first = [*self.lists_of(name), *self.lists_of(other_name)]
         if self.measure.by in WITHOUT_ORDER:
             first = [np.sort(ids.astype(str), axis=1) for ids in first]
-        mine, others = first
-        return np.array_equal(mine, others)
+        return all(np.array_equal(ids, first[0]) for ids in first)
 
 
 def lists_only(queries: utils.Queries, relevant: float | None = None) -> bool:
@@ -113,17 +122,25 @@ def measured_of(
     rankings: Mapping[str, utils.Rankings],
     measure: Measure,
     judgements: str | None = None,
+    repeats: Mapping[str, list[utils.Rankings]] | None = None,
 ) -> Measured:
     """What rankings are worth: `Measured`.
 
     queries: ground truth with the columns that `intervals.groups_of` and
     `weights_of` take. rankings: a dict of name: ids, (n_queries, depth). judgements: of
     judged.KINDS_OF_JUDGEMENTS; without it judged queries that list relevant documents
-    only are "listed", and others "closed"."""
+    only are "listed", and others "closed". repeats: rankings of the other runs of a
+    system, whose scores are means of all."""
     groups = intervals.groups_of(queries)
     weights = intervals.weights_of(queries)
     options = measure.k, measure.by, measure.relevant
     scores = metric.scores_of(rankings, queries, *options)
+    for name, runs in (repeats or {}).items():
+        numbered = {str(number): run for number, run in enumerate(runs)}
+        others = metric.scores_of(numbered, queries, *options)
+        tables = [scores[name], *others.values()]
+        # of a query that one run finds nothing for, the others say what was judged
+        scores[name] = pd.concat(tables).groupby(level=0, sort=False).mean()
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)
     values = columns[measure.by]
     condensed = None
@@ -149,6 +166,10 @@ def measured_of(
         queries=queries.reset_index(drop=True),
         judgements=judgements,
         ranked=dict(rankings),
+        repeats={
+            name: [utils.pad(list(ids), measure.k) for ids in runs]
+            for name, runs in (repeats or {}).items()
+        },
     )
 
 

@@ -40,9 +40,7 @@ def cross_fit(
     settings = list(settings)
     if not settings:
         raise ValueError("cross_fit: no setting is given")
-    if len(development) < FEW:
-        problem = "%d queries are too few to tune on: the first setting is taken"
-        log.warning(problem, len(development))
+    if are_few(development):
         settings = settings[:1]
     # by number: a setting may be a dict, which cannot be a key
     values = {}
@@ -51,14 +49,7 @@ def cross_fit(
         scores = metric.scores_by_query(development, ranking, relevant=relevant)
         values[number] = scores[by].to_numpy()
     values = pd.DataFrame(values)
-    best = {}
-    for fold in sorted(test["fold"].unique()):
-        elsewhere = values[(development["fold"] != fold).to_numpy()]
-        best[fold] = 0 if elsewhere.empty else elsewhere.mean().idxmax()
-        if elsewhere.empty and len(settings) > 1:
-            problem = "all %d queries are in one fold: the first setting is taken"
-            log.warning(problem, len(development))
-    best = pd.Series(best)
+    best = best_by_fold(values, development, test)
     rankings = np.full((len(test), depth or k), "", dtype=object)
     for number in best.unique():
         search = build(settings[number])
@@ -68,3 +59,29 @@ def cross_fit(
         rankings[rows] = utils.run_search(test, search, depth or k)[rows]
     by_fold = best.map(lambda number: settings[number])
     return rankings, by_fold, settings[values.mean().idxmax()]
+
+
+def are_few(development: utils.Queries) -> bool:
+    """Whether the queries are too few to tune on, which is logged."""
+    if len(development) >= FEW:
+        return False
+    problem = "%d queries are too few to tune on: the first setting is taken"
+    log.warning(problem, len(development))
+    return True
+
+
+def best_by_fold(
+    values: pd.DataFrame, development: utils.Queries, test: utils.Queries
+) -> pd.Series:
+    """For each fold of the test queries, what is best on the other folds: names.
+
+    values: of the development queries, a column for each of what is chosen from. The
+    first one where all queries are in one fold, which is logged."""
+    best = {}
+    for fold in sorted(test["fold"].unique()):
+        elsewhere = values[(development["fold"] != fold).to_numpy()]
+        best[fold] = values.columns[0] if elsewhere.empty else elsewhere.mean().idxmax()
+        if elsewhere.empty and values.shape[1] > 1:
+            problem = "all %d queries are in one fold: the first setting is taken"
+            log.warning(problem, len(development))
+    return pd.Series(best)

@@ -127,6 +127,28 @@ def _names_in(part, twins):
     return {id_: name for id_, name in sorted(names.items()) if sizes[name] > 1}
 
 
+def with_copies(
+    questions: utils.Queries, twins: Mapping[str, list[str]]
+) -> tuple[utils.Queries, list[str]]:
+    """Questions with one known document each, of which a copy is as good; notes.
+
+    twins: see `joining.twins_of`. The first of the copies becomes the known document,
+    so that all questions on them are one group, and COLUMN has them all."""
+    has_copies = questions["document"].isin(list(twins))
+    if not has_copies.any():
+        return questions, []
+    known = [twins.get(id_, [id_])[0] for id_ in questions["document"]]
+    names = [
+        dict.fromkeys(twins.get(id_, ()), twins.get(id_, [id_])[0])
+        for id_ in questions["document"]
+    ]
+    note = (
+        f"{has_copies.sum():,} generated questions have a document that is there "
+        "several times: each copy counts as it"
+    )
+    return questions.assign(document=known, **{COLUMN: names}), [note]
+
+
 def with_alternatives(
     queries: utils.Queries, named: Mapping[str, dict[str, str]]
 ) -> utils.Queries:

@@ -73,7 +73,8 @@ class Settings:
     in one cell. no_answer: the cell of a query without an answer. are_documents: a
     file, or "pages", where both could be them. judgements_are: of DECLARED, or "":
     whether people go on judging. are_forbidden: whether a grade below 0 is of a
-    document that must not be shown."""
+    document that must not be shown. repeats: the runs of each system, see
+    `repeats.as_systems`; None where nothing is said."""
 
     encoding: str | None = None
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class Settings:
     are_documents: str = ""
     judgements_are: str = ""
     are_forbidden: bool = False
+    repeats: dict[str, list[str]] | None = None
 
     def names(self, kind: str) -> dict[str, str]:
         """Our columns of a kind of table, and what each may be called."""
@@ -137,6 +139,7 @@ def settings_in(text: str, path: Path) -> Settings:
     for kind in ("queries", "judgements", "runs"):
         columns[kind] = _columns_in(path, content.pop(kind, {}), SETTINGS[kind])
     results = _columns_in(path, content.pop("results", {}), OF_AN_ANSWER)
+    repeats = _repeats_in(path, content.pop("repeats", None))
     documents = content.pop("documents", {})
     top = {**content, **documents} if isinstance(documents, dict) else documents
     columns["documents"] = _columns_in(path, top, DOCUMENT)
@@ -148,8 +151,23 @@ def settings_in(text: str, path: Path) -> Settings:
         are_documents=str(are_documents),
         judgements_are=judgements_are,
         are_forbidden=below_zero == "forbidden",
+        repeats=repeats,
         **texts,
     )
+
+
+def _repeats_in(path, systems):
+    """The names of the runs of each system; None where the table is not there."""
+    advice = '[repeats] needs lines such as new = ["new-1", "new-2"]'
+    if systems is None:
+        return None
+    if not isinstance(systems, dict):
+        raise ValueError(f"{path}: {advice}")
+    for name, runs in systems.items():
+        are_names = isinstance(runs, list) and all(isinstance(run, str) for run in runs)
+        if not are_names or len({*runs}) < 2:
+            raise ValueError(f"{path}: [repeats] {name} = {runs!r}: {advice}")
+    return systems
 
 
 def _grades_in(path, words):

@@ -54,8 +54,9 @@ class Folder:
     and ids lie in what a search answers, as columns.toml says. sample: the queries of
     the log in the order of judging, see `kept.read_sample`, or None. declared: of which
     kind columns.toml says that the judgements are, or "". forbidden: by query id the
-    ids that it must not show, see `joining.forbidden_of`. Tables are empty where the
-    folder has no such file."""
+    ids that it must not show, see `joining.forbidden_of`. repeats: the runs of each
+    system that columns.toml names, or None. Tables are empty where the folder has no
+    such file."""
 
     source: Path
     documents: utils.Documents
@@ -75,6 +76,7 @@ class Folder:
     declared: str = ""
     forbidden: dict[str, set[str]] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
+    repeats: dict[str, list[str]] | None = None
 
     @property
     def decides(self) -> str | None:
@@ -175,7 +177,9 @@ def read(
     named, on_alternatives = alternatives.alternatives_of(graded, twins)
     own = alternatives.with_alternatives(own, named)
     contents = {}
+    on_copies = []
     if ground_truth is not None:
+        ground_truth, on_copies = alternatives.with_copies(ground_truth, twins)
         ids = [document["id"] for document in documents]
         contents = dict(zip(ids, corpus.unique_ids(documents), strict=True))
     development, test, unanswered = splits.splits_of(
@@ -191,6 +195,7 @@ def read(
         *on_answers,
         *on_grades,
         *on_alternatives,
+        *on_copies,
         *_count_sentences(log, graded, unanswered, own, relevant),
         *on_language,
     ]
@@ -212,6 +217,7 @@ def read(
         declared=settings.judgements_are,
         forbidden=forbidden,
         results=settings.results,
+        repeats=settings.repeats,
     )
 
 

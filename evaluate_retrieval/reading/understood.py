@@ -334,6 +334,11 @@ def _text_of(
         parts=parts,
         unused=unused,
         results={name: quoted(path) for name, path in settings.results.items()},
+        repeats=settings.repeats
+        and {
+            quoted(name): ", ".join(map(quoted, runs))
+            for name, runs in settings.repeats.items()
+        },
         grades={quoted(word): grade for word, grade in settings.grades.items()},
         words=[quoted(word) for word in words],
     )

@@ -61,7 +61,8 @@ class Search:
     chunk: the document's id. program: a function of messages to answers, see
     `_answers`; None for a run. answers: a dict of query_id: `process.Answer`.
     placed: a dict of query_id: ids, see `place`. counts: of "queries", "repeated
-    ids" and "foreign ids". All three grow as queries are asked."""
+    ids" and "foreign ids". All three grow as queries are asked. repeats: other runs of
+    the same system, see `repeats.as_systems`."""
 
     origin = "own"
 
@@ -74,6 +75,7 @@ class Search:
         self.answers = {}
         self.placed = {}
         self.counts = Counter()
+        self.repeats: list[Search] = []
 
     def __call__(self, queries: utils.Queries, k: int = 100) -> utils.Rankings:
         return utils.pad([ids or [] for ids in self.find(queries)], k)
@@ -88,8 +90,11 @@ class Search:
         return [self.placed.get(id_) for id_ in trec.query_ids(queries)]
 
     def n_ranked(self, queries: utils.Queries) -> int:
-        """How many of the queries have a ranking: all, but where a run lacks some."""
-        return sum(ids is not None for ids in self.find(queries))
+        """How many of the queries have a ranking: all, but where a run lacks some.
+
+        Of several runs of a system it is that of the run with the fewest."""
+        ranked = [sum(ids is not None for ids in self.find(queries))]
+        return min([*ranked, *(run.n_ranked(queries) for run in self.repeats)])
 
     def ask(self, queries: utils.Queries) -> None:
         """Ask a program what it was not asked yet, and look at no id.
@@ -289,7 +294,12 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
     document, whose places stay empty; p50 and p95 of the milliseconds of a query,
     failed ones included. What a run cannot tell is NaN."""
     rows = {}
+    runs = {}
     for name, search in searches.items():
+        runs[name] = search
+        for number, run in enumerate(search.repeats, 2):
+            runs[f"{name}, run {number}"] = run
+    for name, search in runs.items():
         if search.counts["queries"]:
             rows[name] = dict(search.counts) | {"find nothing": search.n_empty}
         if search.answers:  # of a program, and asked

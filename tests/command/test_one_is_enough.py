@@ -124,3 +124,26 @@ def test_the_copy_of_what_was_judged_is_not_asked_about(source):
         for n, document in zip(numbers, listed["document"], strict=True)
     )
     assert len(listed)
+
+
+def test_a_generated_question_is_answered_by_a_copy_of_its_document(tmp_path, caplog):
+    source = tmp_path / "data"
+    (source / "runs").mkdir(parents=True)
+    texts = [f"d{n}{copy},Text {n}." for n in range(N) for copy in ("", "-b")]
+    (source / "documents.csv").write_text("id,text\n" + row_of(texts))
+    asked = [f"q{n}{copy},d{n}{copy}" for n in range(N) for copy in ("", "-b")]
+    (source / "ground-truth-data.csv").write_text("question,document\n" + row_of(asked))
+    ids = folder.read(source).test["generated"]
+    assert (ids["document"].str.len() < 4).all()  # d0 to d11, and no copy
+    program = "def copies(question, course):\n"
+    program += "    return ['d' + question[1:].removesuffix('-b') + '-b']\n"
+    program += "def others(question, course):\n    return ['d0-b']\n"
+    program += "SEARCHES = {'copies': copies, 'others': others}\n"
+    (tmp_path / "searches.py").write_text(program)
+    words = ["--searches", str(tmp_path / "searches.py"), "--no-tuning"]
+    table = run_of(source, tmp_path / "out", "evaluate", *words)
+    means = table.groupby("search")[["mrr", "hit_rate"]].mean()
+    assert means.loc["own: copies"].tolist() == [1, 1]
+    assert means.loc["own: others", "mrr"] < 0.2
+    assert table["group"].nunique() == N  # a document and its copy are one
+    assert "24 generated questions have a document that is there several" in caplog.text

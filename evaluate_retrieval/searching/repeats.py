@@ -1,0 +1,75 @@
+"""Runs of one system: with other seeds, or asked again. They are one candidate.
+
+A system that was trained with three seeds has one quality, the mean of its runs. As
+three candidates it would have three chances to be lucky, and the best seed would be
+named as what to ship."""
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from copy import copy
+
+from evaluate_retrieval.searching.own import Search
+
+SEED = re.compile(r"(.*?)[-_. ]*seed[-_. =]*\d+", re.IGNORECASE)
+log = logging.getLogger(__name__)
+
+
+def as_systems(
+    searches: Mapping[str, Search], declared: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Search]:
+    """The searches, where the runs of one system are one: a dict of name: `Search`.
+
+    Its first run is the search, and the others are its repeats. declared: the names of
+    the runs of each system, with or without "run: " or "own: "; without it those whose
+    names differ in the number of a seed only, as new-seed1 and new-seed2. The log says
+    which they are. ValueError names a run that is not there, and a system that has the
+    name of another search."""
+    systems = _by_seed(searches) if declared is None else _of(searches, declared)
+    members = {name for names in systems.values() for name in names}
+    merged = {name: searches[name] for name in searches if name not in members}
+    for name, names in systems.items():
+        if name in merged:
+            raise ValueError(
+                f"[repeats] {name!r} is a search already; name it otherwise"
+            )
+        first, *others = (searches[each] for each in names)
+        merged[name] = copy(first)  # which keeps what it was asked, and stays one run
+        merged[name].repeats = others
+        line = "%s is the mean of %d runs: %s. Files and pages show the first's lists"
+        log.info(line, name, len(names), ", ".join(names))
+    return merged
+
+
+def _by_seed(searches):
+    """The names of each system's runs, by what stands before the word seed."""
+    systems = {}
+    for name in searches:
+        if told := SEED.fullmatch(name):
+            systems.setdefault(told[1], []).append(name)
+    several = {name: names for name, names in systems.items() if len(names) > 1}
+    # a name of its own, where another search has that, or nothing is before the seed
+    return {
+        f"{name} seeds".strip()
+        if name in searches or name.endswith(":")
+        else name: runs
+        for name, runs in several.items()
+    }
+
+
+def _of(searches, declared):
+    """The names of each system's runs, as columns.toml says them."""
+    systems = {}
+    for name, runs in declared.items():
+        full = [_full(run, searches) for run in runs]
+        prefix = full[0].partition(": ")[0]
+        systems[name if name.startswith(prefix) else f"{prefix}: {name}"] = full
+    return systems
+
+
+def _full(run, searches):
+    for full in (run, f"run: {run}", f"own: {run}"):
+        if full in searches:
+            return full
+    there = ", ".join(map(repr, searches))
+    raise ValueError(f"[repeats] {run!r} is no search here; there is {there}")

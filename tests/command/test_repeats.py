@@ -1,0 +1,187 @@
+"""Runs of one system are one candidate: its figures are means over them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evaluate_retrieval import compare, evaluate
+from evaluate_retrieval.measuring import grounds, judged, scored
+from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.reading.columns import settings_in
+from evaluate_retrieval.searching.own import Search
+from evaluate_retrieval.searching.repeats import as_systems
+
+N = 60
+DOCUMENTS = [f"d{n}" for n in range(40)]
+
+
+def rankings_of(seed):
+    """Rankings of N queries: ten documents each, in a random order."""
+    random = np.random.default_rng(seed)
+    return np.array([random.permutation(DOCUMENTS)[:10] for _ in range(N)])
+
+
+def queries_of(share_judged=1.0):
+    """N queries with grades 0 and 1 for about so many of the documents."""
+    random = np.random.default_rng(9)
+    qrels = [
+        {
+            id_: int(random.random() < 0.3)
+            for id_ in DOCUMENTS
+            if random.random() < share_judged
+        }
+        | {"d0": 1}
+        for _ in range(N)
+    ]
+    ids = [f"q{n}" for n in range(N)]
+    table = pd.DataFrame({"query_id": ids, "question": ids, "need": ids})
+    return table.assign(course="all", document=qrels)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with judgements, today's run, and three seeds of another system."""
+    root = tmp_path / "folder"
+    (root / "runs").mkdir(parents=True)
+    queries = queries_of()
+    pd.DataFrame(
+        {"id": DOCUMENTS, "text": [f"text of {id_}" for id_ in DOCUMENTS]}
+    ).to_csv(root / "documents.csv", index=False)
+    queries[["query_id", "question"]].to_csv(root / "queries.csv", index=False)
+    rows = [
+        (row["query_id"], id_, grade)
+        for _, row in queries.iterrows()
+        for id_, grade in row["document"].items()
+    ]
+    pd.DataFrame(rows, columns=["query_id", "doc_id", "grade"]).to_csv(
+        root / "qrels.csv", index=False
+    )
+    for seed, name in enumerate(["today", "new-seed1", "new-seed2", "new-seed3"]):
+        write_run(root / "runs" / f"{name}.trec", rankings_of(seed))
+    return root
+
+
+def write_run(path: Path, rankings):
+    path.write_text(
+        "".join(
+            f"q{n} Q0 {id_} {rank} {1 / rank} run\n"
+            for n, row in enumerate(rankings)
+            for rank, id_ in enumerate(row, 1)
+        )
+    )
+
+
+def evaluated(folder, **options):
+    return evaluate(
+        folder, only_own=True, incumbent="today", out=folder.parent / "out", **options
+    )
+
+
+def ndcg(seed):
+    measured = scored.measured_of(queries_of(), {"a": rankings_of(seed)}, Measure())
+    return measured.values["a"].mean()
+
+
+def test_three_seeds_are_one_candidate_with_their_mean(folder):
+    result = evaluated(folder)
+    assert [row["search"] for row in result["candidates"]] == ["run: new"]
+    board = {row["search"]: row for row in result["leaderboard"]["judged"]}
+    assert board.keys() == {"run: new", "run: today"}
+    mean = np.mean([ndcg(seed) for seed in (1, 2, 3)])
+    assert board["run: new"]["ndcg"] == pytest.approx(mean, abs=1e-6)
+    gain = result["candidates"][0]["difference"]
+    assert gain == pytest.approx(mean - ndcg(0), abs=1e-6)
+
+
+def test_a_seed_that_is_named_is_compared_by_itself(folder):
+    out = folder.parent / "out"
+    result = compare(folder, "new-seed1", "new-seed2", only_own=True, out=out)
+    assert result["pair"] == ("run: new-seed1", "run: new-seed2")
+    assert result["difference"] == pytest.approx(ndcg(1) - ndcg(2), abs=1e-6)
+    result = compare(folder, "new", "today", only_own=True, out=out)
+    assert result["pair"] == ("run: new", "run: today")
+
+
+def test_columns_toml_says_which_runs_are_one_system_and_that_none_are(folder):
+    (folder / "columns.toml").write_text('[repeats]\nb = ["new-seed1", "new-seed3"]\n')
+    names = {row["search"] for row in evaluated(folder)["candidates"]}
+    assert names == {"run: b", "run: new-seed2"}
+    (folder / "columns.toml").write_text("[repeats]\n")
+    assert len(evaluated(folder)["candidates"]) == 3
+    (folder / "columns.toml").write_text('[repeats]\nb = ["new-seed1", "old"]\n')
+    with pytest.raises(ValueError, match=r"\[repeats\] 'old' is no search here"):
+        evaluated(folder)
+
+
+@pytest.mark.parametrize(
+    "text", ['b = "a"', 'b = ["a"]', "b = [1, 2]", 'b = ["a", "a"]']
+)
+def test_a_system_needs_two_names(text):
+    with pytest.raises(ValueError, match="needs lines such as new"):
+        settings_in(f"[repeats]\n{text}\n", Path("columns.toml"))
+
+
+@pytest.mark.parametrize(
+    ("names", "systems"),
+    [
+        (["run: a-seed1", "run: a-seed2"], ["run: a"]),
+        (["run: a_seed_1", "own: a_seed_2"], ["run: a_seed_1", "own: a_seed_2"]),
+        (["run: a", "run: a-seed1", "run: a-seed2"], ["run: a", "run: a seeds"]),
+        (["run: seed1", "run: seed2"], ["run: seeds"]),
+        (["run: a.seed=41", "run: a.seed=42", "own: b"], ["own: b", "run: a"]),
+        (["run: a-seed1"], ["run: a-seed1"]),
+        (["run: bm25-k1", "run: bm25-k2"], ["run: bm25-k1", "run: bm25-k2"]),
+        (["run: seedling1", "run: seedling2"], ["run: seedling1", "run: seedling2"]),
+    ],
+)
+def test_runs_whose_names_differ_in_a_seed_are_one_system(names, systems):
+    merged = as_systems({name: Search(name, {}) for name in names})
+    assert list(merged) == systems
+
+
+def test_a_query_is_complete_when_every_run_of_a_system_is_judged():
+    queries = queries_of(0.9)
+    runs = [rankings_of(seed) for seed in (1, 2)]
+    measured = scored.measured_of(
+        queries,
+        {"today": rankings_of(0), "new": runs[0]},
+        Measure(),
+        "growing",
+        {"new": runs[1:]},
+    )
+    ground = grounds.grounds_of(measured, "new", "today")
+    is_complete = judged.are_complete(queries["document"], [rankings_of(0), *runs])
+    assert ground.why == "complete"
+    assert len(ground.gain) == judged.n_before_first_gap(is_complete)
+    one = scored.measured_of(
+        queries, {"today": rankings_of(0), "new": runs[0]}, Measure(), "growing"
+    )
+    assert len(ground.gain) <= len(grounds.grounds_of(one, "new", "today").gain)
+
+
+def test_the_bound_on_a_system_is_the_mean_of_the_bounds_on_its_runs():
+    queries = queries_of(0.5)
+    kept = {"today": rankings_of(0), "new": rankings_of(1)}
+    of_both = scored.measured_of(
+        queries, kept, Measure(), "closed", {"new": [rankings_of(2)]}
+    )
+    bounds = []
+    for seed in (1, 2):
+        lists = kept | {"new": rankings_of(seed)}
+        alone = scored.measured_of(queries, lists, Measure(), "closed")
+        bounds.append(grounds.least_gain(alone, "new", "today"))
+    least = grounds.least_gain(of_both, "new", "today")
+    assert least.to_numpy() == pytest.approx(np.mean(bounds, axis=0))
+
+
+def test_a_system_is_not_shipped_if_one_of_its_runs_shows_what_is_forbidden(folder):
+    rows = pd.read_csv(folder / "qrels.csv")
+    (leak,) = [*({*rankings_of(3)[0]} - {*rankings_of(1)[0], *rankings_of(0)[0]})][:1]
+    rows.loc[(rows["query_id"] == "q0") & (rows["doc_id"] == leak), "grade"] = -1
+    rows.to_csv(folder / "qrels.csv", index=False)
+    (folder / "columns.toml").write_text('below_zero = "forbidden"\n')
+    says = evaluated(folder)["says"]
+    assert "“run: new” shows a forbidden document for 1 of 60 queries" in says
+    assert "“run: today” shows" not in says
