@@ -33,6 +33,7 @@ AT_ONCE = 100  # pairs that people judge between two looks
 SECONDS = 20  # to judge a pair
 PAIR = "words", "stems"  # the two searches whose lists are swapped
 THIRD = "topics"
+OF_LIBRARY = (0.0, 140), (0.0, 300), (0.01, 140)  # gains and queries of its own loop
 SCHEMES = {  # whose first ten are judged before the first look
     "nobody's": (),
     "both": ("candidate", "incumbent"),
@@ -302,6 +303,36 @@ def table_of(queries, lists, draws=DRAWS, sizes=SIZES, schemes=tuple(SCHEMES)):
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
+def library_table(queries, lists, draws):
+    """The rows of the library's own loop, beside `judged_to_the_end` of the same draws.
+
+    Not from where both first tens are judged: there it is the same at once."""
+    difference = known_of(queries, lists, "both").after[0]
+    rows = {}
+    for scheme in (name for name in SCHEMES if name != "both"):
+        known = known_of(queries, lists, scheme)
+        for gain, n in OF_LIBRARY:
+            chance = people.chances(difference, gain)
+            rng = np.random.default_rng([SEED + 1, n, GAINS.index(gain)])
+            ended = []
+            for _ in range(draws):
+                draw = drawn(rng, chance, n)
+                quick = judged_to_the_end(known, *draw)
+                whole = by_the_library(queries, lists, scheme, *draw)
+                ended.append(whole | {"first queries only": quick["verdict"]})
+            table = pd.DataFrame(ended)
+            row = {"draws": draws}
+            for verdict in ("ship", "keep"):
+                row[verdict] = (table["verdict"] == verdict).mean()
+                told = table["first queries only"] == verdict
+                row[f"{verdict}, first queries only"] = told.mean()
+            row["seen - true"] = table["seen"].mean() - gain
+            is_nearly = (table["why"] == "nearly") & (table["verdict"] != "")
+            rows[scheme, gain, n] = row | {"ended on nearly all": is_nearly.mean()}
+            print(scheme, gain, n, rows[scheme, gain, n], file=sys.stderr)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
 def by_all(queries, lists):
     """What the true gains are by all that people judged: a Series."""
     difference = known_of(queries, lists, "both").after[0]
@@ -356,6 +387,9 @@ def main():
         print(as_markdown(by_all(queries, lists).to_frame("by all"), ["gain"]) + "\n")
         print("**Judging until a verdict**\n")
         table = table_of(queries, lists, options.draws)
+        print(as_markdown(table, ["judged first", "gain", "n"]) + "\n")
+        print("**By the library's own loop**\n")
+        table = library_table(queries, lists, options.draws // 50)
         print(as_markdown(table, ["judged first", "gain", "n"]))
 
 
