@@ -95,8 +95,11 @@ def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]
 
 
 def _carried_out(
-    command: str, documents: Source, queries: pd.DataFrame | None, given: dict
+    command: str, documents: Source, queries: pd.DataFrame | str | None, given: dict
 ) -> Result:
+    if isinstance(queries, str):  # of which kind, as on the command line
+        given = {"queries": queries, **given}
+        queries = None
     words = [f"{name}={given[name]!r}" for name in given]
     called = ("evaluate_retrieval", command, *words)
     with _folder_of(documents, queries) as folder:
@@ -106,7 +109,7 @@ def _carried_out(
 
 def evaluate(
     documents: Source,
-    queries: pd.DataFrame | None = None,
+    queries: pd.DataFrame | str | None = None,
     *,
     searches: Searches | None = None,
     **options: Any,
@@ -115,7 +118,8 @@ def evaluate(
 
     documents: a folder or a file; or a DataFrame or a list of dicts, with at least a
     text. queries: then a DataFrame with query, document and grade, a row for each
-    judgement, or with query alone. searches: a dict of name: function, each (question,
+    judgement, or with query alone; of a folder, the kind that decides, "judged" or
+    "generated". searches: a dict of name: function, each (question,
     course) → ids or documents with an id, best first; or a file. options: see
     `commands.options.SearchOptions`. ValueError names the file, the row or the option
     that is wrong."""
@@ -127,7 +131,7 @@ def compare(
     documents: Source,
     a: str,
     b: str,
-    queries: pd.DataFrame | None = None,
+    queries: pd.DataFrame | str | None = None,
     *,
     searches: Searches | None = None,
     **options: Any,
@@ -142,7 +146,7 @@ def compare(
 def gate(
     documents: Source,
     baseline: str | Path,
-    queries: pd.DataFrame | None = None,
+    queries: pd.DataFrame | str | None = None,
     *,
     searches: Searches | None = None,
     **options: Any,

@@ -184,9 +184,8 @@ def _board(result):
     """The leaderboard of the queries that decide: a DataFrame by search, or empty."""
     if "leaderboard" not in result:
         return pd.DataFrame()
-    kind = result["decides"]
     metric = result["metric"]
-    table = pd.DataFrame(result["leaderboard"][kind]).set_index("search")
+    table = pd.DataFrame(result["leaderboard"]).set_index("search")
     columns = {
         by: metric
         for by, entry in utils.METRICS.items()

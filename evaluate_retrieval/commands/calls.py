@@ -39,10 +39,10 @@ def carry_out(options: SearchOptions) -> dict:
     judgements."""
     with run.at_work(options) as options, manifest.recorded_run(options, {}):
         folder = run.read_aloud(options)
-        if "judged" not in folder.test:
+        if folder.decides != "judged":
             problem = "no judged queries, so nothing to score"
             raise ValueError(f"{options.source}: {problem}")
-        queries = folder.test["judged"].reset_index(drop=True)
+        queries = folder.queries.reset_index(drop=True)
         agents = _agents_of(folder, options, queries)
         base = options.incumbent or next(iter(agents))
         if base not in agents:
@@ -75,7 +75,7 @@ def _agents_of(folder, options, queries):
 
 def _agents_compared(folder, queries, agents, base, out):
     """Score agents, and write what each finds: a dict. base: the name of one."""
-    relevant = folder.measures["judged"].relevant
+    relevant = folder.measure.relevant
     qrels = _qrels_of(queries)
     names = _names_of(queries)
     tables = {}
@@ -192,7 +192,7 @@ def page_of(
         gain.abs().sort_values(ascending=False, kind="stable").index[:MOST_QUESTIONS]
     )
     largest = queries.set_index("query_id", drop=False).loc[order]
-    relevant = folder.measures["judged"].relevant
+    relevant = folder.measure.relevant
     qrels = _qrels_of(largest)
     one_names = _names_of(largest)
     questions = []

@@ -3,11 +3,12 @@
 from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval.commands import report, run, steps, verdicts
-from evaluate_retrieval.commands.options import SearchOptions, margin, option
-from evaluate_retrieval.measuring import decision, pairs, plan, tuning
+from evaluate_retrieval.commands.options import SearchOptions, option
+from evaluate_retrieval.measuring import decision, pairs
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.own import of_queries
-from evaluate_retrieval.words.constants import UNDECIDED
+from evaluate_retrieval.words import sentences
+from evaluate_retrieval.words.constants import FEW, UNDECIDED, UNITS
 
 HELP = "why one search beats another"
 
@@ -18,8 +19,6 @@ class CompareOptions(SearchOptions):
 
     a: str = option("", place=True)
     b: str = option("", place=True)
-    kind: str | None = option("of queries", choices=["judged", "generated"])
-    margin: float = margin()
 
 
 OPTIONS = CompareOptions
@@ -28,11 +27,10 @@ OPTIONS = CompareOptions
 def carry_out(options: CompareOptions) -> dict:
     """Measure two searches, and write their page into the folder of results: a dict.
 
-    kind: of the queries, else that which decides. The dict has pair, kind, the
-    figures of `pairs.summary`, says, files and code: 0 if the first is shown to be no
-    worse than the margin, 1 if it is worse by more, 2 if neither is shown, or there
-    are fewer than tuning.FEW queries. ValueError for a search or queries that are not
-    there."""
+    It has pair, kind, the figures of `pairs.summary`, says, files and code: 0 if the
+    first is shown to be no worse than the margin, 1 if it is worse by more, 2 if
+    neither is shown, or there are fewer than FEW queries. ValueError for a search or
+    queries that are not there."""
     with run.at_work(options) as options:
         return _compared(options)
 
@@ -40,12 +38,10 @@ def carry_out(options: CompareOptions) -> dict:
 def _compared(options: CompareOptions) -> dict:
     folder = run.read_aloud(options)
     run.check_scale(folder, options)
+    if folder.decides is None:
+        raise ValueError(f"{options.source}: there are no queries that can decide")
     names = (options.a, options.b)
-    kind = options.kind or folder.decides
-    if kind not in folder.test:
-        there = ", ".join(folder.test) or "no queries that can decide"
-        raise ValueError(f"{options.source}: no {kind} queries; there are {there}")
-    folder, candidates = run.candidates_of(folder, options, names, kind)
+    folder, candidates = run.candidates_of(folder, options, names)
     pair = (
         decision.named(options.a, candidates.searches),
         decision.named(options.b, candidates.searches),
@@ -53,27 +49,38 @@ def _compared(options: CompareOptions) -> dict:
     if pair[0] == pair[1]:
         raise ValueError(f"both searches are {pair[0]!r}")
     two = {name: candidates.searches[name] for name in pair}
-    able = of_queries(two, folder.test[kind])
+    able = of_queries(two, folder.queries)
     for name in pair:
         if name not in able:
-            raise ValueError(f"{name!r} ranks less than half of the {kind} queries")
+            problem = f"ranks less than half of the {folder.decides} queries"
+            raise ValueError(f"{name!r} {problem}")
     candidates = replace(candidates, searches=two)
-    results = steps.measure(folder, candidates, {kind: pair[0]})
-    figures = pairs.summary(results.on(kind), pair)
-    failed = run.failures_in(folder, kind, results, options.out)
+    results = steps.measure(folder, candidates, pair[0])
+    figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
-    report.pair_page(folder, results, pair, failed, figures, path, options.margin)
-    says = [pairs.in_words(figures, pair), *candidates.failed.values()]
+    evaluated = run.Evaluated(
+        folder,
+        files=[path],
+        results=results,
+        pair=pair,
+        figures=figures,
+        first=pairs.first_relevant(results.whole, pair),
+        failures=run.failures_in(folder, results, options.out),
+        margin=options.margin,
+    )
+    report.pair_page(evaluated, path)
+    went = candidates.went
+    says = [sentences.pair(figures, pair)]
+    says += [sentences.trouble(name, went[name]) for name in went]
     result = {}
     if options.worth is not None and figures["groups"] > 1:
-        planned = verdicts.plan_for(
-            results.on(kind), pair, figures["queries"], options.worth
-        )
-        says.append(plan.plan_in_words(planned, pair[0], decision.UNITS[kind]))
+        n = figures["queries"]
+        planned = verdicts.plan_for(results.whole, pair, n, options)
+        says.append(sentences.plan(planned, pair[0], UNITS[figures["kind"]]))
         result = {"plan": asdict(planned)}
     code, _ = pairs.exit_code(figures, options.margin)
-    if figures["queries"] < tuning.FEW:
+    if figures["queries"] < FEW:
         code = UNDECIDED
-        says.append(f"Fewer than {tuning.FEW} queries decide nothing.")
+        says.append(f"Fewer than {FEW} queries decide nothing.")
     result |= {"says": " ".join(says), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

@@ -1,8 +1,11 @@
 """`evaluate`: run all searches, decide, and write the report."""
 
+from dataclasses import asdict
+
 from evaluate_retrieval.commands import run
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNDECIDED
 
 HELP = "run all searches, decide, and write the report"
@@ -20,21 +23,14 @@ def carry_out(options: SearchOptions) -> dict:
     result = {"says": evaluated.says, "files": evaluated.files}
     if verdict is None or results is None:
         return {**result, "code": UNDECIDED}
-    kind = evaluated.folder.decides
-    table = verdict.table.round(6).rename_axis("search").reset_index()
+    board = results.board.round(6).reset_index()
     return {
-        "verdict": verdict.verdict,
-        "search": verdict.name,
-        "incumbent": verdict.incumbent,
-        "decides": kind,
-        "metric": str(evaluated.folder.measures[kind]),
-        "candidates": table.to_dict("records"),
+        "headline": sentences.headline(verdict),
+        **verdict.facts,
         "chosen": results.chosen,
-        "leaderboard": {
-            name: board.round(6).reset_index().to_dict("records")
-            for name, board in results.boards.items()
-        },
+        "leaderboard": board.to_dict("records"),
         "pair": evaluated.pair,
+        "plan": evaluated.plan and asdict(evaluated.plan),
         "changes": evaluated.changes,
         **result,
         "code": decision.code(verdict),

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluate_retrieval.commands import run, verdicts
-from evaluate_retrieval.commands.options import SearchOptions, margin, option
+from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import baseline
+from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, WORSE
 
 HELP = "is a search worse than in an earlier run?"
@@ -17,7 +18,6 @@ log = logging.getLogger(__name__)
 class GateOptions(SearchOptions):
     """How a run is held against a baseline."""
 
-    margin: float = margin()
     baseline: Path = option("of an earlier run", convert=Path, required=True)
     candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
@@ -47,7 +47,8 @@ def _held(options: GateOptions) -> dict:
     choices = options.margin, options.anytime, options.allow_deleted
     outcomes = baseline.outcomes_of(before, kept, *choices)
     for outcome in outcomes:
-        outcome.sentences.extend(evaluated.candidates.failed.values())
+        went = evaluated.candidates.went
+        outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
     outcomes = [_with_leaks(evaluated, outcome) for outcome in outcomes]
     for line in baseline.summary_lines(outcomes):
         log.info(line)
@@ -61,11 +62,10 @@ def _with_leaks(evaluated, outcome):
     folder = evaluated.folder
     if outcome.code == ERROR or outcome.kind != folder.decides:
         return outcome
-    measured = evaluated.results.on(outcome.kind)
+    measured = evaluated.results.whole
     name = outcome.searches[0]
     n = verdicts.leaks_of(folder, measured).get(name)
     if not n:
         return outcome
-    sentence = verdicts.leak_sentence(name, n, len(measured.values))
-    sentences = [sentence, *outcome.sentences]
-    return replace(outcome, code=WORSE, sentences=sentences)
+    texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
+    return replace(outcome, code=WORSE, sentences=texts)

@@ -22,7 +22,8 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.graded import read_judged
 from evaluate_retrieval.reading.joining import PAIR, asked, queries_of
 from evaluate_retrieval.reading.listing import JUDGED
-from evaluate_retrieval.searching.own import Search, are_alone, failures_of
+from evaluate_retrieval.searching.own import Search, are_alone, went
+from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.text import plain
 
@@ -68,8 +69,9 @@ def carry_out(options: JudgeOptions) -> dict:
         keep_judgements(folder)
         with run.own_of(folder, options) as own:
             pairs = pairs_to_judge(folder, own, options)
-        for problem in filter(None, map(failures_of, own, own.values())):
-            log.warning(problem)
+        for name, search in own.items():
+            if search.errors:
+                log.warning(sentences.trouble(name, went(search)))
         leaders = leading(folder, options.out)
     says = ask_in_terminal(folder, pairs, options.name, leaders)
     return {"says": says, "code": NOT_WORSE}

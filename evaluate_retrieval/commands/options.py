@@ -76,6 +76,17 @@ def worth() -> Any:
     )
 
 
+def margin() -> Any:
+    """The option --margin: what a search may lose, and has to gain."""
+    return option(
+        "of the metric",
+        MARGIN,
+        convert=float,
+        is_fine=lambda value: 0 <= value < 1,
+        problem="it has to be from 0 to below 1",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(Options):
     """Which searches run, and what is measured."""
@@ -125,20 +136,14 @@ class SearchOptions(Options):
         is_fine=lambda grade: 0 < grade < float("inf"),
         problem="it has to be a grade above 0",
     )
+    margin: float = margin()
+    queries: str | None = option(
+        "of this kind decide; without it the judged ones, if there are any",
+        choices=["judged", "generated"],
+    )
     worth: float | None = worth()
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
-
-
-def margin() -> Any:
-    """The option --margin, of the commands that know it."""
-    return option(
-        "of the metric",
-        MARGIN,
-        convert=float,
-        is_fine=lambda value: 0 <= value < 1,
-        problem="it has to be from 0 to below 1",
-    )
 
 
 def is_name(text: str) -> bool:

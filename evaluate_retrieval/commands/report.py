@@ -12,18 +12,13 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import (
-    decision,
-    intervals,
-    metric,
-    pairs,
-    plan,
-    scored,
-)
+from evaluate_retrieval.measuring import decision, intervals, metric, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import built_in, embedding, own
+from evaluate_retrieval.words import sentences
+from evaluate_retrieval.words.constants import LEVEL, UNITS
 from evaluate_retrieval.words.templates import beside, render
 from evaluate_retrieval.words.text import plain
 
@@ -73,23 +68,21 @@ def _cell(value, column):
 
 
 def page(evaluated: Any, run_id: str, path: Path) -> None:
-    """Write the report on a folder with queries: see `run`."""
+    """Write the report on a folder with queries. evaluated: `run.Evaluated`."""
     folder = evaluated.folder
     results = evaluated.results
     candidates = evaluated.candidates
-    kind = folder.decides
-    sections = []
+    verdict = evaluated.verdict
+    measured = results.whole
     best = evaluated.pair[0]
-    measured = results.on(kind)
-    bases = dict(results.chosen)
-    gains = dict(results.gains)
-    if len(evaluated.verdict.table):  # an incumbent has rivals
-        bases[kind] = evaluated.verdict.incumbent
-        gains[kind] = evaluated.verdict.table
-    for name, board in reversed(list(results.boards.items())):
-        sections.append(_of_board(board, folder.test[name], folder.measures[name]))
-        sections += _of_gains(gains[name], bases[name], name)
-    sections.append(_of_failures(evaluated.failures, best, measured.measure.k))
+    base = results.chosen
+    gains = results.gains
+    if len(verdict.table):  # an incumbent has rivals
+        base = verdict.incumbent
+        gains = verdict.table
+    sections = [_of_board(results.board, folder.queries, folder.measure)]
+    sections += _of_gains(gains, base, verdict.kind)
+    sections.append(_of_failures(evaluated.failures, best, folder.measure.k))
     if len(evaluated.judge_next):
         text = (
             "The first pairs of judge-next.csv: their grades tell the leaders apart "
@@ -103,19 +96,16 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     sections += of_folder(folder, candidates.models.values(), run_id)
     top = {
         "evaluated": evaluated,
+        "headline": sentences.headline(verdict),
         "measured": measured,
-        "level": plan.LEVEL,
-        "unit": decision.UNITS[kind],
+        "level": LEVEL,
+        "unit": UNITS[verdict.kind],
+        "base": base,
     }
     if evaluated.figures:
-        pair = evaluated.pair
-        top |= {
-            "gains": with_counts(gains[kind], bases[kind], measured),
-            "first": pairs.first_relevant(measured, pair),
-            "pair": pair,
-            "of_pair": pairs.in_words(evaluated.figures, pair),
-        }
-    _write(path, "report.html.j2", decision.MARGIN, sections=sections, top=top)
+        top["gains"] = with_counts(gains, base, measured)
+        top["of_pair"] = sentences.pair(evaluated.figures, evaluated.pair)
+    _write(path, "report.html.j2", evaluated.margin, sections=sections, top=top)
 
 
 def with_counts(
@@ -134,7 +124,7 @@ def advice_page(evaluated: Any, run_id: str, path: Path) -> None:
     """Write the report on a folder without queries: what to do next."""
     sections = [section("Next steps", evaluated.says)]
     sections += of_folder(evaluated.folder, (), run_id)
-    _write(path, "report.html.j2", decision.MARGIN, sections=sections, top=None)
+    _write(path, "report.html.j2", evaluated.margin, sections=sections, top=None)
 
 
 def _write(path, template, margin, **values):
@@ -171,7 +161,7 @@ def _of_board(board, queries, measure):
     table = board.assign(**ends)[columns].rename(columns={by: str(measure)})
     table = table.dropna(axis="columns", how="all")
     n = len(queries)
-    needs = beside(intervals.n_needs(queries), n, decision.UNITS[kind])
+    needs = beside(intervals.n_needs(queries), n, UNITS[kind])
     text = (
         f"{n:,} queries{needs}, with 95 % intervals. {measure}: "
         f"{utils.METRICS[by].means.format(k)}."
@@ -307,22 +297,11 @@ def recipe(name: str, candidates: steps.Candidates, folder: Folder) -> str:
 # --- Two searches ------------------------------------------------------------
 
 
-def pair_page(
-    folder: Folder,
-    results: steps.Results,
-    pair: tuple[str, str],
-    failed: pd.DataFrame,
-    figures: dict[str, Any],
-    path: Path,
-    margin: float = decision.MARGIN,
-) -> None:
-    """Write why one search beats another: see `pairs`.
-
-    results: `steps.Results`. pair: two names. failed: a table of failures, see
-    `pairs.failures`. figures: see `pairs.summary`; they say which queries.
-    margin: what it may lose, which pictures shade."""
-    kind = figures["kind"]
-    measured = results.on(kind)
+def pair_page(evaluated: Any, path: Path) -> None:
+    """Write why one search beats another. evaluated: `run.Evaluated`, with figures."""
+    pair = evaluated.pair
+    figures = evaluated.figures
+    measured = evaluated.results.whole
     if figures["groups"] > 1:  # else nothing is complete yet, and all are shown
         measured = measured.head(figures["queries"])
     queries = measured.queries
@@ -331,22 +310,23 @@ def pair_page(
     won, lost = pairs.largest(queries, measured.ranked, measured.values, pair)
     slices = pairs.gains_by_slice(gain, queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
+    counted = pairs.causes_counted(evaluated.failures, list(pair))
     _write(
         path,
         "pair.html.j2",
-        margin,
+        evaluated.margin,
         pair=pair,
-        says=pairs.in_words(figures, pair),
+        says=sentences.pair(figures, pair),
         figures=figures,
         measured=measured,
-        first=pairs.first_relevant(measured, pair),
+        first=evaluated.first,
         gains=gain.sort_values(ascending=False).to_list(),
         slices=slices.assign(order=decision.orders(slices)),
         of_slices=_of_slices(slices, pair, measure),
-        causes=section("", "", pairs.causes_counted(failed, list(pair)).T),
+        causes=section("", "", counted.T),
         meanings=pairs.CAUSES,
         largest=[("gains", "better", pair[0], won), ("losses", "worse", pair[1], lost)],
-        titles=corpus.headings(folder.documents),
+        titles=corpus.headings(evaluated.folder.documents),
     )
 
 
@@ -357,7 +337,7 @@ def _of_slices(table, pair, measure):
     text = (
         f"{measure} of {pair[0]} minus that of {pair[1]}, with 95 % "
         "intervals. n counts queries, and groups their "
-        f"{decision.UNITS[measure.kind]}. {NEEDS} p is corrected by Holm for all "
+        f"{UNITS[measure.kind]}. {NEEDS} p is corrected by Holm for all "
         f"slices, and significant below {decision.WEAK}. Smallest: the difference that "
         f"a slice of this size shows, four times in five, or never. With fewer than "
         f"{pairs.FEWEST} groups a slice is only counted. Share: of the queries. Turns "

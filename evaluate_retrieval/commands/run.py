@@ -3,7 +3,7 @@
 options: see `options.SearchOptions`."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from evaluate_retrieval.measuring.baseline import (
 )
 from evaluate_retrieval.measuring.estimand import estimand
 from evaluate_retrieval.measuring.metric import measures_of
+from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
@@ -38,6 +39,8 @@ from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.searching.repeats import as_systems
+from evaluate_retrieval.words import sentences
+from evaluate_retrieval.words.constants import MARGIN, UNITS
 from evaluate_retrieval.words.templates import line_of
 
 SCALE = 3  # so many different grades, and none 0, are a scale and no list
@@ -78,24 +81,56 @@ def with_paths(options: Options) -> Options:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What came out of a folder. Where no queries decide, the rest is None.
+    """What came out of a folder, each computed once. Without queries the rest is None.
 
-    files: paths that matter. figures: of the pair, see
-    `pairs.summary`, or None where both names are one. failures: see
-    `pairs.failures`. judge_next: see `next_pairs.next_to_judge`. changes: sentences,
-    see `baseline.since_last`."""
+    files: paths that matter. pair: two names, see `steps.pair_of`, and figures: see
+    `pairs.summary`, or None where both names are one; first: see
+    `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
+    `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
+    see `since_last`. margin: of the metric, by which it was decided."""
 
     folder: Folder
-    says: str
     files: list
     candidates: steps.Candidates | None = None
     results: steps.Results | None = None
     verdict: decision.Decision | None = None
     pair: tuple = ()
     figures: dict | None = None
+    first: dict = field(default_factory=dict)
     failures: pd.DataFrame | None = None
-    judge_next: pd.DataFrame | None = None
+    judge_next: pd.DataFrame = field(default_factory=pd.DataFrame)
+    plan: Plan | None = None
     changes: list = field(default_factory=list)
+    margin: float = MARGIN
+
+    @property
+    def says(self) -> str:
+        """The decision, and what it takes to decide, in words."""
+        if self.verdict is None:
+            return report.advice(self.folder)
+        return " ".join([self.verdict.says, *self.more])
+
+    @property
+    def why(self) -> str:
+        """The same without the first words, which are a headline."""
+        return " ".join([sentences.why(self.verdict), *self.more])
+
+    @property
+    def more(self) -> list[str]:
+        """What it takes to decide, in words: a list."""
+        verdict = self.verdict
+        texts = []
+        if self.plan and verdict:
+            unit = UNITS[verdict.kind]
+            texts.append(sentences.plan(self.plan, str(verdict.rival), unit))
+        growing = self.results and self.results.whole.judgements == "growing"
+        if verdict and verdict.rivals and growing and len(self.judge_next):
+            n_queries = self.judge_next["query_id"].nunique()
+            minutes = verdicts.minutes_of(self.judge_next)
+            texts.append(
+                sentences.list_to_judge(len(self.judge_next), n_queries, minutes)
+            )
+        return texts
 
 
 def evaluated_and_kept(
@@ -118,7 +153,7 @@ def evaluated_and_kept(
         evaluated = _evaluated(options, run_id, last, spends)
         results = evaluated.results
         if results and evaluated.candidates:
-            failed = evaluated.candidates.failed
+            failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names)
             write_baseline(path, kept, run_id)
@@ -137,9 +172,8 @@ def _evaluated(options, run_id, last, spends):
     page = out / "report.html"
     check_scale(folder, options)
     verdicts.keep_kind(folder)
-    kind = folder.decides
-    if kind is None:
-        evaluated = Evaluated(folder, report.advice(folder), [page])
+    if folder.decides is None:
+        evaluated = Evaluated(folder, [page])
         report.advice_page(evaluated, run_id, page)
         return evaluated
     written_causes(out, options.source)  # one that cannot be read stops here
@@ -147,49 +181,48 @@ def _evaluated(options, run_id, last, spends):
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
     verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
-    pair = steps.pair_of(folder, candidates, results, verdict)
-    judge_next = next_pairs.next_to_judge(folder, results, verdict)
-    planned = verdicts.planned(results.on(kind), verdict, options)
-    if verdict.rivals and results.on(kind).judgements == "growing":
-        planned += verdicts.list_in_words(judge_next)
-    says = " ".join([verdict.says, *planned])
+    pair = steps.pair_of(candidates, results, verdict)
+    figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
         folder,
-        says=says,
         files=[page],
         candidates=candidates,
         results=results,
         verdict=verdict,
         pair=pair,
-        figures=(pairs.summary(results.on(kind), pair) if pair[0] != pair[1] else None),
-        failures=failures_in(folder, kind, results, out),
-        judge_next=judge_next,
+        figures=figures,
+        first=pairs.first_relevant(results.whole, pair) if figures else {},
+        failures=failures_in(folder, results, out),
+        judge_next=next_pairs.next_to_judge(folder, results, verdict),
+        plan=verdicts.planned(results.whole, verdict, options),
+        changes=_changes_since(last, folder, results),
+        margin=options.margin,
     )
-    ranked_again = {
-        kind: kept.search
-        for kind, kept in last.items()
-        if kept.search in results.rankings.get(kind, ())
-    }
-    changes = since_last(last, kept_of(folder, results, ranked_again))
-    for sentence in changes:
+    for sentence in evaluated.changes:
         log.info(sentence)
-    board = results.boards[kind]
-    queries = folder.test[kind]
-    log.info(report.board_text(board, queries, folder.measures[kind]))
+    log.info(report.board_text(results.board, folder.queries, folder.measure))
     files = [page, *_write_results(evaluated, out)]
-    evaluated = replace(evaluated, changes=changes, files=files)
+    evaluated = replace(evaluated, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
 
 
-def failures_in(
-    folder: Folder, kind: str, results: steps.Results, out: Path
-) -> pd.DataFrame:
+def _changes_since(last, folder, results):
+    """What has changed since the last run, in words: see `since_last`."""
+    ranked_again = {
+        kind: kept.search
+        for kind, kept in last.items()
+        if kind == folder.decides and kept.search in results.rankings
+    }
+    return since_last(last, kept_of(folder, results, ranked_again))
+
+
+def failures_in(folder: Folder, results: steps.Results, out: Path) -> pd.DataFrame:
     """See `pairs.failures`, with the causes that a person wrote.
 
     Those beside the documents count before those in out, of an earlier run."""
     causes = written_causes(out, folder.source)
-    return pairs.failures(folder, kind, results.rankings[kind], causes)
+    return pairs.failures(folder, results.rankings, causes)
 
 
 def models(options: SearchOptions) -> dict[str, str]:
@@ -199,9 +232,10 @@ def models(options: SearchOptions) -> dict[str, str]:
 
 def read_aloud(options: SearchOptions) -> Folder:
     """The folder of the options, after its notes and counts are logged."""
-    folder = read(options.source, options.language, relevant=options.relevant)
+    whole = read(options.source, options.language, relevant=options.relevant)
+    folder = whole.of_kind(options.queries)
     measures = measures_of(options.metric, options.k, options.relevant)
-    folder = replace(folder, measures=measures)
+    folder = replace(folder, measure=measures[folder.decides or "judged"])
     k = min(options.k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
@@ -221,16 +255,16 @@ def read_aloud(options: SearchOptions) -> Folder:
         "folder": folder,
         "effect": intervals.design_effect,
         "n_needs": intervals.n_needs,
-        "units": decision.UNITS,
+        "units": UNITS,
+        "others": [kind for kind in whole.test if kind not in folder.test],
     }
     log.info(line_of("folder.txt.j2", **shown))
     n = len(folder.documents)
-    deciding = measures[folder.decides or "judged"]
-    if folder.decides and n <= deciding.k:
+    if folder.decides and n <= folder.measure.k:
         log.info(
-            f"{n} documents, and {deciding.k} results count: a search may find all of "
-            "them, so only their order tells searches apart (nDCG, MRR). --k takes "
-            "fewer results"
+            f"{n} documents, and {folder.measure.k} results count: a search may find "
+            "all of them, so only their order tells searches apart (nDCG, MRR). --k "
+            "takes fewer results"
         )
     return folder
 
@@ -258,9 +292,9 @@ def own_of(
     folder: Folder, options: SearchOptions
 ) -> AbstractContextManager[dict[str, Search]]:
     """Your own searches, while the context lasts, see `own.own_searches`."""
-    queries = [*folder.development.values(), *folder.test.values()]
+    queries = []
     if folder.decides:
-        queries.append(estimand(folder))
+        queries = [folder.choosing, folder.queries, estimand(folder)]
     is_file = isinstance(options.searches, Path)
     searching = Searching(
         file=options.searches if is_file else None,
@@ -275,17 +309,13 @@ def own_of(
 
 
 def candidates_of(
-    folder: Folder,
-    options: SearchOptions,
-    names: Sequence[str] = (),
-    kind: str | None = None,
+    folder: Folder, options: SearchOptions, names: Sequence[str] = ()
 ) -> tuple[Folder, steps.Candidates]:
     """The folder and its searches, `steps.Candidates`.
 
     names: of searches, if no others are needed: then ours are built only where
-    these are not all yours. kind: of the queries, if no others are asked. What
-    can fail early is checked first. Where nothing is tuned all queries
-    report."""
+    these are not all yours. What can fail early is checked first. Where nothing is
+    tuned all queries report."""
     with own_of(folder, options) as own:
         own = merged_unless_named(own, folder, names)
         are_own = [own.keys() & decision.full_names(name) for name in names]
@@ -303,16 +333,14 @@ def candidates_of(
         needed.add(incumbent)
         if only_own or options.no_tuning:
             folder = steps.undivided(folder)
-        tables = [*folder.development.values(), *folder.test.values()]
-        if kind:
-            tables = [folder.test[kind]]
-        if kind in (None, folder.decides):
-            tables.append(estimand(folder))
-        own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
+        tables = [folder.choosing, folder.queries, estimand(folder)]
+        own, troubles = steps.that_work(
+            own, tables, needed, fewest=2 if only_own else 0
+        )
     candidates = steps.candidates(
         folder, own, only_own, options.no_tuning, options.model
     )
-    return folder, replace(candidates, failed=failed)
+    return folder, replace(candidates, went=troubles)
 
 
 def merged_unless_named(
@@ -333,49 +361,45 @@ def _write_results(evaluated, out):
     What people open first comes first."""
     folder = evaluated.folder
     results = evaluated.results
-    tables = {"queries.csv": [], FAILURES: [evaluated.failures]}
+    queries = folder.queries
+    trec.write_trec(out, folder.decides, queries, results.rankings)
+    by_query = pairs.query_table(queries, results.rankings, results.measured)
+    tables = {"queries.csv": by_query, FAILURES: evaluated.failures}
     if folder.decides == "judged":
-        tables["judge-next.csv"] = [evaluated.judge_next]
-    for kind, queries in folder.test.items():
-        of_queries = queries, results.rankings[kind]
-        trec.write_trec(out, kind, *of_queries)
-        by_query = pairs.query_table(*of_queries, results.measured[kind])
-        tables["queries.csv"].append(by_query)
-    pd.concat(results.boards.values()).to_csv(out / "leaderboard.csv")
-    for name, parts in tables.items():
-        write_table(pd.concat(parts), out / name)
+        tables["judge-next.csv"] = evaluated.judge_next
+    results.board.to_csv(out / "leaderboard.csv")
+    for name, table in tables.items():
+        write_table(table, out / name)
     page = out / "pair.html"
     page.unlink(missing_ok=True)  # of an earlier run
     files = [out / name for name in ("leaderboard.csv", *tables)]
     if not evaluated.figures:
         return files
-    of_pair = evaluated.pair, evaluated.failures, evaluated.figures
-    report.pair_page(folder, results, *of_pair, page)
+    report.pair_page(evaluated, page)
     return [page, *files]
 
 
 def searches_to_keep(
     results: steps.Results,
-    failed: dict[str, str],
+    failed: Mapping[str, Any],
     name: str | None,
     baseline: dict[str, Kept],
 ) -> dict[str, str]:
-    """The search of each kind of query that a baseline keeps: a dict of names.
+    """The search that a baseline keeps, by the kind of the queries: a dict of names.
 
-    failed: what failed of your searches, by name. name: of the search, or None. Then
-    it is that of the baseline, a dict of kind:
-    `baseline.Kept`, as far as it was ranked; else the chosen one. ValueError for a name
-    that no search has, and for a search of the baseline that failed."""
-    names = dict(results.chosen)
-    for kind, rankings in results.rankings.items():
-        before = baseline[kind].search if kind in baseline else None
-        if name:
-            names[kind] = decision.named(name, rankings)
-        elif before in rankings:
-            names[kind] = before
-        elif before in failed:
-            raise ValueError(failed[before])
-    return names
+    failed: what failed of your searches, `own.Went` by name. name: of the search, or
+    None. Then it is that of the baseline, a dict of kind: `baseline.Kept`, if it was
+    ranked; else the chosen one. ValueError for a name that no search has, and for a
+    search of the baseline that failed."""
+    kind = results.whole.measure.kind
+    before = baseline[kind].search if kind in baseline else ""
+    if name:
+        return {kind: decision.named(name, results.rankings)}
+    if before in results.rankings:
+        return {kind: before}
+    if before in failed:
+        raise ValueError(sentences.trouble(before, failed[before]))
+    return {kind: results.chosen}
 
 
 def kept_of(
@@ -386,7 +410,7 @@ def kept_of(
     searches: a dict of kind: name."""
     kept = {}
     for kind, search in searches.items():
-        measured = results.on(kind)
+        measured = results.whole
         if search in measured.repeats:
             log.info(
                 "the baseline keeps one list a query: of the first run: %s", search
@@ -406,7 +430,7 @@ def kept_of(
             table,
             dict(zip(ids, ranked, strict=True)),
             dict(zip(ids, qrels, strict=True)),
-            folder.measures[kind],
+            folder.measure,
             folder.hashes,
             measured.judgements,
             {query_id: names for query_id, names in alternatives.items() if names},

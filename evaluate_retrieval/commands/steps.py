@@ -1,7 +1,6 @@
 """From searches to a choice and its differences, step by step.
 
-Queries are of two kinds, "generated" and "judged". Tables of queries, rankings
-and choices are dicts of the kind. The last kind decides."""
+All steps take the queries of one kind, see `Folder.of_kind`."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -28,12 +27,13 @@ from evaluate_retrieval.reading.splits import folds_of
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import (
     Search,
-    failures_of,
+    Went,
     milliseconds,
     of_queries,
+    went,
 )
+from evaluate_retrieval.words import sentences
 
-MOST_FAILED = 0.02  # of the calls of a search
 log = logging.getLogger(__name__)
 
 
@@ -44,13 +44,14 @@ class Candidates:
     searches: functions of queries and k; yours come first. cross_fitted: of
     tuned ones, the rankings of the queries that report. safe: the search that
     is chosen where the queries are too few to choose. models: of the vectors,
-    by name. failed: what failed of your searches, a sentence by name."""
+    by name. went: what happened while yours were asked, of those with a failure or
+    without results, see `own.Went`."""
 
     searches: dict
     cross_fitted: dict = field(default_factory=dict)
     safe: str | None = None
     models: dict = field(default_factory=dict)
-    failed: dict = field(default_factory=dict)
+    went: dict = field(default_factory=dict)
 
     @property
     def own(self) -> dict[str, Any]:
@@ -64,27 +65,19 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Results:
-    """What was measured, dicts of the kind of queries.
+    """What was measured.
 
-    chosen: the name of a search. boards: leaderboards. rankings: by search,
-    ids. measured: `scored.Measured`, of the queries with a relevant document. gains: of
-    each other search over the chosen one, see `gains_over_chosen`. verdict_on: of the
-    queries that a verdict is about, see `estimand.estimand`, for the kind that
-    decides."""
+    chosen: the name of a search. board: the leaderboard. rankings: by search, ids of
+    the queries that report. measured: `scored.Measured`, of those with a relevant
+    document. whole: of all that a verdict is about, see `estimand.estimand`. gains: of
+    each other search over the chosen one, see `gains_over_chosen`."""
 
-    chosen: dict
-    boards: dict
+    chosen: str
+    board: pd.DataFrame
     rankings: dict
-    measured: dict
-    gains: dict
-    verdict_on: scored.Measured | None = None
-
-    def on(self, kind: str | None) -> scored.Measured:
-        """What a verdict by queries of a kind rests on."""
-        whole = self.verdict_on
-        if whole is not None and whole.measure.kind == kind:
-            return whole
-        return self.measured[kind]
+    measured: scored.Measured
+    whole: scored.Measured
+    gains: pd.DataFrame
 
 
 def candidates(
@@ -102,19 +95,18 @@ def candidates(
     if only_own:
         return Candidates(own, safe=next(iter(own), None))
     vectors = built_in.embedded(folder.documents, model)
-    kind = folder.decides
     grids = {}
     if not no_tuning:
         grids[built_in.TUNED_TEXT] = built_in.BM25_SETTINGS
     if vectors and not no_tuning:
         grids[built_in.TUNED_SUM] = built_in.sums(vectors)
-    queries = folder.development[kind], folder.test[kind]
+    queries = folder.choosing, folder.queries
     sizes = len(folder.documents), len(queries[0]), sum(map(len, grids.values()))
     if sentence := built_in.about_time(*sizes):
         log.warning(sentence)
     build = built_in.builder(folder.documents, vectors, folder.language)
     ours = built_in.untuned(folder.documents, build, vectors)
-    measure = folder.measures[kind]
+    measure = folder.measure
     cross_fitted = {}
     for name, settings in grids.items():
         fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
@@ -130,45 +122,39 @@ def that_work(
     tables: Sequence[utils.Queries],
     needed: Iterable[str | None] = (),
     fewest: int = 1,
-) -> tuple[dict[str, Search], dict[str, str]]:
-    """Your searches without those of which many calls fail; and what failed, in words.
+) -> tuple[dict[str, Search], dict[str, Went]]:
+    """Your searches without those that have no figure, see `own.went`; and how it went.
 
-    tables: of queries. All are asked, and keep their answers. One of which
-    more than MOST_FAILED of the queries fail has no figure, since a failure is
-    none; nor has one that finds nothing for any query, as where its index is empty. The
-    second is a dict of name: sentence, of each search with a failure, or without
-    results. ValueError if one without a figure is in needed, or if the others are less
-    than fewest."""
-    failed = {}
-    able = dict(own)
+    tables: of queries. All are asked, and keep their answers. The second is a dict of
+    name: `own.Went`, of each search with a failure, or without results for a query.
+    ValueError if one without a figure is in needed, or if the others are less than
+    fewest."""
     runs = [
         (name, run) for name, search in own.items() for run in [search, *search.repeats]
     ]
     for _, run in runs:  # one with a wrong form stops before the others work
         run.ask(tables[0][:1])
-    for name, search in runs:
+    troubles = {}
+    for name, run in runs:
         for queries in tables:
-            search(queries)
-        if problem := failures_of(name, search):
-            first = next(iter(search.errors.values()))
-            log.warning("%s; the first: %s", problem, first)
-            if len(search.errors) > MOST_FAILED * len(search.answers):
-                problem += ", so nothing is said of it"
-                able.pop(name, None)
-            failed[name] = f"{problem}."
-        n_empty = search.n_empty
-        if n_empty and name in able:
-            n = len(search.placed)
-            failed[name] = f"“{name}” finds nothing for {n_empty:,} of {n:,} queries"
-            if n_empty == n:
-                failed[name] += ": is its index empty? Nothing is said of it"
-                del able[name]
-            failed[name] += "."
+            run(queries)
+        how = went(run)
+        if how.n_failed:
+            log.warning("%s The first: %s", sentences.trouble(name, how), how.first)
+        is_worse = name not in troubles or how.is_out  # of several runs of a system
+        if (how.n_failed or how.n_empty) and is_worse:
+            troubles[name] = how
+    able = {
+        name: own[name]
+        for name in own
+        if name not in troubles or not troubles[name].is_out
+    }
     for name in own.keys() - able.keys():
         if name in needed or len(able) < fewest:
-            error = next(iter(own[name].errors.values()), "it finds nothing")
-            raise ValueError(f"{failed[name]} Mend it first: {error}")
-    return able, failed
+            how = troubles[name]
+            error = how.first or "it finds nothing"
+            raise ValueError(f"{sentences.trouble(name, how)} Mend it first: {error}")
+    return able, troubles
 
 
 def undivided(folder: Folder) -> Folder:
@@ -176,19 +162,18 @@ def undivided(folder: Folder) -> Folder:
 
     For searches that were not tuned: then nothing has to be set aside. What a
     collection calls train, dev and test stays that: then the halves share none."""
-    development = dict(folder.development)
-    test = dict(folder.test)
-    for kind, queries in folder.test.items():
-        half = development[kind]
-        splits = {*queries.get("split", ())}
-        is_theirs = splits and splits.isdisjoint(half["split"])
-        if queries is half or is_theirs:
-            continue
-        whole = pd.concat([half, queries], ignore_index=True)
-        whole["fold"] = folds_of(intervals.groups_of(whole))
-        development[kind] = test[kind] = whole
-        log.info("nothing is tuned: all %d %s queries report", len(whole), kind)
-    return replace(folder, development=development, test=test)
+    if not folder.decides:
+        return folder
+    kind = folder.decides
+    half = folder.choosing
+    splits = {*folder.queries.get("split", ())}
+    is_theirs = splits and splits.isdisjoint(half["split"])
+    if folder.queries is half or is_theirs:
+        return folder
+    whole = pd.concat([half, folder.queries], ignore_index=True)
+    whole["fold"] = folds_of(intervals.groups_of(whole))
+    log.info("nothing is tuned: all %d %s queries report", len(whole), kind)
+    return replace(folder, development={kind: whole}, test={kind: whole})
 
 
 def _cross_fit(build, settings, development, test, measure, depth=None):
@@ -210,36 +195,29 @@ def _cross_fit(build, settings, development, test, measure, depth=None):
     return rankings, best
 
 
-def choose(folder: Folder, candidates: Candidates) -> dict[str, str]:
-    """The name of the search that is chosen for each kind of queries: a dict.
+def choose(folder: Folder, candidates: Candidates) -> str:
+    """The name of the search that is chosen.
 
     On halves, the best on the development half. On folds of the same queries,
     the best on all of them; lines say what to expect of it. A run that ranks
     less than half of either half is not chosen. ValueError where there is no
     other search."""
-    chosen = {}
-    for kind, queries in folder.test.items():
-        development = folder.development[kind]
-        able = candidates.searches
-        for half in (development, queries):
-            able = of_queries(able, half)
-        if not able:
-            raise ValueError(f"no search ranks half of the {kind} queries")
-        measure = folder.measures[kind]
-        values = pd.DataFrame(
-            {
-                name: _mean_values(search, development, measure)
-                for name, search in able.items()
-            }
-        )
-        if development is not queries:
-            chosen[kind] = values.mean().idxmax()
-            continue
-        for name, ranked in candidates.cross_fitted.items():
-            if kind == folder.decides and name in values:
-                values[name] = _values_of(ranked, queries, measure)
-        chosen[kind] = _by_folds(values, queries, kind, candidates.safe)
-    return chosen
+    able = candidates.searches
+    for half in (folder.choosing, folder.queries):
+        able = of_queries(able, half)
+    if not able:
+        raise ValueError(f"no search ranks half of the {folder.decides} queries")
+    measure = folder.measure
+    values = {
+        name: _mean_values(search, folder.choosing, measure)
+        for name, search in able.items()
+    }
+    if folder.choosing is not folder.queries:
+        return pd.DataFrame(values).mean().idxmax()
+    for name, ranked in candidates.cross_fitted.items():
+        values[name] = _values_of(ranked, folder.queries, measure)
+    table = pd.DataFrame(values)
+    return _by_folds(table, folder.queries, folder.decides, candidates.safe)
 
 
 def _mean_values(search, queries, measure):
@@ -273,46 +251,34 @@ def _by_folds(values, queries, kind, safe):
     return best
 
 
-def measure(folder: Folder, candidates: Candidates, chosen: dict[str, str]) -> Results:
-    """Rank the queries that report, and compare: `Results`.
-
-    chosen: see `choose`. Of queries of other kinds nothing is measured."""
-    encoding = _milliseconds_to_encode(candidates, folder.test)
-    boards = {}
-    rankings = {}
-    measured = {}
-    for kind in chosen:
-        queries = folder.test[kind]
-        able = of_queries(candidates.searches, queries)
-        measure = folder.measures[kind]
-        depth = measure.depth
-        deep = {name: partial(search, k=depth) for name, search in able.items()}
-        rankings[kind], times = metric.timed_rankings(deep, queries, depth)
-        if kind == folder.decides:
-            fitted = candidates.cross_fitted
-            rankings[kind] |= {name: fitted[name] for name in fitted if name in able}
-        own_times = milliseconds(able)  # NaN for a run
-        times[own_times.index] = own_times
-        repeats = _repeated(able, queries, depth)
-        measured[kind] = scored.measured_of(
-            queries, rankings[kind], measure, repeats=repeats
-        )
-        board = comparing.leaderboard(measured[kind].scores, queries, measure.by)
-        boards[kind] = board.assign(
-            queries=kind,
-            metric=str(measure),
-            split="cross-fitted" if folder.development[kind] is queries else "test",
-            chosen=board.index == chosen[kind],
-            refused=refused_shares(
-                candidates, queries, folder.unanswered if kind == folder.decides else ()
-            ),
-            ms_per_query=times + encoding.reindex(times.index, fill_value=0),
-        )
+def measure(folder: Folder, candidates: Candidates, chosen: str) -> Results:
+    """Rank the queries that report, and compare: `Results`. chosen: see `choose`."""
+    queries = folder.queries
+    able = of_queries(candidates.searches, queries)
+    depth = folder.measure.depth
+    deep = {name: partial(search, k=depth) for name, search in able.items()}
+    encoding = _milliseconds_to_encode(candidates, queries)
+    rankings, times = metric.timed_rankings(deep, queries, depth)
+    fitted = candidates.cross_fitted
+    rankings |= {name: fitted[name] for name in fitted if name in able}
+    own_times = milliseconds(able)  # NaN for a run
+    times[own_times.index] = own_times
+    repeats = _repeated(able, queries, depth)
+    measured = scored.measured_of(queries, rankings, folder.measure, repeats=repeats)
+    board = comparing.leaderboard(measured.scores, queries, folder.measure.by)
+    board = board.assign(
+        queries=folder.decides,
+        metric=str(folder.measure),
+        split="cross-fitted" if folder.choosing is queries else "test",
+        chosen=board.index == chosen,
+        refused=refused_shares(candidates, queries, folder.unanswered),
+        ms_per_query=times + encoding.reindex(times.index, fill_value=0),
+    )
+    whole = measured
+    if folder.decides == "judged":
+        whole = _of_whole(folder, candidates, rankings)
     gains = gains_over_chosen(measured, chosen)
-    whole = None
-    if folder.decides in chosen:
-        whole = _of_whole(folder, candidates, rankings[folder.decides])
-    return Results(chosen, boards, rankings, measured, gains, whole)
+    return Results(chosen, board, rankings, measured, whole, gains)
 
 
 def _of_whole(folder, candidates, rankings):
@@ -320,11 +286,10 @@ def _of_whole(folder, candidates, rankings):
 
     rankings: of those that report and have a relevant document. The others are ranked
     here; a tuned search has its best setting, which they had no part in choosing."""
-    kind = folder.decides
-    measure = folder.measures[kind]
+    measure = folder.measure
     whole = estimand.estimand(folder)
     ids = trec.query_ids(whole)
-    known = trec.query_ids(folder.test[kind])
+    known = trec.query_ids(folder.queries)
     is_new = ~pd.Series(ids).isin(known).to_numpy()
     others = whole[is_new]
     unknown = pd.Series(ids)[is_new].to_list()
@@ -336,7 +301,7 @@ def _of_whole(folder, candidates, rankings):
             found = utils.run_search(others, search, measure.depth)
             rows |= dict(zip(unknown, found, strict=True))
         placed[name] = utils.pad([list(rows[id_]) for id_ in ids], measure.depth)
-    judgements = estimand.kind_of_judgements(folder) if kind == "judged" else None
+    judgements = estimand.kind_of_judgements(folder)
     repeats = _repeated(candidates.searches, whole, measure.depth, placed)
     return scored.measured_of(whole, placed, measure, judgements, repeats)
 
@@ -350,7 +315,7 @@ def _repeated(searches, queries, depth, names=None):
     }
 
 
-def _milliseconds_to_encode(candidates, test):
+def _milliseconds_to_encode(candidates, queries):
     """Milliseconds to encode a query in batches of 16: a Series by search.
 
     The vectors of all queries are kept."""
@@ -359,7 +324,7 @@ def _milliseconds_to_encode(candidates, test):
         for name, search in candidates.searches.items()
         if search.origin == "built in" and search.setting.get("vectors")
     }
-    questions = [text for queries in test.values() for text in queries["question"]]
+    questions = list(queries["question"])
     times = {}
     for model in {*models.values()}:
         embedding.embed(questions, model, role="query")
@@ -369,24 +334,15 @@ def _milliseconds_to_encode(candidates, test):
     )
 
 
-def gains_over_chosen(
-    measured: dict[str, scored.Measured], chosen: dict[str, str]
-) -> dict[str, pd.DataFrame]:
-    """What each other search gains over the chosen one: a dict of kind: DataFrame.
+def gains_over_chosen(measured: scored.Measured, chosen: str) -> pd.DataFrame:
+    """What each other search gains over the chosen one: a DataFrame.
 
-    measured: see `Results`. Columns: see `intervals.difference`, and order, see
-    `decision.order_of`; the lowest first. The p values of all kinds are one family
-    for Holm."""
-    tables = {}
-    for kind, name in chosen.items():
-        gains = decision.gains_over(name, measured[kind].values)
-        table = intervals.differences(gains, *measured[kind].sample)
-        tables[kind] = table.sort_values("difference")
-    family = comparing.as_one_family(tables)
-    return {
-        kind: table.assign(order=decision.orders(table))
-        for kind, table in family.items()
-    }
+    measured: `scored.Measured`. Columns: see `intervals.difference`, and order, see
+    `decision.order_of`; the lowest first. The p values are one family for Holm."""
+    gains = decision.gains_over(chosen, measured.values)
+    table = intervals.differences(gains, *measured.sample).sort_values("difference")
+    table["p"] = intervals.holm(table["p"])
+    return table.assign(order=decision.orders(table))
 
 
 def refused_shares(
@@ -407,19 +363,19 @@ def refused_shares(
 
 
 def pair_of(
-    folder: Folder, candidates: Candidates, results: Results, verdict: decision.Decision
+    candidates: Candidates, results: Results, verdict: decision.Decision
 ) -> tuple[str, str]:
     """The search to ship, or else the chosen one, and what it is set against: names.
 
     That is the incumbent; else one of yours, tuned BM25, or the next best.
     Where the incumbent is not beaten, the first is the best of the candidates.
     Where there is one search only, both are it."""
-    board = results.boards[folder.decides]
-    best = results.chosen[folder.decides]
+    board = results.board
+    best = results.chosen
     if verdict.verdict == "ship":
         best = verdict.name
     elif verdict.incumbent and len(verdict.table):
         best = verdict.table.index[0]
     rivals = [*candidates.own, built_in.TUNED_TEXT, *board.index]
     able = [name for name in rivals if name in board.index and name != best]
-    return best, verdict.incumbent or next(iter(able), best)
+    return str(best), verdict.incumbent or next(iter(able), str(best))

@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from itertools import chain
+from typing import Any
 
 import pandas as pd
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import decision, looks, pairs, plan, scored, tuning
+from evaluate_retrieval.measuring import decision, looks, pairs, plan, scored
 from evaluate_retrieval.measuring.estimand import kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
+from evaluate_retrieval.words.constants import FEW, MARGIN
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +40,6 @@ def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
     return leaks
 
 
-def leak_sentence(name: str, n: int, n_queries: int) -> str:
-    """That a search shows forbidden documents, in words."""
-    of_all = f"{n:,} of {n_queries:,} queries"
-    return f"“{name}” shows a forbidden document for {of_all}."
-
-
 def incumbent_in(
     candidates: steps.Candidates, measured: scored.Measured, name: str | None
 ) -> str | None:
@@ -61,15 +57,14 @@ def verdict_on(
     results: steps.Results,
     incumbent: str | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
+    margin: float = MARGIN,
 ) -> decision.Decision:
-    """What to do, by the queries that decide: a `decision.Decision`.
+    """What to do: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
     of yours. One that shows a forbidden document is not shipped. errors: what this look
-    may spend, see `gains.gains_table`. It says if a search is to be shipped that is
-    worse on the other queries."""
-    kind = folder.decides
-    whole = results.on(kind)
+    may spend, see `gains.gains_table`."""
+    whole = results.whole
     leaks = leaks_of(folder, whole)
     today = incumbent_in(candidates, whole, incumbent)
     # what must not be shown is not shipped
@@ -77,22 +72,13 @@ def verdict_on(
     verdict = decision.decide(
         whole.without(not_shipped),
         incumbent=today,
-        best=results.chosen[kind],
-        close=decision.undecided(results.gains[kind]),
-        milliseconds=results.boards[kind]["ms_per_query"].to_dict(),
+        best=results.chosen,
+        close=decision.undecided(results.gains),
+        milliseconds=results.board["ms_per_query"].to_dict(),
         errors=errors,
+        margin=margin,
     )
-    sentences = [verdict.says, *candidates.failed.values()]
-    n = len(whole.values)
-    sentences += [leak_sentence(name, leaks[name], n) for name in leaks]
-    if verdict.verdict == "ship" and verdict.name and verdict.incumbent:
-        pair = verdict.name, verdict.incumbent
-        sentences[1:1] = [
-            decision.if_worse(measured, pair)
-            for name, measured in results.measured.items()
-            if name != kind and {*pair} <= {*measured.values}
-        ]
-    return replace(verdict, says=" ".join(filter(None, sentences)))
+    return replace(verdict, leaks=leaks, went=candidates.went)
 
 
 def verdict_at(
@@ -105,20 +91,18 @@ def verdict_at(
     """`verdict_on`, with what is left of the error of all looks at the folder.
 
     spends: whether this look is kept."""
-    kind = folder.decides
-    measured = results.on(kind)
+    measured = results.whole
     incumbent = incumbent_in(candidates, measured, options.incumbent)
+    asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
     if incumbent is None or measured.values.shape[1] == 1:
-        return verdict_on(folder, candidates, results, options.incumbent)
+        return verdict_on(folder, candidates, results, **asked)
     earlier = looks.read_looks(folder.source)
     ours = candidates.searches.keys() - candidates.own.keys()
     look = looks.look_at(measured, incumbent, earlier, ours)
     errors = looks.errors_of(earlier, look)
-    verdict = verdict_on(folder, candidates, results, options.incumbent, errors)
-    if look.trial > 1:
-        level = 2 * min(ship for ship, _ in errors.values())
-        spent = f"This is trial {look.trial} on these queries: to ship, p has to be "
-        verdict = replace(verdict, says=f"{verdict.says} {spent}below {level:.2g}.")
+    verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+    level = 2 * min(ship for ship, _ in errors.values())
+    verdict = replace(verdict, trial=look.trial, level=level)
     says = {
         "day": str(date.today()),
         "verdict": verdict.verdict,
@@ -147,39 +131,44 @@ def _keep_look(folder, measured, look):
         log.info("this look is not kept: %s", error)
 
 
+def figures_of(
+    results: steps.Results, pair: tuple[str, str], verdict: decision.Decision
+) -> dict[str, Any] | None:
+    """The figures of the pair of a run, see `pairs.summary`; None where both are one.
+
+    They are those of the verdict, where it was about this pair."""
+    if pair[0] == pair[1]:
+        return None
+    known = verdict.known
+    if known is None or pair[1] != verdict.incumbent or pair[0] not in known.grounds:
+        return pairs.summary(results.whole, pair)
+    return pairs.summary(
+        results.whole,
+        pair,
+        ground=known.grounds[pair[0]],
+        estimates=known.estimates[pair[0]],
+        n_tests=len(verdict.table),
+    )
+
+
 def planned(
     measured: scored.Measured, verdict: decision.Decision, options: SearchOptions
-) -> list[str]:
-    """How many more needs would tell, in words: a list; empty where judging cannot."""
-    if not verdict.rivals:
-        return []
-    rival = verdict.rivals[0]
-    row = verdict.table.loc[rival]
-    if row["n"] < tuning.FEW or row["why"] in ("bound", "incumbent"):
-        return []
-    of_rival = rival, str(verdict.incumbent)
+) -> plan.Plan | None:
+    """How many more needs would tell: a `plan.Plan`; None where judging cannot."""
+    if not verdict.rivals or verdict.row["n"] < FEW:
+        return None
+    if verdict.row["why"] in ("bound", "incumbent"):
+        return None
+    of_rival = str(verdict.rival), str(verdict.incumbent)
     n_tests = len(verdict.table)
-    made = plan_for(measured, of_rival, int(row["n"]), options.worth, n_tests)
-    return [plan.plan_in_words(made, rival, decision.UNITS[measured.measure.kind])]
-
-
-def list_in_words(listed: pd.DataFrame) -> list[str]:
-    """How long it takes to judge the pairs of a list, in words; [] without any."""
-    if listed.empty:
-        return []
-    n_queries = listed["query_id"].nunique()
-    minutes = max(round(len(listed) * plan.PAIR_SECONDS / 60), 1)
-    return [
-        f"judge-next.csv has {len(listed):,} pairs of {n_queries:,} queries, about "
-        f"{minutes:,} minutes."
-    ]
+    return plan_for(measured, of_rival, int(verdict.row["n"]), options, n_tests)
 
 
 def plan_for(
     measured: scored.Measured,
     pair: tuple[str, str],
     n: int,
-    worth: float | None = None,
+    options: SearchOptions,
     n_tests: int = 1,
 ) -> plan.Plan:
     """What it takes to ship the first search of a pair: see `plan.plan_of`.
@@ -187,9 +176,14 @@ def plan_for(
     n: by what it gains on the first n queries. Nobody judges generated questions, so
     there nothing is said of minutes."""
     is_judged = measured.measure.kind == "judged"
-    pairs_each = pairs.pairs_apart(measured, pair) if is_judged else None
-    gain = measured.gain(*pair)[:n]
-    return plan.plan_of(gain, measured.of_first(n), worth, n_tests, pairs_each)
+    return plan.plan_of(
+        measured.gain(*pair)[:n],
+        measured.of_first(n),
+        options.worth,
+        n_tests,
+        pairs.pairs_apart(measured, pair) if is_judged else None,
+        options.margin,
+    )
 
 
 def keep_kind(folder: Folder) -> None:
@@ -204,3 +198,8 @@ def keep_kind(folder: Folder) -> None:
         keep_first_kind(folder.source, "listed")
     except OSError as error:  # a folder may be for reading only
         log.info("that the judgements are a list is not kept: %s", error)
+
+
+def minutes_of(listed: pd.DataFrame) -> int:
+    """How long it takes to judge the pairs of a list."""
+    return max(round(len(listed) * plan.PAIR_SECONDS / 60), 1)

@@ -27,19 +27,18 @@ def next_to_judge(
     Columns: corpus.TO_JUDGE, see `judge_next`. The leaders are the incumbent of the
     verdict and what leaves it undecided; else the chosen search and those that cannot
     be told from it. Empty where judged queries do not decide."""
-    kind = folder.decides
-    if kind != "judged":
+    if folder.decides != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    leaders = [results.chosen[kind], *decision.undecided(results.gains[kind])]
+    leaders = [results.chosen, *decision.undecided(results.gains)]
     if verdict.incumbent and verdict.rivals:
         leaders = [verdict.incumbent, *verdict.rivals]
-    whole = results.on(kind)
+    whole = results.whole
     rankings = {
         f"{name} {number}": ids
         for name in leaders
         for number, ids in enumerate(whole.lists_of(name))
     }
-    listed = judge_next(rankings, whole.queries, folder.measures[kind].k).head(n)
+    listed = judge_next(rankings, whole.queries, folder.measure.k).head(n)
     log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
     return listed
 

@@ -27,7 +27,7 @@ from evaluate_retrieval.measuring import (
 )
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
-from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, UNITS, WORSE
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import cell
 
@@ -271,7 +271,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     withdrawn, changes = _changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
-    shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": plan.LARGE}
+    shown |= {"n_moved": n_moved, "units": UNITS, "large": plan.LARGE}
     other_level = measure.relevant != before.measure.relevant
     shown["other_level"] = other_level
     if other_level or depth < measure.k or queries["need"].nunique() < 2:
@@ -418,7 +418,7 @@ def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
 
 def summary_lines(outcomes: list[Outcome]) -> list[str]:
     """The outcomes as lines for a terminal; a text of users is on one line."""
-    text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=decision.UNITS)
+    text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=UNITS)
     return text.splitlines()
 
 

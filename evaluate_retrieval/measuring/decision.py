@@ -3,41 +3,125 @@
 The incumbent is the search that runs today."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evaluate_retrieval.measuring import gains, intervals, tuning
 from evaluate_retrieval.measuring.grounds import least_gain
-from evaluate_retrieval.measuring.plan import LARGE
 from evaluate_retrieval.measuring.scored import WITHOUT_ORDER, Measured
-from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.words.templates import line_of
+from evaluate_retrieval.words import sentences
+from evaluate_retrieval.words.constants import (
+    LEVEL,
+    MARGIN,
+    NOT_WORSE,
+    UNDECIDED,
+    WORSE,
+)
 
 WEAK = 0.03  # from here to 0.07 a p value is weak evidence, which decides nothing
+REASONS = {  # of a verdict
+    "better": "ships by the rule",
+    "best": "better than all others, where none runs today",
+    "same": "the only candidate shows the same",
+    "no gain": "no candidate gains the margin",
+    "alone": "there is no candidate",
+    "few": "fewer queries than decide",
+    "few complete": "fewer are judged completely than decide",
+    "incomplete": "some queries are not judged completely",
+    "unjudged": "what nobody judged could turn it, and nobody judges more",
+    "close": "the best cannot be told apart, where none runs today",
+    "open": "the interval includes too much",
+}
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
-UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
-JUDGE = "evaluate-retrieval judge, or notebook 08"
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict on candidates against an incumbent.
+    """A verdict on candidates against an incumbent: facts, of which `says` makes words.
 
-    verdict: "ship", "keep" or "undecided". name: what runs from now on. table:
-    of each candidate what it gains over the incumbent, see `gains_table`.
-    cheaper: a search that costs less and loses at most MARGIN, or None. incumbent: the
-    search that runs today, or None. rivals: the candidates that leave it undecided.
-    says: all of it in words."""
+    verdict: "ship", "keep" or "undecided". reason: of REASONS. name: what runs from
+    now on. table: of each candidate what it gains over the incumbent, see
+    `gains.gains_table`, with the column order. incumbent: the search that runs today,
+    or None. rivals: the candidates that leave it undecided. waiting: those whose
+    queries are not judged completely. rival: the candidate that is told of, or None.
+    close: the searches that cannot be told apart, where none runs today. cheaper: a
+    search that costs less and loses less than the margin, or None.
+
+    n: of the queries. metric: its name and k. kind: of the queries. answered: how many
+    of the queries that count have a relevant document, and on_answered the rival's gain
+    on these. bounds: where unjudged results decide, the rival's gain without them, at
+    least and at most. judged: the share of the first results that was judged, by
+    search, where some are not. is_set: whether the metric sees no order. leaks: for how
+    many queries a search shows a forbidden document, by name. went: what happened while
+    searches were asked, see `own.Went`, by name. trial: the number of the set of
+    searches on these queries, and level the p value that ships, see `looks`. known:
+    what candidates are compared by, so that a page need not compute it again."""
 
     verdict: str
+    reason: str
     name: str | None
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
-    cheaper: str | None = None
     incumbent: str | None = None
     rivals: tuple[str, ...] = ()
-    says: str = ""
+    waiting: tuple[str, ...] = ()
+    rival: str | None = None
+    close: tuple[str, ...] = ()
+    cheaper: str | None = None
+    n: int = 0
+    metric: str = ""
+    kind: str = "judged"
+    margin: float = MARGIN
+    answered: int = 0
+    on_answered: float = 0.0
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    judged: Mapping[str, float] = field(default_factory=dict)
+    is_set: bool = False
+    leaks: Mapping[str, int] = field(default_factory=dict)
+    went: Mapping[str, Any] = field(default_factory=dict)
+    trial: int = 1
+    level: float = LEVEL
+    known: gains.Known | None = None
+
+    @property
+    def row(self) -> pd.Series:
+        """What the rival gains over the incumbent."""
+        return self.table.loc[self.rival]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The decision for --json: a dict of texts, numbers, lists and dicts."""
+        table = self.table.round(6).rename_axis("search").reset_index()
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "search": self.name,
+            "incumbent": self.incumbent,
+            "decides": self.kind,
+            "queries": self.n,
+            "metric": self.metric,
+            "margin": self.margin,
+            "candidates": table.to_dict("records"),
+            "rival": self.rival,
+            "waiting": list(self.waiting),
+            "close": list(self.close),
+            "cheaper": self.cheaper,
+            "answered": self.answered,
+            "on_answered": round(self.on_answered, 6),
+            "bounds": {name: round(self.bounds[name], 6) for name in self.bounds},
+            "judged": {name: round(self.judged[name], 6) for name in self.judged},
+            "forbidden": dict(self.leaks),
+            "went": {name: asdict(self.went[name]) for name in self.went},
+            "trial": self.trial,
+            "level": self.level,
+        }
+
+    @property
+    def says(self) -> str:
+        """All of it in words."""
+        return sentences.says(self)
 
 
 # --- Names -------------------------------------------------------------------
@@ -95,76 +179,92 @@ def decide(
     close: Collection[str] = (),
     milliseconds: Mapping[str, float] | pd.Series | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
+    margin: float = MARGIN,
 ) -> Decision:
     """A `Decision` on the searches, against the incumbent where one runs today.
 
     measured: `Measured`. milliseconds: {name: of a query}, as far as they were
     measured. errors: what this look may spend, see `gains.gains_table`, which says
-    what ships. The incumbent is kept if each candidate is shown to gain less than
-    MARGIN. On less than tuning.FEW queries nothing is decided. Without an incumbent:
-    best is the search that was chosen, and close are those from which it cannot be
-    told apart."""
-    is_enough = len(measured.values) >= tuning.FEW
-    shown = {"waiting": []}
+    what ships. margin: of the metric. The incumbent is kept if each candidate is shown
+    to gain less than it. On less than tuning.FEW queries nothing is decided. Without an
+    incumbent: best is the search that was chosen, and close are those from which it
+    cannot be told apart."""
+    n = len(measured.values)
+    is_enough = n >= tuning.FEW
     if incumbent is None:
-        verdict = "undecided" if len(close) or not is_enough else "ship"
-        decision = Decision(verdict, best)
+        reason = "few" if not is_enough else "close" if len(close) else "best"
+        verdict = "ship" if reason == "best" else "undecided"
+        decision = Decision(verdict, reason, best, close=(str(best), *close))
     elif measured.values.shape[1] == 1:
-        decision = Decision("keep", incumbent)
+        decision = Decision("keep", "alone", incumbent)
     else:
-        decision, shown = _against(incumbent, measured, errors)
-    cheaper = _cheaper(decision.name, measured, milliseconds) if is_enough else None
-    decision = replace(decision, incumbent=incumbent, cheaper=cheaper)
-    says = line_of(
-        "decision.txt.j2",
-        verdict=decision.verdict,
-        name=decision.name,
-        table=decision.table,
-        cheaper=cheaper,
+        decision = _against(incumbent, measured, errors, margin)
+    told = dict.fromkeys(filter(None, [decision.rival or decision.name, incumbent]))
+    judged = {}
+    if measured.condensed is not None and measured.judged[list(told)].min() < 1:
+        judged = measured.judged[list(told)].to_dict()
+    cheaper = None
+    if is_enough:
+        cheaper = _cheaper(decision.name, measured, milliseconds, margin)
+    return replace(
+        decision,
         incumbent=incumbent,
-        measured=measured,
-        close=[best, *close],
-        few=tuning.FEW,
-        units=UNITS,
-        judge=JUDGE,
-        margin=MARGIN,
-        large=LARGE,
-        sets=WITHOUT_ORDER,
-        **shown,
+        cheaper=cheaper,
+        n=n,
+        metric=str(measured.measure),
+        kind=measured.measure.kind,
+        margin=margin,
+        judged=judged,
+        is_set=measured.measure.by in WITHOUT_ORDER,
     )
-    return replace(decision, says=says)
 
 
-def _against(incumbent, measured, errors):
-    """The `Decision` on candidates, and what the template shows beside it: a dict.
-
-    rival: the candidate that is shown, and row: of its gain. answered: how many of the
-    queries that count have a relevant document, and the gain on these. without: the
-    gain without unjudged results; least, most: whatever these are worth. waiting: the
-    candidates whose queries are not judged completely."""
-    table = gains.gains_table(measured, incumbent, errors)
+def _against(incumbent, measured, errors, margin):
+    """The `Decision` on candidates, as far as their gains tell it."""
+    known = gains.known_of(measured, incumbent)
+    table = gains.gains_table(measured, incumbent, errors, margin, known)
     table["order"] = orders_of_estimates(table)
     better = table.index[table["ships"]]
     rivals = (*table.index[~table["below"]],)
-    waiting = table.index[(table["share"] < 1) & ~table["below"] & ~table["ships"]]
-    verdict = "undecided"
-    name = incumbent
-    rival = [*rivals, *table.index][0]
-    if len(better):
-        verdict = "ship"
-        name = rival = better[0]
-        rivals = ()
-    elif not rivals:
-        verdict = "keep"
+    verdict = "ship" if len(better) else "undecided" if rivals else "keep"
+    rival = [*better, *rivals, *table.index][0]
     row = table.loc[rival]
     n = int(row["n"])
     answered = measured.answered[:n]
-    shown = {"rival": rival, "row": row, "waiting": list(waiting)}
-    shown["answered"] = answered.sum()
-    shown["on_answered"] = measured.gain(rival, incumbent)[:n][answered].mean()
+    is_waiting = (table["share"] < 1) & ~table["below"] & ~table["ships"]
+    decision = Decision(
+        verdict,
+        _reason_for(verdict, row, len(table), len(measured.values)),
+        rival if verdict == "ship" else incumbent,
+        table,
+        rivals=() if verdict == "ship" else rivals,
+        waiting=(*table.index[is_waiting],),
+        rival=rival,
+        answered=int(answered.sum()),
+        known=known,
+    )
+    if answered.any():
+        on_answered = measured.gain(rival, incumbent)[:n][answered].mean()
+        decision = replace(decision, on_answered=float(on_answered))
     if row["why"] in ("bound", "incumbent"):
-        shown |= _bounds(measured, rival, incumbent)
-    return Decision(verdict, name, table, rivals=rivals), shown
+        decision = replace(decision, bounds=_bounds(measured, rival, incumbent))
+    return decision
+
+
+def _reason_for(verdict, row, n_candidates, n):
+    """Why it is so: of REASONS. row: of the rival in the table. n: of the queries."""
+    if verdict == "ship":
+        return "better"
+    if verdict == "keep":
+        is_same = row["why"] == "same" and n_candidates == 1
+        return "same" if is_same else "no gain"
+    if n < tuning.FEW:
+        return "few"
+    if row["n"] < tuning.FEW:
+        return "few complete"
+    if row["why"] in ("bound", "incumbent"):
+        return "unjudged"
+    return "incomplete" if row["share"] < 1 else "open"
 
 
 def _bounds(measured, rival, incumbent):
@@ -174,9 +274,9 @@ def _bounds(measured, rival, incumbent):
     most = -least_gain(measured, incumbent, rival)
     without = measured.condensed[rival] - measured.condensed[incumbent]
     return {
-        "without": np.average(without, weights=weights),
-        "least": np.average(least, weights=weights),
-        "most": np.average(most, weights=weights),
+        "without": float(np.average(without, weights=weights)),
+        "least": float(np.average(least, weights=weights)),
+        "most": float(np.average(most, weights=weights)),
     }
 
 
@@ -191,8 +291,8 @@ def orders_of_estimates(table: pd.DataFrame) -> list[str]:
     return np.select([is_better, is_worse], ["better", "worse"], "").tolist()
 
 
-def _cheaper(name, measured, milliseconds):
-    """The cheapest search that is shown to lose less than MARGIN, or None.
+def _cheaper(name, measured, milliseconds, margin):
+    """The cheapest search that is shown to lose less than the margin, or None.
 
     It takes less than CHEAPER of the time."""
     costs = pd.Series(milliseconds, dtype=float).dropna().sort_values()
@@ -202,7 +302,7 @@ def _cheaper(name, measured, milliseconds):
         low, _ = intervals.confidence_interval(
             gain, measured.groups, weights=measured.weights, lowest=-1
         )
-        if low > -MARGIN:
+        if low > -margin:
             return rival
     return None
 
@@ -221,25 +321,14 @@ def orders(table: pd.DataFrame) -> list[str]:
     return [order_of(row) for _, row in table.iterrows()]
 
 
-def if_worse(measured: Measured, pair: tuple[str, str]) -> str:
-    """That the first search of a pair is worse than the second, or ""."""
-    row = intervals.difference(measured.gain(*pair), *measured.sample)
-    if order_of(row) != "worse":
-        return ""
-    measure = measured.measure
-    loss = f"{-row['difference']:.3f}"
-    where = f"On {measure.kind} queries, which do not decide,"
-    return f"{where} it is worse by {loss} of {measure}."
-
-
 def code(decision: Decision) -> int:
     """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
 
-    0: a search is to be shipped, or a candidate is shown to lose less than
-    MARGIN. 1: the incumbent is kept, and no candidate is shown to be that
+    0: a search is to be shipped, or a candidate is shown to lose less than the
+    margin. 1: the incumbent is kept, and no candidate is shown to be that
     near."""
     if decision.verdict == "undecided":
         return UNDECIDED
     table = decision.table
-    near = table.empty or (table["lowest"] > -MARGIN).any()
+    near = table.empty or (table["lowest"] > -decision.margin).any()
     return NOT_WORSE if decision.verdict == "ship" or near else WORSE

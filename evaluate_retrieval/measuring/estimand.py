@@ -24,7 +24,7 @@ def kind_of_judgements(folder: Folder) -> str:
         return first
     if folder.sample is not None or any(folder.source.glob("judgements-*.csv")):
         return "growing"
-    relevant = folder.measures["judged"].relevant if folder.measures else None
+    relevant = folder.measure.relevant if folder.measure else None
     is_list = utils.is_relevant(folder.judgements["grade"], relevant).all()
     return "listed" if is_list else "closed"
 
@@ -32,12 +32,11 @@ def kind_of_judgements(folder: Folder) -> str:
 def estimand(folder: Folder) -> utils.Queries:
     """The queries that a verdict on a folder is about, in the order of judging.
 
-    A DataFrame as folder.test. Of the judged ones all that report, also without a
+    A DataFrame as folder.queries. Of the judged ones all that report, also without a
     relevant document; but where queries were drawn, these alone, with their weights. A
     query that is said to have no answer is none of them: it has no ranking to judge."""
-    kind = folder.decides
-    queries = folder.test[kind]
-    if kind != "judged":
+    queries = folder.queries
+    if folder.decides != "judged":
         return queries
     queries = pd.concat([queries, _unanswered(folder)], ignore_index=True)
     texts = queries["question"].map(as_compared)
@@ -62,10 +61,10 @@ def _unanswered(folder):
         return queries
     has_none = queries["document"].map(lambda qrel: "" in qrel)
     queries = queries[~has_none]
-    judged = folder.test["judged"]
-    if folder.development["judged"] is judged or queries.empty:
+    judged = folder.queries
+    if folder.choosing is judged or queries.empty:
         return queries
-    whole = pd.concat([judged, folder.development["judged"], queries])
+    whole = pd.concat([judged, folder.choosing, queries])
     reporting = divide(whole)[1]["query_id"]
     return queries[queries["query_id"].isin(reporting)]
 
@@ -81,4 +80,4 @@ def _unjudged(folder, drawn):
     rows = rows.assign(need=rows["query_id"], document=[{} for _ in rows.index])
     rows["alternatives"] = [{} for _ in rows.index]
     own = log.columns.difference(rows.columns)
-    return rows.join(log[own]).reindex(columns=folder.test["judged"].columns)
+    return rows.join(log[own]).reindex(columns=folder.queries.columns)

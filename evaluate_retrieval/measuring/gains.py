@@ -3,6 +3,7 @@
 Two questions, answered alike by every command: is it better, and is it not worse?"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,18 +34,36 @@ ZEROS = ["difference", "low", "high", "lowest", "highest", "lost", "at_most"]
 ZEROS += ["after_losses", "expected", "most"]  # of searches that rank the same
 
 
+@dataclass(frozen=True)
+class Known:
+    """What each candidate is compared with the incumbent by, computed once a run.
+
+    By name: grounds, see `grounds_of`, and estimates, see `estimated`."""
+
+    grounds: Mapping[str, Grounds]
+    estimates: Mapping[str, pd.DataFrame]
+
+
+def known_of(measured: Measured, incumbent: str) -> Known:
+    """The grounds of all candidates, and the estimates of what they gain: `Known`."""
+    names = [name for name in measured.values if name != incumbent]
+    grounds = {name: grounds_of(measured, name, incumbent) for name in names}
+    return Known(grounds, estimated(measured, grounds))
+
+
 def gains_table(
     measured: Measured,
     incumbent: str,
     errors: Mapping[str, tuple[float, float]] | None = None,
     margin: float = MARGIN,
+    known: Known | None = None,
 ) -> pd.DataFrame:
     """What each candidate gains over the incumbent: a DataFrame, the best first.
 
     errors: by candidate, what shipping it and keeping it out may spend on one side,
-    see `looks.level`; else ERRORS. Columns: those of `compared`; ships and below. p is
-    corrected by Holm for all candidates; of one with fewer than tuning.FEW complete
-    queries it is 1.
+    see `looks.level`; else ERRORS. known: if it was computed before. Columns: those of
+    `compared`; ships and below. p is corrected by Holm for all candidates; of one with
+    fewer than tuning.FEW complete queries it is 1.
 
     ships: by each estimate the gain is significant, what is to be expected is at least
     the margin, and it would be above 0 if as many queries as at_most lost all they can.
@@ -52,13 +71,12 @@ def gains_table(
     the others gain. below: a bound on the gain is below the margin."""
     names = [name for name in measured.values if name != incumbent]
     errors = dict.fromkeys(names, ERRORS) | dict(errors or {})
-    grounds = {name: grounds_of(measured, name, incumbent) for name in names}
-    estimates = estimated(measured, grounds)
+    known = known or known_of(measured, incumbent)
     table = pd.DataFrame(columns=[*GAINS, "after_losses"], index=names)
     for name in names:
         ship, keep = (error / len(names) for error in errors[name])
-        known = measured, grounds[name], estimates[name]
-        row = compared(*known, ship=ship, keep=keep, n_tests=len(names))
+        of_name = measured, known.grounds[name], known.estimates[name]
+        row = compared(*of_name, ship=ship, keep=keep, n_tests=len(names))
         table.loc[name, list(row)] = list(row.values())
     table = table.infer_objects()
     is_tested = table["n"] >= tuning.FEW

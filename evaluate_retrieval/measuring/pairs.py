@@ -25,7 +25,6 @@ from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
-from evaluate_retrieval.words.templates import line_of
 
 TOP = 3  # results of each search that a page shows
 MOST = 10  # gains, and losses, that a page shows
@@ -54,6 +53,8 @@ def summary(
     pair: tuple[str, str],
     anytime: bool = False,
     ground: Grounds | None = None,
+    estimates: pd.DataFrame | None = None,
+    n_tests: int = 1,
 ) -> dict[str, Any]:
     """What the first search of a pair gains over the second: a dict.
 
@@ -66,16 +67,19 @@ def summary(
     without them, and judged the shares of both that are.
     kind: of the queries. anytime: intervals that hold at every look, see
     `intervals.confidence_sequence`. ground: what a claim may rest on; else see
-    `grounds_of`."""
+    `grounds_of`. estimates: see `gains.estimated`, if they were computed before.
+    n_tests: candidates that the bound on large losses holds for, together."""
     ground = ground or grounds_of(measured, *pair)
-    estimates = gains.estimated(measured, {pair[0]: ground})[pair[0]]
+    if estimates is None:
+        estimates = gains.estimated(measured, {pair[0]: ground})[pair[0]]
     n = len(ground.gain)
     sample = measured.of_first(n)
     if anytime and len(estimates):
         estimates = estimates.assign(**gains.ends_at_any_time(ground, *sample))
     gain = ground.gain.round(9)  # the rest is rounding
-    figures = gains.compared(measured, ground, estimates)
+    figures = gains.compared(measured, ground, estimates, n_tests=n_tests)
     figures |= {
+        "n_candidates": n_tests,
         "order": decision.orders_of_estimates(pd.DataFrame([figures]))[0],
         "wins": (gain > 0).sum(),
         "ties": (gain == 0).sum(),
@@ -119,13 +123,6 @@ def pairs_apart(measured: scored.Measured, pair: tuple[str, str]) -> float:
     for tops in zip(*lists, strict=True):
         n_pairs += len(judged.missing({}, tops))
     return n_pairs / measured.groups.nunique()
-
-
-def in_words(figures: Mapping[str, Any], pair: tuple[str, str]) -> str:
-    """The figures of a pair in words. figures: see `summary`."""
-    units = decision.UNITS
-    large = plan.LARGE
-    return line_of("pair.txt.j2", figures=figures, names=pair, large=large, units=units)
 
 
 def exit_code(figures: Mapping[str, Any], margin: float) -> tuple[int, str]:
@@ -246,7 +243,6 @@ def ranks_and_causes(
 
 def failures(
     folder: Folder,
-    kind: str,
     rankings: Mapping[str, utils.Rankings],
     causes: pd.DataFrame | Sequence[Any] = (),
 ) -> pd.DataFrame:
@@ -256,8 +252,8 @@ def failures(
     kept by query and search, the last one if there are several. Rows of
     queries or searches that do not fail now stay, with an empty cause of ours
     (see `ranks_and_causes`): what a person wrote is not lost."""
-    queries = folder.test[kind]
-    measure = folder.measures[kind]
+    queries = folder.queries
+    measure = folder.measure
     titles = corpus.headings(folder.documents)
     titles |= {id_: f"{titles[id_]} ({id_})" for id_ in titles if id_}
     qrels = utils.qrels_of(utils.right_answers(queries))

@@ -9,14 +9,9 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
-from evaluate_retrieval.measuring import intervals, tuning
-from evaluate_retrieval.words.constants import MARGIN
-from evaluate_retrieval.words.templates import line_of
+from evaluate_retrieval.measuring import intervals
+from evaluate_retrieval.words.constants import FEW, LARGE, LEVEL, MARGIN
 
-# A search is shipped below this p. One judges more, and looks again: eight looks at it
-# ship a search without gain in 2.5 % of cases, see docs/reference/command.md
-LEVEL = 0.01
-LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
 SURE = 0.02  # how often the bound on such losses is wrong
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs
@@ -41,12 +36,12 @@ class Plan:
     """What it takes to ship a search, and how likely it is.
 
     worth: the gain that would change something. needs: how many ship that gain four
-    times in five, see `groups_to_ship`, and tuning.FEW at least; more: how many of
+    times in five, see `groups_to_ship`, and FEW at least; more: how many of
     them are to be judged still. chances: of shipping after so many more, a dict,
     see `chance_to_ship`.
     effect: the design effect, of weights and of needs of unequal size, which the
     numbers contain. pairs_each: pairs to judge for a need, or None. is_given:
-    whether worth was named, or is MARGIN."""
+    whether worth was named, or is the margin."""
 
     worth: float
     needs: int
@@ -67,28 +62,24 @@ def plan_of(
     worth: float | None = None,
     n_tests: int = 1,
     pairs_each: float | None = None,
+    margin: float = MARGIN,
 ) -> Plan:
     """A `Plan` for a search whose gain was measured on some queries.
 
-    gain: one a query. worth: see `Plan`; None for MARGIN. n_tests: candidates that
-    are tested together."""
-    size = MARGIN if worth is None else worth
+    gain: one a query. worth: see `Plan`; None for the margin. n_tests: candidates that
+    are tested together. margin: what a search has to gain at least."""
+    size = worth or max(margin, MARGIN)  # a margin of 0 takes any number of needs
     # fewer queries decide nothing, and a need has one at least
-    needs = max(groups_to_ship(gain, sample, size, n_tests), tuning.FEW)
+    needs = max(groups_to_ship(gain, sample, size, n_tests, margin), FEW)
     return Plan(
         worth=size,
         needs=needs,
         more=max(needs - sample[0].nunique(), 0),
-        chances={n: chance_to_ship(gain, sample, n, n_tests) for n in MORE},
+        chances={n: chance_to_ship(gain, sample, n, n_tests, margin) for n in MORE},
         effect=_design_effect(gain, sample),
         pairs_each=pairs_each,
         is_given=worth is not None,
     )
-
-
-def plan_in_words(plan: Plan, name: str, unit: str = "needs") -> str:
-    """A plan in words. name: of the search that may ship. unit: what is counted."""
-    return line_of("plan.txt.j2", plan=plan, name=name, unit=unit)
 
 
 # --- The rule ------------------------------------------------------------------------
@@ -110,7 +101,7 @@ def _design_effect(gain, sample):
     return intervals.design_effect(sizes)
 
 
-def _to_pass(gain, sample, n, n_tests):
+def _to_pass(gain, sample, n, n_tests, margin):
     """Which mean gain ships on n groups like these, and the deviation of one group.
 
     It is significant at LEVEL for all candidates (Holm's first step), what is to be
@@ -122,10 +113,10 @@ def _to_pass(gain, sample, n, n_tests):
     error = deviation / np.sqrt(n)
     limit = scipy.stats.norm.isf(LEVEL / n_tests / 2)
     # the gain of which the margin is to be expected, see `gains.expected`
-    least = MARGIN / np.where(error > 0, error, np.inf)
+    least = margin / np.where(error > 0, error, np.inf)
     z = least + scipy.stats.norm.isf(0.5 * scipy.stats.norm.sf(limit - least))
     to_pass = np.maximum(np.maximum(limit, z) * error, at_most - lost)
-    return np.maximum(to_pass, MARGIN), deviation
+    return np.maximum(to_pass, margin), deviation
 
 
 def groups_to_ship(
@@ -133,19 +124,23 @@ def groups_to_ship(
     sample: tuple[pd.Series, np.ndarray | None],
     size: float,
     n_tests: int = 1,
+    margin: float = MARGIN,
 ) -> int:
     """How many groups ship a search that gains `size`, four times in five.
 
     gain: one a query, of which the spread and the share of large losses are
     taken. n_tests: candidates. A million at most."""
     n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
-    to_pass, deviation = _to_pass(gain, sample, n, n_tests)
+    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin)
     ships = size - scipy.stats.norm.isf(0.2) * deviation / np.sqrt(n) >= to_pass
     return int(n[ships.argmax()] if ships.any() else n[-1])
 
 
 def smallest_to_ship(
-    gain: pd.Series, sample: tuple[pd.Series, np.ndarray | None], n_tests: int = 1
+    gain: pd.Series,
+    sample: tuple[pd.Series, np.ndarray | None],
+    n_tests: int = 1,
+    margin: float = MARGIN,
 ) -> float:
     """The smallest true gain that as many groups as there are ship four times in five.
 
@@ -153,7 +148,7 @@ def smallest_to_ship(
     n = sample[0].nunique()
     if 2.0 ** (1 - n) >= LEVEL / n_tests:
         return np.nan
-    to_pass, deviation = _to_pass(gain, sample, n, n_tests)
+    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin)
     return float(to_pass + scipy.stats.norm.isf(0.2) * deviation / np.sqrt(n))
 
 
@@ -162,6 +157,7 @@ def chance_to_ship(
     sample: tuple[pd.Series, np.ndarray | None],
     n_more: int,
     n_tests: int = 1,
+    margin: float = MARGIN,
 ) -> float:
     """How likely a search ships after n_more groups: its assurance.
 
@@ -169,7 +165,7 @@ def chance_to_ship(
     Campbell 2005). What it may be is told by the gain that was measured, and by PRIOR
     groups without one, since large gains are rare. n_tests: candidates."""
     n = sample[0].nunique()
-    to_pass, deviation = _to_pass(gain, sample, n + n_more, n_tests)
+    to_pass, deviation = _to_pass(gain, sample, n + n_more, n_tests, margin)
     measured = np.average(gain, weights=sample[1])
     true = measured * n / (n + PRIOR)
     # of the new groups' mean: the true gain is not known, and the groups are drawn

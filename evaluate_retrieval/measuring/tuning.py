@@ -11,10 +11,10 @@ from tqdm.auto import tqdm
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import metric
+from evaluate_retrieval.words.constants import FEW
 
 log = logging.getLogger(__name__)
 DELAY = 10  # seconds before a bar is shown
-FEW = 50  # queries; on fewer nothing is tuned
 
 
 def cross_fit(

@@ -49,14 +49,13 @@ class Folder:
     or none. notes: sentences on what was counted, left out or not used. chunks: a dict
     of the id of each part of a document: the document's id; {} where rows are
     documents. answers: questions with an answer in words that name no document:
-    see `worded.worded_answers`. measures: by kind of queries, see `measures`; a run
-    sets them. judged_in: the names of the files with judgements. results: where lists
-    and ids lie in what a search answers, as columns.toml says. sample: the queries of
-    the log in the order of judging, see `kept.read_sample`, or None. declared: of which
-    kind columns.toml says that the judgements are, or "". forbidden: by query id the
-    ids that it must not show, see `joining.forbidden_of`. repeats: the runs of each
-    system that columns.toml names, or None. Tables are empty where the folder has no
-    such file."""
+    see `worded.worded_answers`. measure: the metric, which a run sets. judged_in: the
+    names of the files with judgements. results: where lists and ids lie in what a
+    search answers, as columns.toml says. sample: the queries of the log in the order of
+    judging, see `kept.read_sample`, or None. declared: of which kind columns.toml says
+    that the judgements are, or "". forbidden: by query id the ids that it must not
+    show, see `joining.forbidden_of`. repeats: the runs of each system that columns.toml
+    names, or None. Tables are empty where the folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -70,7 +69,7 @@ class Folder:
     notes: list[str]
     chunks: dict[str, str]
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)
-    measures: dict[str, Any] | None = None
+    measure: Any = None
     judged_in: str = ""
     sample: pd.DataFrame | None = None
     declared: str = ""
@@ -82,6 +81,32 @@ class Folder:
     def decides(self) -> str | None:
         """The kind of queries that decides, or None where there are none."""
         return next(reversed(self.test), None)
+
+    @property
+    def queries(self) -> utils.Queries:
+        """The queries that decide, of those that report."""
+        return self.test[self.decides]
+
+    @property
+    def choosing(self) -> utils.Queries:
+        """The queries on which settings are chosen; may be those that report."""
+        return self.development[self.decides]
+
+    def of_kind(self, kind: str | None = None) -> "Folder":
+        """The folder with one kind of queries: this one, or that which decides.
+
+        ValueError where it has no queries of the kind."""
+        if kind is None and self.decides is None:
+            return self
+        kind = kind or self.decides
+        if kind not in self.test:
+            there = ", ".join(self.test) or "none that can decide"
+            raise ValueError(f"{self.source}: no {kind} queries; there are {there}")
+        return replace(
+            self,
+            test={kind: self.test[kind]},
+            development={kind: self.development[kind]},
+        )
 
     @cached_property
     def hashes(self) -> dict[str, str]:

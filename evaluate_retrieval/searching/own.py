@@ -24,6 +24,7 @@ from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.words.text import without_secrets
 
 SAME = 0.5  # a share of ids in another form, above which advice is on this form
+MOST_FAILED = 0.02  # of the calls of a search; if more fail, it has no figure
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
 LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "find nothing", "failed", "share failed", "first error"]
@@ -250,13 +251,40 @@ def are_alone(are_many: bool, searches: Mapping[str, Search], only_own: bool) ->
     return bool(searches) and (only_own or are_many)
 
 
-def failures_of(name: str, search: Search) -> str:
-    """How many queries of a search failed, in words; "" if none did."""
-    if not search.errors:
-        return ""
-    n = len(search.errors)
-    n_queries = len(search.answers)
-    return f"“{name}” failed for {n:,} of {n_queries:,} queries"
+@dataclass(frozen=True)
+class Went:
+    """What happened while a search was asked.
+
+    n_failed: queries of which it failed, of n_asked. n_empty: for which it finds
+    nothing, of n_ranked. is_out: whether it has no figure therefore. first: the first
+    error in words, or ""."""
+
+    n_failed: int
+    n_asked: int
+    n_empty: int
+    n_ranked: int
+    is_out: bool = False
+    first: str = ""
+
+
+def went(search: Search) -> Went:
+    """What happened while a search was asked, see `Went`.
+
+    A failure is no figure: a search of which more than MOST_FAILED of the queries fail
+    has none. Nor has one that finds nothing for any query, as where its index is
+    empty."""
+    errors = search.errors
+    n_empty = search.n_empty
+    n_ranked = len(search.placed)
+    failed_often = len(errors) > MOST_FAILED * len(search.answers)
+    return Went(
+        n_failed=len(errors),
+        n_asked=len(search.answers),
+        n_empty=n_empty,
+        n_ranked=n_ranked,
+        is_out=failed_often or 0 < n_empty == n_ranked,
+        first=next(iter(errors.values()), ""),
+    )
 
 
 def of_queries(

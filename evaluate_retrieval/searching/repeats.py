@@ -25,7 +25,9 @@ def as_systems(
     names differ in the number of a seed only, as new-seed1 and new-seed2. The log says
     which they are. ValueError names a run that is not there, and a system that has the
     name of another search."""
-    systems = _by_seed(searches) if declared is None else _of(searches, declared)
+    systems = (
+        _by_seed(searches) if declared is None else _as_declared(searches, declared)
+    )
     members = {name for names in systems.values() for name in names}
     merged = {name: searches[name] for name in searches if name not in members}
     for name, names in systems.items():
@@ -57,17 +59,17 @@ def _by_seed(searches):
     }
 
 
-def _of(searches, declared):
+def _as_declared(searches, declared):
     """The names of each system's runs, as columns.toml says them."""
     systems = {}
     for name, runs in declared.items():
-        full = [_full(run, searches) for run in runs]
+        full = [_run_named(run, searches) for run in runs]
         prefix = full[0].partition(": ")[0]
         systems[name if name.startswith(prefix) else f"{prefix}: {name}"] = full
     return systems
 
 
-def _full(run, searches):
+def _run_named(run, searches):
     for full in (run, f"run: {run}", f"own: {run}"):
         if full in searches:
             return full

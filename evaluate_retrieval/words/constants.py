@@ -3,5 +3,11 @@
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 TERMINATED = 143  # by SIGTERM
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
+LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
+FEW = 50  # queries; fewer decide nothing, and nothing is tuned on them
+# A search is shipped below this p. One judges more, and looks again: eight looks at it
+# ship a search without gain in 2.5 % of cases, see docs/reference/command.md
+LEVEL = 0.01
+UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 # in the words of README.md; the extras are those of pyproject.toml
 ADD_EXTRA = 'uv tool install ".[{0}]" in the clone, or pip install ".[{0}]"'

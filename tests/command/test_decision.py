@@ -148,14 +148,8 @@ def test_the_codes_of_a_decision():
         ("ship", table, 0),
     ]:
         candidates = candidates.assign(lowest=candidates["low"])
-        made = decision.Decision(verdict, "x", candidates)
+        made = decision.Decision(verdict, "open", "x", candidates)
         assert decision.code(made) == code
-
-
-def test_a_search_that_is_worse_on_the_other_queries_is_said():
-    queries = measured(pd.DataFrame({"new": 0.4 + NOISE, "old": 0.5}))
-    assert "worse by 0.1" in decision.if_worse(queries, ("new", "old"))
-    assert decision.if_worse(queries, ("old", "new")) == ""
 
 
 def test_before_two_queries_are_judged_completely_every_gain_is_possible():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands.verdicts import list_in_words
+from evaluate_retrieval.commands import verdicts
 from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.measuring.metric import Measure
@@ -19,6 +19,7 @@ from evaluate_retrieval.reading import kept
 from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.reading.needs import as_compared
+from evaluate_retrieval.words import sentences
 
 N = 80
 IDS = list("abcdefgh")
@@ -207,10 +208,10 @@ def test_of_which_kind_judgements_are_is_declared_kept_or_seen(tmp_path):
 
 def test_minutes_stand_beside_what_is_to_be_judged_next():
     pairs = pd.DataFrame({"query_id": ["q1"] * 40 + ["q2"] * 20, "document": "d"})
-    assert list_in_words(pairs) == [
-        "judge-next.csv has 60 pairs of 2 queries, about 20 minutes."
-    ]
-    assert list_in_words(pairs[:0]) == []
+    minutes = verdicts.minutes_of(pairs)
+    assert minutes == 20
+    says = "judge-next.csv has 60 pairs of 2 queries, about 20 minutes."
+    assert sentences.list_to_judge(60, 2, minutes) == says
 
 
 # --- What a look may spend ----------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 
 from evaluate_retrieval.measuring import decision, intervals, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure, measures_of
+from evaluate_retrieval.words import sentences
 
 DOCUMENTS = [
     {"id": id_, "question": f"title {id_}", "text": ""} for id_ in "abcdefghijklm"
@@ -50,16 +51,15 @@ def measured_of(rankings=RANKINGS, queries=JUDGED):
 def test_figures_have_a_minus_as_wide_as_the_plus_and_names_stay_as_they_are():
     rankings = {"old": RANKINGS["old"], "boost-0.5": RANKINGS["new"]}
     figures = pairs.summary(measured_of(rankings), ("old", "boost-0.5"))
-    says = pairs.in_words(figures, ("old", "boost-0.5"))
+    says = sentences.pair(figures, ("old", "boost-0.5"))
     assert f"“boost-0.5” wins {figures['losses']}" in says
     assert f"nDCG@10 −{-figures['difference']:.3f} (−" in says
 
 
 def failures(causes=(), rankings=RANKINGS):
-    folder = SimpleNamespace(
-        test={"judged": QUERIES}, documents=DOCUMENTS, measures=measures_of()
-    )
-    return pairs.failures(folder, "judged", rankings, causes)
+    measure = measures_of()["judged"]
+    folder = SimpleNamespace(queries=QUERIES, documents=DOCUMENTS, measure=measure)
+    return pairs.failures(folder, rankings, causes)
 
 
 def test_summary_counts_wins_and_losses_and_weighs_queries():

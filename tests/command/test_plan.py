@@ -13,6 +13,7 @@ from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import decision, intervals, plan, scored, tuning
 from evaluate_retrieval.measuring.gains import expected, gains_table
 from evaluate_retrieval.reading import places
+from evaluate_retrieval.words import sentences
 
 N = 60
 GAINS = pd.Series(np.random.default_rng(1).normal(0, 0.2, N))
@@ -57,7 +58,7 @@ def test_weights_and_needs_of_unequal_size_cost_needs():
     made = plan.plan_of(GAINS, (SAMPLE[0], weights), worth=0.03)
     assert made.effect == pytest.approx(intervals.design_effect(weights))
     assert made.needs > 1.3 * plan.plan_of(GAINS, SAMPLE, worth=0.03).needs
-    assert "design effect of 1.6" in plan.plan_in_words(made, "new")
+    assert "design effect of 1.6" in sentences.plan(made, "new")
 
 
 def test_the_chance_to_ship_is_that_of_the_posterior():
@@ -90,7 +91,7 @@ def test_the_chance_to_ship_is_that_of_the_posterior():
 def test_a_plan_says_needs_minutes_and_chances():
     made = plan.plan_of(GAINS + 0.05, SAMPLE, worth=0.03, pairs_each=15)
     assert made.minutes(100) == 100 * 15 * plan.PAIR_SECONDS / 60
-    says = plan.plan_in_words(made, "new")
+    says = sentences.plan(made, "new")
     minutes = f"{round(made.minutes(made.more)):,} minutes"
     assert says.startswith(
         f"A gain of 0.03 ships four times in five with {made.needs} needs: judge "
@@ -98,7 +99,7 @@ def test_a_plan_says_needs_minutes_and_chances():
     )
     assert "“new” ships after 50 more (250 minutes) with a chance of" in says
     assert "the margin" not in says
-    without = plan.plan_in_words(plan.plan_of(GAINS, SAMPLE), "new")
+    without = sentences.plan(plan.plan_of(GAINS, SAMPLE), "new")
     assert without.startswith("A gain of 0.01 (the margin; --worth names what")
     assert "minutes" not in without
 

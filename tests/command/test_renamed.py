@@ -11,6 +11,7 @@ import pytest
 from evaluate_retrieval.measuring import decision, intervals, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import folder
+from evaluate_retrieval.words import sentences
 
 SEARCHES = ["new", "other", "today"]
 # folders of each kind in the slow test; RENAMED=500 takes six minutes
@@ -87,7 +88,7 @@ def outcome(path):
     return {
         "verdict": decided.verdict,
         "says": decided.says,
-        "of the pair": pairs.in_words(figures, ("new", "today")),
+        "of the pair": sentences.pair(figures, ("new", "today")),
         "table": decided.table.to_dict(),
         "figures": [figures[name] for name in ends],
         "needs": intervals.n_needs(queries),

@@ -11,7 +11,7 @@ from evaluate_retrieval.commands import report, steps
 from evaluate_retrieval.measuring import decision, pairs, plan, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
-from evaluate_retrieval.words import templates
+from evaluate_retrieval.words import sentences, templates
 
 TEXT = '<script>alert(1)</script> & "c"'
 N = 60
@@ -51,12 +51,14 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_pat
     assert first["counts"] == [new, 24]
     verdict = decision.decide(measured, "old")
     top = {
-        "evaluated": SimpleNamespace(verdict=verdict, says="", changes="", figures=1),
+        "evaluated": SimpleNamespace(
+            verdict=verdict, why="", changes="", figures=1, first=first, pair=pair
+        ),
         "measured": measured,
+        "headline": sentences.headline(verdict),
+        "base": "old",
         "level": plan.LEVEL,
         "gains": report.with_counts(verdict.table, "old", measured),
-        "first": first,
-        "pair": pair,
         "of_pair": "",
     }
     shown = tag_of(tmp_path / "page", sections=[], top=top)
@@ -77,7 +79,7 @@ def test_unjudged_results_turn_a_search_grey():
 
 def test_without_an_incumbent_searches_are_held_against_the_chosen_one():
     measured = measured_of(new=48, old=24)
-    [gains] = steps.gains_over_chosen({0: measured}, {0: "new"}).values()
+    gains = steps.gains_over_chosen(measured, "new")
     row = report.with_counts(gains, "new", measured).loc["old"]
     assert (row["order"], row["wins"], row["losses"]) == ("worse", 0, 24)
     assert row["low"] < row["difference"] < row["high"] < 0

@@ -46,16 +46,16 @@ def search_of(ranking, origin="built in"):
     return search
 
 
-def folder_of(*kinds, halves=()):
-    """A folder with queries of some kinds; those of `halves` are cut in two."""
-    test = {kind: queries_of(kind) for kind in kinds}
-    development = {
-        kind: queries_of(kind) if kind in halves else test[kind] for kind in kinds
-    }
+def folder_of(kind=None, halves=False, n=N):
+    """A folder with n queries of a kind, which are cut in two where halves says so."""
+    queries = queries_of(kind)[:n]
+    choosing = queries.copy() if halves else queries
     return SimpleNamespace(
         documents=DOCUMENTS,
-        development=development,
-        test=test,
+        choosing=choosing,
+        queries=queries,
+        development={kind: choosing},
+        test={kind: queries},
         unanswered=pd.DataFrame(),
         log=pd.DataFrame(),
         judgements=pd.DataFrame({"grade": [1, 0]}),
@@ -63,9 +63,9 @@ def folder_of(*kinds, halves=()):
         declared="",
         forbidden={},
         source=Path("nowhere"),
-        decides=kinds[-1] if kinds else None,
+        decides=kind,
         language="english",
-        measures=measures_of(),
+        measure=measures_of()[kind or "judged"],
     )
 
 
@@ -75,29 +75,26 @@ SEARCHES = {"second": search_of(ranked(SECOND)), "first": search_of(ranked(FIRST
 
 
 def test_halves_choose_by_one_half_and_folds_by_what_was_tuned_without_them():
-    folder = folder_of("generated", "judged", halves=["generated"])
     crossed = {"second": ranked(FIRST), "first": ranked(NEVER)}
     candidates = steps.Candidates(SEARCHES, cross_fitted=crossed, safe="second")
-    chosen = steps.choose(folder, candidates)
-    assert chosen == {"generated": "first", "judged": "second"}
+    assert steps.choose(folder_of("generated", halves=True), candidates) == "first"
+    assert steps.choose(folder_of("judged"), candidates) == "second"
 
 
 @pytest.mark.parametrize(("n", "name"), [(49, "second"), (50, "first")])
 def test_too_few_queries_choose_the_safe_search(n, name):
-    folder = folder_of("judged")
-    folder.test["judged"] = folder.development["judged"] = queries_of()[:n]
-    chosen = steps.choose(folder, steps.Candidates(SEARCHES, safe="second"))
-    assert chosen == {"judged": name}
+    folder = folder_of("judged", n=n)
+    assert steps.choose(folder, steps.Candidates(SEARCHES, safe="second")) == name
 
 
-@pytest.mark.parametrize("halves", [(), ("judged",)])
+@pytest.mark.parametrize("halves", [False, True])
 def test_a_run_of_few_of_the_queries_is_not_chosen_and_no_incumbent(halves):
     folder = folder_of("judged", halves=halves)
     run, good = search_of(ranked(FIRST), "run"), search_of(ranked(SECOND))
-    run.n_ranked = lambda queries: N if queries is not folder.test["judged"] else 20
+    run.n_ranked = lambda queries: N if queries is not folder.queries else 20
     candidates = steps.Candidates({"run: few": run, "good": good}, safe="run: few")
     chosen = steps.choose(folder, candidates)
-    assert chosen == {"judged": "good"}
+    assert chosen == "good"
     results = steps.measure(folder, candidates, chosen)
     assert verdicts.verdict_on(folder, candidates, results).incumbent is None
     with pytest.raises(ValueError, match="judged"):
@@ -108,29 +105,23 @@ def test_a_leaderboard_has_the_rankings_of_the_tuned():
     folder = folder_of("judged")
     searches = {"second": search_of(ranked(SECOND)), "tuned": search_of(ranked(NEVER))}
     candidates = steps.Candidates(searches, cross_fitted={"tuned": ranked(FIRST)})
-    results = steps.measure(folder, candidates, {"judged": "tuned"})
-    board = results.boards["judged"]
+    board = steps.measure(folder, candidates, "tuned").board
     assert board["chosen"].to_dict() == {"tuned": True, "second": False}
     assert board["ndcg"].round(3).to_dict() == {"tuned": 1, "second": 0.631}
 
 
-def test_the_differences_of_both_kinds_are_one_family():
+def test_the_differences_from_the_chosen_search_are_one_family():
     rankings = {"good": ranked(FIRST), "close": ranked(SECOND, 6, FIRST)}
-    measured = {
-        kind: scored.measured_of(queries_of(kind), rankings, measures_of()[kind])
-        for kind in ("generated", "judged")
-    }
-    measured["judged"].values["bad"] = 0.0
-    chosen = {"generated": "close", "judged": "good"}
-    tables = steps.gains_over_chosen(measured, chosen)
-    assert tables["generated"]["difference"].round(3).to_dict() == {"good": 0.05}
-    assert tables["judged"].index.tolist() == ["bad", "close"]  # the lowest first
+    measured = scored.measured_of(queries_of(), rankings, measures_of()["judged"])
+    measured.values["bad"] = 0.0
+    table = steps.gains_over_chosen(measured, "good")
+    assert table.index.tolist() == ["bad", "close"]  # the lowest first
     raw = {}
-    for kind, name in [("generated", "good"), ("judged", "close"), ("judged", "bad")]:
-        gain = measured[kind].gain(chosen[kind], name)
-        raw[kind, name] = intervals.difference(gain, queries_of()["need"])["p"]
-    for (kind, name), p in intervals.holm(pd.Series(raw)).items():
-        assert tables[kind].loc[name, "p"] == pytest.approx(p)
+    for name in ("close", "bad"):
+        gain = measured.gain("good", name)
+        raw[name] = intervals.difference(gain, queries_of()["need"])["p"]
+    for name, p in intervals.holm(pd.Series(raw)).items():
+        assert table.loc[name, "p"] == pytest.approx(p)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +129,10 @@ def test_the_differences_of_both_kinds_are_one_family():
     [(("", ""), 2 * N), (("test", "test"), 2 * N), (("dev", "test"), N)],
 )
 def test_halves_are_joined_unless_they_are_the_collections_own(splits, n):
-    halves = [{"judged": queries_of().assign(split=name)} for name in splits]
-    folder = make_dataclass("Halves", ["development", "test"])(*halves)
+    choosing, queries = (queries_of().assign(split=name) for name in splits)
+    names = ["choosing", "queries", "development", "test", "decides"]
+    halves = {"judged": choosing}, {"judged": queries}
+    folder = make_dataclass("Halves", names)(choosing, queries, *halves, "judged")
     assert len(steps.undivided(folder).test["judged"]) == n
 
 
@@ -166,12 +159,12 @@ def test_shares_refused_are_of_queries_without_an_answer():
 
 def test_what_is_judged_next_is_what_the_leaders_show():
     folder = folder_of("judged")
-    folder.test["judged"]["kind"] = "typed"
+    folder.queries["kind"] = "typed"
     searches = {"old": search_of(ranked(FIRST))}
     searches["new"] = search_of(ranked(["c", "", "a", *[""] * 97]))
-    results = steps.measure(folder, steps.Candidates(searches), {"judged": "old"})
-    results.gains["judged"]["order"] = ""  # they cannot be told apart
-    verdict = decision.Decision("undecided", "old", pd.DataFrame())
+    results = steps.measure(folder, steps.Candidates(searches), "old")
+    results.gains["order"] = ""  # they cannot be told apart
+    verdict = decision.Decision("undecided", "close", "old")
     pairs = next_pairs.next_to_judge(folder, results, verdict)
     assert set(pairs["document"]) == {"c"}
     assert next_pairs.next_to_judge(folder_of("generated"), results, verdict).empty

@@ -164,6 +164,8 @@ def written(tmp_path_factory):
     for name in made:
         of_all = [*searches, "--only-own", "--incumbent", "bad"]
         run("evaluate", name, *of_all)
+    made["questions"] = made["full"]
+    run("evaluate", "questions", *of_all, "--queries", "generated")
     for name in ("plain", "full"):
         run("compare", name, "good", "bad", *searches)
         run("calls", name, *searches)

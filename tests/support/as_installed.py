@@ -49,8 +49,8 @@ def as_evaluated(path, out):
         words = [str(path), "--json", "--no-tuning", "--out", str(out)]
         code = line.main(words)
     pages = sorted(page.name for page in out.glob("*.html") if page.stat().st_size)
-    searches = json.loads(result.getvalue()).get("leaderboard", {})
-    names = [row["search"] for board in searches.values() for row in board]
+    board = json.loads(result.getvalue()).get("leaderboard", [])
+    names = [row["search"] for row in board]
     return {"code": code, "said": said.getvalue(), "pages": pages, "searches": names}
 
 

@@ -1,0 +1,78 @@
+"""What people read of facts: sentences, made once for terminal, JSON and pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluate_retrieval.words.constants import FEW, LARGE, UNITS
+from evaluate_retrieval.words.templates import line_of
+
+
+def headline(decision: Any) -> str:
+    """What a decision comes to, for the top of a page."""
+    if decision.verdict != "undecided":
+        return _first_words(decision)
+    action = "keep" if decision.incumbent else "take"
+    return f"Not decided: {action} “{decision.name}” for now"
+
+
+def _first_words(decision):
+    if decision.verdict == "undecided":
+        return "Not decided"
+    action = decision.verdict.capitalize() if decision.incumbent else "Take"
+    return f"{action} “{decision.name}”"
+
+
+def says(decision: Any) -> str:
+    """A decision in words: see `decision.Decision`."""
+    return f"{_first_words(decision)}. {why(decision)}"
+
+
+def why(decision: Any) -> str:
+    """A decision in words, without its first ones, which are a headline."""
+    shown = {"decision": decision, "few": FEW, "large": LARGE, "units": UNITS}
+    parts = [line_of("decision.txt.j2", **shown)]
+    parts += [trouble(name, went) for name, went in decision.went.items()]
+    parts += [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    if decision.trial > 1:
+        ship = f"to ship, p has to be below {decision.level:.2g}"
+        parts.append(f"This is trial {decision.trial} on these queries: {ship}.")
+    return " ".join(filter(None, parts))
+
+
+def leak(name: str, n: int, n_queries: int) -> str:
+    """That a search shows forbidden documents."""
+    return f"“{name}” shows a forbidden document for {n:,} of {n_queries:,} queries."
+
+
+def trouble(name: str, went: Any) -> str:
+    """That calls of a search failed, or that it finds nothing; "" if neither.
+
+    went: see `own.Went`."""
+    text = ""
+    if went.n_failed:
+        text = f"“{name}” failed for {went.n_failed:,} of {went.n_asked:,} queries"
+        text += ", so nothing is said of it." if went.is_out else "."
+    if went.n_empty and not (went.n_failed and went.is_out):
+        n_empty = f"{went.n_empty:,} of {went.n_ranked:,} queries"
+        text = f"{text} “{name}” finds nothing for {n_empty}".strip()
+        if went.n_empty == went.n_ranked:
+            text += ": is its index empty? Nothing is said of it"
+        text += "."
+    return text
+
+
+def pair(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
+    """The figures of two searches. figures: see `pairs.summary`."""
+    shown = {"figures": figures, "names": names, "large": LARGE, "units": UNITS}
+    return line_of("pair.txt.j2", **shown)
+
+
+def plan(plan: Any, name: str, unit: str = "needs") -> str:
+    """A plan: see `plan.Plan`. name: of the search that may ship."""
+    return line_of("plan.txt.j2", plan=plan, name=name, unit=unit)
+
+
+def list_to_judge(n_pairs: int, n_queries: int, minutes: int) -> str:
+    """How long it takes to judge the pairs of judge-next.csv."""
+    pairs = f"{n_pairs:,} pairs of {n_queries:,} queries"
+    return f"judge-next.csv has {pairs}, about {minutes:,} minutes."
