@@ -5,6 +5,7 @@ fetches them, and scripts/recorders/conversations.py records the values of the f
 A turn has a question, and a history: what the same user asked before, a line each."""
 
 import n06_claims as claims
+import numpy as np
 import pandas as pd
 
 from course import our_data
@@ -105,6 +106,18 @@ def lost_after_the_first(table, search, form):
     is_first = table.index.get_level_values("turn") == 1
     means = table[search, form].groupby(["conversation", is_first]).mean().unstack()
     return (means[False] - means[True]).dropna()
+
+
+def share_gone(table, search):
+    """Which share of the loss after the first turn is gone with the rewrite: a dict.
+
+    share, with low and high: the middle 95 % of draws of whole conversations."""
+    both = ["last turn", "rewrite"]
+    lost = [lost_after_the_first(table, search, form) for form in both]
+    drawn = intervals.draws(len(lost[0])) @ np.transpose(lost)
+    share = 1 - drawn[:, 1] / drawn[:, 0]
+    low, high = np.quantile(share[1:], [0.025, 0.975])
+    return {"share": share[0], "low": low, "high": high}
 
 
 def with_chosen_rule(tables):

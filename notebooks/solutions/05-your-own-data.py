@@ -4,8 +4,8 @@
 # %% 1 solution
 def verdict(low, high, worth):
     if low > worth:
-        return "ship"
-    return "keep" if high < worth else "not decided"
+        return "worth it"
+    return "not worth it" if high < worth else "cannot tell"
 
 
 # The same interval gives three answers: it depends on what you ask for. So name the
@@ -15,15 +15,15 @@ def verdict(low, high, worth):
 # %% 1 wrong
 # The middle of an interval says nothing about how sure it is.
 def verdict(low, high, worth):
-    return "ship" if (low + high) / 2 > worth else "keep"
+    return "worth it" if (low + high) / 2 > worth else "not worth it"
 
 
 # %% 1 wrong
 # This asks only whether the search is better at all.
 def verdict(low, high, worth):
     if low > 0:
-        return "ship"
-    return "keep" if high < 0 else "not decided"
+        return "worth it"
+    return "not worth it" if high < 0 else "cannot tell"
 
 
 # %% 2 solution

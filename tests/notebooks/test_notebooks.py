@@ -57,6 +57,24 @@ def test_the_spanish_edition_has_the_same_code_with_other_texts():
         assert without_texts(ours) == without_texts(theirs), theirs.source
 
 
+RULE = re.compile(r"(?m)^\*\*(?:The rule|Decision rule|La regla).*$")
+
+
+def test_there_is_one_rule_for_shipping_the_commands():
+    """No notebook ships by a rule of its own, such as an interval above 0."""
+    rules = {}
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            for rule in RULE.findall(cell.source):
+                if re.search("ship|producci", rule):
+                    rules[path.stem[:2], path.parent.name] = rule
+    assert rules.keys() >= {("02", "notebooks"), ("03", "notebooks"), ("02", "es")}
+    assert rules.keys() >= {("09", "more"), ("13", "more"), ("15", "more")}
+    for place, rule in rules.items():
+        assert "command" in rule or "comando" in rule, place
+        assert "#the-rules" in rule or "#evaluate" in rule, place
+
+
 def test_a_clean_run_of_all_cells_left_no_error_or_warning(notebook):
     for number, cell in enumerate(code_cells(notebook), 1):
         assert cell.execution_count == number

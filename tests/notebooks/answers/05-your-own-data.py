@@ -5,21 +5,21 @@ def verdict(low, high, worth):
     import numpy as np
 
     ends = np.sign([low - worth, high - worth]).sum()
-    return {2: "ship", -2: "keep"}.get(int(ends), "not decided")
+    return {2: "worth it", -2: "not worth it"}.get(int(ends), "cannot tell")
 
 
 # %% 1 wrong
 # What is not shown to be worth it is not shown to be of no worth either.
 def verdict(low, high, worth):
-    return "ship" if low > worth else "keep"
+    return "worth it" if low > worth else "not worth it"
 
 
 # %% 1 wrong
 # A loss of `worth` is another question: that is the margin of the gate.
 def verdict(low, high, worth):
     if low > worth:
-        return "ship"
-    return "keep" if high < -worth else "not decided"
+        return "worth it"
+    return "not worth it" if high < -worth else "cannot tell"
 
 
 # %% 2 right
