@@ -72,8 +72,11 @@ def _compared(options: CompareOptions) -> dict:
         says.append(plan.plan_in_words(planned, pair[0], decision.UNITS[kind]))
         result = {"plan": asdict(planned)}
     code, _ = pairs.exit_code(figures, options.margin)
+    doubtful = ("bound", "incumbent", "nearly")
+    if code == UNDECIDED and figures["why"] in doubtful:
+        says.append(folder.measures[kind].bound)
     if figures["queries"] < tuning.FEW:
         code = UNDECIDED
         says.append(f"Fewer than {tuning.FEW} queries decide nothing.")
-    result |= {"says": " ".join(says), "files": [path], "code": code}
+    result |= {"says": " ".join(filter(None, says)), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

@@ -15,7 +15,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, looks, pairs
+from evaluate_retrieval.measuring import decision, intervals, looks, pairs, registry
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
@@ -24,7 +24,7 @@ from evaluate_retrieval.measuring.baseline import (
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import estimand
-from evaluate_retrieval.measuring.metric import measures_of
+from evaluate_retrieval.measuring.metric import asked_for, measures_of
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
@@ -201,7 +201,8 @@ def read_aloud(options: SearchOptions) -> Folder:
     folder = read(options.source, options.language, relevant=options.relevant)
     measures = measures_of(options.metric, options.k, options.relevant)
     folder = replace(folder, measures=measures)
-    k = min(options.k or 0, len(folder.documents))
+    _, named_k = asked_for(options.metric or measures["judged"].by, options.k)
+    k = min(named_k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
             problem = f"the run {name!r} has fewer results for each query"
@@ -226,9 +227,10 @@ def read_aloud(options: SearchOptions) -> Folder:
     n = len(folder.documents)
     deciding = measures[folder.decides or "judged"]
     if folder.decides and n <= deciding.k:
+        by_order = ", ".join(registry.labels_of_ordered())
         log.info(
             f"{n} documents, and {deciding.k} results count: a search may find all of "
-            "them, so only their order tells searches apart (nDCG, MRR). --k takes "
+            f"them, so only their order tells searches apart ({by_order}). --k takes "
             "fewer results"
         )
     return folder
@@ -241,6 +243,9 @@ def check_scale(folder: Folder, options: SearchOptions) -> None:
     relevant. One or two grades, as 1 and 2, and few of them a query, are those of lists
     of relevant documents: BEIR's qrels are often such."""
     grades = folder.judgements["grade"]
+    for measure in (folder.measures or {}).values():
+        if problem := measure.chosen.problem(grades.max() if len(grades) else 0):
+            raise ValueError(f"--metric {measure.chosen.label}: {problem}")
     is_pool = len(grades) >= POOLED * folder.judgements["query_id"].nunique()
     shares = grades.value_counts(normalize=True).sort_index()
     is_scale = is_pool and len(shares) >= SCALE and shares.index[0] > 0

@@ -228,7 +228,10 @@ def choose(folder: Folder, candidates: Candidates) -> dict[str, str]:
         if development is not queries:
             means = {
                 name: metric.scores_by_query(
-                    development, rankings[name], relevant=measure.relevant
+                    development,
+                    rankings[name],
+                    relevant=measure.relevant,
+                    by=measure.by,
                 )[measure.by].mean()
                 for name in able
             }
@@ -248,7 +251,8 @@ def _by_folds(rankings, queries, measure, safe):
 
     names = [*({safe} & rankings.keys()), *rankings]
     expected, best = _cross_fit(build, names, queries, queries, measure)
-    scores = metric.scores_by_query(queries, expected, relevant=measure.relevant)
+    options = {"relevant": measure.relevant, "by": measure.by}
+    scores = metric.scores_by_query(queries, expected, **options)
     mean = scores[measure.by].mean()
     log.info("to be expected of the choice: %.3f", mean)
     return best

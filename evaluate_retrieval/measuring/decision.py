@@ -11,7 +11,7 @@ import pandas as pd
 from evaluate_retrieval.measuring import gains, intervals, tuning
 from evaluate_retrieval.measuring.grounds import least_gain
 from evaluate_retrieval.measuring.plan import LARGE
-from evaluate_retrieval.measuring.scored import WITHOUT_ORDER, Measured
+from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import line_of
 
@@ -129,7 +129,6 @@ def decide(
         judge=JUDGE,
         margin=MARGIN,
         large=LARGE,
-        sets=WITHOUT_ORDER,
         **shown,
     )
     return replace(decision, says=says)
