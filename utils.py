@@ -463,7 +463,7 @@ def run_search(
 
 
 class Metric(NamedTuple):
-    """A metric of `score`, by which the command may decide.
+    """A metric of `score`. The command has more, see `measuring.registry`.
 
     label: as people write it. means: what it is in {} results. of: from relevance,
     (n_queries, k), and all judged grades of each query, a value for each query.
@@ -475,7 +475,7 @@ class Metric(NamedTuple):
     is_graded: bool = False
 
 
-METRICS = {  # a metric that is added here is on boards and pages, and a choice
+METRICS = {  # on every board; others are where somebody asks for them
     "hit_rate": Metric(
         "hit rate",
         "the share of queries with a relevant document in {} results",
@@ -488,8 +488,7 @@ METRICS = {  # a metric that is added here is on boards and pages, and a choice
     ),
     "ndcg": Metric(
         "nDCG",
-        "from 0, nothing relevant in {} results, to 1, a perfect order. Its gain is "
-        "linear, grade / log2(rank + 1), as in trec_eval",
+        "from 0, nothing relevant in {} results, to 1, a perfect order",
         lambda grades, judged: ndcg(grades, judged, per_query=True),
         is_graded=True,
     ),

@@ -17,7 +17,7 @@ import pandas as pd
 
 from course import our_data, plots
 from evaluate_retrieval import line as command_line
-from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import registry
 from evaluate_retrieval.reading.files import read_csv, write_table
 from evaluate_retrieval.reading.listing import DOCUMENTS, JUDGED
 from evaluate_retrieval.searching import embedding
@@ -186,9 +186,5 @@ def _board(result):
         return pd.DataFrame()
     metric = result["metric"]
     table = pd.DataFrame(result["leaderboard"]).set_index("search")
-    columns = {
-        by: metric
-        for by, entry in utils.METRICS.items()
-        if metric.partition("@")[0] == entry.label
-    }
-    return table.rename(columns=columns)[[metric, *SHOWN]]
+    by = registry.metric_and_k(metric.partition(" from ")[0])[0].by
+    return table.rename(columns={by: metric})[[metric, *SHOWN]]

@@ -79,8 +79,11 @@ def _compared(options: CompareOptions) -> dict:
         says.append(sentences.plan(planned, pair[0], UNITS[figures["kind"]]))
         result = {"plan": asdict(planned)}
     code, _ = pairs.exit_code(figures, options.margin)
+    doubtful = ("bound", "incumbent", "nearly")
+    if code == UNDECIDED and figures["why"] in doubtful:
+        says.append(folder.measure.bound)
     if figures["queries"] < FEW:
         code = UNDECIDED
         says.append(f"Fewer than {FEW} queries decide nothing.")
-    result |= {"says": " ".join(says), "files": [path], "code": code}
+    result |= {"says": " ".join(filter(None, says)), "files": [path], "code": code}
     return {"pair": pair, **figures, **result}

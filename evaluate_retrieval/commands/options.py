@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import registry
 from evaluate_retrieval.words.constants import MARGIN
 
 DAY = 86_400  # seconds; no time-out is longer
@@ -22,7 +22,8 @@ def option(help: str, default: Any = None, **how: Any) -> Any:
 
     how: `flag`, where it is not called as the field; `place`, True for one without a
     flag; `variable`, of the environment, which a line without it takes; `convert`, of
-    a text; `is_fine` and `problem`: what its value has to be; and
+    a text; `is_fine` and `problem`: what its value has to be, or `problem_with`:
+    what is wrong with a value, or ""; and
     what argparse knows, such as metavar, choices, nargs, action."""
     return field(default=default, metadata={"help": help, **how})
 
@@ -59,6 +60,8 @@ class Options:
             if choices and value not in choices:
                 there = ", ".join(choices)
                 raise ValueError(f"{flag_of(each)} {value!r}: there is {there}")
+            if problem := each.metadata.get("problem_with", lambda _: "")(value):
+                raise ValueError(f"{flag_of(each)} {problem}")
             if not is_fine(value):
                 raise ValueError(
                     f"{flag_of(each)} {value!r}: {each.metadata['problem']}"
@@ -127,7 +130,11 @@ class SearchOptions(Options):
         is_fine=lambda seconds: 0 < seconds <= DAY,
         problem="not above 0 s, and a day at most",
     )
-    metric: str | None = option("which decides", choices=list(utils.METRICS))
+    metric: str | None = option(
+        "which decides, such as recall, or RBP(p=0.9)@20 for 20 results",
+        metavar="NAME",
+        problem_with=registry.problem_with,
+    )
     k: int | None = option("so many results count", metavar="N", convert=int)
     relevant: float | None = option(
         "the lowest that is relevant; without it each above 0",
@@ -211,6 +218,7 @@ def parser_of(command: str, help: str, options: type[Options]) -> Parser:
         how.pop("variable", None)
         is_place = how.pop("place", False)
         problem = how.pop("problem", "")
+        how.pop("problem_with", None)
         if each.name == "search":
             how["type"] = named_command
         elif each.default is False:

@@ -162,16 +162,14 @@ def _of_board(board, queries, measure):
     table = table.dropna(axis="columns", how="all")
     n = len(queries)
     needs = beside(intervals.n_needs(queries), n, UNITS[kind])
-    text = (
-        f"{n:,} queries{needs}, with 95 % intervals. {measure}: "
-        f"{utils.METRICS[by].means.format(k)}."
-    )
+    text = f"{n:,} queries{needs}, with 95 % intervals. {measure}: {measure.means}."
     highest = metric.highest(queries, measure)
     if highest < MOST:
         text += f" No ranking of {k} has more than {highest:.3f} here."
     if measure.relevant is not None:
         text += f" Relevant is a grade from {measure.relevant:g}"
-        text += ", but nDCG counts all grades." if by == "ndcg" else "."
+        counts = f", but {measure.chosen.metric.label} counts all grades."
+        text += counts if measure.counts_grades else "."
     if kind == "judged" and scored.lists_only(queries, measure.relevant):
         table = table.rename(columns={"judged_at_k": "share listed as relevant"})
         # nothing else is judged

@@ -15,7 +15,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, looks, pairs
+from evaluate_retrieval.measuring import decision, intervals, looks, pairs, registry
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
@@ -24,7 +24,7 @@ from evaluate_retrieval.measuring.baseline import (
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import estimand
-from evaluate_retrieval.measuring.metric import measures_of
+from evaluate_retrieval.measuring.metric import asked_for, measures_of
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
@@ -236,7 +236,8 @@ def read_aloud(options: SearchOptions) -> Folder:
     folder = whole.of_kind(options.queries)
     measures = measures_of(options.metric, options.k, options.relevant)
     folder = replace(folder, measure=measures[folder.decides or "judged"])
-    k = min(options.k or 0, len(folder.documents))
+    _, named_k = asked_for(options.metric or folder.measure.by, options.k)
+    k = min(named_k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
             problem = f"the run {name!r} has fewer results for each query"
@@ -261,9 +262,10 @@ def read_aloud(options: SearchOptions) -> Folder:
     log.info(line_of("folder.txt.j2", **shown))
     n = len(folder.documents)
     if folder.decides and n <= folder.measure.k:
+        by_order = ", ".join(registry.labels_of_ordered())
         log.info(
             f"{n} documents, and {folder.measure.k} results count: a search may find "
-            "all of them, so only their order tells searches apart (nDCG, MRR). --k "
+            f"all of them, so only their order tells searches apart ({by_order}). --k "
             "takes fewer results"
         )
     return folder
@@ -276,6 +278,9 @@ def check_scale(folder: Folder, options: SearchOptions) -> None:
     relevant. One or two grades, as 1 and 2, and few of them a query, are those of lists
     of relevant documents: BEIR's qrels are often such."""
     grades = folder.judgements["grade"]
+    chosen = folder.measure.chosen
+    if problem := chosen.problem(grades.max() if len(grades) else 0):
+        raise ValueError(f"--metric {chosen.label}: {problem}")
     is_pool = len(grades) >= POOLED * folder.judgements["query_id"].nunique()
     shares = grades.value_counts(normalize=True).sort_index()
     is_scale = is_pool and len(shares) >= SCALE and shares.index[0] > 0

@@ -229,8 +229,8 @@ def _mean_values(search, queries, measure):
 
 def _values_of(ranked, queries, measure):
     ranked = utils.pad(list(ranked), measure.k)
-    scores = metric.scores_by_query(queries, ranked, relevant=measure.relevant)
-    return scores[measure.by].to_numpy()
+    options = {"relevant": measure.relevant, "by": measure.by}
+    return metric.scores_by_query(queries, ranked, **options)[measure.by].to_numpy()
 
 
 def _by_folds(values, queries, kind, safe):

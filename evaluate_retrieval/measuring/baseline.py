@@ -213,7 +213,7 @@ def _mean(ranked, labels, query_ids, today):
     measure = today.measure
     rankings = [ranked.rankings.get(query, []) for query in query_ids]
     scores = metric.scores_by_query(
-        queries, utils.pad(rankings, measure.k), relevant=measure.relevant
+        queries, utils.pad(rankings, measure.k), None, measure.relevant, measure.by
     )
     values = scores[measure.by]
     return np.average(values, weights=intervals.weights_of(queries))

@@ -107,10 +107,11 @@ def leaderboard(
 ) -> pd.DataFrame:
     """A row for each search of `scores_of`, best first: the means of columns.
 
-    low, high: 95 % interval of `by`. Queries count as their weights say, see
-    `intervals.weights_of`."""
+    A metric `by` that is none of them comes first. low, high: 95 % interval of `by`.
+    Queries count as their weights say, see `intervals.weights_of`."""
     groups = intervals.groups_of(queries)
     weights = intervals.weights_of(queries)
+    columns = list(columns) if by in columns else [by, *columns]
     rows = {}
     for name, table in scores.items():
         low, high = intervals.confidence_interval(table[by], groups, weights=weights)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evaluate_retrieval.measuring import gains, intervals, tuning
 from evaluate_retrieval.measuring.grounds import least_gain
-from evaluate_retrieval.measuring.scored import WITHOUT_ORDER, Measured
+from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import (
     LEVEL,
@@ -54,11 +54,12 @@ class Decision:
     of the queries that count have a relevant document, and on_answered the rival's gain
     on these. bounds: where unjudged results decide, the rival's gain without them, at
     least and at most. judged: the share of the first results that was judged, by
-    search, where some are not. is_set: whether the metric sees no order. leaks: for how
-    many queries a search shows a forbidden document, by name. went: what happened while
-    searches were asked, see `own.Went`, by name. trial: the number of the set of
-    searches on these queries, and level the p value that ships, see `looks`. known:
-    what candidates are compared by, so that a page need not compute it again."""
+    search, where some are not. sees_order: whether the metric does. bound: what is to
+    be known of its worst cases, in words, see `registry`. leaks: for how many queries a
+    search shows a forbidden document, by name. went: what happened while searches were
+    asked, see `own.Went`, by name. trial: the number of the set of searches on these
+    queries, and level the p value that ships, see `looks`. known: what candidates are
+    compared by, so that a page need not compute it again."""
 
     verdict: str
     reason: str
@@ -78,7 +79,8 @@ class Decision:
     on_answered: float = 0.0
     bounds: Mapping[str, float] = field(default_factory=dict)
     judged: Mapping[str, float] = field(default_factory=dict)
-    is_set: bool = False
+    sees_order: bool = True
+    bound: str = ""
     leaks: Mapping[str, int] = field(default_factory=dict)
     went: Mapping[str, Any] = field(default_factory=dict)
     trial: int = 1
@@ -215,7 +217,8 @@ def decide(
         kind=measured.measure.kind,
         margin=margin,
         judged=judged,
-        is_set=measured.measure.by in WITHOUT_ORDER,
+        sees_order=measured.measure.sees_order,
+        bound=measured.measure.bound,
     )
 
 

@@ -9,7 +9,8 @@ from itertools import chain
 import numpy as np
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring.metric import Measure, scores_by_query
+from evaluate_retrieval.measuring import registry
+from evaluate_retrieval.measuring.metric import Measure, under_one_name
 
 KINDS_OF_JUDGEMENTS = {
     "growing": "people go on judging",
@@ -53,39 +54,39 @@ def worst_gains(
     other: utils.Rankings,
     measure: Measure,
 ) -> np.ndarray:
-    """What a search gains over another at least, whatever the grades that are missing.
+    """What a search gains over another at least, whatever grades are missing.
 
-    One value a query. first, other: the first k ids of both, (n_queries, k). Each
-    document without a grade has 0 or the highest grade of all queries, whichever is
-    worse for the first search; the ideal order changes with it.
-
-    For nDCG, precision, recall, MRR and hit rate it is the exact minimum: among so many
-    relevant documents the worst are those that the other search ranks highest above the
-    first, so one number for each query is tried after the other."""
-    qrels = utils.qrels_of(utils.right_answers(queries))
+    One value a query. first, other: the first k ids of both, (n_queries, k). A document
+    without a grade has any from 0 to the highest grade of all queries, whichever is
+    worse for the first search; the ideal order changes with it. How far that is exact
+    depends on the metric: see `registry.BOUNDS`."""
+    table, first = under_one_name(queries, first)
+    _, other = under_one_name(queries, other)
+    qrels = utils.qrels_of(utils.right_answers(table))
+    both = [utils.checked_rankings(ranked, len(qrels)) for ranked in (first, other)]
     highest = max(chain(*(qrel.values() for qrel in qrels), [measure.relevant or 0]))
-    trials = []
-    rows = []
-    for row, qrel in enumerate(qrels):
-        doubtful = sorted({*first[row], *other[row]} - {""} - qrel.keys())
-        doubtful.sort(key=lambda id_, row=row: _adds(first[row], other[row], id_))
-        for n in range(len(doubtful) + 1):
-            trials.append(qrel | dict.fromkeys(doubtful[:n], highest or 1))
-            rows.append(row)
-    table = queries.iloc[rows].assign(document=trials)
-    scores = [
-        scores_by_query(table, ranked[rows], measure.k, measure.relevant)[measure.by]
-        for ranked in (first, other)
-    ]
-    gains = (scores[0] - scores[1]).groupby(np.array(rows)).min()
-    return gains.to_numpy()
+    rows = zip(qrels, *both, strict=True)
+    return np.array(
+        [
+            registry.lowest_gain(
+                measure.chosen, _doubt(qrel, lists, measure, highest or 1)
+            )
+            for qrel, *lists in rows
+        ]
+    )
 
 
-def _adds(ids, other_ids, id_):
-    """How much more a relevant document adds to the DCG of the first list."""
-    places = [
-        list(ranked).index(id_) if id_ in ranked else np.inf
-        for ranked in (ids, other_ids)
-    ]
-    adds = [1 / np.log2(place + 2) for place in places]
-    return adds[0] - adds[1]
+def _doubt(qrel, lists, measure, highest):
+    """`registry.Doubt` of a query. lists: the first k ids of both searches."""
+    lists = [list(ids) for ids in lists]
+    without = [id_ for id_ in dict.fromkeys(chain(*lists)) if id_ and id_ not in qrel]
+    k = len(lists[0])
+    places = [[ids.index(id_) if id_ in ids else k for ids in lists] for id_ in without]
+    grades = np.array([[qrel.get(id_, 0) for id_ in ids] for ids in lists], dtype=float)
+    judged = list(qrel.values())
+    if not measure.counts_grades:
+        grades = utils.is_relevant(grades, measure.relevant).astype(float)
+        judged = utils.is_relevant(judged, measure.relevant).astype(float).tolist()
+        highest = 1
+    places = np.array(places, dtype=int).reshape(-1, 2)
+    return registry.Doubt(grades, places, judged, highest)

@@ -5,22 +5,23 @@ And what nobody judged: two estimates without it."""
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import intervals, registry
 
 
 @dataclass(frozen=True)
 class Measure:
     """A metric of the first k results of queries of a kind.
 
-    kind: "judged" or "generated". by: of utils.METRICS. relevant: the lowest grade
-    that is relevant, or None for each above 0. As text it is a label, such as nDCG@10
-    or recall@10 from grade 3. ValueError for a k below 1."""
+    kind: "judged" or "generated". by: a metric of the registry, with its parameters.
+    relevant: the lowest grade that is relevant, or None for each above 0. As text it is
+    a label, such as nDCG@10 or recall@10 from grade 3. ValueError for a k below 1, or
+    a metric that is not there."""
 
     kind: str = "judged"
     by: str = "ndcg"
@@ -29,13 +30,39 @@ class Measure:
 
     def __post_init__(self):
         utils.check_k(self.k)
+        registry.chosen(self.by)
 
     def __str__(self):
-        metric = utils.METRICS[self.by]
-        label = f"{metric.label}@{self.k}"
-        if self.relevant is None or metric.is_graded:
+        label = f"{self.chosen.label}@{self.k}"
+        if self.relevant is None or self.counts_grades:
             return label
         return f"{label} from grade {self.relevant:g}"
+
+    @property
+    def chosen(self) -> registry.MetricAsked:
+        """The metric, with its parameters."""
+        return registry.chosen(self.by)
+
+    @property
+    def means(self) -> str:
+        """What a reader gains, in words."""
+        return self.chosen.means(self.k)
+
+    @property
+    def counts_grades(self) -> bool:
+        """Whether a higher grade is worth more, so that `relevant` is of no effect."""
+        return self.chosen.metric.is_graded
+
+    @property
+    def sees_order(self) -> bool:
+        """Whether the order of the first k results counts."""
+        return self.chosen.metric.sees_order
+
+    @property
+    def bound(self) -> str:
+        """What has to be said of the least that a search gains, or ""."""
+        metric = self.chosen.metric
+        return registry.BOUNDS[metric.bound].format(metric.label)
 
     @property
     def depth(self) -> int:
@@ -48,13 +75,27 @@ def measures_of(
 ) -> dict[str, Measure]:
     """The `Measure` of each kind of queries. Without by or k it is ours.
 
-    relevant: see `Measure`; generated questions have no grades."""
+    by: as people write it, such as RBP(p=0.8)@10; k: then the same, or None. relevant:
+    see `Measure`; generated questions have no grades."""
     levels = {"judged": relevant}
+    names = dict(BY)
+    if by:
+        chosen, k = asked_for(by, k)
+        names = dict.fromkeys(BY, chosen.by)
     return {
         # not `k or usual`: a k of 0 is an error, and has to be told
-        kind: Measure(kind, by or BY[kind], usual if k is None else k, levels.get(kind))
+        kind: Measure(kind, names[kind], usual if k is None else k, levels.get(kind))
         for kind, usual in K.items()
     }
+
+
+def asked_for(by: str, k: int | None) -> tuple[registry.MetricAsked, int | None]:
+    """The metric and the number of results of --metric and --k. ValueError if they
+    name two numbers."""
+    chosen, named_k = registry.metric_and_k(by)
+    if named_k is not None and k not in (None, named_k):
+        raise ValueError(f"--metric {by} and --k {k}: which number of results?")
+    return chosen, named_k if k is None else k
 
 
 K = {"generated": 5, "judged": 10}
@@ -118,9 +159,19 @@ def scores_by_query(
     rankings: ArrayLike,
     k: int | None = None,
     relevant: float | None = None,
+    by: str | None = None,
 ) -> pd.DataFrame:
-    """`utils.score`, where the alternatives of a query are one document."""
-    return utils.score(*under_one_name(queries, rankings), k, relevant)
+    """`utils.score`, where the alternatives of a query are one document.
+
+    by: of another metric, which gets a column, too: see `registry.chosen`."""
+    queries, rankings = under_one_name(queries, rankings)
+    scores = utils.score(queries, rankings, k, relevant)
+    if by is None or by in scores:
+        return scores
+    qrels = utils.qrels_of(utils.right_answers(queries))
+    grades = utils.relevance(utils.pad(rankings.tolist(), k), qrels)
+    judged = [list(qrel.values()) for qrel in qrels]
+    return scores.assign(**{by: registry.chosen(by).values(grades, judged, relevant)})
 
 
 def values_of(queries: utils.Queries, ranking: ArrayLike, kind: str) -> pd.Series:
@@ -171,9 +222,10 @@ def scores_of(
     With grades also condensed, of the metric `by`, and judged_at_k, see
     `metric.two_estimates`; the rankings should be 100 deep."""
     is_graded = isinstance(queries["document"].iloc[0], dict)
-    scored = partial(two_estimates, by=by) if is_graded else scores_by_query
+    scored = two_estimates if is_graded else scores_by_query
     return {
-        name: scored(queries, rankings[name], k, relevant=relevant) for name in rankings
+        name: scored(queries, rankings[name], k, relevant=relevant, by=by)
+        for name in rankings
     }
 
 
@@ -187,16 +239,13 @@ def highest(queries: utils.Queries, measure: Measure) -> float:
     """The highest mean that any rankings could have: below 1, say, for recall.
 
     A query with more relevant documents than k never has all of them."""
-    names = queries.get("alternatives", pd.Series([{}] * len(queries)))
+    queries, _ = under_one_name(queries, utils.pad([[]] * len(queries)))
     qrels = utils.qrels_of(utils.right_answers(queries))
-    best = [
-        sorted(with_one_grade_each(qrel, each).items(), key=lambda row: -row[1])
-        for qrel, each in zip(qrels, names, strict=True)
-    ]
-    rankings = utils.pad([[id_ for id_, _ in row] for row in best], measure.k)
-    scores = scores_by_query(queries, rankings, measure.k, measure.relevant)
-    weights = queries.get("weight", pd.Series(1.0, queries.index))
-    return float(np.average(scores[measure.by], weights=weights.astype(float)))
+    best = [sorted(qrel, key=qrel.__getitem__, reverse=True) for qrel in qrels]
+    rankings = utils.pad(best, measure.k)
+    scores = scores_by_query(queries, rankings, measure.k, measure.relevant, measure.by)
+    weights = intervals.weights_of(queries)
+    return float(np.average(scores[measure.by], weights=weights))
 
 
 def condensed(
@@ -230,7 +279,7 @@ def two_estimates(
     rows = zip(rankings, qrels, strict=True)
     judged = [[id_ in qrel for id_ in row[:k] if id_] for row, qrel in rows]
     refilled = condensed(rankings, qrels)
-    return scores_by_query(ground_truth, rankings, k, relevant).assign(
-        condensed=scores_by_query(ground_truth, refilled, k, relevant)[by],
+    return scores_by_query(ground_truth, rankings, k, relevant, by).assign(
+        condensed=scores_by_query(ground_truth, refilled, k, relevant, by)[by],
         judged_at_k=[np.mean(row) if row else np.nan for row in judged],
     )

@@ -303,7 +303,8 @@ def query_table(
     unset = [name for name in UNSET if {*queries.get(name, ())} == {UNSET[name]}]
     ours = ["document", "alternatives", "fold", "grade", *unset]
     base = queries.drop(columns=ours, errors="ignore")
-    same = [name for name in corpus.own_columns(base) if name in TABLE_COLUMNS]
+    taken = {*TABLE_COLUMNS, measure.by}
+    same = [name for name in corpus.own_columns(base) if name in taken]
     base = base.rename(columns={name: f"your {name}" for name in same}).assign(
         queries=measure.kind,
         query_id=trec.query_ids(queries),

@@ -11,8 +11,6 @@ from evaluate_retrieval.measuring import intervals, metric
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.plan import LARGE
 
-WITHOUT_ORDER = ["hit_rate", "recall", "precision"]  # metrics of the first k as a set
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -104,7 +102,7 @@ class Measured:
         if name not in self.first:
             return False
         first = [*self.lists_of(name), *self.lists_of(other_name)]
-        if self.measure.by in WITHOUT_ORDER:
+        if not self.measure.sees_order:
             first = [np.sort(ids.astype(str), axis=1) for ids in first]
         return all(np.array_equal(ids, first[0]) for ids in first)
 

@@ -46,7 +46,7 @@ def cross_fit(
     values = {}
     for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
         ranking = utils.run_search(development, build(setting), k)
-        scores = metric.scores_by_query(development, ranking, relevant=relevant)
+        scores = metric.scores_by_query(development, ranking, relevant=relevant, by=by)
         values[number] = scores[by].to_numpy()
     values = pd.DataFrame(values)
     best = best_by_fold(values, development, test)

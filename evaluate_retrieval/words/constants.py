@@ -1,4 +1,4 @@
-"""Exit codes, metrics, the default margin, and how packages are added."""
+"""Exit codes, the default margin, what a verdict asks for, how packages are added."""
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
 TERMINATED = 143  # by SIGTERM

@@ -11,6 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import ir_measures
+import metrics_table
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +21,8 @@ from evaluate_retrieval import line as command_line
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import labels
+from evaluate_retrieval.measuring import registry
+from evaluate_retrieval.measuring.metric import scores_by_query
 from evaluate_retrieval.reading import corpus, files
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.reading.places import ROOT
@@ -249,13 +252,9 @@ def test_the_files_of_a_run_have_its_figures(said_by):
     assert {"report.html", "pair.html", "runs/judged/own-good.trec"} <= {*written}
 
 
-MEASURES = {  # as trec_eval names them
-    "ndcg": ir_measures.nDCG @ 10,
-    "recall": ir_measures.R @ 3,
-    "precision": ir_measures.P @ 5,
-    "mrr": ir_measures.RR @ 5,
-    "hit_rate": ir_measures.Success @ 20,
-}
+ERR = "err(max_grade=3)"
+NAMES = [ERR if name == "err" else name for name in metrics_table.names_of_ours()]
+BY_LOOP = ["rbp", ERR]  # which ir_measures cannot compute here
 
 
 @pytest.fixture(scope="module")
@@ -278,28 +277,48 @@ def graded(tmp_path_factory):
     return str(folder)
 
 
+def mean_of(name, qrels, rows, k, level):
+    """The mean of a metric of rows of a run of TREC; tests of the registry hold it."""
+    lists = {}
+    for row in sorted(rows, key=lambda row: -row.score):
+        lists.setdefault(row.query_id, []).append(row.doc_id)
+    grades = {query: {} for query in lists}
+    for qrel in qrels:
+        grades.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.relevance
+    queries = pd.DataFrame({"document": list(grades.values())})
+    ranked = utils.pad([lists.get(query, []) for query in grades])
+    return scores_by_query(queries, ranked, k, level, name)[name].mean()
+
+
 @pytest.mark.parametrize("level", [None, 2])
-@pytest.mark.parametrize("metric", utils.METRICS)
-def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, metric, level):
-    measure = MEASURES[metric]
-    k = measure["cutoff"]
-    line = f"{{graded}} --only-own --metric {metric} --k {k}"
+@pytest.mark.parametrize("name", [*NAMES, "ndcg(gain=exponential)"])
+def test_each_metric_decides_and_is_that_of_trec_eval(said_by, graded, name, level):
+    k = 3 + len(name)  # another one for each
+    entry = registry.chosen(name).metric
+    measure = getattr(ir_measures, entry.also) @ k
+    if "exponential" in name:
+        measure = measure(gains={grade: 2**grade - 1 for grade in range(4)})
+    line = f"{{graded}} --only-own --metric {name}@{k}"
     if level:
         line += f" --relevant {level}"
-        measure = measure if metric == "ndcg" else measure(rel=level)
+        measure = measure if entry.is_graded else measure(rel=level)
     _, result, text = said_by(line, graded=graded)
     assert f"{result['metric']}: " in text
+    assert entry.label in result["metric"]
     row = pd.read_csv(said_by.out / "leaderboard.csv").iloc[0]
     qrels = [*ir_measures.read_trec_qrels(str(said_by.out / "qrels-judged.trec"))]
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
     path = said_by.out / "runs/judged/run-mine.trec"
     ranked = [*ir_measures.read_trec_run(str(path))]
     kept = [row for row in ranked if (row.query_id, row.doc_id) in judged]
-    for column, rows in {metric: ranked, "condensed": kept}.items():
-        expected = ir_measures.calc_aggregate([measure], qrels, rows)[measure]
+    for column, rows in {name: ranked, "condensed": kept}.items():
+        if name in BY_LOOP:
+            expected = mean_of(name, qrels, rows, k, level)
+        else:
+            expected = ir_measures.calc_aggregate([measure], qrels, rows)[measure]
         assert row[column] == pytest.approx(expected, abs=1e-12)
     by_query = pd.read_csv(said_by.out / "queries.csv")
-    assert by_query[metric].mean() == pytest.approx(row[metric], abs=1e-12)
+    assert by_query[name].mean() == pytest.approx(row[name], abs=1e-12)
     assert (by_query["cause"].notna() == ~(by_query["rank"] <= k)).all()
 
 

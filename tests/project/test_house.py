@@ -10,8 +10,9 @@ from evaluate_retrieval.reading import places
 
 LIBRARY = "evaluate_retrieval"
 # from the ground up: a wing imports those before it, and itself
-WINGS = ["words", "reading", "searching", "measuring", "judging", "commands"]
-WINGS = [f"{LIBRARY}/{wing}" for wing in WINGS]
+WINGS = ["words", "reading", "searching", "measuring", "measuring/metrics", "judging"]
+WINGS = [f"{LIBRARY}/{wing}" for wing in [*WINGS, "commands"]]
+METRICS = WINGS[4]  # each is a file, which the registry finds
 BELOW = {  # of each room: what it may import, beside what is in it
     "utils": set(),
     **{wing: {"utils", *WINGS[:n]} for n, wing in enumerate(WINGS)},
@@ -102,7 +103,7 @@ def test_each_test_lies_as_the_code_does():
 
 def test_each_module_has_its_line_in_the_page_of_the_house():
     page = (places.ROOT / "docs" / "reference" / "house.md").read_text("utf-8")
-    names = {name for _, name in MODULES} - {"__init__"}
+    names = {name for room, name in MODULES if room != METRICS} - {"__init__"}
     assert not [name for name in names if f"`{name}`" not in page]
 
 

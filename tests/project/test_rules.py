@@ -31,6 +31,7 @@ CHANGED_ARGUMENTS = set()
 CHANGED_GLOBALS = set()
 # what the module of a command has to have, and what each module may have
 PROTOCOL = {"HELP", "OPTIONS", "carry_out", "log"}
+PROTOCOL |= {"METRIC", "of", "means", "problem", "worst"}  # of a file of metrics/
 
 
 def root_of(node):
