@@ -67,12 +67,7 @@ def _with_fates(old, edition):
     old: with document, words and old, the words as an array. It gets the columns of
     `editions.matched`, and keeps_relevant and keeps_other."""
     fates = old.join(matched(list(old["document"]), list(old["old"]), edition))
-    fates["changes"] = [
-        [edits.changes(row.old, edition.texts[id_], edition) for id_ in row.becomes]
-        if row.outcome in EDITED
-        else []
-        for row in fates.itertuples()
-    ]
+    fates["changes"] = _changes(fates, edition)
     edited = fates[fates["outcome"] == "edited"].drop_duplicates("words")
     first = [changes[0] for changes in edited["changes"]]
     renamed = edits.renamed(first, fates["old"], edition)
@@ -83,6 +78,22 @@ def _with_fates(old, edition):
         ]
         fates[column] = fates["outcome"].isin(SAFE) | np.array(are_safe, dtype=bool)
     return fates.drop(columns=["old", "changes"])
+
+
+def _changes(fates, edition):
+    """The changes of each old text to each that it became: lists of `edits.changes`.
+
+    Copies are compared once."""
+    compared = {}
+    lists = []
+    for row in fates.itertuples():
+        ids = row.becomes if row.outcome in EDITED else []
+        keys = [(row.words, edition.texts[id_].tobytes()) for id_ in ids]
+        for key, id_ in zip(keys, ids, strict=True):
+            if key not in compared:
+                compared[key] = edits.changes(row.old, edition.texts[id_], edition)
+        lists.append([compared[key] for key in keys])
+    return lists
 
 
 def without_conflicts(table: pd.DataFrame) -> pd.DataFrame:

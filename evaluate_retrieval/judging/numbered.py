@@ -58,7 +58,7 @@ TOKEN = rf"[{language.NO_BLANKS}]|[^\s{language.NO_BLANKS}]+"
 ENDS = ".,;:!?\"'()[]“”„‘’«»…*`"  # of a word, and no part of it
 # Where words end, beside blanks: brackets, quotes, commas, a slash between two words
 BETWEEN = r"[()\[\]{}\"“”„«»`;|—…]|,(?!\d)|'(?!\w)|(?<!\w)'|(?<=[^\W\d_])/(?=[^\W\d_])"
-IS_WORD = r"[^\W_]|[=<>+*%&]"
+IS_WORD = re.compile(r"[^\W_]|[=<>+*%&]")
 MARK = r"\d|[_/\\=$|@#{}<>]|^-|\w\.\w|n['’]t$"
 FORMER_MARK = rf"{MARK}|[a-z][A-Z]"
 VOWELS = "[aeiouyäöüáéíóúàèìòùâêîôû]"
@@ -79,7 +79,7 @@ def words_in(text: str) -> list[str]:
     """The words of a text as a reader sees it, see `plain_text`."""
     text = re.sub(BETWEEN, " ", plain_text(text).replace("’", "'"))
     words = [token.strip(f"{ENDS}_@") for token in re.findall(TOKEN, text)]
-    return [word for word in words if re.search(IS_WORD, word)]
+    return [word for word in words if IS_WORD.search(word)]
 
 
 def words_of_document(document: utils.Document) -> list[str]:
