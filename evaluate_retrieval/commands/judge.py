@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
-from evaluate_retrieval.judging import grading, labels, next_pairs, sample
+from evaluate_retrieval.judging import grading, judged_texts, next_pairs, sample
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.columns import with_defaults
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
@@ -179,7 +179,9 @@ def ask_in_terminal(
     finally:
         keep_judgements(folder)
         now = {*session.done.items()} - before
-        for sentence in labels.remember(folder, [(at[0], at[4]) for at, _ in now]):
+        for sentence in judged_texts.remember(
+            folder, [(at[0], at[4]) for at, _ in now]
+        ):
             log.info(sentence)
     return str(session)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import FILLED, Options, option
-from evaluate_retrieval.judging import labels
+from evaluate_retrieval.judging import cuts, judged_texts, labels
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.words.constants import NOT_WORSE
 
@@ -39,12 +39,12 @@ def _followed(options: LabelOptions) -> dict:
     if options.old:
         old = read(options.old, options.language, with_gone=True)
     if options.offsets:
-        table = labels.followed_cuts(old.judgements, data.documents)
+        table = cuts.followed_cuts(old.judgements, data.documents)
     else:
-        texts = labels.remembered(data)
+        texts = judged_texts.remembered(data)
         if options.old:
-            texts = labels.texts_of(old.documents, old.judgements)
-        table = labels.followed(old.judgements, texts, data.documents)
+            texts = judged_texts.texts_of(old.documents, old.judgements)
+        table = labels.followed(old.judgements, texts, data.documents, data.language)
     counts = labels.counted(table)
     log.info(counts.to_string())
     with manifest.recorded_run(options, {}):

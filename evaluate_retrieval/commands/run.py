@@ -14,7 +14,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.options import Options, SearchOptions
-from evaluate_retrieval.judging import labels, next_pairs
+from evaluate_retrieval.judging import judged_texts, next_pairs
 from evaluate_retrieval.measuring import decision, intervals, looks, pairs, registry
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
@@ -243,7 +243,7 @@ def read_aloud(options: SearchOptions) -> Folder:
             problem = f"the run {name!r} has fewer results for each query"
             raise ValueError(f"{options.source}: --k {k}: {problem}")
     was_used = (folder.source / TEXTS).is_file() and not looks.read_looks(folder.source)
-    for note in [*folder.notes, *labels.remember(folder)]:
+    for note in [*folder.notes, *judged_texts.remember(folder)]:
         log.info(note)
     if was_used and len(folder.unanswered):
         n_new = f"{len(folder.unanswered):,}"

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from evaluate_retrieval.judging import labels
+from evaluate_retrieval.judging.judged_texts import texts_of
 
 RULES = {  # how often each is applied; where it cannot be, the record stays
     "as it was": 0.3,
@@ -130,4 +130,4 @@ def judged_texts(queries, documents):
     grades = [list(qrel.values()) for qrel in queries["document"]]
     ids = [list(qrel) for qrel in queries["document"]]
     judged = queries.assign(document=ids, grade=grades).explode(["document", "grade"])
-    return judged, labels.texts_of(documents, judged)
+    return judged, texts_of(documents, judged)

@@ -20,7 +20,7 @@ from filelock import FileLock
 from evaluate_retrieval import line as command_line
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest
-from evaluate_retrieval.judging import labels
+from evaluate_retrieval.judging import judged_texts
 from evaluate_retrieval.measuring import registry
 from evaluate_retrieval.measuring.metric import scores_by_query
 from evaluate_retrieval.reading import corpus, files
@@ -468,7 +468,7 @@ def test_judging_adds_to_what_is_judged_however_it_ends(judge, end, code):
 def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
     judge, monkeypatch
 ):
-    labels.remember(read(judge.path.parent))  # nothing else is written
+    judged_texts.remember(read(judge.path.parent))  # nothing else is written
     with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
         twice = mock.Mock(side_effect=KeyboardInterrupt)
         patched.setattr(files.os, "replace", twice)

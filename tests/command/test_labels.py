@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from course import our_data
 from evaluate_retrieval.commands import judge, manifest
-from evaluate_retrieval.judging import labels
+from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline
 from evaluate_retrieval.measuring.metric import Measure
@@ -42,7 +42,7 @@ def judged(pairs):
 
 def followed(before, after, grades):
     """What becomes of grades of texts, both dicts by id: see `labels.followed`."""
-    words = [labels.packed(labels.numbered_words(each)) for each in records(before)]
+    words = [numbered.packed(numbered.numbered_words(each)) for each in records(before)]
     texts = pd.DataFrame({"query_id": "q1", "document": [*before], "words": words})
     table = labels.followed(judged(grades), texts, records(after))
     return table.set_index("document")
@@ -57,17 +57,24 @@ FATES = {
     "the same": (RESET, {"x": RESET.upper()}, "same", "x", BOTH),
     "another id": (RESET, {"a": RESET}, "moved", "a", BOTH),
     "an id of another text": (RESET, {"x": VPN, "a": RESET}, "moved", "a", BOTH),
-    "two copies": (RESET, {"a": RESET, "b": RESET}, "ambiguous", "ab", NONE),
+    "two copies": (RESET, {"a": RESET, "b": RESET}, "moved", "ab", BOTH),
+    "two copies, edited": (
+        WITHOUT_LINK,
+        {"a": WITH_LINK, "b": WITH_LINK},
+        "edited",
+        "ab",
+        RELEVANT,
+    ),
     "two versions": (
         RESET,
-        {"a": RESET.replace("open", "see"), "b": RESET.replace("press", "hit")},
+        {"a": RESET.replace("open", "enter"), "b": RESET.replace("press", "hit")},
         "ambiguous",
         "ab",
         NONE,
     ),
     "two versions, one with its id": (
         RESET,
-        {"x": f"So {RESET}", "b": f"Now {RESET}"},
+        {"x": f"Later {RESET}", "b": f"Today {RESET}"},
         "edited",
         "x",
         RELEVANT,
@@ -89,7 +96,14 @@ FATES = {
     "words dropped": (WITH_LINK, {"x": WITHOUT_LINK}, "edited", "x", NOT),
     "split": (WITH_LINK, {"a": RESET, "b": MAIL}, "split", "ab", NOT),
     "merged": (RESET, {"a": f"{RESET} {BOOK}"}, "merged", "a", RELEVANT),
-    "gone": (RESET, {"a": VPN}, "gone", "", NONE),
+    "rewritten": (
+        VPN,
+        {"a": "Certificate or not, the help desk of a university asks for a tunnel."},
+        "rewritten",
+        "a",
+        NONE,
+    ),
+    "gone": ("Parcels weigh 20 kg.", {"a": VPN}, "gone", "", NONE),
     "no text": ("", {"x": "", "a": VPN}, "same", "x", BOTH),
 }
 
@@ -119,10 +133,10 @@ def test_two_grades_of_a_query_never_come_to_one_document():
 @given(st.text(max_size=40), st.lists(st.sampled_from(["Not", "10", "a.b", "kiwi"])))
 def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, words):
     [document] = records({"x": f"{text} {' '.join(words)}"})
-    numbers = labels.numbered_words(document)
-    assert labels.unpacked(labels.packed(numbers)).tolist() == numbers.tolist()
+    numbers = numbered.numbered_words(document)
+    assert numbered.unpacked(numbered.packed(numbers)).tolist() == numbers.tolist()
     again = records({"x": f"\n{text}\t{'  '.join(words)} "})[0]
-    assert labels.numbered_words(again).tolist() == numbers.tolist()
+    assert numbered.numbered_words(again).tolist() == numbers.tolist()
     assert (numbers & 1).sum() >= sum(word != "kiwi" for word in words)
 
 
@@ -130,7 +144,7 @@ def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, 
 def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
     data = folder.read(our_data.FOLDER)
     before, after, truth = aging.aged(data.documents, seed=3)
-    texts = labels.texts_of(before, data.judgements)
+    texts = judged_texts.texts_of(before, data.judgements)
     table = labels.followed(data.judgements, texts, after)
     rules, became = zip(*table["document"].map(truth), strict=True)
     for grades, kept in [
@@ -138,12 +152,12 @@ def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
         (table["grade"] == 0, aging.KEEPS_IRRELEVANT),
     ]:
         is_right = np.isin(rules, kept) & [
-            sorted(ids) == sorted(true) != []
+            {*ids} <= {*true} != set()
             for ids, true in zip(table["becomes"], became, strict=True)
         ]
         carried = table["is_safe"] & grades
         assert is_right[carried].mean() >= 0.98
-        assert carried.sum() > 0.6 * (is_right & grades).sum() > 300
+        assert carried.sum() > 0.8 * (is_right & grades).sum() > 300
 
 
 CUTS = {
@@ -157,14 +171,14 @@ NEW_CUTS = ["d_0-100", "d_90-220", "d_220-300", "f_0-50"]
 
 def test_offsets_in_ids_say_which_new_chunks_have_an_old_one():
     chunks = records(dict.fromkeys(NEW_CUTS, ""))
-    table = labels.followed_cuts(judged(dict.fromkeys(CUTS, 2)), chunks)
+    table = cuts.followed_cuts(judged(dict.fromkeys(CUTS, 2)), chunks)
     assert table["outcome"].tolist() == [*CUTS.values()]
     assert table["becomes"].tolist()[1:3] == [["d_90-220"], ["d_220-300", "d_90-220"]]
     assert table["is_safe"].tolist() == [True, True, False, False]
     assert table["share"].tolist() == pytest.approx([1, 1, 1, 0])
-    table = labels.followed_cuts(judged({"d_200-400": 0}), chunks)
+    table = cuts.followed_cuts(judged({"d_200-400": 0}), chunks)
     assert not table["is_safe"].item()  # a new chunk has other text, too
-    table = labels.followed_cuts(
+    table = cuts.followed_cuts(
         judged({"d_0-40": 2, "d_40-80": 1}), chunks
     )  # two grades for one chunk
     assert (table["outcome"].tolist(), table["is_safe"].any()) == (
@@ -172,7 +186,7 @@ def test_offsets_in_ids_say_which_new_chunks_have_an_old_one():
         False,
     )
     with pytest.raises(ValueError, match="'d1'"):
-        labels.followed_cuts(judged({"d1": 2}), chunks)
+        cuts.followed_cuts(judged({"d1": 2}), chunks)
 
 
 # --- In a folder, and the command ----------------------------------------------------
@@ -200,45 +214,46 @@ def write_documents(path, texts):
 
 
 def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
-    assert "8 new pairs" in labels.remember(folder.read(faq))[0]
+    assert "8 new pairs" in judged_texts.remember(folder.read(faq))[0]
     kept = (faq / listing.TEXTS).read_bytes()
-    assert labels.remember(folder.read(faq)) == []
-    assert len(labels.remembered(folder.read(faq))) == 8
+    assert judged_texts.remember(folder.read(faq)) == []
+    assert len(judged_texts.remembered(folder.read(faq))) == 8
     write_documents(
         faq, {"reset": f"{RESET} Now.", "mail": MAIL, "vpn": VPN, "book": BOOK}
     )
     edited = folder.read(faq)
-    assert [line[:2] for line in labels.remember(edited)] == ["2 "]
+    assert [line[:2] for line in judged_texts.remember(edited)] == ["2 "]
     assert (faq / listing.TEXTS).read_bytes() == kept
-    first, second = labels.remember(edited, again=[("q1", "reset")])
+    first, second = judged_texts.remember(edited, again=[("q1", "reset")])
     assert ("1 new" in first, second[:2]) == (True, "1 ")
-    assert "1 new" in labels.remember(edited, again=[("q3", "vpn")])[0]
+    assert "1 new" in judged_texts.remember(edited, again=[("q3", "vpn")])[0]
     write_documents(faq, {"reset": "", "mail": MAIL, "vpn": VPN, "book": BOOK})
     with pytest.warns(UserWarning, match="empty text"):
         emptied = folder.read(faq)
-    labels.remember(emptied, again=[("q1", "reset")])
-    assert "" in {*labels.remembered(emptied)["words"]}
+    judged_texts.remember(emptied, again=[("q1", "reset")])
+    no_words = numbered.packed(np.array([numbered.TITLE_ENDS], dtype="<u4"))
+    assert no_words in {*judged_texts.remembered(emptied)["words"]}
 
 
 def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):
     def full(*_):
         raise OSError("no space")
 
-    monkeypatch.setattr(labels, "write_table", full)
-    assert "no space" in labels.remember(folder.read(faq))[0]
+    monkeypatch.setattr(judged_texts, "write_table", full)
+    assert "no space" in judged_texts.remember(folder.read(faq))[0]
 
 
 def test_a_text_that_is_missing_is_an_error_that_names_the_row(faq):
-    labels.remember(folder.read(faq))
+    judged_texts.remember(folder.read(faq))
     lines = (faq / listing.TEXTS).read_text().splitlines(keepends=True)
     (faq / listing.TEXTS).write_text("".join([lines[0], *lines[2:]]))
     with pytest.raises(ValueError, match=r"judged-texts.csv: row \d"):
-        labels.remembered(folder.read(faq))
+        judged_texts.remembered(folder.read(faq))
 
 
 @pytest.mark.parametrize("from_old", [False, True])
 def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsys):
-    labels.remember(folder.read(faq))
+    judged_texts.remember(folder.read(faq))
     old, out = faq.with_name("old"), faq.with_name("out")
     shutil.copytree(faq, old)
     if from_old:
@@ -265,7 +280,7 @@ def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsy
         ("q1", "r"): 2, ("q1", "v"): 0, ("q1", "b"): 0,
         ("q2", "r"): 0, ("q2", "v"): 0, ("q2", "b"): 2,
     }  # fmt: skip
-    assert labels.remember(data) == []
+    assert judged_texts.remember(data) == []
     assert manifest.has_written(out, judge.LIST, data.source)
     queue = judge.pairs_to_judge(data, {}, judge.JudgeOptions(out=out))
     assert queue[labels.PAIR].to_numpy().tolist() == [["q1", "mail"], ["q2", "mail"]]

@@ -1,0 +1,71 @@
+"""What a reader reads of a text: without Markdown, links, pictures, and who wrote it.
+
+Editors change these often, and no answer changes with them."""
+
+import re
+from functools import cache
+
+HTML_TAG = r"(?s)<!--.*?-->|</?[A-Za-z][^<>]*>"
+LINK = r"!?\[([^\[\]\n]*)\]\((?:https?:|mailto:|[/#])[^()\s]*\)"  # where code is cut
+ADDRESS = r"\b(?:https?://|www\.)[^\s<>()\[\]\"'`]+"
+MENTION = r"(?<![\w.@])@[\w-]+(?![\w.@(]*[\w(])"
+PROMPT = r"(?m)^[ \t]*(?:>>>|\.\.\.|\$)[ \t]"
+VERBS = "added|answered|asked|contributed|edited|posted|suggested|updated|written"
+GREETINGS = "best|cheers|greetings|kind regards|best regards|regards|thanks|thank you"
+SIGNATURES = [
+    rf"(?i)[(\[*_]+(?:{VERBS})\s+by\b[^()\[\]\n]{{1,80}}[)\]*_]+",
+    rf"(?im)^\W*(?:{VERBS})\s+by\b.{{1,60}}$",
+    rf"(?i)\n\s*(?:{GREETINGS})[ \t]*[,!]\s*[^\n]{{0,40}}\s*\Z",
+    r"\n\s*(?:—|–|--)[ \t]*[^\W\d_][^\n]{1,40}\s*\Z",
+]
+# Without one of these signs Markdown has nothing to take away
+MARKDOWN = r"[*_`~<>\[\]|#]|(?m:^\s*(?:[-+]|\d+[.)])\s)"
+# Kinds of nodes after which the line goes on
+INLINE = {"text", "codespan", "emphasis", "strong", "strikethrough", "link"}
+INLINE |= {"image", "inline_html"}
+
+
+@cache
+def _parser():
+    import mistune  # when the first text asks for it
+
+    return mistune.create_markdown(renderer=None, plugins=["strikethrough", "table"])
+
+
+def plain_text(text: str) -> str:
+    """A text as a reader sees it, one block below the other.
+
+    Links become their text. Code stays as it is, without its fence. Pictures, tags,
+    comments, addresses of pages, mentions of people and signatures are left out."""
+    text = text.replace("\r\n", "\n")
+    for signature in SIGNATURES:
+        text = re.sub(signature, "\n", text)
+    if not re.search(MARKDOWN, text):
+        return _prose(text)
+    return "".join(_parts(_parser()(text), is_outer=True))
+
+
+def _prose(text):
+    """Prose without addresses and people."""
+    return re.sub(MENTION, " ", re.sub(ADDRESS, " ", text))
+
+
+def _parts(nodes, is_outer):
+    """The parts of the text of nodes of Markdown.
+
+    is_outer: what stands between tags, or is set in, is read as Markdown, too."""
+    for node in nodes:
+        kind = node["type"]
+        raw = node.get("raw", "")
+        if "children" in node and kind != "image":
+            yield from _parts(node["children"], is_outer)
+        elif kind in ("block_html", "inline_html") or node.get("style") == "indent":
+            raw = re.sub(r"(?m)^[ \t]+", "", re.sub(HTML_TAG, "\n", raw))
+            if is_outer and raw.strip():
+                yield from _parts(_parser()(raw), is_outer=False)
+        elif kind in ("codespan", "block_code"):
+            yield re.sub(LINK, r"\1", re.sub(PROMPT, "", raw))
+        elif kind != "image":
+            yield _prose(raw)
+        if kind not in INLINE:
+            yield "\n"
