@@ -1,0 +1,117 @@
+"""What --json prints is the schema's, and the sentences are made of these facts."""
+
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+
+import jsonschema
+import pandas as pd
+import pytest
+
+from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring.decision import REASONS
+from evaluate_retrieval.reading.places import ROOT
+
+SCHEMA = json.loads((ROOT / "evaluate_retrieval/words/facts.schema.json").read_text())
+N = 60
+SEARCHES = """
+def at(place):
+    def search(question, course):
+        number = int(question[1:])
+        return [f"d{(number + place - each) % 60}" for each in range(place + 1)]
+
+    return search
+
+
+SEARCHES = {"first": at(0), "second": at(1), "third": at(2), "also": at(2)}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Sixty documents, a judged query for each, and four searches."""
+    path = tmp_path_factory.mktemp("facts")
+    (path / "data").mkdir()
+    (path / "searches.py").write_text(SEARCHES)
+    ids = pd.Series([f"d{n}" for n in range(N)])
+    texts = pd.DataFrame({"id": ids, "text": "text of " + ids})
+    texts.to_csv(path / "data" / "documents.csv", index=False)
+    queries = "q" + ids.str[1:]
+    judged = pd.DataFrame({"query_id": queries, "query": queries, "document": ids})
+    judged.assign(grade=1).to_csv(path / "data" / "judged-queries.csv", index=False)
+    asked = pd.DataFrame({"question": queries, "document": ids})
+    asked.to_csv(path / "data" / "ground-truth-data.csv", index=False)
+    return path
+
+
+def printed(folder, line):
+    """What --json prints of a line, and its exit code."""
+    names = {"data": folder / "data", "out": folder / "out"}
+    names["own"] = f"--searches {folder / 'searches.py'} --only-own --out {folder}/out"
+    with redirect_stdout(StringIO()) as shown:
+        code = main([*line.format(**names).split(), "--json"])
+    return code, json.loads(shown.getvalue())
+
+
+def is_a(name, facts):
+    """Whether facts are those of a definition in the schema."""
+    schema = SCHEMA | {"anyOf": [{"$ref": f"#/$defs/{name}"}]}
+    jsonschema.validate(facts, schema)
+
+
+LINES = {
+    "{data} {own} --incumbent second": ("evaluate", 0, "better"),
+    "{data} {own} --incumbent first": ("evaluate", 1, "no gain"),
+    "{data} {own} --incumbent second --queries generated": ("evaluate", 0, "better"),
+    "{data} {own} --incumbent second --margin 0.5": ("evaluate", 0, "no gain"),
+    "{data} {own}": ("evaluate", 0, "best"),
+    "compare {data} first second {own}": ("compare", 0, None),
+    "compare {data} second first {own} --worth 0.1": ("compare", 1, None),
+    "{data} {own} --incumbent nobody": ("error", 3, None),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_is_printed_is_that_of_the_schema(folder, line):
+    name, code, reason = LINES[line]
+    ended, facts = printed(folder, line)
+    assert (ended, facts["code"]) == (code, code)
+    is_a(name, facts)
+    assert facts.get("reason") == reason
+
+
+def test_the_gate_prints_what_the_schema_says(folder):
+    printed(folder, "{data} {own} --incumbent second")
+    baseline = (folder / "out" / "baseline.json.gz").rename(folder / "baseline.json.gz")
+    line = f"gate {{data}} {{own}} --baseline {baseline}"
+    for candidate, code in {"second": 0, "third": 1}.items():
+        ended, facts = printed(folder, f"{line} --candidate {candidate}")
+        assert ended == code
+        is_a("gate", facts)
+
+
+def test_a_folder_without_queries_prints_advice(folder, tmp_path):
+    (tmp_path / "documents.csv").write_text("id,text\na,one\nb,two\n")
+    code, facts = printed(folder, f"{tmp_path} --out {tmp_path / 'out'}")
+    assert code == 2
+    is_a("advice", facts)
+
+
+def test_the_schema_knows_each_reason_and_refuses_what_is_no_fact(folder):
+    known = SCHEMA["$defs"]["evaluate"]["properties"]["reason"]["enum"]
+    assert {*known} == {*REASONS}
+    _, facts = printed(folder, "{data} {own} --incumbent second")
+    for wrong in ({"verdict": "maybe"}, {"more": 1}, {"candidates": [{"search": "a"}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            is_a("evaluate", facts | wrong)
+
+
+def test_the_sentences_and_the_page_have_the_same_headline_and_margin(folder):
+    _, facts = printed(folder, "{data} {own} --incumbent second --margin 0.2")
+    page = (folder / "out" / "report.html").read_text("utf-8")
+    assert facts["says"].startswith(facts["headline"])
+    assert f"<h1>{facts['headline']}</h1>" in page
+    assert "shaded: less than 0.2, the margin" in page
+    pair = (folder / "out" / "pair.html").read_text("utf-8")
+    assert f"{facts['candidates'][0]['at_most']:.1%}" in facts["says"]
+    assert f"at most {facts['candidates'][0]['at_most']:.1%}" in pair
