@@ -91,6 +91,10 @@ def test_what_cannot_be_asked_for_says_what_can(text, problem):
         measures_of(text or " ")
 
 
+def test_what_is_no_text_is_no_metric():
+    assert registry.problem_with(5).startswith("5 is no text: there is hit_rate")
+
+
 def test_two_numbers_of_results_are_an_error():
     assert measures_of("rbp@20", 20)["judged"].k == 20
     with pytest.raises(ValueError, match="which number of results"):
