@@ -16,9 +16,7 @@ import numpy as np
 
 from evaluate_retrieval import utils
 
-METRIC_PLUG_INS = (
-    "evaluate_retrieval.metrics"  # the group of entry points for more metrics
-)
+METRIC_PLUG_INS = "evaluate_retrieval.metrics"  # a group of entry points
 METRIC_FILES = Path(__file__).with_name("metrics")
 SPELLING = re.compile(r"\s*([^()@]+?)\s*(?:\(([^()]*)\))?\s*(?:@\s*(\d+))?\s*")
 EXACT = "exact"
@@ -188,6 +186,8 @@ def labels_of_ordered() -> list[str]:
 
 def problem_with(text: str) -> str:
     """What is wrong with a text that should name a metric, or ""."""
+    if not isinstance(text, str):
+        return f"{text!r} is no text: there is {', '.join(metrics())}"
     try:
         metric_and_k(text)
     except ValueError as error:

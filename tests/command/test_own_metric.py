@@ -7,25 +7,11 @@ import pytest
 
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import registry
+from evaluate_retrieval.reading.places import ROOT
 
 N = 60
-METRIC = '''
-"""The share of relevant results among the first few."""
-
-from evaluate_retrieval.measuring.registry import Entry, Parameter
-
-
-def of(relevance, judged, first):
-    return relevance[:, : int(first)].sum(axis=1) / first
-
-
-METRIC = Entry(
-    "top share",
-    "the share of the first {first:g} of {} results that is relevant",
-    of,
-    parameters={"first": Parameter(3.0, lambda n: n >= 1, "1 or more")},
-)
-'''
+PAGE_OF_METRICS = (ROOT / "docs/reference/metrics.md").read_text("utf-8")
+METRIC = PAGE_OF_METRICS.partition("```python\n")[2].partition("```")[0]
 SEARCHES = f"""
 def good(question, course):
     number = int(question[1:])
