@@ -5,21 +5,26 @@ Editors change these often, and no answer changes with them."""
 import re
 from functools import cache
 
-HTML_TAG = r"(?s)<!--.*?-->|</?[A-Za-z][^<>]*>"
+HTML_TAG = r"(?s)<!--(?:(?!<!--).)*?-->|</?[A-Za-z][^<>]*>"
 LINK = r"!?\[([^\[\]\n]*)\]\((?:https?:|mailto:|[/#])[^()\s]*\)"  # where code is cut
 ADDRESS = r"\b(?:https?://|www\.)[^\s<>()\[\]\"'`]+"
 MENTION = r"(?<![\w.@])@[\w-]+(?![\w.@(]*[\w(])"
 PROMPT = r"(?m)^[ \t]*(?:>>>|\.\.\.|\$)[ \t]"
 VERBS = "added|answered|asked|contributed|edited|posted|suggested|updated|written"
 GREETINGS = "best|cheers|greetings|kind regards|best regards|regards|thanks|thank you"
+# Each begins where nothing of its kind is before it: no text takes long to read
 SIGNATURES = [
-    rf"(?i)[(\[*_]+(?:{VERBS})\s+by\b[^()\[\]\n]{{1,80}}[)\]*_]+",
-    rf"(?im)^\W*(?:{VERBS})\s+by\b.{{1,60}}$",
-    rf"(?i)\n\s*(?:{GREETINGS})[ \t]*[,!]\s*[^\n]{{0,40}}\s*\Z",
-    r"\n\s*(?:—|–|--)[ \t]*[^\W\d_][^\n]{1,40}\s*\Z",
+    rf"(?i)(?<![(\[*_])[(\[*_]+(?:{VERBS})\s+by\b[^()\[\]\n]{{1,80}}[)\]*_]+",
+    rf"(?im)^[^\w\n]*(?:{VERBS})\s+by\b.{{1,60}}$",
 ]
+LAST_LINES = [
+    rf"(?i)\n[ \t]*(?:{GREETINGS})[ \t]*[,!][ \t]*\n?[^\n]{{0,40}}\Z",
+    r"\n[ \t]*(?:—|–|--)[ \t]*[^\W\d_][^\n]{1,40}\Z",
+]
+END = 200  # letters at the end of a text, in which it is signed
 # Without one of these signs Markdown has nothing to take away
 MARKDOWN = r"[*_`~<>\[\]|#]|(?m:^\s*(?:[-+]|\d+[.)])\s)"
+LONGEST_LIST = 99  # items; what has a higher number in front is none
 # Kinds of nodes after which the line goes on
 INLINE = {"text", "codespan", "emphasis", "strong", "strikethrough", "link"}
 INLINE |= {"image", "inline_html"}
@@ -37,9 +42,11 @@ def plain_text(text: str) -> str:
 
     Links become their text. Code stays as it is, without its fence. Pictures, tags,
     comments, addresses of pages, mentions of people and signatures are left out."""
-    text = text.replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n").strip()
     for signature in SIGNATURES:
         text = re.sub(signature, "\n", text)
+    for signature in LAST_LINES:
+        text = text[:-END] + re.sub(signature, "", text[-END:])
     if not re.search(MARKDOWN, text):
         return _prose(text)
     return "".join(_parts(_parser()(text), is_outer=True))
@@ -57,6 +64,8 @@ def _parts(nodes, is_outer):
     for node in nodes:
         kind = node["type"]
         raw = node.get("raw", "")
+        if kind == "list" and node["attrs"].get("start", 1) > LONGEST_LIST:
+            yield f"{node['attrs']['start']} "  # an answer: "8082. Port 8081 is taken"
         if "children" in node and kind != "image":
             yield from _parts(node["children"], is_outer)
         elif kind in ("block_html", "inline_html") or node.get("style") == "indent":

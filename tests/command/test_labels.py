@@ -17,7 +17,7 @@ from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline
 from evaluate_retrieval.measuring.metric import Measure
-from evaluate_retrieval.reading import corpus, folder, listing
+from evaluate_retrieval.reading import corpus, files, folder, listing
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
@@ -233,6 +233,32 @@ def test_a_folder_keeps_what_was_judged_and_says_what_was_edited(faq):
     judged_texts.remember(emptied, again=[("q1", "reset")])
     no_words = numbered.packed(np.array([numbered.TITLE_ENDS], dtype="<u4"))
     assert no_words in {*judged_texts.remembered(emptied)["words"]}
+
+
+def test_texts_that_version_1_3_kept_are_read_and_numbered_anew(faq):
+    marked = {"reset": f"**{RESET}**", "mail": MAIL, "vpn": VPN, "book": BOOK}
+    write_documents(faq, marked)
+    data = folder.read(faq)
+    former = judged_texts.texts_of(
+        data.documents, data.judgements, numbered.former_words
+    )
+    files.write_table(judged_texts.packed_once(former), faq / listing.TEXTS)
+    assert judged_texts.remember(data) == []
+    write_documents(faq, marked | {"mail": f"{MAIL} Not now.", "v": VPN, "vpn": BOOK})
+    edited = folder.read(faq)
+    [sentence] = judged_texts.remember(edited)
+    assert sentence.startswith("4 judged texts were edited")
+    kept = judged_texts.remembered(edited)
+    table = labels.followed(edited.judgements, kept, edited.documents)
+    outcomes = table.groupby("document")["outcome"].first().to_dict()
+    assert outcomes["reset"] == "same"
+    assert (outcomes["vpn"], outcomes["mail"]) == ("moved", "edited")
+    first, _ = judged_texts.remember(edited, again=[("q1", "mail")])
+    assert "1 new" in first
+    words = judged_texts.remembered(edited).set_index(labels.PAIR)["words"]
+    is_former = words.map(numbered.unpacked).map(numbered.is_former)
+    assert not is_former["q1"][["reset", "mail", "book"]].any()
+    assert is_former["q1"]["vpn"]  # what is not there any more cannot be numbered
 
 
 def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):

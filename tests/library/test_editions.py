@@ -1,0 +1,148 @@
+"""Two editions of documents: which text became which, and what an edit has changed."""
+
+import time
+
+import numpy as np
+import pytest
+
+from evaluate_retrieval.judging import editions, edits, numbered
+from evaluate_retrieval.judging.editions import edition_of
+
+RESET = "To reset your password open the settings, choose account and press the button."
+VPN = "The tunnel needs the client of the university and a certificate of the help desk"
+BOOK = "Library books are renewed online until another reader has reserved the volume."
+N = 400
+
+
+def documents(texts, titles=None):
+    """Documents of a dict of texts by id; titles: by id."""
+    rest = {"section": "", "course": "all"}
+    titles = titles or {}
+    return [
+        {"id": id_, "question": titles.get(id_, ""), "text": text, **rest}
+        for id_, text in texts.items()
+    ]
+
+
+def matched(before, after):
+    """The rows of `editions.matched` of two lists of documents, by id."""
+    old = [numbered.numbered_words(each) for each in before]
+    ids = [each["id"] for each in before]
+    return editions.matched(ids, old, edition_of(after)).set_axis(ids)
+
+
+def safe(old, new, *others):
+    """Whether a grade of a relevant text, and of another, outlives an edit."""
+    edition = edition_of(documents({"x": new, **dict(enumerate(others))}))
+    [document] = documents({"x": old})
+    words = numbered.numbered_words(document)
+    differing = [edits.changes(words, edition.texts["x"], edition)]
+    return tuple(edits.are_safe(differing, each, edition, ()) for each in (True, False))
+
+
+# What was, what is, and whether a grade of a relevant text and of another is carried
+OUTLIVES = {
+    "Markdown": (RESET, f"**{RESET}**\n\n![a picture](p.png)", (True, True)),
+    "a link": (RESET, RESET.replace("account", "[account](/a)"), (True, True)),
+    "small words": (RESET, RESET.replace("the", "your"), (True, True)),
+    "another form": (RESET, RESET.replace("choose", "chooses"), (True, True)),
+    "misspelt": (RESET.replace("tt", "t"), RESET, (True, True)),
+    "another name": (VPN, VPN.replace("client", "clients' guide"), (True, False)),
+    "a word": (RESET, RESET.replace("settings", "tunnel"), (False, False)),
+    "a number": ("It takes 10 days", "It takes 20 days", (False, False)),
+    "a number more": ("It takes days", "It takes 20 days", (False, False)),
+    "a negation": (VPN, VPN.replace("needs", "never needs"), (False, False)),
+    "less": (f"{RESET} {BOOK}", RESET, (False, True)),
+    "a number less": ("It takes 20 days", "It takes days", (False, False)),
+    "a passage": (
+        RESET,
+        f"{RESET} {VPN} {BOOK} It is not open on 24 May",
+        (True, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", OUTLIVES)
+def test_a_grade_outlives_an_edit_that_changes_no_meaning(edit):
+    old, new, expected = OUTLIVES[edit]
+    assert safe(old, new, RESET) == expected
+
+
+def test_two_words_that_documents_use_are_no_typo_of_each_other():
+    old, new = "Take Coreg at night", "Take Cored at night"
+    assert safe(old, new) == (True, True)
+    assert safe(old, new, "Coreg Cored", "Coreg Cored") == (False, False)
+
+
+@pytest.mark.parametrize(("n", "is_renamed"), [(3, True), (2, False)])
+def test_a_word_is_renamed_if_it_has_changed_throughout(n, is_renamed):
+    olds = [f"{text} with turbo" for text in (RESET, VPN, BOOK)[:n]]
+    news = [text.replace("turbo", "rapid") for text in olds]
+    edition = edition_of(documents(dict(enumerate(news))))
+    texts = [numbered.numbered_words(each) for each in documents(dict(enumerate(olds)))]
+    changes = [
+        edits.changes(words, edition.texts[number], edition)
+        for number, words in enumerate(texts)
+    ]
+    names = edits.renamed(changes, texts, edition)
+    assert len(names) == is_renamed
+    assert edits.are_safe(changes, True, edition, names) == is_renamed
+    assert not edits.are_safe(changes, False, edition, names)
+    still = {f"more {number}": "turbo" for number in range(n)}
+    many = edition_of(documents(dict(enumerate(news)) | still))
+    assert not edits.renamed(changes, texts, many)  # the old word lives on
+
+
+def test_a_text_that_is_like_none_is_looked_for_by_its_title_and_its_words():
+    titles = {"a": "Reset a password", "b": "Tunnels", "c": "Tunnels"}
+    before = documents({"a": "Press it.", "b": VPN, "c": BOOK}, titles)
+    titles = {"x": "Reset a password", "y": "Access"}
+    text = (
+        "A certificate lets a client of the help desk into a tunnel, says a university"
+    )
+    after = documents({"x": "Call Ann in room five.", "y": text}, titles)
+    table = matched(before, after)
+    assert table["outcome"].tolist() == ["rewritten", "rewritten", "gone"]
+    assert table["becomes"].tolist() == [["x"], ["y"], []]
+
+
+def test_a_title_that_many_have_finds_nothing():
+    before = documents({"a": BOOK}, {"a": "Overview"})
+    names = dict.fromkeys("wxyz", "Overview")
+    after = documents({id_: f"{VPN} {id_}{id_}" for id_ in names}, names)
+    assert matched(before, after)["outcome"].tolist() == ["gone"]
+
+
+def test_of_two_texts_that_are_as_likely_the_one_with_its_title_counts():
+    rows = {"a": f"{RESET} {VPN}", "b": f"{RESET} {VPN} {RESET}"}
+    before = documents({"old": f"{RESET} now {VPN} anyway"}, {"old": "Passwords"})
+    [row] = matched(
+        before, documents(rows, {"a": "Access", "b": "Passwords"})
+    ).itertuples()
+    assert (row.outcome, row.becomes) == ("edited", ["b"])
+    [row] = matched(before, documents(rows, {"a": "Access", "b": "Entry"})).itertuples()
+    assert (row.outcome, {*row.becomes}) == ("ambiguous", {"a", "b"})
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_many_copies_of_a_text_take_no_time_and_few_ids(is_edited):
+    before = documents({f"d{n}": RESET for n in range(N)})
+    text = f"{RESET} Then wait." if is_edited else RESET
+    after = documents({f"e{n}": text for n in range(N)} | {"d7": text})
+    started = time.process_time()
+    table = matched(before, after)
+    assert time.process_time() - started < 5
+    assert table["becomes"].str.len().max() == editions.MOST_IDS
+    assert table["becomes"]["d7"] == ["d7"]
+    outcomes = {"edited"} if is_edited else {"moved", "same"}
+    assert {*table["outcome"]} == outcomes
+
+
+def test_words_that_version_1_3_kept_are_found_again():
+    before = documents({"a": f"**{RESET}**", "b": VPN})
+    words = [numbered.former_words(each) for each in before]
+    edition = edition_of(documents({"x": f"**{RESET}**", "b": f"{VPN} now"}), True)
+    table = editions.matched(["a", "b"], words, edition)
+    assert table["outcome"].tolist() == ["moved", "edited"]
+    assert table["becomes"].tolist() == [["x"], ["b"]]
+    assert np.array_equal(words[0], edition.texts["x"])
