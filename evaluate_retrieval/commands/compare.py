@@ -7,7 +7,7 @@ from evaluate_retrieval.commands.options import SearchOptions, margin, option
 from evaluate_retrieval.measuring import decision, pairs, plan, tuning
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.own import of_queries
-from evaluate_retrieval.words.constants import UNDECIDED
+from evaluate_retrieval.words.constants import LEFT_OUT, UNDECIDED
 
 HELP = "why one search beats another"
 
@@ -63,7 +63,8 @@ def _compared(options: CompareOptions) -> dict:
     failed = run.failures_in(folder, kind, results, options.out)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     report.pair_page(folder, results, pair, failed, figures, path, options.margin)
-    says = [pairs.in_words(figures, pair), *candidates.failed.values()]
+    says = [pairs.in_words(figures, pair), *[LEFT_OUT] * options.only_answered]
+    says += candidates.failed.values()
     result = {}
     if options.worth is not None and figures["groups"] > 1:
         planned = verdicts.plan_for(

@@ -125,6 +125,9 @@ class SearchOptions(Options):
         is_fine=lambda grade: 0 < grade < float("inf"),
         problem="it has to be a grade above 0",
     )
+    only_answered: bool = option(
+        "no queries without a relevant document, as trec_eval counts", False
+    )
     worth: float | None = worth()
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)

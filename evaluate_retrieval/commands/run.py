@@ -20,11 +20,11 @@ from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
     read_baseline,
-    since_last,
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import estimand
 from evaluate_retrieval.measuring.metric import measures_of
+from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
@@ -37,6 +37,7 @@ from evaluate_retrieval.reading.folder import (
 from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
+from evaluate_retrieval.words.constants import LEFT_OUT
 from evaluate_retrieval.words.templates import line_of
 
 SCALE = 3  # so many different grades, and none 0, are a scale and no list
@@ -82,7 +83,7 @@ class Evaluated:
     files: paths that matter. figures: of the pair, see
     `pairs.summary`, or None where both names are one. failures: see
     `pairs.failures`. judge_next: see `next_pairs.next_to_judge`. changes: sentences,
-    see `baseline.since_last`."""
+    see `since.since_last`."""
 
     folder: Folder
     says: str
@@ -151,7 +152,8 @@ def _evaluated(options, run_id, last, spends):
     planned = verdicts.planned(results.on(kind), verdict, options)
     if verdict.rivals and results.on(kind).judgements == "growing":
         planned += verdicts.list_in_words(judge_next)
-    says = " ".join([verdict.says, *planned])
+    left_out = [LEFT_OUT] * options.only_answered
+    says = " ".join([verdict.says, *left_out, *planned])
     evaluated = Evaluated(
         folder,
         says=says,
@@ -200,7 +202,7 @@ def read_aloud(options: SearchOptions) -> Folder:
     """The folder of the options, after its notes and counts are logged."""
     folder = read(options.source, options.language, relevant=options.relevant)
     measures = measures_of(options.metric, options.k, options.relevant)
-    folder = replace(folder, measures=measures)
+    folder = replace(folder, measures=measures, only_answered=options.only_answered)
     k = min(options.k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
@@ -392,5 +394,6 @@ def kept_of(
             folder.hashes,
             measured.judgements,
             {query_id: names for query_id, names in alternatives.items() if names},
+            folder.only_answered,
         )
     return kept

@@ -6,28 +6,25 @@ edited grade counts for both. docs/how-to/gate.md says what the outcomes mean.""
 import gzip
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import (
-    decision,
-    intervals,
-    judged,
-    metric,
-    pairs,
-    plan,
-    scored,
-)
+from evaluate_retrieval.measuring import decision, judged, pairs, plan, scored
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
-from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.words.constants import (
+    ERROR,
+    LEFT_OUT,
+    NOT_WORSE,
+    UNDECIDED,
+    WORSE,
+)
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import cell
 
@@ -37,6 +34,7 @@ MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
+SELDOM = ["alternatives", "only_answered", "updates"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,8 @@ class Kept:
     that run. texts: dict of id: hash of the text, of all documents, or in a
     baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS.
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
-    without any."""
+    without any. only_answered: whether queries without a relevant document are left
+    out. updates: how many times the gate has made a new baseline of the one before."""
 
     search: str
     queries: pd.DataFrame
@@ -59,6 +58,8 @@ class Kept:
     texts: dict[str, str] = field(default_factory=dict)
     judgements: str = "listed"
     alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
+    only_answered: bool = False
+    updates: int = 0
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,8 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
 
 
 def _without_nothing(kept):
-    """What is kept. Without alternatives it is as it always was."""
-    return {name: kept[name] for name in kept if name != "alternatives" or kept[name]}
+    """What is kept. What is empty in most runs is only there where it is not."""
+    return {name: kept[name] for name in kept if name not in SELDOM or kept[name]}
 
 
 def _kept_measure(measure):
@@ -177,49 +178,19 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
     return replace(before, **renamed), len(ids)
 
 
-def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
-    """What has changed a figure since the last run: the search, or labels. Sentences.
-
-    last, now: dicts of kind: Kept. One for each kind of which both ranked the same
-    search by the same metric, if anything has changed. The part of the labels is
-    what today's do to the rankings of the last run; the rest is the search's. Only
-    queries that have a relevant document in both runs count."""
-    sentences = []
-    for kind in last.keys() & now.keys():
-        today = now[kind]
-        before, n_moved = with_todays_ids(last[kind], today)
-        if (before.search, before.measure) != (today.search, today.measure):
-            continue
-        ids = sorted(_answerable(before) & _answerable(today))
-        old, with_labels, new = (
-            _mean(ranked, labels, ids, today)
-            for ranked, labels in [(before, before), (before, today), (today, today)]
-        )
-        _, changes = _changed_judgements(before, today)
-        labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
-        if labels != todays or n_moved or old != new:
-            sentences.append(
-                f"Since the last run {today.measure} of “{today.search}” went from "
-                f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
-                f"{with_labels - old:+.3f} by the labels, {new - with_labels:+.3f} by "
-                f"the search. {n_moved:,} documents have another id. {changes}"
-            )
-    return sentences
+def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
+    """The same of some queries."""
+    queries = kept.queries[kept.queries["query_id"].isin(query_ids)]
+    of_queries = {
+        name: {id_: each for id_, each in vars(kept)[name].items() if id_ in query_ids}
+        for name in ("rankings", "qrels", "alternatives")
+    }
+    return replace(kept, queries=queries.reset_index(drop=True), **of_queries)
 
 
-def _mean(ranked, labels, query_ids, today):
-    """The metric of rankings with labels, a mean over queries. All three are `Kept`."""
-    queries = _with_judgements(today.queries.set_index("query_id"), labels, query_ids)
-    measure = today.measure
-    rankings = [ranked.rankings.get(query, []) for query in query_ids]
-    scores = metric.scores_by_query(
-        queries, utils.pad(rankings, measure.k), relevant=measure.relevant
-    )
-    values = scores[measure.by]
-    return np.average(values, weights=intervals.weights_of(queries))
-
-
-def _with_judgements(queries, kept, query_ids):
+def with_judgements(
+    queries: utils.Queries, kept: Kept, query_ids: Collection[str]
+) -> utils.Queries:
     """The queries of these ids, with the judgements of a `Kept`."""
     queries = queries.loc[query_ids]
     queries = queries.assign(document=[kept.qrels[query] for query in query_ids])
@@ -265,19 +236,22 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
     measure = now.measure
     searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
+    only_answered = before.only_answered or now.only_answered
+    if only_answered:
+        before, now = (limited(kept, answerable(kept)) for kept in (before, now))
     depth = min(measure.depth, before.measure.depth)
     # also those without a relevant document: which have one depends on who was judged
     query_ids = [id_ for id_ in now.queries["query_id"] if id_ in before.qrels]
-    withdrawn, changes = _changed_judgements(before, now)
+    withdrawn, changes = changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
     shown |= {"n_moved": n_moved, "units": decision.UNITS, "large": plan.LARGE}
     other_level = measure.relevant != before.measure.relevant
-    shown["other_level"] = other_level
+    shown |= {"other_level": other_level, "left_out": LEFT_OUT * only_answered}
     if other_level or depth < measure.k or queries["need"].nunique() < 2:
         sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
-    queries = _with_judgements(queries, now, query_ids)
+    queries = with_judgements(queries, now, query_ids)
     rankings = {
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": before}.items()
@@ -352,8 +326,8 @@ def _held_against(queries, rankings, measure, margin, anytime, judgements):
     return measured, figures, *pairs.exit_code(figures, margin)
 
 
-def _answerable(kept):
-    """The ids of queries with a relevant document, a set. kept: `Kept`."""
+def answerable(kept: Kept) -> set[str]:
+    """The ids of queries with a relevant document."""
     return {
         query
         for query, grades in kept.qrels.items()
@@ -361,11 +335,11 @@ def _answerable(kept):
     }
 
 
-def _changed_judgements(before, now):
+def changed_judgements(before: Kept, now: Kept) -> tuple[set[tuple[str, str]], str]:
     """The withdrawn judgements, pairs of query and id; a sentence on all changes.
 
-    before, now: `Kept`. Judgements are counted for queries that both have."""
-    answerable = _answerable(now)
+    Judgements are counted for queries that both have."""
+    answered = answerable(now)
     alternatives = before.alternatives, now.alternatives
     before = before.qrels
     now = now.qrels
@@ -380,7 +354,7 @@ def _changed_judgements(before, now):
     sentence = (
         f"{len(now.keys() - before.keys()):,} queries added, "
         f"{len(before.keys() - now.keys()):,} queries deleted, "
-        f"{len(shared - answerable):,} queries without a relevant document, "
+        f"{len(shared - answered):,} queries without a relevant document, "
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )

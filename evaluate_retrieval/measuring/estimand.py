@@ -34,12 +34,14 @@ def estimand(folder: Folder) -> utils.Queries:
 
     A DataFrame as folder.test. Of the judged ones all that report, also without a
     relevant document; but where queries were drawn, these alone, with their weights. A
-    query that is said to have no answer is none of them: it has no ranking to judge."""
+    query that is said to have no answer is none of them: it has no ranking to judge.
+    With folder.only_answered those without a relevant document are none, either."""
     kind = folder.decides
     queries = folder.test[kind]
     if kind != "judged":
         return queries
-    queries = pd.concat([queries, _unanswered(folder)], ignore_index=True)
+    if not folder.only_answered:
+        queries = pd.concat([queries, _unanswered(folder)], ignore_index=True)
     texts = queries["question"].map(as_compared)
     if folder.sample is None:
         order = texts.map(short_hash)  # which no grade changes
@@ -49,6 +51,8 @@ def estimand(folder: Folder) -> utils.Queries:
     drawn = drawn.set_index(drawn["query"].map(as_compared))
     queries = queries.set_axis(texts)
     unjudged = _unjudged(folder, drawn[~drawn.index.isin(texts)])
+    if folder.only_answered:
+        unjudged = unjudged[:0]
     queries = pd.concat([queries[texts.isin(drawn.index).to_numpy()], unjudged])
     queries["weight"] = drawn["weight"].reindex(queries.index)
     places = drawn["place"].reindex(queries.index).to_numpy()

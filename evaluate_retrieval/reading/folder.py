@@ -54,7 +54,8 @@ class Folder:
     and ids lie in what a search answers, as columns.toml says. sample: the queries of
     the log in the order of judging, see `kept.read_sample`, or None. declared: of which
     kind columns.toml says that the judgements are, or "". forbidden: by query id the
-    ids that it must not show, see `joining.forbidden_of`. Tables are empty where the
+    ids that it must not show, see `joining.forbidden_of`. only_answered: whether a run
+    leaves out judged queries without a relevant document. Tables are empty where the
     folder has no such file."""
 
     source: Path
@@ -75,6 +76,7 @@ class Folder:
     declared: str = ""
     forbidden: dict[str, set[str]] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
+    only_answered: bool = False
 
     @property
     def decides(self) -> str | None:
