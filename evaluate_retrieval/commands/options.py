@@ -131,6 +131,7 @@ class SearchOptions(Options):
     worth: float | None = worth()
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
+    release: bool = False  # the gate alone can be asked for it
 
 
 def margin() -> Any:

@@ -15,14 +15,14 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import labels, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, looks, pairs
+from evaluate_retrieval.measuring import decision, intervals, looks, pairs, releases
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
     read_baseline,
     write_baseline,
 )
-from evaluate_retrieval.measuring.estimand import estimand
+from evaluate_retrieval.measuring.estimand import deciding
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
@@ -96,6 +96,7 @@ class Evaluated:
     failures: pd.DataFrame | None = None
     judge_next: pd.DataFrame | None = None
     changes: list = field(default_factory=list)
+    run_id: str = ""
 
 
 def evaluated_and_kept(
@@ -121,8 +122,10 @@ def evaluated_and_kept(
             failed = evaluated.candidates.failed
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names)
+            kept = releases.numbered(kept, baseline)
             write_baseline(path, kept, run_id)
-            evaluated = replace(evaluated, files=[*evaluated.files, path])
+            files = [*evaluated.files, path]
+            evaluated = replace(evaluated, files=files, run_id=run_id)
     return evaluated, kept
 
 
@@ -202,7 +205,9 @@ def read_aloud(options: SearchOptions) -> Folder:
     """The folder of the options, after its notes and counts are logged."""
     folder = read(options.source, options.language, relevant=options.relevant)
     measures = measures_of(options.metric, options.k, options.relevant)
-    folder = replace(folder, measures=measures, only_answered=options.only_answered)
+    given = {"measures": measures, "only_answered": options.only_answered}
+    sealed = replace(folder.sealed, **given) if folder.sealed else None
+    folder = replace(folder, sealed=sealed, **given)
     k = min(options.k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
@@ -260,8 +265,7 @@ def own_of(
 ) -> AbstractContextManager[dict[str, Search]]:
     """Your own searches, while the context lasts, see `own.own_searches`."""
     queries = [*folder.development.values(), *folder.test.values()]
-    if folder.decides:
-        queries.append(estimand(folder))
+    queries += deciding(folder, options.release)
     is_file = isinstance(options.searches, Path)
     searching = Searching(
         file=options.searches if is_file else None,
@@ -307,7 +311,7 @@ def candidates_of(
         if kind:
             tables = [folder.test[kind]]
         if kind in (None, folder.decides):
-            tables.append(estimand(folder))
+            tables += deciding(folder, options.release)
         own, failed = steps.that_work(own, tables, needed, fewest=2 if only_own else 0)
     candidates = steps.candidates(
         folder, own, only_own, options.no_tuning, options.model

@@ -117,6 +117,8 @@ def verdict_at(
         level = 2 * min(ship for ship, _ in errors.values())
         spent = f"This is trial {look.trial} on these queries: to ship, p has to be "
         verdict = replace(verdict, says=f"{verdict.says} {spent}below {level:.2g}.")
+    if counted := looks.n_looks(earlier, look):
+        verdict = replace(verdict, says=f"{verdict.says} {counted}")
     says = {
         "day": str(date.today()),
         "verdict": verdict.verdict,

@@ -15,21 +15,12 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import decision, judged, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, gains, judged, pairs, plan, scored
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
-from evaluate_retrieval.words.constants import (
-    ERROR,
-    LEFT_OUT,
-    NOT_WORSE,
-    UNDECIDED,
-    WORSE,
-)
+from evaluate_retrieval.words.constants import ERROR, LEFT_OUT, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import render
-from evaluate_retrieval.words.text import cell
 
-WORDS = ["not worse", "worse", "undecided", "error"]
-GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
@@ -71,7 +62,8 @@ class Outcome:
     and how; empty after an error. sentences: why, then what else changed.
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
-    whose grades would tell, where they are missing."""
+    whose grades would tell, where they are missing. since: "" of the last baseline,
+    else what the comparison is of. aside: whether only a loss counts, and no doubt."""
 
     kind: str
     code: int
@@ -80,6 +72,8 @@ class Outcome:
     sentences: list[str] = field(default_factory=list)
     largest: dict[str, list[dict]] = field(default_factory=dict)
     to_judge: list[tuple[str, str]] = field(default_factory=list)
+    since: str = ""
+    aside: bool = False
 
 
 # --- The baseline's file -----------------------------------------------------
@@ -181,11 +175,11 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
 def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
     """The same of some queries."""
     queries = kept.queries[kept.queries["query_id"].isin(query_ids)]
-    of_queries = {
+    told: dict[str, Any] = {
         name: {id_: each for id_, each in vars(kept)[name].items() if id_ in query_ids}
         for name in ("rankings", "qrels", "alternatives")
     }
-    return replace(kept, queries=queries.reset_index(drop=True), **of_queries)
+    return replace(kept, queries=queries.reset_index(drop=True), **told)
 
 
 def with_judgements(
@@ -209,17 +203,20 @@ def outcomes_of(
     margin: float = decision.MARGIN,
     anytime: bool = False,
     allow_deleted: bool = False,
+    error: float | None = None,
 ) -> list[Outcome]:
     """An `Outcome` for each kind of query of the baseline: a list.
 
     Both are measured as this run is. baseline, now: dicts of kind: Kept.
     margin: of the metric, from 0 to below 1. anytime: intervals that hold at
     every look: `intervals.confidence_sequence`. allow_deleted: more than
-    MOST_GONE of the baseline's queries may be gone."""
+    MOST_GONE of the baseline's queries may be gone. error: on each side of an interval,
+    if it is not one of 95 %."""
+    choices = margin, anytime, allow_deleted, error
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
-            outcome = _compare_kind(before, now[kind], margin, anytime, allow_deleted)
+            outcome = _compare_kind(before, now[kind], *choices)
         else:
             sentence = f"The baseline has {kind} queries, and this run has none."
             outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
@@ -231,7 +228,7 @@ def outcomes_of(
     return outcomes
 
 
-def _compare_kind(before, now, margin, anytime, allow_deleted):
+def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     """The `Outcome` of one kind of query."""
     measure = now.measure
     searches = (now.search, before.search)
@@ -256,7 +253,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted):
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": before}.items()
     }
-    options = measure, margin, anytime, now.judgements
+    options = measure, margin, anytime, now.judgements, error
     measured, figures, code, reason = _held_against(queries, rankings, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
@@ -316,13 +313,15 @@ def _to_judge(measured, query_ids):
     ]
 
 
-def _held_against(queries, rankings, measure, margin, anytime, judgements):
+def _held_against(queries, rankings, measure, margin, anytime, judgements, error):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
     rankings: a dict with now and before. figures: see `pairs.summary`."""
     measured = scored.measured_of(queries, rankings, measure, judgements)
     ground = grounds_of_gate(measured, "now", "before")
     figures = pairs.summary(measured, ("now", "before"), anytime, ground)
+    if error is not None and figures["groups"] > 1:
+        figures |= gains.bounds_at(measured, ground, error)
     return measured, figures, *pairs.exit_code(figures, margin)
 
 
@@ -340,26 +339,28 @@ def changed_judgements(before: Kept, now: Kept) -> tuple[set[tuple[str, str]], s
 
     Judgements are counted for queries that both have."""
     answered = answerable(now)
-    alternatives = before.alternatives, now.alternatives
-    before = before.qrels
-    now = now.qrels
-    shared = before.keys() & now.keys()
+    last = before.qrels
+    todays = now.qrels
+    shared = last.keys() & todays.keys()
     old, new = (
         {(query, id_): grade for query in shared for id_, grade in qrels[query].items()}
-        for qrels in (before, now)
+        for qrels in (last, todays)
     )
     withdrawn = old.keys() - new.keys()
     added = new.keys() - old.keys()
     edited = len(new.items() - old.items()) - len(added)
     sentence = (
-        f"{len(now.keys() - before.keys()):,} queries added, "
-        f"{len(before.keys() - now.keys()):,} queries deleted, "
+        f"{len(todays.keys() - last.keys()):,} queries added, "
+        f"{len(last.keys() - todays.keys()):,} queries deleted, "
         f"{len(shared - answered):,} queries without a relevant document, "
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )
-    last, todays = alternatives
-    others = [query for query in shared if last.get(query) != todays.get(query)]
+    others = [
+        query
+        for query in shared
+        if before.alternatives.get(query) != now.alternatives.get(query)
+    ]
     if others:
         sentence += f" {len(others):,} queries have other alternatives."
     return withdrawn, sentence
@@ -373,40 +374,3 @@ def _placed(rankings, query_ids, withdrawn):
         [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
         for query in query_ids
     ]
-
-
-def worst_code(outcomes: list[Outcome]) -> int:
-    """The exit code of several outcomes: the gravest."""
-    return max((outcome.code for outcome in outcomes), key=GRAVITY.index)
-
-
-# --- What it says ------------------------------------------------------------
-
-
-def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
-    """The outcomes as a dict of plain values, with the code to end with."""
-    gravest = worst_code(outcomes)
-    kinds = [vars(outcome) for outcome in outcomes]
-    return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
-
-
-def summary_lines(outcomes: list[Outcome]) -> list[str]:
-    """The outcomes as lines for a terminal; a text of users is on one line."""
-    text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=decision.UNITS)
-    return text.splitlines()
-
-
-def markdown(outcomes: list[Outcome]) -> str:
-    """The outcomes in Markdown, for the summary of a job."""
-    gravest = worst_code(outcomes)
-    return render("gate.md.j2", outcomes=outcomes, code=gravest, words=WORDS)
-
-
-def write_summary(outcomes: list[Outcome] | str, path: str | Path) -> None:
-    """Append the outcomes of `outcomes_of`, or the text of an error, to a file."""
-    if isinstance(outcomes, str):
-        text = f"**The gate: error.** {cell(outcomes, 2_000)}"
-    else:
-        text = markdown(outcomes)
-    with open(path, "a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{text}\n")

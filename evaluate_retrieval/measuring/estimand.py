@@ -59,6 +59,14 @@ def estimand(folder: Folder) -> utils.Queries:
     return queries.iloc[places.argsort(kind="stable")].reset_index(drop=True)
 
 
+def deciding(folder: Folder, with_sealed: bool = False) -> list[utils.Queries]:
+    """The tables of queries that verdicts are about; of the sealed ones, too, if asked.
+
+    Empty where no queries decide."""
+    folders = [folder, folder.sealed] if with_sealed else [folder]
+    return [estimand(each) for each in folders if each and each.decides]
+
+
 def _unanswered(folder):
     """The judged queries without a relevant document, of those that report."""
     queries = folder.unanswered
