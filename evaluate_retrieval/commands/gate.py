@@ -121,7 +121,7 @@ def _since_release(options, evaluated, before, last, kept, sealed):
     found = releases.outcomes_since(last, kept, sealed, choices, error)
     n = sum(each.updates for each in before.values())
     n -= sum(last[kind].updates for kind in last.keys() & before.keys())
-    sentences.append(f"The gate has updated the baseline {max(n, 0):,} times since.")
+    sentences.append(f"Updates of the baseline since then: {max(n, 0):,}.")
     found[0].sentences.extend(sentences)
     return [replace(each, aside=each.aside or not options.release) for each in found]
 

@@ -14,19 +14,27 @@ GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 GRAVE = [WORSE, ERROR]
 
 
+def counting(outcomes: list[Outcome]) -> list[Outcome]:
+    """Those that count: of what is only beside the verdict a loss or an error."""
+    return [each for each in outcomes if not each.aside or each.code in GRAVE]
+
+
 def worst_code(outcomes: list[Outcome]) -> int:
     """The exit code of several outcomes: the gravest of those that count."""
-    codes = [each.code for each in outcomes if not each.aside or each.code in GRAVE]
-    return max(codes, key=GRAVITY.index)
+    return max((each.code for each in counting(outcomes)), key=GRAVITY.index)
 
 
 def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
-    """The outcomes as a dict of plain values, with the code to end with."""
+    """The outcomes as a dict of plain values, with the code to end with.
+
+    It says against what, where it is not the last baseline alone."""
     gravest = worst_code(outcomes)
+    where = {each.since for each in counting(outcomes) if each.code == gravest}
+    says = f"The gate: {WORDS[gravest]}"
+    if "" not in where:
+        says += f" ({'; '.join(sorted(where))})"
     kinds = [vars(outcome) for outcome in outcomes]
-    where = {outcome.since for outcome in outcomes if outcome.code == gravest}
-    says = [f"The gate: {WORDS[gravest]}", *sorted(where if "" not in where else ())]
-    return {"says": f"{', '.join(says)}.", "outcomes": kinds, "code": gravest}
+    return {"says": f"{says}.", "outcomes": kinds, "code": gravest}
 
 
 def summary_lines(outcomes: list[Outcome]) -> list[str]:

@@ -90,8 +90,8 @@ def opened(source: Path, sealed: Kept) -> tuple[float, str]:
     looks.write_look(source, replace(look, says=says), IN_LOOKS)
     n = max(len(earlier), look.trial)
     said = (
-        f"This part was opened {n:,} times so far. Each opening spends of one error of "
-        f"5%: the interval of number {look.trial} is one of {1 - 2 * error:.2%}."
+        f"Openings of the sealed part so far: {n:,}. All share an error of 5%, so the "
+        f"interval of this one is of {1 - 2 * error:.2%}."
     )
     return error, said
 

@@ -319,7 +319,7 @@ def _without_sealed(whole):
         unanswered=part(whole.unanswered, True),
         log=part(whole.log, True),
     )
-    n = f"{len(held_back):,}"
+    n = f"{own.isin(marks).sum():,}"
     return replace(
         whole,
         development=whole.development | {kind: choosing},
