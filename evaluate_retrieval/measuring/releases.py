@@ -120,7 +120,7 @@ def outcomes_since(
 
     last: what it kept, of all queries. now, sealed: what is not sealed, and what is.
     choices, error: see `baseline.outcomes_of`; the error is of the sealed part. Of that
-    and of the whole no query is named."""
+    and of the whole no query is named that lost or gained."""
     found = baseline.outcomes_of(last, joined(now, sealed), *choices)
     if not sealed:
         return [replace(each, since=SINCE) for each in found]
@@ -128,6 +128,6 @@ def outcomes_since(
     marks = {*marks_of(sealed[kind].queries["question"])}
     held = part_of({kind: last[kind]}, marks, inside=True)
     [hidden] = baseline.outcomes_of(held, sealed, *choices, error)
-    told = {"largest": {}, "to_judge": []}
-    whole = [replace(each, since=f"{SINCE}, all", aside=True, **told) for each in found]
-    return [replace(hidden, since=f"{SINCE}, sealed part", **told), *whole]
+    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={})
+    of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}}
+    return [hidden, *(replace(each, **of_all) for each in found)]

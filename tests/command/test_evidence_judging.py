@@ -130,3 +130,13 @@ def test_by_what_people_judged_no_order_of_judging_ships_more():
     assert by_gain["ship"].max()[0.0] <= 0.02
     assert by_gain["keep"].max()[0.01] <= 0.04
     assert table["seen - true"].abs().max() <= 0.008
+
+
+@pytest.mark.parametrize(("loss", "most"), [(0.008, 10), (0.0, 20)])
+def test_a_reference_stops_losses_that_add_up(loss, most):
+    rng = np.random.default_rng(6)
+    requests = [rng.normal(-loss, 0.05, 140) for _ in range(reuse.PULL_REQUESTS)]
+    told = reuse._merged(requests)
+    assert told["passed"] >= 18
+    assert told["merged with it"] <= most
+    assert told["stopped"] == (loss > 0)
