@@ -365,6 +365,8 @@ def _code(gain):
         return NOT_WORSE
     if plain and low < -MARGIN - doubt and high > doubt - MARGIN:
         return UNDECIDED
+    if plain and high < -MARGIN - doubt:
+        return WORSE
     table = pd.DataFrame({"now": np.clip(gain, -1, 1), "before": 0.0})
     return _code_of(measured_of_values(table))
 
@@ -401,7 +403,7 @@ def main():
         "The gate, all is judged": (gate, draws // 10, ["change", "n"]),
         "The gate with the last release beside it": (
             with_reference,
-            3 * draws // 100,
+            draws // 50,
             ["change"],
         ),
         "The gate, only the search of before is judged": (
