@@ -127,7 +127,9 @@ def outcomes_since(
     [kind] = sealed
     marks = {*marks_of(sealed[kind].queries["question"])}
     held = part_of({kind: last[kind]}, marks, inside=True)
-    [hidden] = baseline.outcomes_of(held, sealed, *choices, error)
+    allowed, _, allow_deleted = choices
+    # openings are counted: an interval for looking at any time would count them twice
+    [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, error)
     hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={})
     of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}}
     return [hidden, *(replace(each, **of_all) for each in found)]
