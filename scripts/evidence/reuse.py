@@ -7,6 +7,7 @@ that a coin chooses: so the true gain is known."""
 
 import sys
 from functools import partial
+from itertools import product
 from pathlib import Path
 from unittest import mock
 
@@ -320,21 +321,18 @@ def with_reference(queries, lists, draws):
     or the first one. All results are judged."""
     values = values_by_pool(queries, lists)
     rows = {}
-    n = 140
-    for change in CHANGES:
+    for change, n in product(CHANGES, (140, 400)):
         rng = np.random.default_rng([SEED, int(-1000 * change), n])
         told = []
         for _ in range(draws):
             sample = rng.integers(len(values), size=n)
-            requests = [
-                gain for *_, gain in _pull_requests(rng, values, sample, change)
-            ]
-            told.append(_merged(requests))
+            requests = _pull_requests(rng, values, sample, change)
+            told.append(_merged([gain for *_, gain in requests]))
         table = pd.DataFrame(told)
         table["drift without"] = change * table.pop("passed")
         table["drift with it"] = change * table["merged with it"]
-        rows[change] = {"draws": draws} | table.mean().to_dict()
-        print("reference", change, rows[change], file=sys.stderr)
+        rows[change, n] = {"draws": draws} | table.mean().to_dict()
+        print("reference", change, n, rows[change, n], file=sys.stderr)
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -344,13 +342,24 @@ def _merged(requests):
     n_merged = 0
     n_passed = 0
     for gain in requests:
-        passes = _code(gain) != WORSE
+        passes = not _is_worse(gain)
         n_passed += passes
-        if passes and _code(merged + gain) != WORSE:
+        if passes and not _is_worse(merged + gain):
             merged += gain
             n_merged += 1
     is_stopped = n_merged < len(requests)
     return {"passed": n_passed, "stopped": is_stopped, "merged with it": n_merged}
+
+
+def _is_worse(gain):
+    """Whether the gate calls a gain worse, by its interval alone: see `_code`."""
+    n = len(gain)
+    half = 1.96 * gain.std(ddof=1) / n**0.5
+    above = gain.mean() + half + MARGIN  # of the upper end
+    if (gain != 0).sum() > 2 * intervals.FEW_CHANGES and abs(above) > half / 4:
+        return above < 0
+    gain = np.clip(gain, -1, 1)
+    return intervals.confidence_interval(gain, range(n), lowest=-1)[1] < -MARGIN
 
 
 def _code(gain):
@@ -365,8 +374,6 @@ def _code(gain):
         return NOT_WORSE
     if plain and low < -MARGIN - doubt and high > doubt - MARGIN:
         return UNDECIDED
-    if plain and high < -MARGIN - doubt:
-        return WORSE
     table = pd.DataFrame({"now": np.clip(gain, -1, 1), "before": 0.0})
     return _code_of(measured_of_values(table))
 
@@ -403,8 +410,8 @@ def main():
         "The gate, all is judged": (gate, draws // 10, ["change", "n"]),
         "The gate with the last release beside it": (
             with_reference,
-            draws // 50,
-            ["change"],
+            draws // 20,
+            ["change", "n"],
         ),
         "The gate, only the search of before is judged": (
             partial(gate, judges=False),

@@ -6,6 +6,7 @@ import pytest
 from evidence import judging, people, reuse
 
 from evaluate_retrieval.measuring import gains, grounds, looks, scored
+from evaluate_retrieval.words.constants import WORSE
 
 N_QUERIES = 200
 DRAWS = 200
@@ -140,3 +141,13 @@ def test_a_reference_stops_losses_that_add_up(loss, most):
     assert told["passed"] >= 18
     assert told["merged with it"] <= most
     assert told["stopped"] == (loss > 0)
+
+
+def test_worse_by_the_interval_is_worse_by_the_gate():
+    rng = np.random.default_rng(7)
+    told = []
+    for loss in (0.0, 0.015, 0.017, 0.019, 0.021, 0.03):
+        gain = rng.normal(-loss, 0.05, 140) * (rng.random(140) < 0.9)
+        told.append(reuse._is_worse(gain))
+        assert told[-1] == (reuse._code(gain) == WORSE)
+    assert {*told} == {True, False}
