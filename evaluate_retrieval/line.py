@@ -264,6 +264,6 @@ def _summarise(problem: str, words: list[str]) -> None:
     named = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "--summary"]
     named += [word.partition("=")[2] for word in words if word.startswith("--summary=")]
     if path := next(iter(named), os.environ.get(SUMMARY)):
-        from evaluate_retrieval.measuring import baseline
+        from evaluate_retrieval.measuring import outcomes
 
-        baseline.write_summary(problem, path)
+        outcomes.write_summary(problem, path)

@@ -8,7 +8,7 @@ from evaluate_retrieval.measuring import decision, pairs
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.own import of_queries
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import FEW, UNDECIDED, UNITS
+from evaluate_retrieval.words.constants import FEW, LEFT_OUT, UNDECIDED, UNITS
 
 HELP = "why one search beats another"
 
@@ -70,7 +70,7 @@ def _compared(options: CompareOptions) -> dict:
     )
     report.pair_page(evaluated, path)
     went = candidates.went
-    says = [sentences.pair(figures, pair)]
+    says = [sentences.pair(figures, pair), *[LEFT_OUT] * options.only_answered]
     says += [sentences.trouble(name, went[name]) for name in went]
     result = {}
     if options.worth is not None and figures["groups"] > 1:

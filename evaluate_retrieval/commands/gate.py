@@ -1,12 +1,14 @@
-"""`gate`: is a search worse than in an earlier run?"""
+"""`gate`: is a search worse than in an earlier run, or than at the last release?"""
 
 import logging
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluate_retrieval.commands import run, verdicts
+from evaluate_retrieval.commands import run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, option
-from evaluate_retrieval.measuring import baseline
+from evaluate_retrieval.measuring import baseline, looks, outcomes, releases
+from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, WORSE
 
@@ -16,9 +18,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions(SearchOptions):
-    """How a run is held against a baseline."""
+    """How a run is held against a baseline, and against that of the last release."""
 
     baseline: Path = option("of an earlier run", convert=Path, required=True)
+    reference: Path | None = option(
+        "of the last release, if not reference.json.gz beside the baseline",
+        convert=Path,
+        metavar="FILE",
+    )
+    update: bool = option("unless it is worse, it is the next baseline", False)
+    release: bool = option("a verdict on all since the last release", False)
     candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
     anytime: bool = option("an interval for looking again and again", False)
@@ -31,30 +40,108 @@ OPTIONS = GateOptions
 
 
 def carry_out(options: GateOptions) -> dict:
-    """Evaluate a folder, and hold a search against that of an earlier run: a dict."""
+    """Evaluate a folder, and hold a search against earlier ones: a dict.
+
+    With options.update it becomes the baseline, unless it is worse; with
+    options.release, too, it is the reference until the next release."""
     with run.at_work(options) as options:
-        return _held(options)
+        path = options.reference or options.baseline.with_name(releases.REFERENCE)
+        return _held(replace(options, reference=path), options.reference is None)
 
 
-def _held(options: GateOptions) -> dict:
+def _held(options, may_lack):
+    """See `carry_out`. may_lack: whether there need not be a reference."""
+    for path in (options.baseline, options.reference):
+        if path.resolve().parent == options.out.resolve():
+            raise ValueError(f"{path}: this run writes there; name a copy")
+    is_first = options.release and options.update
     before = baseline.read_baseline(options.baseline)
-    if options.baseline.resolve().parent == options.out.resolve():
-        raise ValueError(f"{options.baseline}: this run writes there; name a copy")
+    last = {}
+    if options.reference.exists() or not (may_lack or is_first):
+        last = baseline.read_baseline(options.reference)
     name = options.candidate or options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
     if not kept or evaluated.candidates is None:
         raise ValueError(f"{options.source}: there are no queries that can decide")
-    choices = options.margin, options.anytime, options.allow_deleted
-    outcomes = baseline.outcomes_of(before, kept, *choices)
-    for outcome in outcomes:
-        went = evaluated.candidates.went
-        outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
-    outcomes = [_with_leaks(evaluated, outcome) for outcome in outcomes]
-    for line in baseline.summary_lines(outcomes):
+    sealed = _sealed(evaluated, kept) if options.release else {}
+    compared = _against_baseline(options, evaluated, before, kept)
+    if last and {*sealed} <= {*last}:
+        compared = [replace(each, aside=options.release) for each in compared]
+        compared += _since_release(options, evaluated, before, last, kept, sealed)
+    elif sealed and not is_first:
+        problem = "it has no release to hold the sealed part against"
+        raise ValueError(f"{options.reference}: {problem}; --update makes one")
+    for line in outcomes.summary_lines(compared):
         log.info(line)
     if options.summary:
-        baseline.write_summary(outcomes, options.summary)
-    return baseline.outcomes_as_json(outcomes)
+        outcomes.write_summary(compared, options.summary)
+    result = outcomes.outcomes_as_json(compared)
+    if options.update and result["code"] not in outcomes.GRAVE:
+        _update(options, evaluated, kept, sealed)
+    return result
+
+
+def _against_baseline(options, evaluated, before, kept):
+    """An `Outcome` of each kind of queries, against the baseline of before."""
+    before = releases.part_of(before, releases.sealed_in(evaluated.folder))
+    choices = options.margin, options.anytime, options.allow_deleted
+    found = baseline.outcomes_of(before, kept, *choices)
+    went = evaluated.candidates.went
+    for outcome in found:
+        outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
+    if n := looks.n_looks(looks.read_looks(options.source)):
+        found[0].sentences.append(f"{sentences.looked_at(n)} The gate is none.")
+    return [_with_leaks(evaluated, outcome) for outcome in found]
+
+
+def _sealed(evaluated, kept):
+    """What the search of this run finds for the sealed queries: a dict as kept."""
+    folder = evaluated.folder
+    if folder.sealed is None:
+        return {}
+    name = kept[folder.decides].search
+    searches = {name: evaluated.candidates.searches[name]}
+    candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
+    results = steps.measure(folder.sealed, candidates, name)
+    return run.kept_of(folder.sealed, results, {folder.decides: name})
+
+
+def _since_release(options, evaluated, before, last, kept, sealed):
+    """Outcomes against the last release: of the sealed part, if it is opened, and all.
+
+    before, last, kept, sealed: dicts of kind: Kept."""
+    texts = []
+    error = None
+    if sealed:
+        error, said = releases.opened(options.source, *sealed.values())
+        texts.append(said)
+    else:
+        last = releases.part_of(last, releases.sealed_in(evaluated.folder))
+    choices = options.margin, options.anytime, options.allow_deleted
+    found = releases.outcomes_since(last, kept, sealed, choices, error)
+    n = sum(each.updates for each in before.values())
+    n -= sum(last[kind].updates for kind in last.keys() & before.keys())
+    texts.append(f"Updates of the baseline since then: {max(n, 0):,}.")
+    found[0].sentences.extend(texts)
+    return [replace(each, aside=each.aside or not options.release) for each in found]
+
+
+def _update(options, evaluated, kept, sealed):
+    """Write the baseline of this run over that of before; of a release both files.
+
+    From then on a part of the queries is sealed, if there are enough."""
+    shutil.copy(options.out / baseline.BASELINE, options.baseline)
+    log.info(f"{options.baseline} is of this run now")
+    if not options.release:
+        return
+    whole = releases.joined(kept, sealed)
+    baseline.write_baseline(options.reference, whole, evaluated.run_id)
+    log.info(f"{options.reference} is of this run now, until the next release")
+    folder = evaluated.folder
+    marks = releases.to_seal(kept[folder.decides])
+    if marks and folder.sealed is None and folder.source.is_dir():
+        keep_sealed(folder.source, marks)
+        log.info(f"{len(marks):,} queries are sealed until the next release")
 
 
 def _with_leaks(evaluated, outcome):

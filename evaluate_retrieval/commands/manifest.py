@@ -22,6 +22,7 @@ from evaluate_retrieval.words.text import without_secrets
 MANIFEST = "run.json"
 LOCK = "run.lock"
 OWN = [MANIFEST, "*.lock", "*.pyc", "judging/needs.csv", "judging/looks/*"]
+OWN += ["judging/sealed.csv", "looks/sealed/*"]
 log = logging.getLogger(__name__)
 
 

@@ -148,9 +148,13 @@ class SearchOptions(Options):
         "of this kind decide; without it the judged ones, if there are any",
         choices=["judged", "generated"],
     )
+    only_answered: bool = option(
+        "no queries without a relevant document, as trec_eval counts", False
+    )
     worth: float | None = worth()
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
+    release: bool = False  # the gate alone can be asked for it
 
 
 def is_name(text: str) -> bool:

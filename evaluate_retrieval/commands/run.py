@@ -15,17 +15,24 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import judged_texts, next_pairs
-from evaluate_retrieval.measuring import decision, intervals, looks, pairs, registry
+from evaluate_retrieval.measuring import (
+    decision,
+    intervals,
+    looks,
+    pairs,
+    registry,
+    releases,
+)
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
     Kept,
     read_baseline,
-    since_last,
     write_baseline,
 )
-from evaluate_retrieval.measuring.estimand import estimand
+from evaluate_retrieval.measuring.estimand import deciding
 from evaluate_retrieval.measuring.metric import asked_for, measures_of
 from evaluate_retrieval.measuring.plan import Plan
+from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
@@ -40,7 +47,7 @@ from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.searching.repeats import as_systems
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import MARGIN, UNITS
+from evaluate_retrieval.words.constants import LEFT_OUT, MARGIN, UNITS
 from evaluate_retrieval.words.templates import line_of
 
 SCALE = 3  # so many different grades, and none 0, are a scale and no list
@@ -87,7 +94,8 @@ class Evaluated:
     `pairs.summary`, or None where both names are one; first: see
     `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
     `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
-    see `since_last`. margin: of the metric, by which it was decided."""
+    see `since.since_last`. margin: of the metric, by which it was decided. run_id: of
+    the manifest."""
 
     folder: Folder
     files: list
@@ -102,6 +110,7 @@ class Evaluated:
     plan: Plan | None = None
     changes: list = field(default_factory=list)
     margin: float = MARGIN
+    run_id: str = ""
 
     @property
     def says(self) -> str:
@@ -119,7 +128,7 @@ class Evaluated:
     def more(self) -> list[str]:
         """What it takes to decide, in words: a list."""
         verdict = self.verdict
-        texts = []
+        texts = [LEFT_OUT] * self.folder.only_answered
         if self.plan and verdict:
             unit = UNITS[verdict.kind]
             texts.append(sentences.plan(self.plan, str(verdict.rival), unit))
@@ -156,8 +165,10 @@ def evaluated_and_kept(
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names)
+            kept = releases.numbered(kept, baseline)
             write_baseline(path, kept, run_id)
-            evaluated = replace(evaluated, files=[*evaluated.files, path])
+            files = [*evaluated.files, path]
+            evaluated = replace(evaluated, files=files, run_id=run_id)
     return evaluated, kept
 
 
@@ -235,7 +246,12 @@ def read_aloud(options: SearchOptions) -> Folder:
     whole = read(options.source, options.language, relevant=options.relevant)
     folder = whole.of_kind(options.queries)
     measures = measures_of(options.metric, options.k, options.relevant)
-    folder = replace(folder, measure=measures[folder.decides or "judged"])
+    given = {
+        "measure": measures[folder.decides or "judged"],
+        "only_answered": options.only_answered,
+    }
+    sealed = replace(folder.sealed, **given) if folder.sealed else None
+    folder = replace(folder, sealed=sealed, **given)
     _, named_k = asked_for(options.metric or folder.measure.by, options.k)
     k = min(named_k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
@@ -299,7 +315,8 @@ def own_of(
     """Your own searches, while the context lasts, see `own.own_searches`."""
     queries = []
     if folder.decides:
-        queries = [folder.choosing, folder.queries, estimand(folder)]
+        queries = [folder.choosing, folder.queries]
+        queries += deciding(folder, options.release)
     is_file = isinstance(options.searches, Path)
     searching = Searching(
         file=options.searches if is_file else None,
@@ -338,7 +355,8 @@ def candidates_of(
         needed.add(incumbent)
         if only_own or options.no_tuning:
             folder = steps.undivided(folder)
-        tables = [folder.choosing, folder.queries, estimand(folder)]
+        tables = [folder.choosing, folder.queries]
+        tables += deciding(folder, options.release)
         own, troubles = steps.that_work(
             own, tables, needed, fewest=2 if only_own else 0
         )
@@ -439,5 +457,6 @@ def kept_of(
             folder.hashes,
             measured.judgements,
             {query_id: names for query_id, names in alternatives.items() if names},
+            folder.only_answered,
         )
     return kept

@@ -102,7 +102,9 @@ def verdict_at(
     errors = looks.errors_of(earlier, look)
     verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
     level = 2 * min(ship for ship, _ in errors.values())
-    verdict = replace(verdict, trial=look.trial, level=level)
+    verdict = replace(
+        verdict, trial=look.trial, level=level, looks=looks.n_looks(earlier, look)
+    )
     says = {
         "day": str(date.today()),
         "verdict": verdict.verdict,

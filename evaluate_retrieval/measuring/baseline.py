@@ -6,37 +6,26 @@ edited grade counts for both. docs/how-to/gate.md says what the outcomes mean.""
 import gzip
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import (
-    decision,
-    intervals,
-    judged,
-    metric,
-    pairs,
-    plan,
-    scored,
-)
+from evaluate_retrieval.measuring import decision, gains, judged, pairs, plan, scored
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
-from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, UNITS, WORSE
+from evaluate_retrieval.words.constants import ERROR, LEFT_OUT, UNDECIDED, UNITS, WORSE
 from evaluate_retrieval.words.templates import render
-from evaluate_retrieval.words.text import cell
 
-WORDS = ["not worse", "worse", "undecided", "error"]
-GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
 MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
+SELDOM = ["alternatives", "only_answered", "updates"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +38,8 @@ class Kept:
     that run. texts: dict of id: hash of the text, of all documents, or in a
     baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS.
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
-    without any."""
+    without any. only_answered: whether queries without a relevant document are left
+    out. updates: how many times the gate has made a new baseline of the one before."""
 
     search: str
     queries: pd.DataFrame
@@ -59,6 +49,8 @@ class Kept:
     texts: dict[str, str] = field(default_factory=dict)
     judgements: str = "listed"
     alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
+    only_answered: bool = False
+    updates: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,8 @@ class Outcome:
     and how; empty after an error. sentences: why, then what else changed.
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
-    whose grades would tell, where they are missing."""
+    whose grades would tell, where they are missing. since: "" of the last baseline,
+    else what the comparison is of. aside: whether only a loss counts, and no doubt."""
 
     kind: str
     code: int
@@ -79,6 +72,8 @@ class Outcome:
     sentences: list[str] = field(default_factory=list)
     largest: dict[str, list[dict]] = field(default_factory=dict)
     to_judge: list[tuple[str, str]] = field(default_factory=list)
+    since: str = ""
+    aside: bool = False
 
 
 # --- The baseline's file -----------------------------------------------------
@@ -130,8 +125,8 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
 
 
 def _without_nothing(kept):
-    """What is kept. Without alternatives it is as it always was."""
-    return {name: kept[name] for name in kept if name != "alternatives" or kept[name]}
+    """What is kept. What is empty in most runs is only there where it is not."""
+    return {name: kept[name] for name in kept if name not in SELDOM or kept[name]}
 
 
 def _kept_measure(measure):
@@ -177,49 +172,19 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
     return replace(before, **renamed), len(ids)
 
 
-def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
-    """What has changed a figure since the last run: the search, or labels. Sentences.
-
-    last, now: dicts of kind: Kept. One for each kind of which both ranked the same
-    search by the same metric, if anything has changed. The part of the labels is
-    what today's do to the rankings of the last run; the rest is the search's. Only
-    queries that have a relevant document in both runs count."""
-    sentences = []
-    for kind in last.keys() & now.keys():
-        today = now[kind]
-        before, n_moved = with_todays_ids(last[kind], today)
-        if (before.search, before.measure) != (today.search, today.measure):
-            continue
-        ids = sorted(_answerable(before) & _answerable(today))
-        old, with_labels, new = (
-            _mean(ranked, labels, ids, today)
-            for ranked, labels in [(before, before), (before, today), (today, today)]
-        )
-        _, changes = _changed_judgements(before, today)
-        labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
-        if labels != todays or n_moved or old != new:
-            sentences.append(
-                f"Since the last run {today.measure} of “{today.search}” went from "
-                f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
-                f"{with_labels - old:+.3f} by the labels, {new - with_labels:+.3f} by "
-                f"the search. {n_moved:,} documents have another id. {changes}"
-            )
-    return sentences
+def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
+    """The same of some queries."""
+    queries = kept.queries[kept.queries["query_id"].isin(query_ids)]
+    told: dict[str, Any] = {
+        name: {id_: each for id_, each in vars(kept)[name].items() if id_ in query_ids}
+        for name in ("rankings", "qrels", "alternatives")
+    }
+    return replace(kept, queries=queries.reset_index(drop=True), **told)
 
 
-def _mean(ranked, labels, query_ids, today):
-    """The metric of rankings with labels, a mean over queries. All three are `Kept`."""
-    queries = _with_judgements(today.queries.set_index("query_id"), labels, query_ids)
-    measure = today.measure
-    rankings = [ranked.rankings.get(query, []) for query in query_ids]
-    scores = metric.scores_by_query(
-        queries, utils.pad(rankings, measure.k), None, measure.relevant, measure.by
-    )
-    values = scores[measure.by]
-    return np.average(values, weights=intervals.weights_of(queries))
-
-
-def _with_judgements(queries, kept, query_ids):
+def with_judgements(
+    queries: utils.Queries, kept: Kept, query_ids: Collection[str]
+) -> utils.Queries:
     """The queries of these ids, with the judgements of a `Kept`."""
     queries = queries.loc[query_ids]
     queries = queries.assign(document=[kept.qrels[query] for query in query_ids])
@@ -238,17 +203,20 @@ def outcomes_of(
     margin: float = decision.MARGIN,
     anytime: bool = False,
     allow_deleted: bool = False,
+    error: float | None = None,
 ) -> list[Outcome]:
     """An `Outcome` for each kind of query of the baseline: a list.
 
     Both are measured as this run is. baseline, now: dicts of kind: Kept.
     margin: of the metric, from 0 to below 1. anytime: intervals that hold at
     every look: `intervals.confidence_sequence`. allow_deleted: more than
-    MOST_GONE of the baseline's queries may be gone."""
+    MOST_GONE of the baseline's queries may be gone. error: on each side of an interval,
+    if it is not one of 95 %."""
+    choices = margin, anytime, allow_deleted, error
     outcomes = []
     for kind, before in baseline.items():
         if kind in now:
-            outcome = _compare_kind(before, now[kind], margin, anytime, allow_deleted)
+            outcome = _compare_kind(before, now[kind], *choices)
         else:
             sentence = f"The baseline has {kind} queries, and this run has none."
             outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
@@ -260,29 +228,32 @@ def outcomes_of(
     return outcomes
 
 
-def _compare_kind(before, now, margin, anytime, allow_deleted):
+def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     """The `Outcome` of one kind of query."""
     measure = now.measure
     searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
+    only_answered = before.only_answered or now.only_answered
+    if only_answered:
+        before, now = (limited(kept, answerable(kept)) for kept in (before, now))
     depth = min(measure.depth, before.measure.depth)
     # also those without a relevant document: which have one depends on who was judged
     query_ids = [id_ for id_ in now.queries["query_id"] if id_ in before.qrels]
-    withdrawn, changes = _changed_judgements(before, now)
+    withdrawn, changes = changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
     shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
     shown |= {"n_moved": n_moved, "units": UNITS, "large": plan.LARGE}
     other_level = measure.relevant != before.measure.relevant
-    shown["other_level"] = other_level
+    shown |= {"other_level": other_level, "left_out": LEFT_OUT * only_answered}
     if other_level or depth < measure.k or queries["need"].nunique() < 2:
         sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
-    queries = _with_judgements(queries, now, query_ids)
+    queries = with_judgements(queries, now, query_ids)
     rankings = {
         name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
         for name, kept in {"now": now, "before": before}.items()
     }
-    options = measure, margin, anytime, now.judgements
+    options = measure, margin, anytime, now.judgements, error
     measured, figures, code, reason = _held_against(queries, rankings, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
@@ -342,18 +313,20 @@ def _to_judge(measured, query_ids):
     ]
 
 
-def _held_against(queries, rankings, measure, margin, anytime, judgements):
+def _held_against(queries, rankings, measure, margin, anytime, judgements, error):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
     rankings: a dict with now and before. figures: see `pairs.summary`."""
     measured = scored.measured_of(queries, rankings, measure, judgements)
     ground = grounds_of_gate(measured, "now", "before")
     figures = pairs.summary(measured, ("now", "before"), anytime, ground)
+    if error is not None and figures["groups"] > 1:
+        figures |= gains.bounds_at(measured, ground, error)
     return measured, figures, *pairs.exit_code(figures, margin)
 
 
-def _answerable(kept):
-    """The ids of queries with a relevant document, a set. kept: `Kept`."""
+def answerable(kept: Kept) -> set[str]:
+    """The ids of queries with a relevant document."""
     return {
         query
         for query, grades in kept.qrels.items()
@@ -361,31 +334,33 @@ def _answerable(kept):
     }
 
 
-def _changed_judgements(before, now):
+def changed_judgements(before: Kept, now: Kept) -> tuple[set[tuple[str, str]], str]:
     """The withdrawn judgements, pairs of query and id; a sentence on all changes.
 
-    before, now: `Kept`. Judgements are counted for queries that both have."""
-    answerable = _answerable(now)
-    alternatives = before.alternatives, now.alternatives
-    before = before.qrels
-    now = now.qrels
-    shared = before.keys() & now.keys()
+    Judgements are counted for queries that both have."""
+    answered = answerable(now)
+    last = before.qrels
+    todays = now.qrels
+    shared = last.keys() & todays.keys()
     old, new = (
         {(query, id_): grade for query in shared for id_, grade in qrels[query].items()}
-        for qrels in (before, now)
+        for qrels in (last, todays)
     )
     withdrawn = old.keys() - new.keys()
     added = new.keys() - old.keys()
     edited = len(new.items() - old.items()) - len(added)
     sentence = (
-        f"{len(now.keys() - before.keys()):,} queries added, "
-        f"{len(before.keys() - now.keys()):,} queries deleted, "
-        f"{len(shared - answerable):,} queries without a relevant document, "
+        f"{len(todays.keys() - last.keys()):,} queries added, "
+        f"{len(last.keys() - todays.keys()):,} queries deleted, "
+        f"{len(shared - answered):,} queries without a relevant document, "
         f"{edited:,} grades edited, {len(added):,} judgements added, "
         f"{len(withdrawn):,} judgements gone."
     )
-    last, todays = alternatives
-    others = [query for query in shared if last.get(query) != todays.get(query)]
+    others = [
+        query
+        for query in shared
+        if before.alternatives.get(query) != now.alternatives.get(query)
+    ]
     if others:
         sentence += f" {len(others):,} queries have other alternatives."
     return withdrawn, sentence
@@ -399,40 +374,3 @@ def _placed(rankings, query_ids, withdrawn):
         [id_ for id_ in rankings.get(query, []) if (query, id_) not in withdrawn]
         for query in query_ids
     ]
-
-
-def worst_code(outcomes: list[Outcome]) -> int:
-    """The exit code of several outcomes: the gravest."""
-    return max((outcome.code for outcome in outcomes), key=GRAVITY.index)
-
-
-# --- What it says ------------------------------------------------------------
-
-
-def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
-    """The outcomes as a dict of plain values, with the code to end with."""
-    gravest = worst_code(outcomes)
-    kinds = [vars(outcome) for outcome in outcomes]
-    return {"says": f"The gate: {WORDS[gravest]}.", "outcomes": kinds, "code": gravest}
-
-
-def summary_lines(outcomes: list[Outcome]) -> list[str]:
-    """The outcomes as lines for a terminal; a text of users is on one line."""
-    text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=UNITS)
-    return text.splitlines()
-
-
-def markdown(outcomes: list[Outcome]) -> str:
-    """The outcomes in Markdown, for the summary of a job."""
-    gravest = worst_code(outcomes)
-    return render("gate.md.j2", outcomes=outcomes, code=gravest, words=WORDS)
-
-
-def write_summary(outcomes: list[Outcome] | str, path: str | Path) -> None:
-    """Append the outcomes of `outcomes_of`, or the text of an error, to a file."""
-    if isinstance(outcomes, str):
-        text = f"**The gate: error.** {cell(outcomes, 2_000)}"
-    else:
-        text = markdown(outcomes)
-    with open(path, "a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{text}\n")

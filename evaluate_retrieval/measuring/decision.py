@@ -58,8 +58,9 @@ class Decision:
     be known of its worst cases, in words, see `registry`. leaks: for how many queries a
     search shows a forbidden document, by name. went: what happened while searches were
     asked, see `own.Went`, by name. trial: the number of the set of searches on these
-    queries, and level the p value that ships, see `looks`. known: what candidates are
-    compared by, so that a page need not compute it again."""
+    queries, looks how often they were looked at, and level the p value that ships, see
+    `looks`. known: what candidates are compared by, so that a page need not compute it
+    again."""
 
     verdict: str
     reason: str
@@ -85,6 +86,7 @@ class Decision:
     went: Mapping[str, Any] = field(default_factory=dict)
     trial: int = 1
     level: float = LEVEL
+    looks: int = 1
     known: gains.Known | None = None
 
     @property
@@ -118,6 +120,7 @@ class Decision:
             "went": {name: asdict(self.went[name]) for name in self.went},
             "trial": self.trial,
             "level": self.level,
+            "looks": self.looks,
         }
 
     @property

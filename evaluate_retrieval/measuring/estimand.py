@@ -34,11 +34,13 @@ def estimand(folder: Folder) -> utils.Queries:
 
     A DataFrame as folder.queries. Of the judged ones all that report, also without a
     relevant document; but where queries were drawn, these alone, with their weights. A
-    query that is said to have no answer is none of them: it has no ranking to judge."""
+    query that is said to have no answer is none of them: it has no ranking to judge.
+    With folder.only_answered those without a relevant document are none, either."""
     queries = folder.queries
     if folder.decides != "judged":
         return queries
-    queries = pd.concat([queries, _unanswered(folder)], ignore_index=True)
+    if not folder.only_answered:
+        queries = pd.concat([queries, _unanswered(folder)], ignore_index=True)
     texts = queries["question"].map(as_compared)
     if folder.sample is None:
         order = texts.map(short_hash)  # which no grade changes
@@ -48,10 +50,20 @@ def estimand(folder: Folder) -> utils.Queries:
     drawn = drawn.set_index(drawn["query"].map(as_compared))
     queries = queries.set_axis(texts)
     unjudged = _unjudged(folder, drawn[~drawn.index.isin(texts)])
+    if folder.only_answered:
+        unjudged = unjudged[:0]
     queries = pd.concat([queries[texts.isin(drawn.index).to_numpy()], unjudged])
     queries["weight"] = drawn["weight"].reindex(queries.index)
     places = drawn["place"].reindex(queries.index).to_numpy()
     return queries.iloc[places.argsort(kind="stable")].reset_index(drop=True)
+
+
+def deciding(folder: Folder, with_sealed: bool = False) -> list[utils.Queries]:
+    """The tables of queries that verdicts are about; of the sealed ones, too, if asked.
+
+    Empty where no queries decide."""
+    folders = [folder, folder.sealed] if with_sealed else [folder]
+    return [estimand(each) for each in folders if each and each.decides]
 
 
 def _unanswered(folder):

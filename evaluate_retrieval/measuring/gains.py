@@ -198,6 +198,19 @@ def _weakest(estimates, as_it_is):
     return float(estimates["p"].mask(turned, 1.0).max())
 
 
+def bounds_at(measured: Measured, ground: Grounds, error: float) -> dict[str, float]:
+    """low, high, lowest and highest as in `compared`, each with an error on one side.
+
+    {} where no grade could tell the searches apart."""
+    if ground.why == "same":
+        return {}
+    n_better = len(ground.better)
+    lows = [-upper_bound(-each, measured, error) for each in _all_of(ground)]
+    highs = [upper_bound(each, measured, error) for each in _all_of(ground)]
+    ends = {"low": lows[0], "lowest": min(lows[1 : 1 + n_better])}
+    return ends | {"high": highs[0], "highest": max(highs[1 + n_better :])}
+
+
 def expected(row: Mapping[str, float], error: float) -> float:
     """What a shipped search will gain, as far as its own gain tells: a number.
 

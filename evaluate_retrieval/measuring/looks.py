@@ -38,13 +38,14 @@ class Look:
     says: Mapping[str, object] = field(default_factory=dict)
 
 
-def read_looks(source: Path) -> list[Look]:
+def read_looks(source: Path, part: str = "") -> list[Look]:
     """The looks at a folder of documents so far, in order: [] where there are none.
 
-    ValueError names a file that is damaged."""
+    part: a folder of its own, for looks at other queries. ValueError names a file that
+    is damaged."""
     place = kept.folder_of(source)
     looks = []
-    for path in sorted((place / LOOKS_IN).glob("*.json")) if place else ():
+    for path in sorted((place / LOOKS_IN / part).glob("*.json")) if place else ():
         try:
             look = Look(**json.loads(path.read_text("utf-8")))
         except (TypeError, ValueError) as error:
@@ -54,15 +55,15 @@ def read_looks(source: Path) -> list[Look]:
     return looks
 
 
-def write_look(source: Path, look: Look) -> None:
+def write_look(source: Path, look: Look, part: str = "") -> None:
     """Write a look into a file of its own; one with a name is there already.
 
-    Nothing is written of a file of documents. OSError where the folder cannot be
-    written."""
+    part: see `read_looks`. Nothing is written of a file of documents. OSError
+    where the folder cannot be written."""
     place = kept.folder_of(source)
     if look.name or place is None:
         return
-    folder = place / LOOKS_IN
+    folder = place / LOOKS_IN / part
     folder.mkdir(parents=True, exist_ok=True)
     content = {name: value for name, value in vars(look).items() if name != "name"}
     text = json.dumps(content, indent=1, sort_keys=True)
@@ -90,14 +91,14 @@ def look_at(
         shares = {name: grounds_of(measured, name, incumbent).share for name in names}
     state = ""
     if "document" in measured.queries:
-        state = _hash([sorted(qrel.items()) for qrel in _qrels(measured.queries)])
+        state = hash_of([sorted(qrel.items()) for qrel in _qrels(measured.queries)])
     told = {
-        name: name if name in {*built_in} else _hash(_told(measured, name))
+        name: name if name in {*built_in} else hash_of(_told(measured, name))
         for name in measured.first
     }
     drawn = str(len(measured.values)) if is_growing else state
     trial = [sorted(told.items()), incumbent, str(measured.measure), drawn]
-    return next_look(looks, _hash(trial), state, shares)
+    return next_look(looks, hash_of(trial), state, shares)
 
 
 def _told(measured, name):
@@ -113,7 +114,8 @@ def _qrels(queries):
     ]
 
 
-def _hash(content):
+def hash_of(content: object) -> str:
+    """A hash of lists and dicts of plain values."""
     return sha256(json.dumps(content, default=float).encode()).hexdigest()[:16]
 
 
@@ -124,6 +126,11 @@ def errors_of(looks: Iterable[Look], look: Look) -> dict[str, tuple[float, float
         name: (level(SHIP, looks, look, name), level(KEEP, looks, look, name))
         for name in look.shares
     }
+
+
+def n_looks(looks: Iterable[Look], look: Look | None = None) -> int:
+    """How often judgements were looked at so far. look: of this run, if it is one."""
+    return len(list(looks)) + bool(look and not look.name)
 
 
 def next_look(

@@ -55,7 +55,9 @@ class Folder:
     judging, see `kept.read_sample`, or None. declared: of which kind columns.toml says
     that the judgements are, or "". forbidden: by query id the ids that it must not
     show, see `joining.forbidden_of`. repeats: the runs of each system that columns.toml
-    names, or None. Tables are empty where the folder has no such file."""
+    names, or None. only_answered: whether a run leaves out judged queries without a
+    relevant document. sealed: the queries that are held back until a release, in a
+    folder of their own, or None. Tables are empty where the folder has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -76,6 +78,8 @@ class Folder:
     forbidden: dict[str, set[str]] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
     repeats: dict[str, list[str]] | None = None
+    only_answered: bool = False
+    sealed: "Folder | None" = None
 
     @property
     def decides(self) -> str | None:
@@ -106,6 +110,8 @@ class Folder:
             self,
             test={kind: self.test[kind]},
             development={kind: self.development[kind]},
+            # of the kind that decides
+            sealed=self.sealed if kind == self.decides else None,
         )
 
     @cached_property
@@ -224,7 +230,7 @@ def read(
         *_count_sentences(log, graded, unanswered, own, relevant),
         *on_language,
     ]
-    return Folder(
+    whole = Folder(
         source=source,
         documents=documents,
         development=development,
@@ -244,6 +250,7 @@ def read(
         results=settings.results,
         repeats=settings.repeats,
     )
+    return _without_sealed(whole)
 
 
 # --- The steps of joining -----------------------------------------------------------
@@ -311,6 +318,50 @@ def _twin_sentences(twins):
         "of them, and they count as one document"
     )
     return [f"{len(twins):,} {problem}"] if twins else []
+
+
+def _without_sealed(whole):
+    """The folder without its sealed queries; these are a folder of their own in it.
+
+    What joins the need of a sealed query is sealed, too. Judgements stay: they are
+    written back as they were read."""
+    marks = kept.read_sealed(whole.source)
+    kind = whole.decides
+    if not marks or kind is None:
+        return whole
+    halves = [whole.development[kind], whole.test[kind]]
+    is_one = halves[0] is halves[1]
+    both = halves[1] if is_one else pd.concat(halves)
+    judged = [both, whole.unanswered] if kind == "judged" else [both]
+    queries = pd.concat(judged, ignore_index=True)
+    groups = queries.get("need", queries["document"])
+    own = kept.marks_of(queries["question"])
+    marks = {*own[groups.isin(groups[own.isin(marks)])]}
+
+    def part(table: pd.DataFrame, inside: bool = False) -> pd.DataFrame:
+        is_in = kept.marks_of(table["question"]).isin(marks)
+        return table[is_in == inside].reset_index(drop=True)
+
+    reporting = part(halves[1])
+    choosing = reporting if is_one else part(halves[0])
+    held_back = part(both, True)
+    sealed = replace(
+        whole,
+        development={kind: held_back},
+        test={kind: held_back},
+        unanswered=part(whole.unanswered, True),
+        log=part(whole.log, True),
+    )
+    n = f"{own.isin(marks).sum():,}"
+    return replace(
+        whole,
+        development=whole.development | {kind: choosing},
+        test=whole.test | {kind: reporting},
+        unanswered=part(whole.unanswered),
+        log=part(whole.log),
+        sealed=sealed,
+        notes=[*whole.notes, f"{n} {kind} queries are sealed until gate --release"],
+    )
 
 
 def _counted(notes):

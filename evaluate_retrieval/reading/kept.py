@@ -1,20 +1,24 @@
 """What the command keeps beside the documents, in a folder judging.
 
 It is what a verdict must not change from run to run: which queries were drawn and in
-which order they are judged, of which kind the judgements were at first, and the looks
-that were taken. Commit it with the documents."""
+which order they are judged, which are sealed until a release, of which kind the
+judgements were at first, and the looks that were taken. Commit it with the
+documents."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
 
-from evaluate_retrieval.reading.files import numbers_of, read_csv
+from evaluate_retrieval.reading.corpus import short_hash
+from evaluate_retrieval.reading.files import numbers_of, read_csv, write_table
 from evaluate_retrieval.reading.listing import KEPT_IN
+from evaluate_retrieval.reading.needs import as_compared
 
 SAMPLE = f"{KEPT_IN}/sample.csv"
 SAMPLE_COLUMNS = ["place", "query_id", "query", "course", "kind", "lines", "drawn"]
 SAMPLE_COLUMNS += ["weight"]
+SEALED = f"{KEPT_IN}/sealed.csv"
 YES = "yes"  # in the column drawn
 FIRST = "judgements.json"  # of which kind they were at the first run
 
@@ -37,6 +41,23 @@ def read_sample(source: Path) -> pd.DataFrame | None:
     table = table.assign(**numbers, drawn=table["drawn"] == YES)
     table["weight"] = pd.to_numeric(table["weight"], errors="coerce")
     return table.sort_values("place", ignore_index=True)
+
+
+def marks_of(questions: pd.Series) -> pd.Series:
+    """A hash of each text: it tells a query, and cannot be read."""
+    return questions.map(as_compared).map(short_hash)
+
+
+def read_sealed(source: Path) -> set[str]:
+    """The marks of the queries that are sealed until a release; empty without any."""
+    path = source / SEALED
+    return {*read_csv(path, ["query"])["query"]} if path.is_file() else set()
+
+
+def keep_sealed(source: Path, marks: set[str]) -> None:
+    """Keep which queries are sealed, by their marks. OSError where that cannot be."""
+    (source / SEALED).parent.mkdir(exist_ok=True)
+    write_table(pd.DataFrame({"query": sorted(marks)}), source / SEALED)
 
 
 def first_kind(source: Path) -> str | None:

@@ -9,5 +9,9 @@ FEW = 50  # queries; fewer decide nothing, and nothing is tuned on them
 # ship a search without gain in 2.5 % of cases, see docs/reference/command.md
 LEVEL = 0.01
 UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
+LEFT_OUT = (
+    "Queries without a relevant document are left out, as trec_eval does "
+    "(--only-answered)."
+)
 # in the words of README.md; the extras are those of pyproject.toml
 ADD_EXTRA = 'uv tool install ".[{0}]" in the clone, or pip install ".[{0}]"'

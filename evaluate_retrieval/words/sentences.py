@@ -36,7 +36,14 @@ def why(decision: Any) -> str:
     if decision.trial > 1:
         ship = f"to ship, p has to be below {decision.level:.2g}"
         parts.append(f"This is trial {decision.trial} on these queries: {ship}.")
+    if decision.looks > 1:
+        parts.append(looked_at(decision.looks))
     return " ".join(filter(None, parts))
+
+
+def looked_at(n: int) -> str:
+    """How often judgements were looked at."""
+    return f"Looks at these judgements so far: {n:,}."
 
 
 def leak(name: str, n: int, n_queries: int) -> str:

@@ -7,6 +7,7 @@ that a coin chooses: so the true gain is known."""
 
 import sys
 from functools import partial
+from itertools import product
 from pathlib import Path
 from unittest import mock
 
@@ -284,12 +285,7 @@ def _series(rng, queries, lists, values, sample, change, judges):
     codes = []
     total = np.zeros(len(sample))
     is_noticed = False
-    for number in range(PULL_REQUESTS):
-        pair = SETTINGS[number % len(SETTINGS)]
-        difference = (values[pair[0]] - values[pair[1]]).to_numpy()
-        chance = people.chances(difference, change)[sample]
-        swapped = rng.random(len(sample)) >= chance
-        gain = np.where(swapped, -difference[sample], difference[sample])
+    for pair, swapped, gain in _pull_requests(rng, values, sample, change):
         if judges:
             codes.append(_code(gain))
         else:
@@ -305,6 +301,65 @@ def _series(rng, queries, lists, values, sample, change, judges):
         "drift that passes": change * passed.sum(),
         "worse than the first baseline": is_noticed,
     }
+
+
+def _pull_requests(rng, values, sample, change):
+    """Of each the two settings, which queries swap them, and the gains: an iterator."""
+    for number in range(PULL_REQUESTS):
+        pair = SETTINGS[number % len(SETTINGS)]
+        difference = (values[pair[0]] - values[pair[1]]).to_numpy()
+        chance = people.chances(difference, change)[sample]
+        swapped = rng.random(len(sample)) >= chance
+        gain = np.where(swapped, -difference[sample], difference[sample])
+        yield pair, swapped, gain
+
+
+def with_reference(queries, lists, draws):
+    """What adds up in twenty pull requests where the gate has a reference, too.
+
+    Merged is what is not worse than the last baseline, or with the reference than that
+    or the first one. All results are judged."""
+    values = values_by_pool(queries, lists)
+    rows = {}
+    for change, n in product(CHANGES, (140, 400)):
+        rng = np.random.default_rng([SEED, int(-1000 * change), n])
+        told = []
+        for _ in range(draws):
+            sample = rng.integers(len(values), size=n)
+            requests = _pull_requests(rng, values, sample, change)
+            told.append(_merged([gain for *_, gain in requests]))
+        table = pd.DataFrame(told)
+        table["drift without"] = change * table.pop("passed")
+        table["drift with it"] = change * table["merged with it"]
+        rows[change, n] = {"draws": draws} | table.mean().to_dict()
+        print("reference", change, n, rows[change, n], file=sys.stderr)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _merged(requests):
+    """How many of the gains pass without a reference, and with one: a dict."""
+    merged = np.zeros_like(requests[0])
+    n_merged = 0
+    n_passed = 0
+    for gain in requests:
+        passes = not _is_worse(gain)
+        n_passed += passes
+        if passes and not _is_worse(merged + gain):
+            merged += gain
+            n_merged += 1
+    is_stopped = n_merged < len(requests)
+    return {"passed": n_passed, "stopped": is_stopped, "merged with it": n_merged}
+
+
+def _is_worse(gain):
+    """Whether the gate calls a gain worse, by its interval alone: see `_code`."""
+    n = len(gain)
+    half = 1.96 * gain.std(ddof=1) / n**0.5
+    above = gain.mean() + half + MARGIN  # of the upper end
+    if (gain != 0).sum() > 2 * intervals.FEW_CHANGES and abs(above) > half / 4:
+        return above < 0
+    gain = np.clip(gain, -1, 1)
+    return intervals.confidence_interval(gain, range(n), lowest=-1)[1] < -MARGIN
 
 
 def _code(gain):
@@ -353,6 +408,11 @@ def main():
         "Twenty releases": (releases, draws // 2, ["n"]),
         "Closed pools": (closed_pools, draws // 4, ["judged", "gain", "n"]),
         "The gate, all is judged": (gate, draws // 10, ["change", "n"]),
+        "The gate with the last release beside it": (
+            with_reference,
+            draws // 20,
+            ["change", "n"],
+        ),
         "The gate, only the search of before is judged": (
             partial(gate, judges=False),
             draws // 200,

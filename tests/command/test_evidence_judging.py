@@ -6,6 +6,7 @@ import pytest
 from evidence import judging, people, reuse
 
 from evaluate_retrieval.measuring import gains, grounds, looks, scored
+from evaluate_retrieval.words.constants import WORSE
 
 N_QUERIES = 200
 DRAWS = 200
@@ -130,3 +131,23 @@ def test_by_what_people_judged_no_order_of_judging_ships_more():
     assert by_gain["ship"].max()[0.0] <= 0.02
     assert by_gain["keep"].max()[0.01] <= 0.04
     assert table["seen - true"].abs().max() <= 0.008
+
+
+@pytest.mark.parametrize(("loss", "most"), [(0.008, 10), (0.0, 20)])
+def test_a_reference_stops_losses_that_add_up(loss, most):
+    rng = np.random.default_rng(6)
+    requests = [rng.normal(-loss, 0.05, 140) for _ in range(reuse.PULL_REQUESTS)]
+    told = reuse._merged(requests)
+    assert told["passed"] >= 18
+    assert told["merged with it"] <= most
+    assert told["stopped"] == (loss > 0)
+
+
+def test_worse_by_the_interval_is_worse_by_the_gate():
+    rng = np.random.default_rng(7)
+    told = []
+    for loss in (0.0, 0.015, 0.017, 0.019, 0.021, 0.03):
+        gain = rng.normal(-loss, 0.05, 140) * (rng.random(140) < 0.9)
+        told.append(reuse._is_worse(gain))
+        assert told[-1] == (reuse._code(gain) == WORSE)
+    assert {*told} == {True, False}

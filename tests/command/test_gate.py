@@ -12,19 +12,21 @@ from mistune import create_markdown
 from evaluate_retrieval.measuring import pairs
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
-    WORDS,
     Kept,
     Outcome,
-    markdown,
-    outcomes_as_json,
     outcomes_of,
     read_baseline,
-    summary_lines,
-    worst_code,
     write_baseline,
-    write_summary,
 )
 from evaluate_retrieval.measuring.metric import Measure, measures_of
+from evaluate_retrieval.measuring.outcomes import (
+    WORDS,
+    markdown,
+    outcomes_as_json,
+    summary_lines,
+    worst_code,
+    write_summary,
+)
 
 N = 60
 IDS = [f"d{number}" for number in range(N)]

@@ -15,7 +15,7 @@ from course import our_data
 from evaluate_retrieval.commands import judge, manifest
 from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import baseline
+from evaluate_retrieval.measuring import baseline, since
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, files, folder, listing
 
@@ -367,11 +367,11 @@ def test_a_change_is_what_the_labels_did_and_what_the_search_did():
     for query in IDS:  # a second relevant document was judged
         now.qrels[query]["second"] = 1
     whole = 1 + 1 / np.log2(3)
-    [sentence] = baseline.since_last({"judged": before}, {"judged": now})
+    [sentence] = since.since_last({"judged": before}, {"judged": now})
     assert f"from 1.000 to {0.5 / whole:.3f}" in sentence
     assert f"{1 / whole - 1:+.3f} by the labels" in sentence
     assert f"{-0.5 / whole:+.3f} by the search" in sentence
     assert "40 documents have another id" in sentence
-    assert baseline.since_last({"judged": before}, {"judged": kept(1)}) == []
+    assert since.since_last({"judged": before}, {"judged": kept(1)}) == []
     other = replace(now, search="another")
-    assert baseline.since_last({"judged": before}, {"judged": other}) == []
+    assert since.since_last({"judged": before}, {"judged": other}) == []

@@ -10,7 +10,7 @@ import pytest
 from evaluate_retrieval.commands import judge
 from evaluate_retrieval.judging import next_pairs
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import baseline
+from evaluate_retrieval.measuring import baseline, since
 from evaluate_retrieval.reading import folder
 
 N = 12  # queries
@@ -77,10 +77,10 @@ def test_other_alternatives_are_told_as_a_change_of_labels(source, tmp_path):
     now = baseline.read_baseline(tmp_path / "out" / baseline.BASELINE)
     kept = now["judged"]
     before = {"judged": replace(kept, alternatives={})}
-    [sentence] = baseline.since_last(before, now)
+    [sentence] = since.since_last(before, now)
     assert f"{N} queries have other alternatives." in sentence
     assert "+0.000 by the search" in sentence
-    assert baseline.since_last(now, now) == []
+    assert since.since_last(now, now) == []
 
 
 def test_a_baseline_without_alternatives_has_the_form_it_had(source, tmp_path):

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 from contextlib import redirect_stdout
 from io import StringIO
 
@@ -166,6 +167,12 @@ def written(tmp_path_factory):
         run("evaluate", name, *of_all)
     made["questions"] = made["full"]
     run("evaluate", "questions", *of_all, "--queries", "generated")
+    before = root / "before.json.gz"
+    shutil.copy(root / "evaluate-plain" / "baseline.json.gz", before)
+    gate = ["--baseline", str(before), "--only-answered"]
+    results.append(root / "gate-plain")
+    gate += ["--only-own", "--out", str(results[-1])]
+    assert main(["gate", str(made["plain"]), *searches, *gate]) < 3
     for name in ("plain", "full"):
         run("compare", name, "good", "bad", *searches)
         run("calls", name, *searches)

@@ -1,0 +1,135 @@
+"""The last release: what the gate compares with beside the last baseline.
+
+Small losses pass the gate one by one, and add up. So the baseline of the last release
+is kept, and a new baseline does not move it. From MANY_NEEDS needs on a part of them is
+*sealed* until the next release: who improves a search has not seen it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval.measuring import baseline, looks
+from evaluate_retrieval.measuring.baseline import Kept, Outcome, limited
+from evaluate_retrieval.reading.corpus import short_hash
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.kept import marks_of
+
+REFERENCE = "reference.json.gz"  # beside the baseline
+SINCE = "since the last release"
+IN_LOOKS = "sealed"  # a folder of openings, beside the looks
+MANY_NEEDS = 300  # needs, from which on a part is sealed
+PARTS = 3  # of which one is sealed: 100 needs at least
+
+
+# --- The sealed part ---------------------------------------------------------
+
+
+def to_seal(measured: Kept) -> set[str]:
+    """The marks of the queries to seal, see `kept.marks_of`; none below MANY_NEEDS.
+
+    A part of the needs by a hash of what their queries say: so no name and no order
+    decides. A query without a grade is not drawn, since nobody would judge it."""
+    is_judged = measured.queries["query_id"].map(measured.qrels).astype(bool)
+    queries = measured.queries[is_judged]
+    marks = marks_of(queries["question"])
+    by_need = marks.groupby(queries["need"])
+    keys = by_need.agg(lambda own: short_hash(" ".join(sorted({*own}))))
+    if len(keys) < MANY_NEEDS:
+        return set()
+    last = keys.sort_values().iloc[len(keys) // PARTS - 1]
+    return {*marks[queries["need"].map(keys) <= last]}
+
+
+def sealed_in(folder: Folder) -> set[str]:
+    """The marks of the sealed queries of a folder: empty without any."""
+    if folder.sealed is None:
+        return set()
+    tables = [*folder.sealed.test.values(), folder.sealed.unanswered]
+    return {mark for table in tables for mark in marks_of(table["question"])}
+
+
+def part_of(
+    measured: Mapping[str, Kept], marks: set[str], inside: bool = False
+) -> dict[str, Kept]:
+    """The same of the queries that are not sealed, or with inside of those that are."""
+    parts = {}
+    for kind, each in measured.items():
+        is_in = marks_of(each.queries["question"]).isin(marks) == inside
+        parts[kind] = limited(each, {*each.queries["query_id"][is_in]})
+    return parts
+
+
+def joined(now: Mapping[str, Kept], sealed: Mapping[str, Kept]) -> dict[str, Kept]:
+    """What is not sealed, with what is: a dict of kind: Kept."""
+    whole = dict(now)
+    for kind, each in sealed.items():
+        rest = now[kind]
+        tables = {
+            name: vars(rest)[name] | vars(each)[name]
+            for name in ("rankings", "qrels", "alternatives")
+        }
+        queries = pd.concat([rest.queries, each.queries], ignore_index=True)
+        whole[kind] = replace(rest, queries=queries, **tables)
+    return whole
+
+
+def opened(source: Path, sealed: Kept) -> tuple[float, str]:
+    """What this opening may spend on one side, see `looks.level`; and that, in words.
+
+    It is kept beside the looks at the folder. The same lists and grades are no new
+    opening. OSError where it cannot be kept: what is not counted is not opened."""
+    earlier = looks.read_looks(source, IN_LOOKS)
+    state = looks.hash_of(sealed.qrels)
+    key = looks.hash_of([sealed.rankings, state])
+    look = looks.next_look(earlier, key, state, {"": 1.0})
+    error = looks.level(looks.KEEP, earlier, look, "")
+    says = {"day": str(date.today()), "search": sealed.search}
+    looks.write_look(source, replace(look, says=says), IN_LOOKS)
+    n = max(len(earlier), look.trial)
+    said = (
+        f"Openings of the sealed part so far: {n:,}. All share an error of 5%, so the "
+        f"interval of this one is of {1 - 2 * error:.2%}."
+    )
+    return error, said
+
+
+# --- Against the last release ------------------------------------------------
+
+
+def numbered(now: Mapping[str, Kept], before: Mapping[str, Kept]) -> dict[str, Kept]:
+    """What was measured, with how many updates it is away from a first baseline."""
+    return {
+        kind: replace(each, updates=before[kind].updates + 1)
+        if kind in before
+        else each
+        for kind, each in now.items()
+    }
+
+
+def outcomes_since(
+    last: Mapping[str, Kept],
+    now: Mapping[str, Kept],
+    sealed: Mapping[str, Kept],
+    choices: tuple[float, bool, bool],
+    error: float | None = None,
+) -> list[Outcome]:
+    """What the gate says of the time since the last release: a list.
+
+    last: what it kept, of all queries. now, sealed: what is not sealed, and what is.
+    choices, error: see `baseline.outcomes_of`; the error is of the sealed part. Of that
+    and of the whole no query is named that lost or gained."""
+    found = baseline.outcomes_of(last, joined(now, sealed), *choices)
+    if not sealed:
+        return [replace(each, since=SINCE) for each in found]
+    [kind] = sealed
+    marks = {*marks_of(sealed[kind].queries["question"])}
+    held = part_of({kind: last[kind]}, marks, inside=True)
+    allowed, _, allow_deleted = choices
+    # openings are counted: an interval for looking at any time would count them twice
+    [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, error)
+    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={})
+    of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}}
+    return [hidden, *(replace(each, **of_all) for each in found)]

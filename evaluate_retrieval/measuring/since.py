@@ -1,0 +1,57 @@
+"""What has changed a figure since the last run: the search, or the labels."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import intervals, metric
+from evaluate_retrieval.measuring.baseline import (
+    Kept,
+    answerable,
+    changed_judgements,
+    with_judgements,
+    with_todays_ids,
+)
+
+
+def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
+    """What has changed a figure since the last run: the search, or labels. Sentences.
+
+    last, now: dicts of kind: Kept. One for each kind of which both ranked the same
+    search by the same metric, if anything has changed. The part of the labels is
+    what today's do to the rankings of the last run; the rest is the search's. Only
+    queries that have a relevant document in both runs count."""
+    sentences = []
+    for kind in last.keys() & now.keys():
+        today = now[kind]
+        before, n_moved = with_todays_ids(last[kind], today)
+        if (before.search, before.measure) != (today.search, today.measure):
+            continue
+        ids = sorted(answerable(before) & answerable(today))
+        old, with_labels, new = (
+            _mean(ranked, labels, ids, today)
+            for ranked, labels in [(before, before), (before, today), (today, today)]
+        )
+        _, changes = changed_judgements(before, today)
+        labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
+        if labels != todays or n_moved or old != new:
+            sentences.append(
+                f"Since the last run {today.measure} of “{today.search}” went from "
+                f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
+                f"{with_labels - old:+.3f} by the labels, {new - with_labels:+.3f} by "
+                f"the search. {n_moved:,} documents have another id. {changes}"
+            )
+    return sentences
+
+
+def _mean(ranked, labels, query_ids, today):
+    """The metric of rankings with labels, a mean over queries. All three are `Kept`."""
+    queries = with_judgements(today.queries.set_index("query_id"), labels, query_ids)
+    measure = today.measure
+    rankings = [ranked.rankings.get(query, []) for query in query_ids]
+    scores = metric.scores_by_query(
+        queries, utils.pad(rankings, measure.k), None, measure.relevant, measure.by
+    )
+    values = scores[measure.by]
+    return np.average(values, weights=intervals.weights_of(queries))

@@ -1,0 +1,350 @@
+"""The gate and the last release: a fixed reference, a sealed part, and looks."""
+
+import json
+import re
+import shutil
+from contextlib import redirect_stdout
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring import looks, releases
+from evaluate_retrieval.measuring.baseline import (
+    BASELINE,
+    Kept,
+    outcomes_of,
+    read_baseline,
+)
+from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.measuring.outcomes import outcomes_as_json
+from evaluate_retrieval.reading.folder import read
+from evaluate_retrieval.reading.kept import marks_of
+
+NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)
+N = 330  # queries, each a need
+NONE_RELEVANT = 30  # of them
+SEARCHES = """
+def shipped(question, course):  # of each {each}th query the answer is at rank 2
+    number = int(question.split()[-1])
+    ids = [f"d{{number}}", "no", "nor"]
+    return ids[1::-1] + ids[2:] if number % {each} == 3 else ids
+
+
+def other(question, course):
+    return shipped(question, course)[::-1]
+
+
+SEARCHES = {{"shipped": shipped, "other": other}}
+"""
+
+
+def make(path):
+    """A folder of N judged queries that ask for as many documents."""
+    path.mkdir()
+    ids = [*(f"d{number}" for number in range(N)), "no", "nor"]
+    documents = pd.DataFrame({"id": ids, "title": ids, "text": "one text for all"})
+    documents["text"] += " " + documents["id"]
+    documents.to_csv(path / "documents.csv", index=False)
+    queries = pd.DataFrame({"query_id": [f"q{number}" for number in range(N)]})
+    queries["query"] = [f"where is number {number}" for number in range(N)]
+    queries = queries.assign(course="all", kind="typed", grade=0)
+    answers = queries.assign(document=ids[:N], grade=1)
+    answers.loc[N - NONE_RELEVANT :, "grade"] = 0
+    no = [queries.assign(document=id_) for id_ in ("no", "nor")]
+    pd.concat([answers, *no]).to_csv(path / "judged-queries.csv", index=False)
+    return path
+
+
+def run(folder, command, *words, each=20, out="out"):
+    """The result of a command with --json, and what it says aloud.
+
+    each: of each so many queries the search has the answer at rank 2."""
+    path = folder.parent / f"searches-{each}.py"
+    path.write_text(SEARCHES.format(each=each))
+    line = [command, str(folder), "--searches", str(path), "--only-own"]
+    line += ["--out", str(folder.parent / out), "--json"]
+    said = StringIO()
+    with redirect_stdout(said):
+        main([*line, *words])
+    return json.loads(said.getvalue())
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    """A folder from its first release on: what was said, by its step; and paths."""
+    folder = make(tmp_path_factory.mktemp("releases") / "faq")
+    baseline = folder.parent / BASELINE
+    today = ["--incumbent", "shipped"]
+    gate = ["gate", *today, "--baseline", str(baseline)]
+    story = {"folder": folder, "baseline": baseline, "gate": gate}
+    story["first"] = run(folder, "evaluate", *today)
+    shutil.copy(folder.parent / "out" / BASELINE, baseline)
+    story["released"] = run(folder, *gate, "--release", "--update")
+    story["reference"] = baseline.with_name(releases.REFERENCE).read_bytes()
+    later = {"out": "later"}
+    story["evaluate"] = run(folder, "evaluate", *today, **later)
+    story["compare"] = run(folder, "compare", "shipped", "other", **later)
+    story["update"] = run(folder, *gate, "--update", each=18, **later)
+    story["worse"] = run(folder, *gate, "--update", each=4, **later)
+    story["opened"] = run(folder, *gate, "--release", **later)
+    story["again"] = run(folder, *gate, "--release", **later)
+    story["another"] = run(folder, *gate, "--release", each=9, **later)
+    return story
+
+
+# --- The sealed part ---------------------------------------------------------
+
+
+def test_no_file_and_no_result_has_a_sealed_query(story):
+    sealed = read(story["folder"]).sealed
+    texts = {*sealed.test["judged"]["question"], *sealed.unanswered["question"]}
+    assert len(texts) == N // 3
+    paths = list(story["folder"].parent.glob("later/**/*"))
+    written = [path.read_text("utf-8", "replace") for path in paths if path.is_file()]
+    names = {path.name for path in paths}
+    assert {"queries.csv", "report.html", "pair.html", "own-shipped.trec"} <= names
+    kept = read_baseline(story["folder"].parent / "later" / BASELINE)["judged"]
+    steps = ["evaluate", "compare", "update", "worse", "opened", "again", "another"]
+    n_there = 0
+    for text in [*written, str(vars(kept)), json.dumps([story[key] for key in steps])]:
+        there = {*re.findall(r"where is number \d+", text)}
+        there |= {f"where is number {n}" for n in re.findall(r"\bq(\d+)\b", text)}
+        assert there.isdisjoint(texts)
+        n_there = max(n_there, len(there))
+    assert n_there == N - len(texts)  # of the others each is there
+
+
+def test_a_release_opens_the_sealed_part_and_counts_how_often(story):
+    steps = {"opened": (1, 97.5), "again": (1, 97.5), "another": (2, 99.17)}
+    for step, (n, sure) in steps.items():
+        against, sealed, whole = story[step]["outcomes"]
+        sizes = [each["figures"]["queries"] for each in (against, sealed, whole)]
+        assert sizes == [N - N // 3, N // 3, N]
+        assert sealed["since"] == f"{releases.SINCE}, sealed part"
+        said = " ".join(sealed["sentences"])
+        assert f"Openings of the sealed part so far: {n}." in said
+        assert f"this one is of {sure:.2f}%" in said
+        assert [sealed["largest"], whole["largest"]] == [{}, {}]
+        is_aside = [each["aside"] for each in (against, sealed, whole)]
+        assert is_aside == [True, False, True]
+    kept = looks.read_looks(story["folder"], releases.IN_LOOKS)
+    assert [each.trial for each in kept] == [1, 2]
+    # what ships, and what keeps, has not been spent on other queries
+    assert {each.trial for each in looks.read_looks(story["folder"])} == {1, 2}
+
+
+def test_a_later_opening_asks_for_more():
+    before, now = kept_of(np.ones(120)), kept_of(1 + (np.arange(120) < 40))
+    widths = []
+    for error in (0.0125, 0.0042, 0.002):
+        [outcome] = outcomes_of({"judged": before}, {"judged": now}, error=error)
+        widths.append(outcome.figures["high"] - outcome.figures["low"])
+        assert outcome.figures["lowest"] == outcome.figures["low"]
+    assert sorted(widths) == widths
+    [usual] = outcomes_of({"judged": before}, {"judged": now}, error=0.025)
+    [other] = outcomes_of({"judged": before}, {"judged": now})
+    for end in ("low", "high"):
+        assert usual.figures[end] == pytest.approx(other.figures[end], abs=0.01)
+
+
+def kept_of(ranks, needs=None, texts=None):
+    """`Kept` of queries whose only relevant document stands at these ranks."""
+    n = len(ranks)
+    ids = [f"q{number}" for number in range(n)]
+    queries = pd.DataFrame({"query_id": ids, "question": texts or ids})
+    queries = queries.assign(need=needs or ids)
+    lists = [[*"xyz"[: int(rank) - 1], "right"] for rank in ranks]
+    qrels = {id_: {"right": 1, "x": 0, "y": 0, "z": 0} for id_ in ids}
+    rankings = dict(zip(ids, lists, strict=True))
+    return Kept("mine", queries, rankings, qrels, Measure(), judgements="closed")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_sealed_depends_on_no_name_and_no_order(seed):
+    rng = np.random.default_rng(seed)
+    n_needs = int(rng.integers(releases.MANY_NEEDS, 500))
+    numbers = np.sort(rng.integers(n_needs, size=3 * n_needs))
+    texts = [f"Question {place}" for place in range(len(numbers))]
+    plain = kept_of(np.ones(len(numbers)), [f"n{each}" for each in numbers], texts)
+    sealed = releases.to_seal(plain)
+    marks = marks_of(plain.queries["question"])
+    is_in = marks.isin(sealed)
+    # whole needs, a third of them
+    assert (is_in.groupby(plain.queries["need"]).nunique() == 1).all()
+    if plain.queries["need"].nunique() < releases.MANY_NEEDS:
+        assert not sealed
+        return
+    assert plain.queries["need"][is_in].nunique() == len({*numbers}) // 3
+    order = rng.permutation(len(numbers))
+    queries = plain.queries.iloc[order]
+    names = rng.permutation(10_000)
+    renamed = queries.assign(
+        query_id=[f"id {names[place]}" for place in order],
+        need=[f"need {names[each]}" for each in numbers[order]],
+        question=queries["question"].str.upper() + " ",
+    )
+    qrels = {id_: {"right": 1} for id_ in renamed["query_id"]}
+    assert releases.to_seal(replace(plain, queries=renamed, qrels=qrels)) == sealed
+
+
+def test_below_300_needs_and_of_what_nobody_judged_nothing_is_sealed():
+    assert not releases.to_seal(kept_of(np.ones(releases.MANY_NEEDS - 1)))
+    enough = kept_of(np.ones(releases.MANY_NEEDS))
+    assert len(releases.to_seal(enough)) == 100
+    unjudged = replace(enough, qrels=enough.qrels | {"q7": {}})
+    assert not releases.to_seal(unjudged)
+
+
+def test_what_joins_a_sealed_need_is_sealed_too(story, tmp_path):
+    folder = tmp_path / "faq"
+    shutil.copytree(story["folder"], folder)
+    before = read(folder).sealed
+    need = before.test["judged"].iloc[0]
+    path = folder / "judged-queries.csv"
+    judged = pd.read_csv(path)
+    new = {"query": "another wording", "course": "all", "kind": "typed", "grade": 1}
+    new |= {
+        "query_id": "new",
+        "document": max(need["document"], key=need["document"].get),
+    }
+    pd.concat([judged, pd.DataFrame([new])]).to_csv(path, index=False)
+    after = read(folder)
+    assert "another wording" in {*after.sealed.test["judged"]["question"]}
+    assert "another wording" not in {*after.test["judged"]["question"]}
+    assert len(after.sealed.test["judged"]) == len(before.test["judged"]) + 1
+
+
+# --- The fixed reference -----------------------------------------------------
+
+
+def test_an_update_moves_the_baseline_and_a_loss_does_not(story):
+    assert story["released"]["code"] == NOT_WORSE
+    path = story["baseline"].with_name(releases.REFERENCE)
+    assert path.read_bytes() == story["reference"]  # whatever was updated since
+    baseline, reference = map(read_baseline, (story["baseline"], path))
+    assert [each["judged"].updates for each in (baseline, reference)] == [2, 1]
+    assert len(reference["judged"].qrels) == N
+    assert story["worse"]["code"] == WORSE
+    assert "Updates of the baseline since then: 0." in told(story["update"])
+    for step in ("worse", "opened"):
+        assert "Updates of the baseline since then: 1." in told(story[step])
+
+
+def told(result):
+    return " ".join(" ".join(each["sentences"]) for each in result["outcomes"])
+
+
+LARGE = 1 + (np.arange(200) < 40)  # of 200 queries
+BIT_LESS = LARGE - (np.arange(200) < 8)
+HELD = [  # the last baseline, the reference, whether it is a release, code, says
+    (LARGE, LARGE, False, NOT_WORSE, "The gate: not worse."),
+    (LARGE, np.ones(200), False, WORSE, "The gate: worse (since the last release)."),
+    (np.ones(200), LARGE, False, WORSE, "The gate: worse."),
+    (np.ones(200), np.ones(200), False, WORSE, "The gate: worse."),
+    # doubt about the last release is not shown to be a loss
+    (LARGE, BIT_LESS, False, NOT_WORSE, "The gate: not worse."),
+    (LARGE, BIT_LESS, True, UNDECIDED, "The gate: undecided (since the last release)."),
+    # a release looks at the last release, and lets no loss pass
+    (np.ones(200), LARGE, True, WORSE, "The gate: worse."),
+    (BIT_LESS, LARGE, True, NOT_WORSE, "(since the last release)"),
+]
+
+
+@pytest.mark.parametrize(("before", "last", "is_release", "code", "says"), HELD)
+def test_worse_than_either_is_worse(before, last, is_release, code, says):
+    now = {"judged": kept_of(LARGE)}
+    of_before = outcomes_of({"judged": kept_of(before)}, now)
+    choices = (0.01, False, False)
+    since = releases.outcomes_since({"judged": kept_of(last)}, now, {}, choices)
+    compared = [replace(each, aside=is_release) for each in of_before]
+    compared += [replace(each, aside=not is_release) for each in since]
+    result = outcomes_as_json(compared)
+    assert result["code"] == code
+    assert says in result["says"]
+
+
+def test_twenty_small_losses_pass_the_baseline_and_not_the_reference():
+    first = last = {"judged": kept_of(np.ones(400))}
+    codes = []
+    for number in range(1, 21):
+        now = {"judged": kept_of(1 + (np.arange(400) < 4 * number))}
+        [of_last] = outcomes_of(last, now)
+        [since] = releases.outcomes_since(first, now, {}, (0.01, False, False))
+        codes.append((of_last.code, since.code))
+        last = now
+    of_last, since = zip(*codes, strict=True)
+    assert WORSE not in of_last
+    assert since[-1] == WORSE
+    assert since.index(WORSE) < 10
+
+
+# --- How often judgements were looked at -------------------------------------
+
+
+def test_evaluate_and_gate_say_how_often_judgements_were_looked_at(story):
+    assert "Looks at these" not in story["first"]["says"]
+    assert "Looks at these judgements so far: 2." in story["evaluate"]["says"]
+    assert "This is trial 2 on" in story["evaluate"]["says"]
+    assert "Looks at these judgements so far: 2. The gate is none." in told(
+        story["update"]
+    )
+
+
+def test_a_look_that_is_repeated_is_counted_once():
+    earlier = []
+    counts = []
+    for key, state in [("a", "1"), ("a", "2"), ("a", "1"), ("b", "2")]:
+        look = looks.next_look(earlier, key, state, {})
+        counts.append(looks.n_looks(earlier, look))
+        if not look.name:
+            earlier.append(replace(look, name=f"{len(earlier)}.json"))
+    assert counts == [1, 2, 2, 3]
+    assert (looks.n_looks([]), looks.n_looks(earlier[:1])) == (0, 1)
+
+
+# --- trec_eval's convention --------------------------------------------------
+
+
+def test_queries_without_a_relevant_document_may_be_left_out(tmp_path):
+    folder = make(tmp_path / "faq")
+    today = ["--incumbent", "shipped"]
+    of_all = run(folder, "evaluate", *today, out="before")
+    result = run(folder, "evaluate", *today, "--only-answered")
+    n = N - NONE_RELEVANT
+    gains = [each["candidates"][0] for each in (of_all, result)]
+    assert [each["n"] for each in gains] == [N, n]
+    assert gains[1]["difference"] == pytest.approx(gains[0]["difference"] * N / n)
+    board = {row["search"]: row["ndcg"] for row in result["leaderboard"]}
+    of_board = board["own: other"] - board["own: shipped"]
+    assert gains[1]["difference"] == pytest.approx(of_board, abs=1e-5)
+    left_out = "Queries without a relevant document are left out"
+    assert left_out in result["says"]
+    assert left_out not in of_all["says"]
+    assert (
+        "--only-answered"
+        in json.loads((tmp_path / "out/run.json").read_text())["command"]
+    )
+    compared = run(folder, "compare", "shipped", "other", "--only-answered")
+    assert (compared["queries"], left_out in compared["says"]) == (n, True)
+    for out in ("before", "out"):
+        kept = read_baseline(tmp_path / out / BASELINE)["judged"]
+        assert kept.only_answered == (out == "out")
+
+
+@pytest.mark.parametrize("of_before", [False, True])
+@pytest.mark.parametrize("of_now", [False, True])
+def test_the_gate_leaves_them_out_if_either_run_did(of_before, of_now):
+    none = {f"q{number}": {"right": 0} for number in range(30)}
+    before, now = kept_of(np.ones(60)), kept_of(np.full(60, 2))
+    before, now = (replace(each, qrels=each.qrels | none) for each in (before, now))
+    before = replace(before, only_answered=of_before)
+    now = replace(now, only_answered=of_now)
+    [outcome] = outcomes_of({"judged": before}, {"judged": now})
+    is_left_out = of_before or of_now
+    assert outcome.figures["queries"] == (30 if is_left_out else 60)
+    assert any("are left out" in each for each in outcome.sentences) == is_left_out
+    assert not any("are gone" in each for each in outcome.sentences)
