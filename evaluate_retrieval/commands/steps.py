@@ -144,6 +144,8 @@ def that_work(
         search.ask(tables[0][:1])
     for name, search in own.items():
         for queries in tables:
+            search.ask(queries)
+        for queries in tables:  # when a program has answered all, it can end
             search(queries)
         if problem := failures_of(name, search):
             first = next(iter(search.errors.values()))
