@@ -8,7 +8,7 @@ import re
 from urllib.parse import quote
 
 # of a text that may hold secrets: more of it is cut off before it is looked at
-LONGEST = 10_000
+LONGEST_TEXT = 10_000
 # Repeats have a limit, or end where they began: a text of a stranger takes a moment.
 SECRETS = re.compile(
     r"(https?:/+|//)[^/\s:@]{0,300}(?::\S{0,300})?(?=@)"  # an address, also as a path
@@ -57,8 +57,8 @@ def own_secrets() -> list[str]:
 def without_secrets(text: str) -> str:
     """A text without its passwords, keys and tokens, and users of addresses.
 
-    Nor has it those of the environment. What is beyond LONGEST is cut off."""
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    Nor has it those of the environment. What is beyond LONGEST_TEXT is cut off."""
+    text = text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
     for secret in own_secrets():
         text = text.replace(secret, "…")
     return SECRETS.sub(lambda match: f"{match[match.lastindex or 0]}…", text)

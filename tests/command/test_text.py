@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate_retrieval.words.text import LONGEST, printable, without_secrets
+from evaluate_retrieval.words.text import LONGEST_TEXT, printable, without_secrets
 
 SECRET = "s3cret"
 SECRETS = [
@@ -114,7 +114,7 @@ def test_a_long_text_takes_a_moment(part, end):
     started = time.process_time()
     shown = without_secrets(part * 50_000 + end)
     assert time.process_time() - started < 1
-    assert len(shown) <= LONGEST + 1
+    assert len(shown) <= LONGEST_TEXT + 1
 
 
 AROUND = st.text(st.sampled_from("abc…\n .,;<>{}[]()/éש"), max_size=30)
