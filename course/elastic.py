@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from course import our_data
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files, places
+from evaluate_retrieval.words.text import without_secrets
 
 if TYPE_CHECKING:  # few notebooks ask a node: the others need not wait for its client
     from elasticsearch import Elasticsearch
@@ -55,12 +56,13 @@ def find_node() -> tuple["Elasticsearch | None", str | None]:
     """A client for the nodes that the settings name, or for one on this machine.
 
     Returns also the problem, a sentence: where no healthy node answers, the
-    client is None, else the problem."""
+    client is None, else the problem. A warning tells of a node that nobody named."""
     es = _client()
     if problem := _problem(es):
         addresses = node_settings()["addresses"] or NODE
         addresses = re.sub(r"//[^/@]*@", "//", addresses)  # no user, no password
         return None, f"Elasticsearch: no healthy node at {addresses} ({problem})"
+    _tell_unnamed(es)
     return es, None
 
 
@@ -98,12 +100,24 @@ def node_or_record(
         recorded_node.Replaying.record = recorded_node.Record(RECORD)
         es = Elasticsearch(NODE, node_class=recorded_node.Replaying)
         return es, f"recorded on Elasticsearch {_version(es)}"
+    _tell_unnamed(es)
     if path := node_settings()["record"]:
         recorded_node.Recording.record = record = recorded_node.Record(Path(path))
         record.version = _version(es)
         es = _client(node_class=recorded_node.Recording)
         atexit.register(record.save)
     return es, f"Elasticsearch {_version(es)}".strip()
+
+
+def _tell_unnamed(es):
+    """Log which node is used, and its version, where the settings name none."""
+    if not node_settings()["addresses"]:
+        text = (
+            "Elasticsearch: no ELASTICSEARCH_URL is set. The node that answers at %s, "
+        )
+        text += "version %s, is used; ELASTICSEARCH_URL names another one"
+        urls = [node.base_url for node in es.transport.node_pool.all()]
+        log.warning(text, ", ".join(urls), _version(es) or "unknown")
 
 
 def _version(es):
@@ -176,7 +190,7 @@ def _in_words():
     try:
         yield
     except (ApiError, TransportError) as error:
-        why = f"{_why_not(error)}: {error!s:.300}"
+        why = f"{_why_not(error)}: {without_secrets(str(error)):.300}"
         raise RuntimeError(f"Elasticsearch: {why}") from error
 
 

@@ -7,7 +7,6 @@ prompt is asked again only with COURSE_LLM_RETRY=1: it was paid for.
 
 import hashlib
 import json
-import logging
 import os
 import string
 import time
@@ -18,16 +17,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
-from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
+
+from evaluate_retrieval.reading import locks
+from evaluate_retrieval.searching.serve import is_loopback
+from evaluate_retrieval.words.text import without_secrets
 
 if TYPE_CHECKING:  # recorded responses need neither
     from openai import OpenAI
     from pydantic import BaseModel
 
-log = logging.getLogger(__name__)
 LIVE = "live-responses.jsonl"
 UNUSABLE = "unusable-replies.jsonl"
 RESERVE = 1 << 20  # bytes that are set aside before the first call
@@ -49,10 +51,11 @@ def model_settings() -> dict[str, Any]:
     """What the environment says now.
 
     live: whether calls are switched on. retry: whether unusable replies are
-    asked again. model: its name. key: of the API, where one is needed: a
-    server that OPENAI_BASE_URL names may need none."""
-    server = os.getenv("OPENAI_BASE_URL")
+    asked again. model: its name. server: its address, or "". key: of the API,
+    where one is needed: a server that OPENAI_BASE_URL names may need none."""
+    server = os.getenv("OPENAI_BASE_URL") or ""
     return {
+        "server": server,
         "live": os.getenv("COURSE_LLM") == "live",
         "retry": os.getenv("COURSE_LLM_RETRY") == "1",
         "model": os.getenv("OPENAI_MODEL") or "gpt-4o-mini",
@@ -71,11 +74,17 @@ def model() -> str:
 
 
 def client(**options: Any) -> tuple["OpenAI", str]:
-    """An openai client and the model's name, as the environment says."""
-    from openai import OpenAI
+    """An openai client and the model's name, as the environment says.
 
-    defaults = {"max_retries": 5, "timeout": 60, "api_key": model_settings()["key"]}
-    return OpenAI(**defaults | options), model()
+    A server on this machine is asked without a proxy. A server that sends us elsewhere
+    is an error: prompts and key are for the one that was named."""
+    from openai import DefaultHttpxClient, OpenAI
+
+    settings = model_settings()
+    is_local = is_loopback(urlsplit(settings["server"]).hostname)
+    web = DefaultHttpxClient(trust_env=not is_local, follow_redirects=False)
+    defaults = {"max_retries": 5, "timeout": 60, "api_key": settings["key"]}
+    return OpenAI(**defaults | {"http_client": web} | options), model()
 
 
 def request_key(name: str, prompt: str, schema: str) -> str:
@@ -134,7 +143,7 @@ def _append(record, path):
     writer that was killed, is ended first.
     """
     checked = record | {"check": checksum(record)}
-    with FileLock(f"{path}.lock"), open(path, "a+b") as file:
+    with locks.held(f"{path}.lock"), open(path, "a+b") as file:
         # the last byte says whether the last line is whole
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
@@ -170,20 +179,14 @@ def _asking(live):
 
     Yields a file that takes up space: without it the last replies fit on a
     full disk."""
-    lock = FileLock(f"{live}.asking.lock")
     reserve = live.with_name(f"{live.name}.room")
-    try:
-        lock.acquire(timeout=0.5)
-    except Timeout:
-        log.warning("%s: another process is asking; this one waits for it", live)
-        lock.acquire()
-    try:
-        open(live, "ab").close()  # where this fails, no call has been made
-        reserve.write_bytes(os.urandom(RESERVE))
-        yield reserve
-    finally:
-        reserve.unlink(missing_ok=True)
-        lock.release()
+    with locks.held(f"{live}.asking.lock"):
+        try:
+            open(live, "ab").close()  # where this fails, no call has been made
+            reserve.write_bytes(os.urandom(RESERVE))
+            yield reserve
+        finally:
+            reserve.unlink(missing_ok=True)
 
 
 def _keep(record, path, reserve, full):
@@ -231,7 +234,8 @@ def _ask_all(prompts, schema, path, call, workers):
             response = {"why": str(error), "reply": error.reply}
             place = apart
         except Exception as error:
-            failures.append(f"{type(error).__name__}: {error}, {where}")
+            why = without_secrets(str(error))
+            failures.append(f"{type(error).__name__}: {why}, {where}")
             return
         _keep(record | {"response": response}, place, reserve, full)
 

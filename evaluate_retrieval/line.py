@@ -37,7 +37,7 @@ and docs/reference/command.md say in which forms. Without a command it is `evalu
 """
 CODES = """
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot
-be read. Where SIGTERM ends it, 143."""
+be read. Where SIGTERM or a closed terminal ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = ["evaluate", "columns", "compare", "gate", "power", "judge", "calls", "labels"]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
@@ -163,21 +163,29 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
 
 
 class Terminated(KeyboardInterrupt):
-    """Somebody asked the command to end, by SIGTERM."""
+    """Somebody asked the command to end, or its terminal was closed."""
 
 
 @contextlib.contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends what runs as Ctrl-C does: nothing is lost, no process stays."""
+def ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end what runs as Ctrl-C does: nothing is lost or left.
+
+    What ignores SIGHUP, as nohup has it, goes on ignoring it."""
 
     def interrupt(*_: Any) -> None:
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def nearby(path: str | Path) -> Path:
@@ -221,7 +229,7 @@ def main(words: list[str] | None = None) -> int:
         return 0
     as_json = "--json" in words
     try:
-        with logs_shown(as_json), ended_by_sigterm():
+        with logs_shown(as_json), ended_by_signals():
             result = result_of(words)
         if as_json:
             print(json_of(result), flush=True)

@@ -134,13 +134,16 @@ def stop():
 def run(*command):
     """Run a command with a node; the command's exit code.
 
-    If none answers it has one of its own, whose address is in ELASTICSEARCH_URL, or
-    none if none can be started."""
+    Its address is in ELASTICSEARCH_URL. If none answers it has one of its own, or none
+    if none can be started."""
     node = None
-    if not (os.environ.get("ELASTICSEARCH_URL") or elastic.find_node()[0]):
+    if not os.environ.get("ELASTICSEARCH_URL"):
         try:
-            node = start_node()
-            os.environ["ELASTICSEARCH_URL"] = address(node)
+            if elastic.find_node()[0]:  # the log says which
+                os.environ["ELASTICSEARCH_URL"] = elastic.NODE
+            else:
+                node = start_node()
+                os.environ["ELASTICSEARCH_URL"] = address(node)
         except machine.ERRORS as error:
             if os.environ.get("REQUIRE_ELASTICSEARCH"):
                 raise
@@ -153,6 +156,8 @@ def run(*command):
 
 
 if __name__ == "__main__":
-    # as Ctrl-C does: what was started is ended
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    # as Ctrl-C does: what was started is ended, also where the terminal is closed
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     sys.exit(machine.act(__doc__, start, stop, run))

@@ -10,12 +10,11 @@ from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
-from filelock import FileLock
 
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
 from evaluate_retrieval.judging import grading, judged_texts, next_pairs, sample
-from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading import corpus, locks
 from evaluate_retrieval.reading.columns import with_defaults
 from evaluate_retrieval.reading.files import read_csv, read_text, write_table
 from evaluate_retrieval.reading.folder import Folder
@@ -305,7 +304,7 @@ def add(
     once add one after another; the former file is kept, see
     `files.write_table`. ValueError names a file that is none of judgements."""
     added = {}
-    with FileLock(f"{path}.lock"):
+    with locks.held(f"{path}.lock"):
         is_new = not path.exists()  # then nothing was added to it
         table = (
             pd.DataFrame(older) if is_new else with_defaults(read_judged(path).frame)

@@ -137,6 +137,8 @@ def that_work(
     troubles = {}
     for name, run in runs:
         for queries in tables:
+            run.ask(queries)
+        for queries in tables:  # when a program has answered all, it can end
             run(queries)
         how = went(run)
         if how.n_failed:

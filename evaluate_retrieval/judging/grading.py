@@ -11,9 +11,8 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
-from filelock import FileLock
 
-from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.reading import corpus, files, locks
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 
@@ -35,7 +34,7 @@ def _append_row(path, columns, values):
     time."""
     with (
         open(path, "a", newline="", encoding="utf-8") as file,
-        FileLock(f"{path}.lock"),
+        locks.held(f"{path}.lock"),
     ):
         whole, _ = _whole_lines(path)
         file.truncate(len(whole))  # half a row, if the last one was cut off

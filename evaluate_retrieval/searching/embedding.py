@@ -24,6 +24,7 @@ from tqdm.auto import tqdm
 
 from evaluate_retrieval.reading import files, places
 from evaluate_retrieval.searching import onnx_model
+from evaluate_retrieval.searching.silent import keep_silent
 
 NAME = "all-MiniLM-L6-v2"  # the model that comes in a package
 HUB = f"sentence-transformers/{NAME}"
@@ -98,8 +99,10 @@ def model_in_8_bits() -> Path:
 
 def _from_hub():
     """The folder of our model, as the hub has it."""
+    keep_silent()
     from huggingface_hub import snapshot_download
 
+    log.info("%s is not installed: it is taken from the hub, %s", NAME, HUB)
     try:
         folder = snapshot_download(HUB, revision=REVISION, allow_patterns=HUB_FILES)
     except Exception as error:
@@ -188,6 +191,7 @@ def is_onnx(folder: Path) -> bool:
 def _load_model(folder, _):
     if is_onnx(folder):
         return onnx_model.OnnxModel(folder)
+    keep_silent()
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:

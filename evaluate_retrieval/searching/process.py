@@ -1,28 +1,37 @@
 """A search as a process: it reads a line of JSON for each query, and writes one.
 
 docs/how-to/your-searches.md has the protocol. The processes of a run live in an event
-loop. It has a thread of its own, because a notebook has a loop already."""
+loop. It has a thread of its own, because a notebook has a loop already.
+
+An answer belongs to a query. One that names its query is compared with it. Of a program
+that names none, the lines are counted: where it writes one more than it was asked, no
+line of it can be trusted, whenever that line came."""
 
 import asyncio
 import json
+import logging
 import os
+import select
 import signal
 import sys
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from evaluate_retrieval.searching import call_files, serve
+from evaluate_retrieval.searching import call_files, guard, serve
 
 TRIES = 2  # so often a query that fails is asked
 START_SECONDS = 60  # seconds at least that a process may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
 LONGEST_LINE = 64_000_000  # bytes
+SECONDS_TO_END = 1  # that a program has at least, when no more queries come
+TELL_EVERY = 10  # seconds between lines that say how many queries were asked
 WRITES = 'write {"ids": […]} in one line for each query, and all else to standard error'
+log = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
@@ -32,12 +41,14 @@ class Answer(NamedTuple):
     are those of all calls, in turns. Empty for one that returns one list.
 
     The error is an OSError where nothing came, a FormError where it was no ranking,
-    and a SearchError if the search says so."""
+    and a SearchError if the search says so. rises: whether a result has a higher score
+    than the one before it."""
 
     ids: list[str]
     error: Exception | None
     milliseconds: float
     calls: Sequence[call_files.Call] = ()
+    rises: bool = False
 
 
 # --- The loop ----------------------------------------------------------------
@@ -49,6 +60,7 @@ class Loop:
     def __enter__(self):
         self.loop = asyncio.new_event_loop()
         self.processes = []
+        self.guard: Any = None  # is started with the first process
         # a daemon: an error elsewhere ends Python, whatever still runs in the loop
         self.thread = Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
@@ -65,17 +77,31 @@ class Loop:
         timeout: float,
         paths: Mapping[str, str],
         folder: Path | None = None,
+        is_ours: bool = False,
     ) -> list["Process"]:
         """n processes of a command, a list; see `Process`."""
-        new = [Process(command, timeout, paths, folder) for _ in range(n)]
+        options = {"folder": folder, "is_ours": is_ours, "tell_guard": self._tell_guard}
+        new = [Process(command, timeout, paths, **options) for _ in range(n)]
         self.processes += new
         return new
+
+    def _tell_guard(self, text):
+        """Tell the guard of a group of processes, see `guard.watch`."""
+        if not hasattr(os, "killpg"):  # on Windows there are no such groups
+            return
+        if self.guard is None:
+            self.guard = guard.started()
+        with suppress(OSError):  # somebody has ended it
+            self.guard.stdin.write(f"{text}\n".encode())
 
     def __exit__(self, *_):
         self.run(self._end())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join()
         self.loop.close()
+        if self.guard:
+            self.guard.stdin.close()
+            self.guard.wait()
 
     async def _end(self):
         """Cancel what still runs, and end all processes."""
@@ -97,6 +123,8 @@ class Function:
     the thread ends with the process. function: of a query, see `serve.of_query`.
     paths: see `serve.ids_of`."""
 
+    excess = ""  # an answer is what was returned
+
     def __init__(self, function, timeout, paths):
         self.function = function
         self.timeout = timeout
@@ -110,6 +138,9 @@ class Function:
             return serve.answer_by(self.function, query, loop, self.paths)
         finally:
             loop.close()
+
+    async def confirm(self) -> None:
+        """Nothing is left to come."""
 
     async def answer(self, message: dict[str, str]) -> Answer:
         """The `Answer` to a message, which is a dict."""
@@ -134,33 +165,51 @@ class Function:
 # --- A process ---------------------------------------------------------------
 
 
+class UnreadableError(serve.FormError):
+    """A line that may be no answer at all, or one to another query."""
+
+
 class Process:
     """A process of a command, which is started when a query is asked.
 
-    It is killed, with what it has started, where a line takes too long or cannot be
-    read; then the next query starts it again. command: a list of words. folder: in
-    which it runs. timeout: seconds for a line. The first may take ten times as long,
+    It is killed, with what it has started, where a line takes too long, cannot be
+    read, or may belong to another query; then the next query starts it again. command:
+    a list of words. timeout: seconds for a line. The first may take ten times as long,
     and START_SECONDS; when it starts again, ten times what it took. paths: see
-    `serve.ids_of`."""
+    `serve.ids_of`. folder: in which it runs. is_ours: whether it is serve.py.
+    tell_guard: see `guard.watch`, whose lines it is called with.
+
+    echoes: whether answers have the query_id; a program that has it once must have it
+    always. excess: what was written beyond a line for each query, in words. Then it is
+    unknown which answer belongs to which query."""
 
     def __init__(
         self,
         command: list[str],
         timeout: float,
         paths: Mapping[str, str],
+        *,
         folder: Path | None = None,
+        is_ours: bool = False,
+        tell_guard: Callable[[str], object] = str,
     ):
         self.command = command
         self.timeout = timeout
         self.paths = paths
         self.folder = folder
+        self.is_ours = is_ours
+        self.echoes = is_ours
+        self.tell_guard = tell_guard
         self.start_seconds = max(START_SECONDS, 10 * timeout)
         self.process: Any = None  # of asyncio, while one runs
         self.printed = ""
         self.has_answered = False
+        self.slowest = 0.0
+        self.excess = ""
 
     async def start(self) -> None:
         """Start the process. FormError where that is impossible."""
+        self.tell_guard("")  # so that the guard is there first
         try:
             self.process = await asyncio.create_subprocess_exec(
                 *self.command,
@@ -173,6 +222,7 @@ class Process:
             )
         except OSError as error:
             raise serve.FormError(f"cannot be started: {error}") from error
+        self.tell_guard(f"+{self.process.pid}")
         self.is_new = True
         self.shown = asyncio.create_task(self._show(self.process.stderr))
 
@@ -194,30 +244,31 @@ class Process:
         return line
 
     async def answer(self, message: dict) -> Answer:
-        """The `Answer` to a message, which is a dict."""
+        """The `Answer` to a message, which is a dict with a query_id."""
         seconds = 0
         for _ in range(TRIES):
             started = time.perf_counter()
             try:
-                line, took = await self._ask(message)
+                answer = await self._ask(message)
                 # who asked has waited for the tries that failed, too
-                return answer_in(line, 1000 * (seconds + took), self.paths)
+                return answer._replace(
+                    milliseconds=answer.milliseconds + 1000 * seconds
+                )
             except (OSError, serve.SearchError, serve.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started
             # what is no ranking now is none at the next try
-            if isinstance(problem, serve.FormError):
+            is_final = isinstance(problem, serve.FormError)
+            if self.excess or (is_final and not isinstance(problem, UnreadableError)):
                 break
         return Answer([], problem, 1000 * seconds)
 
     async def _ask(self, message):
-        """The line that answers a message, and the seconds that it took.
+        """The `Answer` to a message at one try.
 
         If the first line is a hello, the time counts from there."""
         try:
-            if self.process is None or self.process.stdout.at_eof():
-                await self.end()
-                await self.start()
+            await self._get_ready()
             started = time.perf_counter()
             is_first = self.is_new
             line = await self._read(json.dumps(message).encode() + b"\n")
@@ -225,20 +276,112 @@ class Process:
                 started = time.perf_counter()
                 line = await self._read()
             seconds = time.perf_counter() - started
-            if is_first:
-                # of each line this would be a wait; what writes too much does so at
-                # once
-                await self._fail_if_more()
-            return line, seconds
+            if not is_first:
+                self.slowest = max(self.slowest, seconds)
+            line = self._of_query(line, message["query_id"])
+        except UnreadableError:
+            if not self.echoes:
+                await self.confirm()
+            await self.end()
+            raise
         except BaseException:  # what comes later would answer another query
             await self.end()
             raise
+        try:
+            answer = answer_in(line, 1000 * seconds, self.paths)
+        except (serve.SearchError, serve.FormError):
+            if not self.echoes:
+                await self.confirm()
+            raise
+        if is_first and not self.is_ours:
+            # of each line this would be a wait; what writes too much does so at once
+            await self._fail_if_more(0.05)
+        return answer
+
+    async def _get_ready(self):
+        """Start a process if none runs, or if lines wait that nobody asked for."""
+        if self.process:
+            await self._fail_if_more()
+        if self.process is None or self.process.stdout.at_eof():
+            await self.end()
+            await self.start()
+
+    async def _fail_if_more(self, seconds=0):
+        """End a process that writes, in so many seconds, more than it was asked.
+
+        FormError where that makes it unsure which of its answers is of which query:
+        always but where it names them, and names none in these lines."""
+        if not (seconds or self._is_readable()):
+            return
+        for _ in range(2):  # the loop looks at the pipe, and takes what is in it
+            await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(seconds):
+                more = await self.process.stdout.read(LONGEST_LINE)
+        except TimeoutError:
+            return
+        if not more:  # it has ended
+            return
+        await self.end()
+        problem = f"it wrote more than a line for each query: {_short(more)}"
+        if not self.echoes or b"query_id" in more:
+            self._give_up(problem)
+        log.warning("%s: %s; it is started again", self.command[0], problem)
+
+    def _is_readable(self):
+        """Whether something waits, as far as that can be told without a wait."""
+        stream = self.process.stdout
+        if stream._buffer or stream.at_eof() or os.name == "nt":
+            return bool(stream._buffer)
+        pipe = self.process._transport.get_pipe_transport(1).get_extra_info("pipe")
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def _give_up(self, problem):
+        """Raise a FormError, and let all answers be unsure."""
+        self.excess = (
+            f"{problem}. So it is not sure which answer is of which query; {WRITES}, "
+            'or name the query in each: {"query_id": "…", "ids": […]}'
+        )
+        raise serve.FormError(self.excess)
+
+    def _of_query(self, line, query_id):
+        """A line without its query_id.
+
+        UnreadableError where it has none and others had; FormError where it has that of
+        another query."""
+        names_it = isinstance(line, dict) and "query_id" in line
+        if not names_it and not self.echoes:
+            return line
+        self.echoes = True
+        problem = f"asked for query_id {query_id!r:.100}, it wrote {line!s:.100}"
+        if not names_it:
+            serve.fail_if_error(line)
+            raise UnreadableError(problem)
+        if str(line["query_id"]) != query_id:
+            self._give_up(problem)
+        return {name: line[name] for name in line if name != "query_id"}
+
+    async def confirm(self) -> None:
+        """See whether a program writes more than it was asked, which ends it.
+
+        Only behind its last line it is known that none follows."""
+        if self.process is None or self.is_ours:
+            return
+        if not self.is_new:
+            self.process.stdin.close()
+            seconds = min(3 * self.slowest, self.timeout) + SECONDS_TO_END
+            with suppress(serve.FormError):
+                await self._fail_if_more(seconds)
+        await self.end()
 
     async def _read(self, message=b""):
         """The next line, as JSON, after a message was sent.
 
         TimeoutError; ChildProcessError says how the process ended; FormError where
-        the line is no JSON."""
+        none comes or it is too long, UnreadableError where it is no JSON. After all
+        but the last the process has ended."""
         seconds = self.start_seconds if self.is_new else self.timeout
         started = time.perf_counter()
         try:
@@ -262,19 +405,11 @@ class Process:
             self.has_answered = True
         try:
             return json.loads(line)
+        except RecursionError:
+            problem = "what it wrote is nested too deeply"
         except ValueError:
-            text = line.decode(errors="replace").strip()
-            problem = f"it wrote {text!r:.100}; {WRITES}"
-            raise serve.FormError(problem) from None
-
-    async def _fail_if_more(self):
-        """FormError where a process writes more lines than it reads: whose are they?"""
-        with suppress(TimeoutError):
-            line = await asyncio.wait_for(self.process.stdout.readline(), 0.05)
-            if line:
-                raise serve.FormError(
-                    f"it wrote a second line: {line!r:.100}; {WRITES}"
-                )
+            problem = f"it wrote {_short(line)}; {WRITES}"
+        raise UnreadableError(problem)
 
     async def _how_it_ended(self):
         with suppress(TimeoutError):
@@ -304,6 +439,12 @@ class Process:
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), 1)
         process._transport.close()  # what has left the group may hold the pipes
+        self.tell_guard(f"-{process.pid}")
+
+
+def _short(content):
+    """The beginning of what a program wrote, without its line end."""
+    return f"{content[:400].decode(errors='replace').strip()!r:.100}"
 
 
 def answer_in(
@@ -314,29 +455,59 @@ def answer_in(
     answer = serve.answer_of(line, paths)
     several = answer.get("calls", [])
     ids = call_files.joined([call["ids"] for call in several])
-    return Answer(answer.get("ids", ids), None, milliseconds, several)
+    rises = bool(answer.get("rises"))
+    return Answer(answer.get("ids", ids), None, milliseconds, several, rises)
 
 
 async def answers_from(
-    processes: list, messages: dict[str, dict], tell: Callable[[int], None]
+    processes: Sequence[Process | Function],
+    messages: dict[str, dict],
+    tell: Callable[[int], None],
 ) -> dict[str, Answer]:
     """The answers to messages, a dict of key: `Answer`. processes: share them.
 
-    tell: called with the number of answers so far. They end after IN_A_ROW messages
-    that got no answer; then the last one has none either."""
+    tell: see `while_telling`, with the number of answers so far. They end after
+    IN_A_ROW messages that got no answer; then the last one has none either. They end,
+    too, where a process has excess."""
     answers = {}
     # one iterator for all: whichever process is free takes the next message
     keys = iter(messages)
     in_a_row = 0
 
-    async def work(process: Process) -> None:
+    async def work(process: Process | Function) -> None:
         nonlocal in_a_row
         for key in keys:
             answers[key] = answer = await process.answer(messages[key])
             in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
-            if in_a_row >= IN_A_ROW:
+            if in_a_row >= IN_A_ROW or excess_of(processes):
                 return
-            tell(len(answers))
 
-    await asyncio.gather(*map(work, processes))
+    works = asyncio.gather(*map(work, processes))
+    await while_telling(works, lambda: tell(len(answers)))
     return answers
+
+
+async def while_telling(work: Awaitable, tell: Callable[[], object]) -> Any:
+    """What is awaited. Meanwhile tell is called every TELL_EVERY seconds."""
+
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(TELL_EVERY)
+            tell()
+
+    telling = asyncio.ensure_future(repeat())
+    try:
+        return await work
+    finally:
+        telling.cancel()
+
+
+async def confirmed(processes: Sequence[Process | Function]) -> str:
+    """Confirm all processes, see `Process.confirm`: the excess of one, or ""."""
+    await asyncio.gather(*(process.confirm() for process in processes))
+    return excess_of(processes)
+
+
+def excess_of(processes: Sequence[Process | Function]) -> str:
+    """The excess of a process, or ""."""
+    return next((process.excess for process in processes if process.excess), "")

@@ -15,20 +15,33 @@ import json
 import os
 import re
 import runpy
+import socket
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
+from ipaddress import ip_address
 from itertools import islice
 from numbers import Integral, Number
+from operator import itemgetter
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
-from urllib.parse import quote
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.parse import quote, urlsplit
+from urllib.request import (
+    HTTPRedirectHandler,
+    OpenerDirector,
+    ProxyHandler,
+    build_opener,
+)
 
 MOST_RESULTS = 100_000  # of a query that are read; a generator may never end
+LONGEST_BODY = 64_000_000  # bytes of a server's answer
+LONGEST_WHY = 300  # bytes of what it says of an error
+TRY_LATER = (429, 503)  # status of a server that may say when to ask again
 TAKES = "a search takes (question), (question, course) or (question, course, query)"
 GIVES = "return a list of ids, or of documents with an id, best first"
 NO_LISTS = (str, bytes, Mapping, Set)  # though one can go through them
@@ -37,7 +50,8 @@ INSIDE = ["node", "document", "metadata", "payload"]  # where an id may be, too
 # Of a whole answer; Elastic's client has it in its body.
 LISTS = ["hits", "ids", "results", "documents", "points", "matches", "body"]
 CALL = ["asked", "tokens", "milliseconds"]  # what a call may tell, beside its ids
-PROTOCOL = {"ids", "error", "is form", *CALL}  # keys of an answer in our own form
+PROTOCOL = {"ids", "error", "is form", "rises", *CALL}  # keys of our own form
+SCORES = ["score", "_score"]  # of a result; a higher one is better
 SEARCH = "search_name"  # in a line that comes in: which of several
 HELLO = {"name", "version", "searches"}  # keys of the first line, if it is a hello
 NO_PATHS: Mapping[str, str] = {}
@@ -84,7 +98,7 @@ def answers_of(
 ) -> Iterator[dict]:
     """The names of the searches, and an answer to each line: dicts."""
     try:
-        searches = {} if re.match("https?://", target) else searches_in(target)
+        searches = {} if is_address(target) else searches_in(target)
     except ValueError as error:
         yield {"error": str(error)}
         return
@@ -94,7 +108,14 @@ def answers_of(
     for line in lines:
         query = json.loads(line)
         search = searches.get(query.pop(SEARCH), partial(fetched, target))
-        yield answer_by(search, query, loop, paths)
+        # so it is known whose it is, whatever comes in between
+        query_id = query["query_id"]
+        yield {"query_id": query_id, **answer_by(search, query, loop, paths)}
+
+
+def is_address(target: str) -> bool:
+    """Whether a target is the address of a server, and no file."""
+    return bool(re.match("https?://", target, re.IGNORECASE))
 
 
 def answer_by(
@@ -115,11 +136,78 @@ def answer_by(
         return {"error": in_a_line(error)}
 
 
+# --- A server ----------------------------------------------------------------
+
+
 def fetched(address: str, query: Mapping[str, str]) -> Any:
-    """What a server answers. In the address {question} and the like are filled in."""
+    """What a server answers. In the address {question} and the like are filled in.
+
+    Where the server asks to wait, this waits. FormError for a name in the address that
+    a query does not have, for a body that is too long, and for another host."""
+    for name in re.findall(r"{(\w+)}", address):
+        if name not in query:
+            raise FormError(
+                f"the address has {{{name}}}; a query has {', '.join(query)}"
+            )
     url = re.sub(r"{(\w+)}", lambda name: quote(query[name[1]], ""), address)
-    with urlopen(url) as response:
-        return json.load(response)
+    while True:
+        try:
+            with opener(is_loopback(urlsplit(url).hostname)).open(url) as response:
+                body = response.read(LONGEST_BODY + 1)
+        except HTTPError as error:
+            wait = error.headers.get("Retry-After", "")
+            if error.code not in TRY_LATER or not wait.isdecimal():
+                why = error.read(LONGEST_WHY).decode(errors="replace")
+                raise OSError(f"HTTP {error.code} {error.reason}: {why}") from None
+            print(f"HTTP {error.code}: waits {wait} s, as the server asks", flush=True)
+            time.sleep(max(int(wait), 0.1))
+            continue
+        if len(body) > LONGEST_BODY:
+            raise FormError(f"the server answered more than {LONGEST_BODY:,} bytes")
+        return json.loads(body)
+
+
+@lru_cache
+def opener(is_local: bool) -> OpenerDirector:
+    """What opens an address. is_local: of this machine, so no proxy is asked."""
+    proxies = ProxyHandler({}) if is_local else ProxyHandler()
+    return build_opener(proxies, SameHost)
+
+
+class SameHost(HTTPRedirectHandler):
+    """Follows a server to another place on the same host, and nowhere else."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        """What is asked instead. FormError names another host."""
+        before = urlsplit(req.full_url)
+        after = urlsplit(newurl)
+        is_same = before.hostname == after.hostname and before.port == after.port
+        if not is_same or after.scheme not in (before.scheme, "https"):
+            place = f"{after.scheme}://{after.hostname}:{after.port or ''}"
+            raise FormError(
+                f"the server redirects to {place}: name that, if you mean it"
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host is this machine: by its name, for which nobody is asked."""
+    name = (host or "").rstrip(".").lower()
+    if name.split(".")[-1] == "localhost":
+        return True
+    with suppress(OSError):  # also in a short form, as 127.1
+        name = socket.inet_ntoa(socket.inet_aton(name))
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
+
+
+# --- Functions ---------------------------------------------------------------
 
 
 def searches_in(path: str) -> dict[str, Callable[[dict], Any]]:
@@ -180,15 +268,36 @@ def ids_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> list[str]:
     the id in a result that is no id itself. An answer in our own form has its list
     where that says. FormError for anything else; SearchError where the answer is an
     error."""
+    return ids_and_scores(results, paths)[0]
+
+
+def ids_and_scores(
+    results: Any, paths: Mapping[str, str] = NO_PATHS
+) -> tuple[list[str], list[Any]]:
+    """The ids of `ids_of`, and the scores of those results that have one.
+
+    FormError where a score is NaN: results cannot be in its order."""
     fail_if_error(results)
     is_ours = isinstance(results, Mapping) and results.keys() <= PROTOCOL
     if "list" in paths and not is_ours:
         results = at_path(results, paths["list"], "list")
-    found = islice(listed(results), MOST_RESULTS)
-    ids = [id_of(inside(result, paths.get("id", ""))) for result in found]
+    hits = list(islice(listed(results), MOST_RESULTS))
+    ids = [id_of(inside(hit, paths.get("id", ""))) for hit in hits]
     while ids and not ids[-1]:
         ids.pop()
-    return ids
+    scores = [score for hit in hits for score in scores_given(hit)]
+    if any(score != score for score in scores):
+        raise FormError("a score is NaN, so the results have no order")
+    return ids, scores
+
+
+def scores_given(result: object) -> list[Any]:
+    """The score of a result, in a list: of a pair, or see SCORES. Empty without one."""
+    if isinstance(result, (str, int)):
+        return []
+    is_pair = isinstance(result, Sequence) and len(result) == 2
+    values = [result[1]] if is_pair else [part(result, name) for name in SCORES]
+    return [value for value in values if isinstance(value, Number)][:1]
 
 
 def inside(result: object, path: str) -> Any:
@@ -214,15 +323,21 @@ def at_path(value: Any, path: str, name: str) -> Any:
     return value
 
 
-def answer_of(
-    results: Any, paths: Mapping[str, str] = NO_PATHS
-) -> dict[str, list[Any]]:
+def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, Any]:
     """What a search returned, as the protocol has it: a dict of ids or of calls.
 
-    paths: see `ids_of`."""
-    if isinstance(results, Mapping) and "calls" in results:
-        return {"calls": calls_of(results["calls"], paths)}
-    return {"ids": ids_of(results, paths)}
+    It rises where a result has a higher score than the one before it. paths: see
+    `ids_of`."""
+    try:
+        if isinstance(results, Mapping) and "calls" in results:
+            return {"calls": calls_of(results["calls"], paths)}
+        ids, scores = ids_and_scores(results, paths)
+    except RecursionError:
+        raise FormError("what it returned is nested too deeply") from None
+    # our own program has looked, and gives ids alone
+    is_told = isinstance(results, Mapping) and results.get("rises") is True
+    rises = is_told or any(scores[n - 1] < scores[n] for n in range(1, len(scores)))
+    return {"ids": ids, "rises": True} if rises else {"ids": ids}
 
 
 def calls_of(calls: Any, paths: Mapping[str, str] = NO_PATHS) -> list[dict]:
@@ -245,7 +360,7 @@ def listed(results: Any) -> Iterable:
         if inner is not None and not callable(inner):
             return listed(inner)
     if isinstance(results, Mapping) and results and are_scores(results.values()):
-        return sorted(results, key=results.get, reverse=True)
+        return sorted(results.items(), key=itemgetter(1), reverse=True)
     if isinstance(results, NO_LISTS) or not isinstance(results, Iterable):
         raise FormError(f"it returned {in_short(results)}; {GIVES}")
     return results

@@ -2,11 +2,14 @@
 
 models.py puts it beside their files."""
 
+import os
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import torch
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it is read by the next line
+import onnxruntime
 from onnxruntime_extensions import get_library_path
 from sentence_transformers.base.modules import InputModule
 from tokenizers import Tokenizer

@@ -1,6 +1,8 @@
 """A search as a program: the examples of the docs, and programs that misbehave."""
 
 import json
+import os
+import pty
 import re
 import shutil
 import signal
@@ -17,7 +19,7 @@ from file_server import served
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import places
-from evaluate_retrieval.searching import process
+from evaluate_retrieval.searching import guard, process
 from evaluate_retrieval.searching.own import Searching, own_searches
 
 ODD = ["", ' "quoted"', "\n{next}", " ümläut 漢字 🙂", " 'a' \\ $HOME %20 & #"]
@@ -135,7 +137,16 @@ FAILS = {  # at a query: what it does, and what its error says
 }
 STOPS = {  # the run, at the first query
     "prints": (f"{EACH}print('loading', flush=True)", "'loading'"),
-    "a second line": (f"{EACH}{ANSWER}    {ANSWER}", "second line"),
+    "a second line": (f"{EACH}{ANSWER}    {ANSWER}", "more than a line"),
+    "another query_id": (
+        f"{EACH}print(json.dumps({{'query_id': 7, 'ids': []}}), flush=True)",
+        "asked for query_id 'q0', it wrote .*7",
+    ),
+    "deep JSON": (f"{EACH}print('[' * 200_000, flush=True)", "nested too deeply"),
+    "deep objects": (
+        f"{EACH}print('{{\"node\": ' * 3000 + '1' + '}}' * 3000, flush=True)",
+        "nested too deeply|no id in",
+    ),
     "a long line": (f"{EACH}os.write(1, b'7' * 3000)", "2,000 bytes"),
     "never answers": ("sleep 1000", "0.3 s"),
     "leaves a child": ("bash -c 'env -i setsid sleep 5 & read'", "0.3 s"),
@@ -172,7 +183,8 @@ def test_a_query_fails_and_the_next_one_is_asked(mine, code, problem):
 def test_a_program_that_gives_no_ranking_stops_the_run(
     mine, monkeypatch, code, problem
 ):
-    monkeypatch.setattr(process, "LONGEST_LINE", 2000)
+    if "bytes" in problem:
+        monkeypatch.setattr(process, "LONGEST_LINE", 2000)
     if "0.3 s" in problem:
         monkeypatch.setattr(process, "START_SECONDS", 0.3)
     with pytest.raises(ValueError, match=f"mine: .*{problem}"):
@@ -194,32 +206,106 @@ def test_a_search_is_given_up_after_many_queries_in_a_row_without_an_answer(
         search(queries(9))
 
 
-HANGS = """import os, time
-def s(question):
+HANGS = """import multiprocessing, os, signal, subprocess, time
+def hang(_):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     open(os.environ["STARTED_IN"] + "/asked", "w")
     time.sleep(1000)
-SEARCHES = {"mine": s}
+def s(question):
+    hang(question)
+def child(question):
+    subprocess.Popen(["sleep", "1000"])
+    hang(question)
+def pool(question):
+    forked = multiprocessing.get_context("fork").Process
+    workers = [forked(target=hang, args=[number]) for number in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+SEARCHES = {"mine": s, "child": child, "pool": pool}
+SEARCHES = {os.environ["SEARCH"]: SEARCHES[os.environ["SEARCH"]]}
 if __name__ == "__main__":
-    s("a program")"""
-ENDED = {  # by what, with which code, and which search runs
-    "SIGTERM": (143, ["--search", f"mine={sys.executable} s.py"]),
-    "SIGKILL": (-9, ["--searches", "s.py"]),  # their own program would stay
+    list(SEARCHES.values())[0]("a program")"""
+ENDED = {  # by what, and with which code
+    "SIGTERM": 143,
+    "SIGHUP": 143,  # a terminal that is closed, a connection that is lost
+    "SIGKILL": -9,
+}
+PROGRAM = ["--search", f"mine={sys.executable} s.py"]
+LEAVES = {  # which search, and how it is run
+    "a program that never ends": ("mine", PROGRAM),
+    "a program with a child": ("child", PROGRAM),
+    "a function with a child": ("child", ["--searches", "s.py"]),
+    "a function with a pool": ("pool", ["--searches", "s.py"]),
+    "eight of them": ("child", [*PROGRAM, "--jobs", "8"]),
 }
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("searches")
-@pytest.mark.parametrize("name", ENDED)
-def test_nothing_is_left_when_the_command_is_ended(tmp_path, name):
-    texts = {"documents.csv": "id,text\nd,x", "queries.csv": "query\nx", "s.py": HANGS}
-    for file, text in texts.items():
+@pytest.fixture
+def hanging(searches, tmp_path, monkeypatch):
+    """A function: a name of LEAVES to a command whose search hangs.
+
+    In the end no process is left."""
+    texts = {"documents.csv": "id,text\nd,x", "queries.csv": "query\nx\ny\nz\n"}
+    for file, text in texts.items() | {("s.py", HANGS)}:
         (tmp_path / file).write_text(text)
-    code, search = ENDED[name]
-    command = [sys.executable, "-m", "evaluate_retrieval", "judge", ".", *search]
-    run = subprocess.Popen(command, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def line(name):
+        search, words = LEAVES[name]
+        monkeypatch.setenv("SEARCH", search)
+        return [sys.executable, "-m", "evaluate_retrieval", "judge", ".", *words]
+
+    return line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("number", ENDED)
+def test_nothing_is_left_when_the_command_is_ended(hanging, tmp_path, name, number):
+    run = subprocess.Popen(hanging(name))
     wait_until((tmp_path / "asked").exists)
-    run.send_signal(getattr(signal, name))
-    assert run.wait(60) == code
+    run.send_signal(getattr(signal, number))
+    assert run.wait(60) == ENDED[number]
+
+
+@pytest.mark.slow
+def test_nothing_is_left_when_the_terminal_is_closed(hanging, tmp_path):
+    command = hanging("a function with a child")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(command[0], command)
+    wait_until((tmp_path / "asked").exists)
+    os.close(terminal)
+    os.waitpid(pid, 0)
+
+
+@pytest.mark.slow
+def test_a_command_that_is_to_outlive_its_terminal_does(hanging, tmp_path):
+    command = hanging("a program that never ends")
+    run = subprocess.Popen(["nohup", *command], stdout=subprocess.DEVNULL)
+    wait_until((tmp_path / "asked").exists)
+    run.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        run.wait(1)
+    run.terminate()
+    assert run.wait(60) == 143
+
+
+def test_the_guard_ends_what_was_started_and_not_ended():
+    started = [
+        subprocess.Popen(["sleep", "1000"], start_new_session=True) for _ in range(3)
+    ]
+    numbers = [each.pid for each in started]
+    watch = subprocess.Popen([sys.executable, guard.__file__], stdin=subprocess.PIPE)
+    lines = f"\n+{numbers[0]}\n+{numbers[1]}\n-{numbers[0]}\n+{numbers[2]}\n"
+    watch.communicate(lines.encode(), timeout=60)
+    assert [started[1].wait(60), started[2].wait(60)] == [-signal.SIGKILL] * 2
+    assert started[0].poll() is None
+    started[0].kill()
+    started[0].wait()
 
 
 # --- Addresses, and several processes ----------------------------------------
@@ -229,12 +315,11 @@ def test_a_server_is_asked_with_the_texts_of_the_query_filled_in(searches, tmp_p
     (tmp_path / "q1").mkdir()
     (tmp_path / "q1/x y").write_text('{"results": [{"id": "d1"}]}')
     with served(tmp_path) as url:
-        commands = {"a": url + "/{query_id}/{course}?q={question}", "b": url + "/{x}"}
-        a, b = searches(commands=commands).values()
+        address = url.upper().replace("HTTP", "http")[:7] + url[7:]
+        commands = {"a": address + "/{query_id}/{course}?q={question}"}
+        [a] = searches(commands=commands).values()
         assert a(queries(2), k=1).tolist() == [[""], ["d1"]]
-        b(queries(2))
-    assert "404" in a.errors["q0"]
-    assert b.errors["q1"] == "KeyError: 'x'"
+    assert "HTTP 404" in a.errors["q0"]
 
 
 def test_several_processes_share_the_queries_and_keep_their_order(mine, tmp_path):
