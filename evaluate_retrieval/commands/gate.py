@@ -85,13 +85,13 @@ def _against_baseline(options, evaluated, before, kept):
     """An `Outcome` of each kind of queries, against the baseline of before."""
     before = releases.part_of(before, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
-    found = baseline.outcomes_of(before, kept, *choices)
+    held = baseline.outcomes_of(before, kept, *choices)
     went = evaluated.candidates.went
-    for outcome in found:
+    for outcome in held:
         outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
     if n := looks.n_looks(looks.read_looks(options.source)):
-        found[0].sentences.append(f"{sentences.looked_at(n)} The gate is none.")
-    return [_with_leaks(evaluated, outcome) for outcome in found]
+        held[0].sentences.append(f"{sentences.looked_at(n)} The gate is none.")
+    return [_with_leaks(evaluated, outcome) for outcome in held]
 
 
 def _sealed(evaluated, kept):
@@ -113,17 +113,17 @@ def _since_release(options, evaluated, before, last, kept, sealed):
     texts = []
     error = None
     if sealed:
-        error, said = releases.opened(options.source, *sealed.values())
-        texts.append(said)
+        error, sentence = releases.opened(options.source, *sealed.values())
+        texts.append(sentence)
     else:
         last = releases.part_of(last, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
-    found = releases.outcomes_since(last, kept, sealed, choices, error)
+    held = releases.outcomes_since(last, kept, sealed, choices, error)
     n = sum(each.updates for each in before.values())
     n -= sum(last[kind].updates for kind in last.keys() & before.keys())
     texts.append(f"Updates of the baseline since then: {max(n, 0):,}.")
-    found[0].sentences.extend(texts)
-    return [replace(each, aside=each.aside or not options.release) for each in found]
+    held[0].sentences.extend(texts)
+    return [replace(each, aside=each.aside or not options.release) for each in held]
 
 
 def _update(options, evaluated, kept, sealed):

@@ -89,11 +89,11 @@ def opened(source: Path, sealed: Kept) -> tuple[float, str]:
     says = {"day": str(date.today()), "search": sealed.search}
     looks.write_look(source, replace(look, says=says), IN_LOOKS)
     n = max(len(earlier), look.trial)
-    said = (
+    sentence = (
         f"Openings of the sealed part so far: {n:,}. All share an error of 5%, so the "
         f"interval of this one is of {1 - 2 * error:.2%}."
     )
-    return error, said
+    return error, sentence
 
 
 # --- Against the last release ------------------------------------------------
@@ -121,9 +121,9 @@ def outcomes_since(
     last: what it kept, of all queries. now, sealed: what is not sealed, and what is.
     choices, error: see `baseline.outcomes_of`; the error is of the sealed part. Of that
     and of the whole no query is named that lost or gained."""
-    found = baseline.outcomes_of(last, joined(now, sealed), *choices)
+    whole = baseline.outcomes_of(last, joined(now, sealed), *choices)
     if not sealed:
-        return [replace(each, since=SINCE) for each in found]
+        return [replace(each, since=SINCE) for each in whole]
     [kind] = sealed
     marks = {*marks_of(sealed[kind].queries["question"])}
     held = part_of({kind: last[kind]}, marks, inside=True)
@@ -132,4 +132,4 @@ def outcomes_since(
     [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, error)
     hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={})
     of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}}
-    return [hidden, *(replace(each, **of_all) for each in found)]
+    return [hidden, *(replace(each, **of_all) for each in whole)]
