@@ -4,7 +4,7 @@ Real edits: a documentation at three dates. Rules were found on the first two, a
 on the last two. What a sample of decisions was worth is in labels-read.csv, by ids.
 Made edits: our FAQ and two collections, aged by the rules of notebook 13.
 python scripts/evidence/labels.py --edits FOLDER prints the tables of
-docs/how-to/labels.md; FOLDER has EDITIONS, with id, title and text in each line."""
+docs/how-to/labels.md, which says how the files of FOLDER are made."""
 
 import argparse
 import sys
@@ -27,6 +27,7 @@ import n13_aging as aging
 
 READ = Path(__file__).with_name("labels-read.csv")
 EDITIONS = ["2022-06", "2024-12", "2026-08"]
+EDITS = places.CACHE / "collections" / "edits"
 PREPARED = places.CACHE / "prepared"  # by `make collections`
 COLLECTIONS = ["stackfaq", "liveqa"]
 CARRIED = ["same text", "same words", "carried"]
@@ -43,6 +44,17 @@ def edition(path):
     table = pd.read_json(path, lines=True, dtype=False).drop_duplicates("id")
     table = table.rename(columns={"title": "question"})[["id", "question", "text"]]
     return table.assign(section="", course="all").to_dict("records")
+
+
+def both_editions(folder_of_editions, name, following):
+    """The documents of an edition, and those of the following one."""
+    paths = [folder_of_editions / f"{each}.jsonl" for each in (name, following)]
+    return list(map(edition, paths))
+
+
+def pairs_of_editions():
+    """The names of an edition and of the following one."""
+    return pairwise(EDITIONS)
 
 
 def fates(before, after, grade):
@@ -74,8 +86,7 @@ def real_edits(folder_of_editions, name, following):
 
     What keeps its meaning is counted in the sample that was read, and put on all
     documents of the same fate."""
-    before = edition(folder_of_editions / f"{name}.jsonl")
-    after = edition(folder_of_editions / f"{following}.jsonl")
+    before, after = both_editions(folder_of_editions, name, following)
     read = pd.read_csv(READ, dtype={"edition": str}).query("edition == @name")
     tables = {grade: fates(before, after, grade) for grade in (1, 0)}
     counts = tables[1]["fate"].value_counts().reindex(FATES, fill_value=0)
@@ -201,7 +212,7 @@ def as_markdown(columns):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--edits", type=Path, help="the folder with the editions")
+    parser.add_argument("--edits", type=Path, default=EDITS, help="the three editions")
     text = "the folder with the prepared collections"
     parser.add_argument("--collections", type=Path, default=PREPARED, help=text)
     options = parser.parse_args()
@@ -215,14 +226,14 @@ def main():
             for name, path in {"our FAQ": our_data.FOLDER, **paths}.items()
         }
     print(f"**made edits**\n\n{as_markdown(made)}\n")
-    if options.edits:
+    if options.edits.exists():
         real = {
             f"{name} to {following}": real_edits(options.edits, name, following)
-            for name, following in pairwise(EDITIONS)
+            for name, following in pairs_of_editions()
         }
         print(f"**real edits**\n\n{as_markdown(real)}")
     else:
-        print("no real edits: --edits FOLDER names the folder with the editions")
+        print(f"no editions in {options.edits}: docs/how-to/labels.md says which")
 
 
 if __name__ == "__main__":
