@@ -18,7 +18,13 @@ class GateOptions(SearchOptions):
     """How a run is held against a baseline."""
 
     margin: float = margin()
-    baseline: Path = option("of an earlier run", convert=Path, required=True)
+    baseline: Path = option(
+        "of an earlier run",
+        convert=Path,
+        required=True,
+        is_fine=lambda path: Path(path).is_file() or not Path(path).exists(),
+        problem="a folder, a device or a pipe, and no file",
+    )
     candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
     anytime: bool = option("an interval for looking again and again", False)

@@ -15,6 +15,7 @@ from evaluate_retrieval.words.constants import MARGIN
 
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
+LARGEST_K = 10_000
 
 
 def option(help: str, default: Any = None, **how: Any) -> Any:
@@ -117,7 +118,13 @@ class SearchOptions(Options):
         problem="not above 0 s, and a day at most",
     )
     metric: str | None = option("which decides", choices=list(utils.METRICS))
-    k: int | None = option("so many results count", metavar="N", convert=int)
+    k: int | None = option(
+        "so many results count",
+        metavar="N",
+        convert=int,
+        is_fine=lambda k: k <= LARGEST_K,
+        problem=f"{LARGEST_K:,} results count at most",
+    )
     relevant: float | None = option(
         "the lowest that is relevant; without it each above 0",
         metavar="GRADE",
