@@ -20,8 +20,10 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from tqdm.auto import tqdm
+
+from evaluate_retrieval.reading.writing import holding, lock_of
 
 if TYPE_CHECKING:  # recorded responses need neither
     from openai import OpenAI
@@ -134,7 +136,7 @@ def _append(record, path):
     writer that was killed, is ended first.
     """
     checked = record | {"check": checksum(record)}
-    with FileLock(f"{path}.lock"), open(path, "a+b") as file:
+    with holding(path), open(path, "a+b") as file:
         # the last byte says whether the last line is whole
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
@@ -170,7 +172,7 @@ def _asking(live):
 
     Yields a file that takes up space: without it the last replies fit on a
     full disk."""
-    lock = FileLock(f"{live}.asking.lock")
+    lock = lock_of(live.with_name(f"{live.name}.asking"))
     reserve = live.with_name(f"{live.name}.room")
     try:
         lock.acquire(timeout=0.5)
@@ -217,7 +219,8 @@ def _ask_all(prompts, schema, path, call, workers):
         where = f"for the prompt {prompt[:200]!r}"
         if key in rejected:
             kept = f"kept in {apart}; COURSE_LLM_RETRY=1 asks again"
-            failures.append(f"{rejected[key]['why']}, {where} ({kept})")
+            why = rejected[key].get("why", "no usable reply")
+            failures.append(f"{why}, {where} ({kept})")
             return
         # what fails so often will fail again, and each try may cost something
         if len(failures) >= MAX_FAILURES or full.is_set():

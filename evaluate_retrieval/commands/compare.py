@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 
-from evaluate_retrieval.commands import report, run, steps, verdicts
+from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, margin, option
 from evaluate_retrieval.measuring import decision, pairs, plan, tuning
 from evaluate_retrieval.reading import trec
@@ -62,6 +62,7 @@ def _compared(options: CompareOptions) -> dict:
     figures = pairs.summary(results.on(kind), pair)
     failed = run.failures_in(folder, kind, results, options.out)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
+    manifest.sign(options.out, written=[path])
     report.pair_page(folder, results, pair, failed, figures, path, options.margin)
     says = [pairs.in_words(figures, pair), *candidates.failed.values()]
     result = {}

@@ -23,6 +23,7 @@ from evaluate_retrieval.measuring import (
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import built_in, embedding, own
 from evaluate_retrieval.words.templates import beside, render
 from evaluate_retrieval.words.text import plain
@@ -142,7 +143,7 @@ def _write(path, template, margin, **values):
 
     margin: what a search may lose, which pictures shade."""
     text = render(template, weak=decision.WEAK, margin=margin, **values)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 # --- Sections ----------------------------------------------------------------

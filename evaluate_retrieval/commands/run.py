@@ -26,7 +26,6 @@ from evaluate_retrieval.measuring.baseline import (
 from evaluate_retrieval.measuring.estimand import estimand
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.reading import trec
-from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
     Folder,
     grade_shares,
@@ -35,6 +34,7 @@ from evaluate_retrieval.reading.folder import (
     written_causes,
 )
 from evaluate_retrieval.reading.listing import FAILURES, TEXTS
+from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.words.templates import line_of
@@ -71,7 +71,7 @@ def with_paths(options: Options) -> Options:
     if out.resolve() == source:
         raise ValueError(f"--out {out}: that is the folder of the documents")
     manifest.check_ours(out)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     return replace(options, source=source, out=out)
 
 
@@ -111,7 +111,7 @@ def evaluated_and_kept(
     last = {}
     kept = {}
     if manifest.has_written(options.out, BASELINE, options.source):
-        with suppress(ValueError):  # of a former version
+        with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
         evaluated = _evaluated(options, run_id, last, spends)
@@ -164,12 +164,7 @@ def _evaluated(options, run_id, last, spends):
         failures=failures_in(folder, kind, results, out),
         judge_next=judge_next,
     )
-    ranked_again = {
-        kind: kept.search
-        for kind, kept in last.items()
-        if kept.search in results.rankings.get(kind, ())
-    }
-    changes = since_last(last, kept_of(folder, results, ranked_again))
+    changes = _changes_since(last, folder, results)
     for sentence in changes:
         log.info(sentence)
     board = results.boards[kind]
@@ -179,6 +174,21 @@ def _evaluated(options, run_id, last, spends):
     evaluated = replace(evaluated, changes=changes, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
+
+
+def _changes_since(last, folder, results):
+    """What has changed since the last run, see `baseline.since_last`: sentences."""
+    ranked_again = {
+        kind: kept.search
+        for kind, kept in last.items()
+        if kept.search in results.rankings.get(kind, ())
+    }
+    try:
+        return since_last(last, kept_of(folder, results, ranked_again))
+    except Exception as error:  # a file that was edited gives any
+        problem = f"{type(error).__name__}: {error}"
+        log.warning("the last run's %s is not as it was: %s", BASELINE, problem)
+        return []
 
 
 def failures_in(
@@ -319,15 +329,17 @@ def _write_results(evaluated, out):
     What people open first comes first."""
     folder = evaluated.folder
     results = evaluated.results
+    former = manifest.written_before(out)
     tables = {"queries.csv": [], FAILURES: [evaluated.failures]}
     if folder.decides == "judged":
         tables["judge-next.csv"] = [evaluated.judge_next]
     for kind, queries in folder.test.items():
         of_queries = queries, results.rankings[kind]
-        trec.write_trec(out, kind, *of_queries)
+        trec.write_trec(out, kind, *of_queries, former=former)
         by_query = pairs.query_table(*of_queries, results.measured[kind])
         tables["queries.csv"].append(by_query)
-    pd.concat(results.boards.values()).to_csv(out / "leaderboard.csv")
+    boards = pd.concat(results.boards.values())
+    write_table(boards.reset_index(), out / "leaderboard.csv")
     for name, parts in tables.items():
         write_table(pd.concat(parts), out / name)
     page = out / "pair.html"

@@ -20,11 +20,16 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.judging.judged_texts import (
+    packed_once,
+    read_texts,
+    says_how_many,
+)
 from evaluate_retrieval.reading import corpus, language, trec
-from evaluate_retrieval.reading.files import read_csv, write_table
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.joining import PAIR
 from evaluate_retrieval.reading.listing import JUDGED, TEXTS
+from evaluate_retrieval.reading.writing import write_table
 
 NEGATIONS = {
     "english": "not no never none nor neither without cannot unless except only",
@@ -102,18 +107,11 @@ def texts_of(documents: utils.Documents, judgements: pd.DataFrame) -> pd.DataFra
 def remembered(folder: Folder) -> pd.DataFrame:
     """What was judged, as far as TEXTS keeps it: a DataFrame as of `texts_of`.
 
-    A text is in its first row only; the others have its hash. ValueError names a
-    row without one."""
+    ValueError where it is damaged, see `judged_texts.read_texts`."""
     path = folder.source / TEXTS
-    if not path.exists():
+    if not path.is_file():
         return pd.DataFrame(columns=[*PAIR, "words"], dtype=object)
-    table = read_csv(path, [*PAIR, "text"])
-    table = table.reindex(columns=[*PAIR, "text", "words"], fill_value="")
-    written = dict(table.loc[table["words"] != "", ["text", "words"]].to_numpy())
-    words = {**written, corpus.short_hash(""): ""}  # a document may have no words
-    table["words"] = table["text"].map(words)
-    utils.fail_if_any(table, table["words"].isna(), "text", path, "is of no words")
-    return table.drop(columns="text").drop_duplicates(PAIR, keep="last")
+    return read_texts(path)
 
 
 def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[str]:
@@ -121,12 +119,16 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
 
     It goes into TEXTS beside the documents. again: pairs of query_id and document
     that were judged just now, whatever was kept before; they need not be among the
-    folder's. Nothing is kept where the documents are one file, or have no texts."""
+    folder's. Nothing is kept where the documents are one file, or have no texts; nor
+    where the file is damaged: what is missing there is of a text that is gone."""
     now = pd.DataFrame(list(again), columns=PAIR)
     judged = pd.concat([folder.judgements[PAIR], now])
     if not (folder.source.is_dir() and folder.has_texts and len(judged)):
         return []
-    before = remembered(folder)
+    try:
+        before = remembered(folder)
+    except (OSError, ValueError) as error:
+        return [f"what was judged is not kept: {error}"]
     before = before[~before.set_index(PAIR).index.isin(list(again))]
     texts = texts_of(folder.documents, judged)
     texts = texts.merge(before, "left", PAIR, suffixes=("", "_before"))
@@ -134,22 +136,19 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
     sentences = []
     if n := sum(is_new):
         table = pd.concat([before, texts[is_new][before.columns]])
+        path = folder.source / TEXTS
         try:
-            write_table(_packed_once(table), folder.source / TEXTS)
-            sentences = [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
+            if len(before) and not says_how_many(path):
+                told = f"{TEXTS} did not say how many rows it has: if rows are missing,"
+                sentences = [f"{told} today's texts count as judged from now on"]
+            write_table(packed_once(table), path)
+            sentences += [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
         except OSError as error:  # a folder may be for reading only
             sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
     if n := sum(~is_new & (texts["words"] != texts["words_before"])):
         advice = "evaluate-retrieval labels FOLDER says which"
         sentences.append(f"{n:,} judged texts were edited since: {advice}")
     return sentences
-
-
-def _packed_once(texts):
-    """The table of `texts_of` as TEXTS has it, see `remembered`."""
-    hashes = texts["words"].map(corpus.short_hash)
-    words = texts["words"].mask(hashes.duplicated(), "")
-    return texts[PAIR].assign(text=hashes, words=words)
 
 
 # --- What became of it -------------------------------------------------------
@@ -455,7 +454,7 @@ def write(
             judged = pd.concat([carried(own), judged])
             judged = judged.drop_duplicates(PAIR, ignore_index=True).fillna("")
         files |= {JUDGED: judged, "judge-next.csv": to_judge(table)}
-        files[TEXTS] = _packed_once(texts_of(folder.documents, judged))
+        files[TEXTS] = packed_once(texts_of(folder.documents, judged))
     for name, rows in files.items():
         write_table(rows, out / name)
     return [out / name for name in files]

@@ -27,6 +27,7 @@ from evaluate_retrieval.measuring import (
 )
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
+from evaluate_retrieval.reading.writing import write_bytes
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import cell
@@ -100,7 +101,7 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
     content = {"version": VERSION, "run": run_id, "kinds": kinds}
     # grades of a DataFrame are numbers of numpy
     text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    write_bytes(path, gzip.compress(text.encode(), mtime=0))
     return path
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from contextlib import suppress
+from functools import partial
 from unittest import mock
 
 import pandas as pd
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from course import widgets
 from evaluate_retrieval.commands import judge as judge_command
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.commands.judge import add, scale_of
 from evaluate_retrieval.judging import grading, next_pairs
 from evaluate_retrieval.judging.grading import Judging, judge
@@ -46,9 +48,12 @@ def judged(path, keys="", pairs=PAIRS):
 
 
 # no half surrogate pairs: they become question marks
-TEXTS = st.text() | st.text("'\"=-+@＝,;\r\n\t a1")
+TEXTS = st.text() | st.text("'\"=-+@＝,;\r\n\t\0\x1b\x85\u2028 a1")
+# a clock that stands still, so that a file is the same when it is made again
+STILL = mock.patch.object(grading, "now", partial(str, "2026-11-28T21:04:05.123Z"))
 
 
+@STILL
 @settings(max_examples=40)
 @given(st.lists(TEXTS, min_size=1, max_size=3), st.integers(0))
 def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
@@ -56,9 +61,10 @@ def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
 ):
     folder = tmp_path_factory.mktemp("judged")
     pairs, keys = PAIRS[: len(texts)].assign(query=texts), "021"[: len(texts)]
-    content = judged(folder / "all.csv", keys, pairs).path.read_bytes()
+    (folder / "all").mkdir()
+    content = judged(folder / "all" / "ann.csv", keys, pairs).path.read_bytes()
     start = content[: place % len(content)]
-    path, whole = folder / "cut.csv", max(0, start.count(b"\n") - 1)
+    path, whole = folder / "ann.csv", max(0, start.count(b"\n") - 1)
     path.write_bytes(start)
     session = judged(path, "", pairs)
     assert [*session.done.values()] == [*keys[:whole]]
@@ -72,9 +78,14 @@ def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
         assert table["grade"].tolist() == [*keys]
 
 
+def grades_in(path):
+    """The grades of a file of judgements, in the order of its rows."""
+    return files.read_csv(path)["grade"].tolist()
+
+
 def test_u_goes_back_and_the_later_row_counts(tmp_path):
     judging = judged(tmp_path / "a.csv", "u01xu2uu1")
-    assert [row[-1] for row in judging.path.read_text().splitlines()[1:]] == [*"0121"]
+    assert grades_in(judging.path) == [*"0121"]
     for done in judging.done, judged(judging.path).done:
         assert [*done.values()] == ["2", "1"]
     # what is no longer to be judged does not count
@@ -103,7 +114,8 @@ def test_the_panel_says_what_is_not_stored_and_fetches_no_picture(tmp_path):
     for _ in "22":  # the second comes too soon
         box.value = "2"
     button["0"].click()
-    assert path.read_text().splitlines()[1:] == ["d0,<b>,2", "d1,<b>,0"]
+    rows = [row.rpartition(",")[0] for row in path.read_text().splitlines()[1:]]
+    assert rows == ["d0,<b>,2,a", "d1,<b>,0,a"]
 
 
 # --- judged-queries.csv, which several people add to -----------------------------
@@ -246,7 +258,7 @@ judged,q1,own: last,0.1,c
 judged,q1,own: lucky,0.9,a%20b c
 judged,q1,own: plain,0.8,c d a%20b
 """,
-    "out/run.json": """{"data": "FOLDER", "inputs": {},
+    "out/run.json": """{"by": "retrieval-evaluation-course", "data": "FOLDER",
 "outputs": {"queries.csv": "", "judge-next.csv": ""}}""",
 }
 
@@ -278,8 +290,7 @@ def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(tmp_path):
     keys = ["1", "\x1b[3~", "2", "u", "0", "\n", "x", "2", "\x03"]
     words = ["judge", str(tmp_path / "faq"), "--out", str(tmp_path / "out")]
     shown = in_terminal(words, keys)
-    rows = (tmp_path / "faq/judgements-me.csv").read_text().splitlines()[1:]
-    assert [row[-1] for row in rows] == [*"1202"]
+    assert grades_in(tmp_path / "faq/judgements-me.csv") == [*"1202"]
     lists = [n for n, text in enumerate(shown) if "own: " in text]
     assert lists == [8]  # after the last pair of q1, and not before
     assert "own: last" not in shown[8]  # the two best only
@@ -366,11 +377,9 @@ def test_an_answer_goes_before_the_list_of_the_last_run_until_it_is_judged(
     out = tmp_path / "out"
     out.mkdir()
     (out / "judge-next.csv").write_text(f"{header},drawn\n{cable},next\n")
-    (out / "run.json").write_text(
-        json.dumps(
-            {"data": str(golden), "inputs": {}, "outputs": {"judge-next.csv": ""}}
-        )
-    )
+    of_run = {"by": manifest.SIGNED_BY, "data": str(golden)}
+    of_run["outputs"] = {"judge-next.csv": ""}
+    (out / "run.json").write_text(json.dumps(of_run))
     options = judge_command.JudgeOptions(source=golden, out=out)
     pairs = judge_command.pairs_to_judge(folder.read(golden), {}, options)
     assert pairs["document"].tolist() == ["docs/red.md", "docs/half.md", "docs/far.md"]
