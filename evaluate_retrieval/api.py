@@ -101,12 +101,14 @@ def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        _write_lines(pd.DataFrame(documents), folder / "documents.jsonl")
+        records = pd.DataFrame(documents, dtype=object)
+        _write_lines(records, folder / "documents.jsonl")
         if queries is not None:
             is_judged = "document" in queries
             if is_judged and "grade" not in queries:
                 raise ValueError("queries: no column grade: add it, 1 for relevant")
-            texts = queries.astype(object).fillna("").astype(str)
+            cells = queries.astype(object).fillna("")
+            texts = cells.map(lambda cell: encodable(str(cell)))
             if is_judged:
                 write_table(texts, folder / "judged-queries.csv")
             else:  # of such a table no ' is taken away: people write it

@@ -205,18 +205,138 @@ def test_a_full_disk_leaves_judgements_as_they_were_and_nothing_beside_them(
     assert (tmp_path / "judged-queries.csv.former").read_text() == OLD
 
 
-def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(tmp_path):
+def told_in(path, column="grades"):
+    return files.read_csv(path).set_index("document")[column].to_dict()
+
+
+def test_grades_of_two_people_are_both_kept_and_of_one_the_later_counts(
+    tmp_path, caplog
+):
     path = tmp_path / "judged-queries.csv"
     path.write_text(OLD)
     ann, ben = tmp_path / "judgements-ann.csv", tmp_path / "judgements-ben.csv"
+    caplog.set_level("INFO")
     for file, keys in ((ann, "2"), (ben, "0"), (ann, "1")):
         add(path, judged(file, keys).path)
-    grades = files.read_csv(path).set_index("document")["grade"].to_dict()
-    assert grades == {"a": "2", "d0": "0", "d1": "1"}
+    assert told_in(path, "grade") == {"a": "2", "d0": "0", "d1": "1"}
+    assert told_in(path) == {"a": "", "d0": "ann=2;ben=0", "d1": "ann=1"}
+    assert "1 pairs have different grades of several people" in caplog.text
     assert grading.last_grades(ann)["grade"].tolist() == ["2", "1"]
+    carl = tmp_path / "judgements-carl.csv"
+    add(path, ann, ben, judged(carl, "2").path)
+    assert told_in(path, "grade")["d0"] == "2"  # most people's
+    add(path, judged(ben, "u2").path)  # a correction
+    assert told_in(path)["d0"] == "ann=2;ben=2;carl=2"
     ann.unlink()  # and begun again
     add(path, judged(ann, "00").path)
-    assert files.read_csv(path)["grade"].tolist()[-2:] == ["0", "0"]
+    assert told_in(path)["d0"] == "ann=0;ben=2;carl=2"
+    times = told_in(path, "times")["d0"]
+    assert [part[:4] for part in times.split(";")] == ["ann=", "ben=", "carl"]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_the_order_of_grades_is_in_the_rows_and_not_in_files(tmp_path, order):
+    """Neither who ends last, nor a copy with another date, changes what counts."""
+    path = tmp_path / "judged-queries.csv"
+    path.write_text(OLD)
+    header = ",".join([*corpus.JUDGED_COLUMNS, "grade", "judge", "time"])
+    rows = {
+        "phone": ("q1,hum,hi-fi,vague,d,0,ann,2026-11-28T10:00:00.000Z", 2),
+        "laptop": ("q1,hum,hi-fi,vague,d,2,ann,2026-11-28T10:00:00.001Z", 1),
+        "ben": ("q1,hum,hi-fi,vague,d,1,,2026-11-28T09:00:00.000Z", 0),
+    }
+    names = []
+    for name, (row, date) in rows.items():
+        file = tmp_path / f"judgements-{name}.csv"
+        file.write_text(f"{header}\n{row}\n")
+        os.utime(file, (date, date))
+        names.append(file)
+    for place in order:
+        add(path, names[place])
+    add(path, *names)
+    grades = dict(part.split("=") for part in told_in(path)["d"].split(";"))
+    assert grades == {"ann": "2", "ben": "1"}
+    assert told_in(path, "grade")["d"] == "1"
+
+
+def test_a_clock_that_is_set_back_changes_no_order(tmp_path, monkeypatch):
+    times = iter(["2026-11-28T10:00:00.000Z", "1999-01-01T00:00:00.000Z"] * 2)
+    monkeypatch.setattr(grading, "now", lambda: next(times))
+    path = judged(tmp_path / "judgements-ann.csv", "0").path
+    judging = judged(path)
+    judging.back()
+    judge(judging, "2")
+    assert grading.last_grades(path)["grade"].tolist() == ["2"]
+    assert {*files.read_csv(path)["time"]} == {"2026-11-28T10:00:00.000Z"}
+    assert {*files.read_csv(path)["judge"]} == {"ann"}
+
+
+def test_what_a_person_settled_by_hand_stays_when_a_third_one_judges(tmp_path):
+    path = tmp_path / "judged-queries.csv"
+    text = f"{OLD.splitlines()[0]},grades\nq1,hum,hi-fi,vague,d0,1,ann=2;ben=0\n"
+    path.write_text(text)
+    pairs = PAIRS[:1].assign(query="hum", course="hi-fi")
+    add(path, judged(tmp_path / "judgements-carl.csv", "0", pairs).path)
+    assert told_in(path)["d0"] == "ann=2;ben=0;settled=1;carl=0"
+    assert told_in(path, "grade")["d0"] == "1"
+
+
+OLD_FILE = "query_id,query,course,kind,document,drawn,grade\n"
+OLD_FILE += "q1,hum,hi-fi,vague,d0,pool,2\nq1,hum,hi-fi,vague,d1,pool,0\n"
+
+
+def test_files_of_older_versions_are_read_added_and_gone_on_with(tmp_path):
+    """Without who and when; what was corrected by hand after the adding stays."""
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(f"{OLD}q1,hum,hi-fi,vague,d0,1\nq1,hum,hi-fi,vague,d1,0\n")
+    file.write_text(OLD_FILE)
+    file.with_name(".judgements-ann.csv.added").write_text(OLD_FILE)
+    add(path, file)
+    assert told_in(path, "grade") == {"a": "2", "d0": "1", "d1": "0"}
+    pairs = PAIRS[:3].assign(query="hum", course="hi-fi", drawn="pool")
+    session = judged(file, "", pairs)
+    assert [*session.done.values()] == ["2", "0"]
+    judge(session, "1")
+    assert (tmp_path / "judgements-ann.csv.former").read_text() == OLD_FILE
+    table = files.read_csv(file)
+    assert table["grade"].tolist() == ["2", "0", "1"]
+    assert table["time"].ne("").tolist() == [False, False, True]
+    add(path, file)
+    assert told_in(path, "grade") == {"a": "2", "d0": "1", "d1": "0", "d2": "1"}
+    ben = judged(tmp_path / "judgements-ben.csv", "02", pairs).path
+    add(path, file, ben)
+    # hers was corrected to 1, so the 1 is of before
+    assert told_in(path)["d0"] == "ann=2;before=1;ben=0"
+    assert told_in(path)["d1"] == "ann=0;ben=2"
+
+
+def test_a_damaged_mark_and_a_private_file_stop_nobody(tmp_path, monkeypatch):
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(OLD)
+    add(path, judged(file, "21").path)
+    content = path.read_bytes()
+    for damaged in (b"\xff\0", b"", b'"', b"a,b\n1,2\n"):
+        file.with_name(".judgements-ann.csv.added").write_bytes(damaged)
+        add(path, file)
+        assert path.read_bytes() == content
+    monkeypatch.setattr(os, "access", lambda path, _: "ann" not in str(path))
+    with pytest.warns(UserWarning, match=r"judgements-ann\.csv: not readable"):
+        assert grading.judged_files(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_private_judgements_stay_private(tmp_path):
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(OLD)
+    judged(file, "2")
+    for private in (path, file):
+        private.chmod(0o600)
+    add(path, file)
+    judged(file, "1")
+    kept = {path.name for path in tmp_path.iterdir() if path.suffix != ".lock"}
+    modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in kept}
+    assert {*modes.values()} == {0o600}
+    assert len(modes) == 4  # with the former, and what was added
 
 
 def test_a_query_of_several_lines_keeps_its_text(tmp_path):

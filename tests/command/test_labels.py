@@ -238,6 +238,57 @@ def test_a_text_that_is_missing_is_an_error_that_names_the_row(faq):
         labels.remembered(folder.read(faq))
 
 
+DAMAGED = {  # how the lines of judged-texts.csv change, and what is said
+    "cut at a line end": (lambda lines: lines[:5], "has 4 rows, and its first row"),
+    "without its first row": (lambda lines: [lines[0], *lines[2:]], "says 'none'"),
+    "without rows": (lambda lines: lines[:1], "rows"),
+    "empty": (lambda lines: [], "empty"),
+    "with semicolons": (lambda lines: [each.replace(",", ";") for each in lines], ""),
+    "bent": (
+        lambda lines: [lines[0], lines[1].replace("0", "1"), *lines[2:]],
+        "is not what was written",
+    ),
+    "cut within a word": (lambda lines: [lines[0], lines[1][:60]], "fields"),
+    "no hex digits": (
+        lambda lines: [lines[0], lines[1][:40] + "xyz," + lines[1][44:], *lines[2:]],
+        "",
+    ),
+    "merged by git": (lambda lines: [lines[0], "<<<<<<< HEAD", *lines[1:]], "fields"),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_stops_no_run_and_is_not_filled_up(faq, change, problem):
+    """Today's text must not be taken for what was judged."""
+    labels.remember(folder.read(faq))
+    path = faq / listing.TEXTS
+    damaged = "".join(f"{line}\n" for line in change(path.read_text().splitlines()))
+    path.write_text(damaged)
+    write_documents(faq, {"reset": VPN, "mail": RESET, "vpn": BOOK, "book": MAIL})
+    for again in ([], [("q1", "reset")]):
+        [sentence] = labels.remember(folder.read(faq), again)
+        assert sentence.startswith("what was judged is not kept: ")
+        for part in (str(path), problem, "delete it"):
+            assert part in sentence
+        assert path.read_text() == damaged
+    with pytest.raises(ValueError, match=r"judged-texts\.csv: "):
+        labels.remembered(folder.read(faq))
+
+
+def test_a_file_of_an_older_version_is_read_and_a_line_says_what_it_cannot_tell(faq):
+    data = folder.read(faq)
+    labels.remember(data)
+    path = faq / listing.TEXTS
+    rows = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(rows) + "\n")
+    assert labels.remember(data) == []
+    assert len(labels.remembered(data)) == 8
+    first, second = labels.remember(data, again=[("q9", "vpn")])
+    assert "if rows are missing, today's texts count" in first
+    assert "1 new pairs" in second
+    assert len(labels.remembered(data)) == 9
+
+
 @pytest.mark.parametrize("from_old", [False, True])
 def test_the_command_writes_new_files_and_queues_the_others(faq, from_old, capsys):
     labels.remember(folder.read(faq))
