@@ -23,7 +23,7 @@ from typing import Any
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from evaluate_retrieval.reading.files import Quoting, encodable, text_cell
+from evaluate_retrieval.reading.files import Quoting, text_cell
 
 LONG_AGO = 86_400  # seconds; a leftover of another machine is that old when it goes
 PATIENCE = 2  # seconds that a lock is waited for without a word
@@ -78,7 +78,8 @@ def write_table(
 
 def write_text(path: str | Path, text: str, **how: Any) -> None:
     """Write a text as UTF-8. how: see `write_bytes`."""
-    write_bytes(path, encodable(text).encode(), **how)
+    # half surrogate pairs, which UTF-8 cannot hold, become question marks
+    write_bytes(path, text.encode(errors="replace"), **how)
 
 
 def write_bytes(

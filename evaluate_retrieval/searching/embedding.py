@@ -401,7 +401,7 @@ def _exchange(keys, new):
             read = "SELECT vector, crc32(vector) = checksum FROM vectors WHERE key = ?"
             for key in keys:
                 for vector, is_whole in kept.execute(read, [key]):
-                    if not is_whole:
+                    if not is_whole or len(vector) % np.float32().nbytes:
                         raise sqlite3.DatabaseError("a vector fails its checksum")
                     vectors[key] = np.frombuffer(vector, np.float32)
         return vectors
