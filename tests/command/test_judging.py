@@ -18,6 +18,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from second_person import as_root, as_somebody_else, shared_folder
 
 from course import widgets
 from evaluate_retrieval.commands import judge as judge_command
@@ -337,6 +338,29 @@ def test_private_judgements_stay_private(tmp_path):
     modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in kept}
     assert {*modes.values()} == {0o600}
     assert len(modes) == 4  # with the former, and what was added
+
+
+@as_root
+@pytest.mark.parametrize("mode", [0o2775, 0o775, 0o1777])
+def test_a_second_person_judges_in_a_shared_folder(mode):
+    """Where only the first may replace the judgements, the second's rows wait there."""
+    with shared_folder(mode) as shared:
+        path = shared / "judged-queries.csv"
+        path.write_text(OLD)
+        add(path, judged(shared / "judgements-ann.csv", "2").path)
+
+        def of_ben():
+            judged(shared / "judgements-ben.csv", "01")
+            return add(path, *grading.judged_files(shared))
+
+        said = as_somebody_else(of_ben)
+        if mode == 0o1777:
+            assert "judged-queries.csv" in str(said)
+            assert "root's" in str(said)
+        else:
+            assert said == 3
+        add(path, *grading.judged_files(shared))
+        assert told_in(path) == {"a": "", "d0": "ann=2;ben=0", "d1": "ben=1"}
 
 
 def test_a_query_of_several_lines_keeps_its_text(tmp_path):

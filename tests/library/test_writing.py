@@ -3,7 +3,6 @@
 import ast
 import json
 import logging
-import multiprocessing
 import os
 import stat
 import subprocess
@@ -16,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from second_person import NOBODY, as_root, as_somebody_else, shared_folder
 
 from evaluate_retrieval.judging import sample
 from evaluate_retrieval.reading import files, graded, kept, needs, places, writing
@@ -30,9 +30,6 @@ NAMES = st.lists(TEXTS, min_size=2, max_size=4, unique=True).filter(all)
 MANY = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200
 )
-IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-NOBODY = 65534
-as_root = pytest.mark.skipif(not IS_ROOT, reason="only root can be somebody else")
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 
 
@@ -289,27 +286,6 @@ def test_a_scratch_folder_of_a_dead_process_is_removed(tmp_path):
 # --- Several people ----------------------------------------------------------
 
 
-def as_somebody_else(function, *words):
-    """Call a function in a process of another user: what it returns, or its error."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-
-    def call():
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-        try:
-            ours.send(function(*words))
-        except Exception as error:
-            ours.send(error)
-
-    process = context.Process(target=call)
-    process.start()
-    said = theirs.recv() if theirs.poll(60) else "nothing"
-    process.join(60)
-    return said
-
-
 def write_and_lock(folder):
     """What a second person does in a folder: the names of what is there then."""
     with writing.holding(folder / "judged.csv"):
@@ -320,49 +296,41 @@ def write_and_lock(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.fixture
-def shared():
-    """A folder that others can reach; pytest's own are for one user."""
-    folder = Path(f"/tmp/shared-{os.getpid()}-{time.time_ns()}")
-    folder.mkdir()
-    yield folder
-    subprocess.run(["rm", "-rf", str(folder)], check=True)
+@as_root
+@pytest.mark.parametrize("mode", [0o2775, 0o775, 0o777])
+def test_a_second_person_writes_where_the_folder_lets_them(mode):
+    with shared_folder(mode) as shared:
+        with writing.holding(shared / "judged.csv"):
+            writing.write_table(pd.DataFrame({"a": ["first"]}), shared / "judged.csv")
+        writing.make_folder(shared / "judging")
+        said = as_somebody_else(write_and_lock, shared)
+        assert said == ["judged.csv", "judged.csv.former", "judged.csv.lock", "judging"]
+        assert "second" in (shared / "judged.csv").read_text()
+        assert "first" in (shared / "judged.csv.former").read_text()
+        assert (shared / "judging/looks/2.json").stat().st_uid == NOBODY
 
 
 @as_root
-def test_a_second_person_writes_where_the_folder_lets_them(shared):
-    os.chown(shared, 0, NOBODY)
-    shared.chmod(0o2775)
-    with writing.holding(shared / "judged.csv"):
-        writing.write_table(pd.DataFrame({"a": ["first"]}), shared / "judged.csv")
-    writing.make_folder(shared / "judging")
-    said = as_somebody_else(write_and_lock, shared)
-    assert said == ["judged.csv", "judged.csv.former", "judged.csv.lock", "judging"]
-    assert "second" in (shared / "judged.csv").read_text()
-    assert "first" in (shared / "judged.csv.former").read_text()
-    assert (shared / "judging/looks/2.json").stat().st_uid == NOBODY
-
-
-@as_root
-def test_where_a_second_person_may_not_write_an_error_says_whose_it_is(shared):
-    shared.chmod(0o755)
-    with writing.holding(shared / "judged.csv"):
-        writing.write_table(pd.DataFrame({"a": ["first"]}), shared / "judged.csv")
-    said = as_somebody_else(write_and_lock, shared)
-    assert isinstance(said, PermissionError)
-    assert "root's" in str(said)
-    assert "chmod g+w" in str(said)
-    assert "judged.csv.lock" in str(said)
-    shared.chmod(0o1777)  # all may write, and nobody may replace what is another's
-    (shared / "judged.csv.lock").chmod(0o666)
-    said = as_somebody_else(write_and_lock, shared)
-    assert isinstance(said, PermissionError)
-    assert not left_in(shared)
-    assert "first" in (shared / "judged.csv").read_text()
+def test_where_a_second_person_may_not_write_an_error_says_whose_it_is():
+    with shared_folder(0o755) as shared:
+        with writing.holding(shared / "judged.csv"):
+            writing.write_table(pd.DataFrame({"a": ["first"]}), shared / "judged.csv")
+        said = as_somebody_else(write_and_lock, shared)
+        assert isinstance(said, PermissionError)
+        for part in ("root's", "chmod g+w", "judged.csv.lock"):
+            assert part in str(said)
+        shared.chmod(0o1777)  # all may write, and nobody may replace what is another's
+        (shared / "judged.csv.lock").chmod(0o666)
+        said = as_somebody_else(write_and_lock, shared)
+        assert isinstance(said, PermissionError)
+        assert not left_in(shared)
+        assert "first" in (shared / "judged.csv").read_text()
 
 
 @on_posix
-def test_no_folder_is_open_to_all_only_because_tmp_is(shared):
+def test_no_folder_is_open_to_all_only_because_tmp_is(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir(0o755)
     before = os.umask(0o022)
     try:
         writing.make_folder(shared / "a" / "b")
