@@ -143,7 +143,7 @@ def _append(record, path):
     writer that was killed, is ended first.
     """
     checked = record | {"check": checksum(record)}
-    with locks.held(f"{path}.lock"), open(path, "a+b") as file:
+    with locks.held(path), open(path, "a+b") as file:
         # the last byte says whether the last line is whole
         file.seek(max(0, file.tell() - 1))
         if file.read() not in (b"", b"\n"):
@@ -180,7 +180,7 @@ def _asking(live):
     Yields a file that takes up space: without it the last replies fit on a
     full disk."""
     reserve = live.with_name(f"{live.name}.room")
-    with locks.held(f"{live}.asking.lock"):
+    with locks.held(f"{live}.asking"):
         try:
             open(live, "ab").close()  # where this fails, no call has been made
             reserve.write_bytes(os.urandom(RESERVE))
@@ -220,7 +220,8 @@ def _ask_all(prompts, schema, path, call, workers):
         where = f"for the prompt {prompt[:200]!r}"
         if key in rejected:
             kept = f"kept in {apart}; COURSE_LLM_RETRY=1 asks again"
-            failures.append(f"{rejected[key]['why']}, {where} ({kept})")
+            why = rejected[key].get("why", "no usable reply")
+            failures.append(f"{why}, {where} ({kept})")
             return
         # what fails so often will fail again, and each try may cost something
         if len(failures) >= MAX_FAILURES or full.is_set():

@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.reading import corpus, places, splits
 from evaluate_retrieval.reading.files import read_csv, read_json
+from evaluate_retrieval.reading.writing import make_folder
 
 FOLDER = places.ROOT / "data"
 log = logging.getLogger(__name__)
@@ -26,13 +28,13 @@ def results_folder() -> Path:
     """The folder for results: COURSE_RESULTS or results/ in ROOT. It is made.
 
     A relative one is in the shell's folder: kernels start in another. A new
-    one gets the mark by which the command writes there, too."""
+    one is signed, see `manifest.sign`, so that the command writes there, too."""
     shell = os.environ.get("PWD") or os.getcwd()
     folder = Path(shell, os.environ.get("COURSE_RESULTS") or places.ROOT / "results")
-    folder.mkdir(parents=True, exist_ok=True)
-    # a folder that has files may be somebody's own, and gets no mark
+    make_folder(folder)
+    # a folder that has files may be somebody's own, and is not signed
     if not any(folder.iterdir()):
-        (folder / "run.lock").touch()
+        manifest.sign(folder)
     return folder
 
 

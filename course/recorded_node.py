@@ -10,6 +10,7 @@ index. The last digits of a vector differ between processors, so a vector is
 known by a sketch, sixteen small numbers, to which it has to be near."""
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ import numpy as np
 from elastic_transport import ApiResponseMeta, BaseNode, HttpHeaders
 from elastic_transport import Urllib3HttpNode as HttpNode
 from elastic_transport._node import NodeApiResponse
+
+from evaluate_retrieval.reading.writing import write_bytes
 
 MISSING = (
     "this request is not on the record of Elasticsearch {}: start a node with `make "
@@ -168,7 +171,9 @@ class Record:
             "scores": np.array([n for _, scores in kept for n in scores], np.float32),
             "sketches": self.sketches.astype(np.int8).T,
         }
-        np.savez_compressed(self.path, **arrays)
+        content = io.BytesIO()
+        np.savez_compressed(content, **arrays)
+        write_bytes(self.path, content.getvalue())
 
 
 def in_pairs(body: bytes) -> Iterator[tuple[Any, Any]]:

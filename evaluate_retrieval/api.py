@@ -20,10 +20,14 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import line
-from evaluate_retrieval.reading.files import write_table
+from evaluate_retrieval.reading.files import encodable, read_csv
+from evaluate_retrieval.reading.writing import write_table, write_text
 
 Source = str | Path | pd.DataFrame | list[dict] | None
 Searches = str | Path | Mapping[str, Callable]
+# columns of tables that hold what a user wrote
+TEXT_COLUMNS = {"query_id", "query", "question", "document", "course", "kind", "need"}
+TEXT_COLUMNS |= {"search", "agent", "found", "becomes", "first document", "title"}
 FRAME = '<iframe srcdoc="{}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
@@ -60,8 +64,8 @@ class Result:
         tables = {path.stem: path for path in self.files if path.suffix == ".csv"}
         if name not in tables:
             raise KeyError(f"{name!r}: there is {', '.join(tables) or 'no table'}")
-        # a query may be the word NA
-        return pd.read_csv(tables[name], keep_default_na=False, na_values=[""])
+        table = read_csv(tables[name])
+        return table.apply(_as_numbers)
 
     def __str__(self) -> str:
         return "\n".join(line.last_lines(self.facts))
@@ -71,6 +75,20 @@ class Result:
         if not pages:
             return f"<p>{escape(self.says)}</p>"
         return FRAME.format(escape(pages[0].read_text("utf-8")))
+
+
+def _as_numbers(column: pd.Series) -> pd.Series:
+    """A column of texts as numbers, or True and False, where all of it are such.
+
+    An empty cell is NaN. Ids and texts of users stay texts: 007 is no 7."""
+    if column.name in TEXT_COLUMNS:
+        return column
+    truths = column.map({"True": True, "False": False})
+    if len(column) and truths.notna().all():
+        return truths.astype(bool)
+    numbers = pd.to_numeric(column.replace("", "nan"), errors="coerce")
+    is_number = numbers.notna() | (column == "")
+    return numbers if is_number.all() else column.replace("", None)
 
 
 @contextmanager
@@ -83,15 +101,25 @@ def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        table = pd.DataFrame(documents)
-        table.to_json(folder / "documents.jsonl", orient="records", lines=True)
+        records = pd.DataFrame(documents, dtype=object)
+        _write_lines(records, folder / "documents.jsonl")
         if queries is not None:
             is_judged = "document" in queries
             if is_judged and "grade" not in queries:
                 raise ValueError("queries: no column grade: add it, 1 for relevant")
-            path = folder / ("judged-queries.csv" if is_judged else "queries.csv")
-            write_table(queries.astype(object).fillna("").astype(str), path)
+            cells = queries.astype(object).fillna("")
+            texts = cells.map(lambda cell: encodable(str(cell)))
+            if is_judged:
+                write_table(texts, folder / "judged-queries.csv")
+            else:  # of such a table no ' is taken away: people write it
+                _write_lines(texts, folder / "queries.jsonl")
         yield folder
+
+
+def _write_lines(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as JSON Lines; half surrogate pairs become question marks."""
+    table = table.map(lambda cell: encodable(cell) if isinstance(cell, str) else cell)
+    write_text(path, table.to_json(orient="records", lines=True))
 
 
 def _carried_out(

@@ -5,8 +5,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.measuring import comparing, metric
 from evaluate_retrieval.reading import trec
+from evaluate_retrieval.reading.writing import write_table
 from evaluate_retrieval.searching import embedding
 
 LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
@@ -39,12 +41,15 @@ def write_searches(path, searches, test, documents, chosen, with_vectors):
     encoding = embedding.milliseconds_to_encode(questions)
     boards = {}
     tables = []
+    paths = []
+    manifest.fail_if_foreign(path.parent)
+    former = manifest.written_before(path.parent)
     for kind, queries in test.items():
         depth = metric.DEPTH[kind]
         deep = {name: partial(search, k=depth) for name, search in searches.items()}
         rankings, times = metric.timed_rankings(deep, queries, depth, documents)
         times[with_vectors] += encoding
-        trec.write_trec(path.parent, kind, queries, rankings)
+        paths += trec.write_trec(path.parent, kind, queries, rankings, former=former)
         scores = metric.scores_of(rankings, queries, metric.K[kind], metric.BY[kind])
         board = comparing.leaderboard(scores, queries, metric.BY[kind])
         board = board.assign(
@@ -52,5 +57,6 @@ def write_searches(path, searches, test, documents, chosen, with_vectors):
         )
         tables.append(board[LEADERBOARD_COLUMNS])
         boards[metric.LABELS[kind]] = board.rename(columns={metric.BY[kind]: "value"})
-    pd.concat(tables).to_csv(path)
+    write_table(pd.concat(tables).reset_index(), path)
+    manifest.sign(path.parent, written=[path, *paths])
     return {label: boards[label] for label in metric.LABELS.values() if label in boards}

@@ -17,9 +17,11 @@ import pandas as pd
 
 from course import our_data, plots
 from evaluate_retrieval import line as command_line
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.measuring import registry
-from evaluate_retrieval.reading.files import read_csv, write_table
+from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.listing import DOCUMENTS, JUDGED
+from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching import embedding
 
 OURS = our_data.FOLDER
@@ -35,7 +37,9 @@ SHOWN = ["low", "high", "judged_at_k"]  # of a leaderboard, beside its metric
 def desk():
     """The folder in which lines are run: example/ in the results."""
     folder = our_data.results_folder() / "example"
-    folder.mkdir(exist_ok=True)
+    if not folder.exists():
+        folder.mkdir()
+        manifest.sign(folder)
     return folder
 
 
@@ -43,14 +47,17 @@ def example(course="llm-engineering"):
     """Make the folder faq/ on the desk, which is cleared; its path.
 
     It has the documents of a course and its judged queries. As in most folders, grades
-    are missing: of the relevant pairs a fifth, of the others one in fifty."""
+    are missing: of the relevant pairs a fifth, of the others one in fifty. ValueError
+    for a desk that somebody else has made."""
+    if not manifest.is_signed(desk()):
+        raise ValueError(f"{desk()} is not of this notebook; name other results")
     shutil.rmtree(desk())
     folder = desk() / "faq"
     folder.mkdir()
     documents = our_data.load_documents(OURS)
     documents = [document for document in documents if document["course"] == course]
     text = json.dumps(documents, indent=1, ensure_ascii=False)
-    (folder / DOCUMENTS).write_text(text, encoding="utf-8")
+    write_text(folder / DOCUMENTS, text)
     judged = read_csv(OURS / JUDGED)
     judged = judged[judged["course"] == course]
     for is_zero, rows in judged.groupby(judged["grade"] == "0"):

@@ -20,6 +20,7 @@ from minsearch import Index
 import utils
 from course import elastic, our_data
 from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.reading.writing import write_table
 from evaluate_retrieval.searching import embedding, onnx_model, scoring
 
 TREC_EVAL = {"success_100", "recip_rank", "recall_100", "map_cut_100", "ndcg_cut_100"}
@@ -148,7 +149,7 @@ def write_many(folder, n_documents=N_DOCUMENTS, n_queries=N_QUERIES):
     ids = rng.choice(n_documents, (n_queries, 100))
     asked = [" ".join(texts[id_].split()[:5]) for id_ in ids[:, 0]]
     queries = pd.DataFrame({"query_id": range(n_queries), "question": asked})
-    queries.to_csv(folder / "queries.csv", index=False)
+    write_table(queries, folder / "queries.csv")
     qrels = [f"{query} 0 {id_} 1" for query, id_ in enumerate(ids[:, 0])]
     (folder / "qrels.txt").write_text("\n".join(qrels))
     (folder / "runs").mkdir()

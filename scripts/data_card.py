@@ -11,6 +11,7 @@ import nbformat
 from course import our_data
 from evaluate_retrieval.reading import places
 from evaluate_retrieval.reading.opening import read_table
+from evaluate_retrieval.reading.writing import write_text
 
 DATA = our_data.FOLDER
 COUNTED = re.compile(r"(?m)^(- \*\*.*\*\* \(`(\S+)`, by `(\w+)`\): ).*$")
@@ -66,4 +67,4 @@ def texts():
 if __name__ == "__main__":
     machine.parser(__doc__).parse_args()
     for path, text in texts().items():
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)

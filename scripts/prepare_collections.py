@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 
 from evaluate_retrieval.reading import corpus, places
 from evaluate_retrieval.reading.opening import read_table
+from evaluate_retrieval.reading.writing import write_table
 
 PREPARED = places.CACHE / "prepared"
 DOCUMENT = ["id", "question", "text"]
@@ -56,7 +57,7 @@ def prepare(source, into):
     pairs = grades.astype({"grade": int}).merge(queries[~is_empty])  # by query or need
     columns = ["document", *queries]
     judged = pairs.groupby(columns, sort=False)["grade"].max().reset_index()
-    judged.to_csv(into / "judged-queries.csv", index=False)
+    write_table(judged, into / "judged-queries.csv")
     best = judged.groupby("query_id")["grade"].max()
     return (
         f"{len(documents):,} documents, {len(judged):,} grades; {len(best):,} of "

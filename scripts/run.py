@@ -15,13 +15,14 @@ from pathlib import Path
 import machine
 import nbformat
 import pandas as pd
-from filelock import FileLock
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from tqdm import tqdm
 
 from course import elastic, our_data
 from evaluate_retrieval.reading import places
+from evaluate_retrieval.reading.locks import lock_of
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import embedding
 
 NOTEBOOKS = places.ROOT / "notebooks"
@@ -91,7 +92,7 @@ def execute_all(notebooks, results):
             errors[path] = error
         text = nbformat.writes(clean(notebook))
         text = text.replace("](../figures/", "](figures/")  # all are in one folder here
-        (results / path.name).write_text(text, encoding="utf-8")
+        write_text(results / path.name, text)
         if board.exists() and board.stat().st_mtime >= started:
             tqdm.write(pd.read_csv(board).round(3).to_string(index=False))
     return errors
@@ -143,7 +144,8 @@ def main():
     os.environ["COURSE_RUN"] = uuid.uuid4().hex
     results = our_data.results_folder()
     try:
-        with FileLock(results / "notebooks.lock", timeout=0):  # one run at a time
+        # one run at a time
+        with lock_of(results / "notebooks").acquire(timeout=0):
             errors = run(paths, results, arguments.in_place)
     except (OSError, RuntimeError) as error:
         return f"error: {error}"

@@ -12,8 +12,8 @@ from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import calls, comparing, intervals, metric, pairs
 from evaluate_retrieval.reading import corpus
-from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching.call_files import agents_in
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.templates import render
@@ -98,7 +98,7 @@ def _agents_compared(folder, queries, agents, base, out):
     files = [out / "calls.csv", out / "calls.html"]
     write_table(by_query, files[0])
     page = page_of(folder, queries, agents, tables, base, board, rows)
-    files[1].write_text(page, "utf-8")
+    write_text(files[1], page)
     shown = board.round(6).rename_axis("agent").reset_index()
     return {
         "board": shown.to_dict("records"),

@@ -8,6 +8,7 @@ from typing import Any
 from evaluate_retrieval.commands.options import FILLED, Options, option
 from evaluate_retrieval.reading import understood
 from evaluate_retrieval.reading.folder import located, read
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.templates import render
 
@@ -73,6 +74,6 @@ def _written(account: understood.Account, out: Path | None) -> list[Path]:
     if path.exists():
         log.info(f"{path} is there and stays as it is. It would be:\n{account.text}")
         return []
-    path.write_text(account.text, encoding="utf-8", newline="\n")
+    write_text(path, account.text, is_new=True)
     log.info(f"Correct what is wrong in {path}, and run this again.")
     return [path]

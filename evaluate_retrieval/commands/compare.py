@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 
-from evaluate_retrieval.commands import report, run, steps, verdicts
+from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import decision, pairs
 from evaluate_retrieval.reading import trec
@@ -58,6 +58,7 @@ def _compared(options: CompareOptions) -> dict:
     results = steps.measure(folder, candidates, pair[0])
     figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
+    manifest.sign(options.out, written=[path])
     evaluated = run.Evaluated(
         folder,
         files=[path],

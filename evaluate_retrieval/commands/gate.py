@@ -20,7 +20,13 @@ log = logging.getLogger(__name__)
 class GateOptions(SearchOptions):
     """How a run is held against a baseline, and against that of the last release."""
 
-    baseline: Path = option("of an earlier run", convert=Path, required=True)
+    baseline: Path = option(
+        "of an earlier run",
+        convert=Path,
+        required=True,
+        is_fine=lambda path: Path(path).is_file() or not Path(path).exists(),
+        problem="a folder, a device or a pipe, and no file",
+    )
     reference: Path | None = option(
         "of the last release, if not reference.json.gz beside the baseline",
         convert=Path,

@@ -13,14 +13,22 @@ import pandas as pd
 
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
-from evaluate_retrieval.judging import grading, judged_texts, next_pairs, sample
+from evaluate_retrieval.judging import (
+    grading,
+    judged_texts,
+    next_pairs,
+    sample,
+    several,
+)
+from evaluate_retrieval.judging.several import pair_keys
 from evaluate_retrieval.reading import corpus, locks
 from evaluate_retrieval.reading.columns import with_defaults
-from evaluate_retrieval.reading.files import read_csv, read_text, write_table
+from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.graded import read_judged
 from evaluate_retrieval.reading.joining import PAIR, asked, queries_of
 from evaluate_retrieval.reading.listing import JUDGED
+from evaluate_retrieval.reading.writing import write_bytes, write_table
 from evaluate_retrieval.searching.own import Search, are_alone, went
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import NOT_WORSE
@@ -29,6 +37,11 @@ from evaluate_retrieval.words.text import plain
 LIST = "judge-next.csv"  # of the last run
 FOUND = "queries.csv"
 HELP = "judge pairs in the terminal"
+COUNTED = {  # what `several.with_grades` counts, in words
+    "replaced": "%s of them in place of an earlier one of the same person",
+    "differ": "%s pairs have different grades of several people: the column grades has "
+    "all; what most gave counts, else the lower one in the middle",
+}
 log = logging.getLogger(__name__)
 
 
@@ -90,16 +103,16 @@ def pairs_to_judge(
     path = results / LIST
     pairs = pd.DataFrame()
     proposed = next_pairs.of_answers(folder)
-    if not options.more and path.exists() and read_text(path).count("\n") > 1:
+    if not options.more and path.exists() and path.read_bytes().count(b"\n") > 1:
         if manifest.has_written(results, LIST, folder.source):
-            pairs = read_csv(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
+            pairs = _listed_in(path)
         else:
             text = "%s was not written by the last run on %s: a new list is made"
             log.info(text, path, folder.source)
     if pairs.empty:
         pairs = pooled(folder, own, options)
     else:  # a list of the last run has no pair with a grade
-        proposed = proposed[~_pair_keys(proposed).isin(_pair_keys(folder.judgements))]
+        proposed = proposed[~pair_keys(proposed).isin(pair_keys(folder.judgements))]
     pairs = pd.concat([proposed, pairs]).drop_duplicates(PAIR, ignore_index=True)
     ids = [document["id"] for document in folder.documents]
     queries = queries_of(folder.judgements, folder.log)
@@ -109,6 +122,15 @@ def pairs_to_judge(
         text = "%s of %s pairs are of no document or no query here, and left out"
         log.info(text, n_gone, len(pairs))
     return pairs[is_there]
+
+
+def _listed_in(path):
+    """The pairs of a list of the last run; none where it cannot be read any more."""
+    try:
+        return read_csv(path, corpus.TO_JUDGE)[corpus.TO_JUDGE]
+    except (OSError, ValueError) as error:
+        log.warning("%s; a new list is made", error)
+        return pd.DataFrame()
 
 
 def pooled(
@@ -128,27 +150,34 @@ def pooled(
     pairs = next_pairs.to_pool(folder, own, only_own, options.model, drawn)
     if drawn is not None:
         sample.keep_sample(drawn, folder.source)
-    keys = _pair_keys(pairs)
-    done = {*_pair_keys(folder.judgements)}
-    for path in folder.source.glob("judgements-*.csv"):
+    keys = pair_keys(pairs)
+    done = {*pair_keys(folder.judgements)}
+    for path in grading.judged_files(folder.source):
         graded = grading.last_grades(path).reset_index()
-        done -= {*_pair_keys(graded)}  # others may judge the same pairs
+        done -= {*pair_keys(graded)}  # others may judge the same pairs
         if path.name == f"judgements-{options.name}.csv":
             mine = graded
     if mine is not None:
-        done |= {*_pair_keys(mine[mine["drawn"] != "pool"])}
+        done |= {*pair_keys(mine[mine["drawn"] != "pool"])}
     return pairs[~keys.isin(done)]
 
 
 def leading(folder: Folder, results: Path) -> pd.DataFrame:
     """The rows of queries.csv of the two best searches, by query_id: a DataFrame.
 
-    Empty where the last run was of another folder."""
+    Empty where the last run was of another folder, or its table is not as it was."""
     if not manifest.has_written(results, FOUND, folder.source):
         return pd.DataFrame()
-    table = read_csv(results / FOUND).query("queries == 'judged'")
-    metric = table.columns[3]  # behind queries, query_id and search
-    means = table[metric].astype(float).groupby(table["search"]).mean()
+    try:
+        table = read_csv(results / FOUND, ["queries", "query_id", "search"])
+        table = table[table["queries"] == "judged"]
+        metric = table.columns[3]  # behind queries, query_id and search
+        values = table[metric].astype(float)
+        table = table[["query_id", "search", "found"]]
+    except (OSError, ValueError, IndexError, KeyError) as error:
+        log.warning("the two best searches are not shown: %s", error)
+        return pd.DataFrame()
+    means = values.groupby(table["search"]).mean()
     is_best = table["search"].isin(means.nlargest(2).index)
     return table[is_best].set_index("query_id")
 
@@ -275,7 +304,7 @@ def keep_judgements(folder: Folder) -> None:
 
     Also what is left of a session that was killed, whoever judged."""
     path = folder.source / JUDGED
-    files = sorted(folder.source.glob("judgements-*.csv"), key=os.path.getmtime)
+    files = grading.judged_files(folder.source)
     n = add(
         path,
         *files,
@@ -296,55 +325,70 @@ def add(
 ) -> int:
     """Add what was judged to judged-queries.csv; how many judgements it has then.
 
-    path: of it; where nothing is there, older counts, a DataFrame of
-    judgements. files: of judgements, the oldest first. Taken is what a file
-    got since it was last added, and what is not there. weights: of the queries,
-    see `sample.judged_with_weights`. Of a pair the later
-    grade counts, and the log has how many are replaced. People who judge at
-    once add one after another; the former file is kept, see
-    `files.write_table`. ValueError names a file that is none of judgements."""
-    added = {}
-    with locks.held(f"{path}.lock"):
-        is_new = not path.exists()  # then nothing was added to it
+    path: of it; where nothing is there, older counts, a DataFrame of judgements.
+    files: of judgements. Taken is what a file got since it was last added, and what
+    is not there. weights: of the queries, see `sample.judged_with_weights`. Of one
+    person the later grade of a pair counts, and those of several are all kept, see
+    `several`. The log counts both. People who judge at once add one after another;
+    the former file is kept, see `writing.write_table`. ValueError names a file that
+    is none of judgements."""
+    with locks.held(path):
+        is_first = not path.exists()  # then nothing was added to it
         table = (
-            pd.DataFrame(older) if is_new else with_defaults(read_judged(path).frame)
+            pd.DataFrame(older) if is_first else with_defaults(read_judged(path).frame)
         )
-        for file in files:
-            mark = file.with_name(f".{file.name}.added")
-            content = file.read_bytes()
-            before = b"" if is_new or not mark.exists() else mark.read_bytes()
-            n_added = before.count(b"\n") - 1 if content.startswith(before) else 0
-            new = grading.last_grades(file).reset_index()
-            turns = table.drop_duplicates("query_id").set_index("query_id")
-            # a row of that file is one line, and a query may have several
-            texts = new["query_id"].map(dict(turns["query"])).astype(object).fillna("")
-            is_same = texts.map(grading.one_line) == new["query"]
-            new["query"] = texts.where(is_same, new["query"])
-            is_there = _pair_keys(new).isin(_pair_keys(table))
-            new = new[~is_there | (new.pop("row") >= n_added)]
-            if len(new):
-                new = new.join(
-                    turns[turns.columns.intersection(corpus.TURN)], "query_id"
-                )
-                table = pd.concat([table, new], ignore_index=True).fillna("")
-                is_earlier = _pair_keys(table).duplicated(keep="last")
-                text = "%s: %s grades added, %s of them in place of an earlier one"
-                log.info(text, file.name, len(new), is_earlier.sum())
-                table = table[~is_earlier]
-                added[mark] = content
+        contents = {file: file.read_bytes() for file in files}
+        given = [_given_in(file, table, is_first) for file in files]
+        added = [
+            file
+            for file, grades in zip(files, given, strict=True)
+            if grades["is_new"].any()
+        ]
+        if added:
+            table, counts = several.with_grades(table, pd.concat(given))
+            for name, n in counts.items():
+                if n:
+                    log.info(COUNTED[name], f"{n:,}")
         before = table.get("weight")
         table = sample.judged_with_weights(table, weights or {})
         # --more gives new weights to what has some
         is_weighed = (
-            not is_new and before is not None and not table["weight"].equals(before)
+            not is_first and before is not None and not table["weight"].equals(before)
         )
         if added or is_weighed:
             blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
             write_table(table.drop(columns=blank), path, keep_former=True)
-        for mark, content in added.items():
-            mark.write_bytes(content)
+        for file in added:
+            write_bytes(_mark_of(file), contents[file], like=file)
     return len(table)
 
 
-def _pair_keys(table):
-    return asked(table) + "\n" + table["document"]
+def _mark_of(file):
+    """Where a file of judgements is kept as it was when it was last added."""
+    return file.with_name(f".{file.name}.added")
+
+
+def _given_in(file, table, is_first):
+    """The grades of a file, with is_new: which a table of judgements has not.
+
+    is_first: whether the table was made without such files."""
+    n_added = 0 if is_first else grading.n_added(file, _mark_of(file))
+    grades = _with_own_texts(grading.last_grades(file).reset_index(), table)
+    grades["is_new"] = several.is_new(grades, table, n_added)
+    if n_new := grades["is_new"].sum():
+        log.info("%s: %s grades added", file.name, n_new)
+    return grades
+
+
+def _with_own_texts(grades, table):
+    """Grades of a file with what a table has of their queries: texts, and turns.
+
+    A row of that file is one line, and the text of a query may have several."""
+    turns = table.drop_duplicates("query_id").set_index("query_id")
+    own = {}
+    for name in ("query", "kind"):
+        texts = grades["query_id"].map(dict(turns[name])).astype(object).fillna("")
+        is_same = texts.map(grading.one_line) == grades[name]
+        own[name] = texts.where(is_same, grades[name])
+    columns = turns.columns.intersection(corpus.TURN)
+    return grades.assign(**own).join(turns[columns], "query_id")

@@ -6,43 +6,137 @@ same folder."""
 import json
 import logging
 import platform
+import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from fnmatch import fnmatchcase
 from importlib.metadata import distributions
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from evaluate_retrieval.commands.options import Options
 from evaluate_retrieval.reading import files, places
+from evaluate_retrieval.reading.locks import lock_of
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.words.text import without_secrets
 
 MANIFEST = "run.json"
 LOCK = "run.lock"
+SIGNED_BY = "retrieval-evaluation-course"  # no other tool writes it
+# What a manifest had before it said who wrote it, and its id
+OF_OLDER_VERSIONS = {"started", "state", "command", "data", "inputs", "versions"}
+RUN_ID = r"\d{8}-\d{6}-[0-9a-f]{6}"
 OWN = [MANIFEST, "*.lock", "*.pyc", "judging/needs.csv", "judging/looks/*"]
 OWN += ["judging/sealed.csv", "looks/sealed/*"]
+FILE_NAMES = [  # all that commands, and lesson 03, write into a folder of results
+    "report.html",
+    "pair.html",
+    "*-against-*.html",
+    "queries.csv",
+    "failures.csv",
+    "leaderboard.csv",
+    "judge-next.csv",
+    "baseline.json.gz",
+    "calls.csv",
+    "calls.html",
+    "labels.csv",
+    "judged-queries.csv",
+    "judged-texts.csv",
+    "qrels-*.trec",
+    "runs/*/*.trec",
+]
+MOST_TOLD = 3  # files that an error names
 log = logging.getLogger(__name__)
+
+
+# --- Whose folder it is ------------------------------------------------------
 
 
 def check_ours(results: Path) -> None:
     """ValueError for a folder of files that no run of ours says it has written.
 
-    A manifest says so, or a lock, which the notebooks leave, too. Hidden files
-    do not count. The folder results of the course is always ours."""
-    is_ours = results.resolve() == places.ROOT / "results"
-    has_mark = {"data", "inputs"} <= {*_read(results)} or (results / LOCK).exists()
-    if not (is_ours or has_mark) and any(results.glob("[!.]*")):
-        problem = "has files, and none says that it is of this command"
+    A manifest of ours says so. Hidden files do not count, nor a lock alone. The folder
+    results of the course is always ours."""
+    has_files = any(path.name != LOCK for path in results.glob("[!.]*"))
+    if has_files and not is_signed(results):
+        problem = f"has files, and no {MANIFEST} of this command"
         raise ValueError(f"--out {results}: {problem}; name a new folder")
+    fail_if_foreign(results)
+
+
+def is_signed(results: Path) -> bool:
+    """Whether a folder has a manifest of ours, or lies in the course's results."""
+    path = results.resolve()
+    return bool(_read(results)) or places.ROOT / "results" in (path, *path.parents)
+
+
+def fail_if_foreign(results: Path) -> None:
+    """ValueError where a file is called as one of ours, and no run has listed it."""
+    foreign = sorted(_called_as_ours(results) - written_before(results))
+    if not foreign:
+        return
+    shown = ", ".join(foreign[:MOST_TOLD])
+    more = f" and {len(foreign) - MOST_TOLD} more" if foreign[MOST_TOLD:] else ""
+    problem = f"{shown}{more} would be replaced, and {MANIFEST} does not list them"
+    last = _read(results)
+    if last and "by" not in last:
+        problem += " (up to version 1.3 it listed its last run alone)"
+    advice = "take them out, or name a new folder"
+    raise ValueError(f"--out {results}: {problem}; {advice}")
+
+
+def written_before(results: Path) -> set[str]:
+    """The files in a folder of results that runs have written, by path from there.
+
+    Those that the manifest lists, and those that a run wrote which was killed."""
+    called = _called_as_ours(results)
+    if results.resolve() == places.ROOT / "results":
+        return called
+    content = _read(results)
+    files_listed = {*content.get("outputs", ()), *content.get("earlier", ())}
+    if content.get("state") == "running":  # it could list nothing any more
+        start = (results / MANIFEST).stat().st_mtime_ns
+        files_listed |= {
+            path for path in called if (results / path).stat().st_mtime_ns >= start
+        }
+    return called & files_listed
+
+
+def sign(results: Path, written: Iterable[Path] = ()) -> None:
+    """Say that a folder is of ours, and list files that were written into it.
+
+    written: paths of them. So do lessons and `compare`, which are no runs with
+    inputs and outputs."""
+    content = {"by": SIGNED_BY, **_read(results)}
+    paths = written_before(results).union(
+        path.relative_to(results).as_posix() for path in written
+    )
+    content["earlier"] = sorted(paths - {*content.get("outputs", ())})
+    if content.get("state") == "running":  # it was killed, and is listed now
+        content["state"] = "failed"
+    _write_manifest(results, content)
+
+
+def _called_as_ours(results):
+    """The files in a folder that are called as those in FILE_NAMES: a set of paths."""
+    paths = (path.relative_to(results) for path in results.rglob("*"))
+    return {
+        path.as_posix()
+        for path in paths
+        for pattern in FILE_NAMES
+        if fnmatchcase(path.as_posix(), pattern)
+        and len(path.parts) == len(pattern.split("/"))
+    }
 
 
 def has_written(results: Path, name: str, source: Path) -> bool:
     """Whether the last run in a folder of results wrote a file, and of this source."""
     last = _read(results)
     data = without_secrets(str(source))
-    is_there = last.get("data") == data and name in last["outputs"]
+    is_there = last.get("data") == data and name in last.get("outputs", ())
     return is_there and (results / name).exists()
 
 
@@ -51,7 +145,7 @@ def locked(results: Path) -> AbstractContextManager:
 
     RuntimeError says which run is in it."""
     try:
-        return FileLock(results / LOCK).acquire(timeout=0)
+        return lock_of(results / Path(LOCK).stem).acquire(timeout=0)
     except Timeout:
         writer = f"run {_read(results).get('id')} writes there"
         advice = "wait until it ends, or name another folder for the results"
@@ -70,6 +164,7 @@ def recorded_run(options: Options, models: dict[str, str]) -> Iterator[str]:
     results = options.out
     source = options.source
     last = _read(results)
+    earlier = written_before(results)
     if last.get("state") == "running":
         log.warning(
             "run %s of %s did not end; this one begins anew, and paid answers are kept",
@@ -79,6 +174,7 @@ def recorded_run(options: Options, models: dict[str, str]) -> Iterator[str]:
     versions = {package.name: package.version for package in distributions()}
     inputs = _hashes(source, results)
     content = {
+        "by": SIGNED_BY,
         "id": f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "state": "running",
@@ -87,6 +183,7 @@ def recorded_run(options: Options, models: dict[str, str]) -> Iterator[str]:
         "inputs": inputs,
         "versions": {"python": platform.python_version(), **versions},
         "models": models,
+        "earlier": sorted(earlier),
     }
     # by the clock of the disk, which also dates what is written from here on
     start = _write_manifest(results, content)
@@ -101,6 +198,7 @@ def recorded_run(options: Options, models: dict[str, str]) -> Iterator[str]:
         content["state"] = "done"
     finally:
         content["outputs"] = _hashes(results, since=start)
+        content["earlier"] = sorted(written_before(results) - content["outputs"].keys())
         _write_manifest(results, content)
 
 
@@ -124,16 +222,21 @@ def _hashes(source, results=None, since=0):
 
 
 def _read(results):
-    """The manifest in a folder, or an empty dict."""
+    """The manifest in a folder, or an empty dict where it is none of ours."""
     try:
         content = {**json.loads((results / MANIFEST).read_text(encoding="utf-8"))}
-        return content | {"outputs": {**content.get("outputs", {})}}
+        outputs = {**content.get("outputs", {})}
+        earlier = list(map(str, content.get("earlier", [])))
     except (OSError, ValueError, TypeError, RecursionError):
         return {}
+    is_older = "by" not in content and content.keys() >= OF_OLDER_VERSIONS
+    is_older = is_older and re.fullmatch(RUN_ID, str(content.get("id")))
+    is_own = content.get("by") == SIGNED_BY or is_older
+    return content | {"outputs": outputs, "earlier": earlier} if is_own else {}
 
 
 def _write_manifest(results, content):
     """Write the manifest, whole or not at all: when, in nanoseconds."""
-    new = results / f".{MANIFEST}"
-    new.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
-    return new.replace(results / MANIFEST).stat().st_mtime_ns
+    path = results / MANIFEST
+    write_text(path, f"{json.dumps(content, indent=1)}\n")
+    return path.stat().st_mtime_ns

@@ -15,6 +15,7 @@ from evaluate_retrieval.words.constants import MARGIN
 
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
+LARGEST_K = 10_000
 
 
 def option(help: str, default: Any = None, **how: Any) -> Any:
@@ -135,7 +136,13 @@ class SearchOptions(Options):
         metavar="NAME",
         problem_with=registry.problem_with,
     )
-    k: int | None = option("so many results count", metavar="N", convert=int)
+    k: int | None = option(
+        "so many results count",
+        metavar="N",
+        convert=int,
+        is_fine=lambda k: k <= LARGEST_K,
+        problem=f"{LARGEST_K:,} results count at most",
+    )
     relevant: float | None = option(
         "the lowest that is relevant; without it each above 0",
         metavar="GRADE",

@@ -16,6 +16,7 @@ from evaluate_retrieval.measuring import decision, intervals, metric, pairs, sco
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import built_in, embedding, own
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import LEVEL, UNITS
@@ -132,7 +133,7 @@ def _write(path, template, margin, **values):
 
     margin: what a search may lose, which pictures shade."""
     text = render(template, weak=decision.WEAK, margin=margin, **values)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 # --- Sections ----------------------------------------------------------------

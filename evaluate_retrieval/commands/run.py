@@ -34,7 +34,6 @@ from evaluate_retrieval.measuring.metric import asked_for, measures_of
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
-from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import (
     Folder,
     grade_shares,
@@ -43,6 +42,7 @@ from evaluate_retrieval.reading.folder import (
     written_causes,
 )
 from evaluate_retrieval.reading.listing import FAILURES, TEXTS
+from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.searching.repeats import as_systems
@@ -82,7 +82,7 @@ def with_paths(options: Options) -> Options:
     if out.resolve() == source:
         raise ValueError(f"--out {out}: that is the folder of the documents")
     manifest.check_ours(out)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     return replace(options, source=source, out=out)
 
 
@@ -156,7 +156,7 @@ def evaluated_and_kept(
     last = {}
     kept = {}
     if manifest.has_written(options.out, BASELINE, options.source):
-        with suppress(ValueError):  # of a former version
+        with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
         evaluated = _evaluated(options, run_id, last, spends)
@@ -225,7 +225,12 @@ def _changes_since(last, folder, results):
         for kind, kept in last.items()
         if kind == folder.decides and kept.search in results.rankings
     }
-    return since_last(last, kept_of(folder, results, ranked_again))
+    try:
+        return since_last(last, kept_of(folder, results, ranked_again))
+    except Exception as error:  # a file that was edited gives any
+        problem = f"{type(error).__name__}: {error}"
+        log.warning("the last run's %s is not as it was: %s", BASELINE, problem)
+        return []
 
 
 def failures_in(folder: Folder, results: steps.Results, out: Path) -> pd.DataFrame:
@@ -384,13 +389,14 @@ def _write_results(evaluated, out):
     What people open first comes first."""
     folder = evaluated.folder
     results = evaluated.results
+    former = manifest.written_before(out)
     queries = folder.queries
-    trec.write_trec(out, folder.decides, queries, results.rankings)
+    trec.write_trec(out, folder.decides, queries, results.rankings, former=former)
     by_query = pairs.query_table(queries, results.rankings, results.measured)
     tables = {"queries.csv": by_query, FAILURES: evaluated.failures}
     if folder.decides == "judged":
         tables["judge-next.csv"] = evaluated.judge_next
-    results.board.to_csv(out / "leaderboard.csv")
+    write_table(results.board.reset_index(), out / "leaderboard.csv")
     for name, table in tables.items():
         write_table(table, out / name)
     page = out / "pair.html"

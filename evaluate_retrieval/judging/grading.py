@@ -1,23 +1,36 @@
 """Judge search results with the keyboard: each judgement is on disk at once.
 
-A file of judgements is never overwritten: a
-correction is a later row, and the later row counts."""
+A file of judgements is never overwritten: a correction is a later row, and of one
+person the later row counts. Each row says who gave the grade, and when."""
 
-import csv
-import io
 import os
 import re
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
 from evaluate_retrieval.reading import corpus, files, locks
+from evaluate_retrieval.reading.writing import csv_text, write_table
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
+WHO_AND_WHEN = ["judge", "time"]  # columns; up to version 1.3 there were none
+# in UTC, so that the order of texts is that of times: 2026-11-28T21:04:05.123Z
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
 # --- The file of judgements --------------------------------------------------
+
+
+def person_of(path: Path) -> str:
+    """Who judged in a file, by its name: ann of judgements-ann.csv."""
+    return path.name.removesuffix(".csv").removeprefix("judgements-")
+
+
+def now() -> str:
+    """The time as a row has it, see TIME."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
 
 
 def _whole_lines(path):
@@ -30,19 +43,31 @@ def _whole_lines(path):
 def _append_row(path, columns, values):
     """Add a row to a CSV file, and wait until it is on disk.
 
-    A new file gets its header. Sessions that share a file write one at a
-    time."""
-    with (
-        open(path, "a", newline="", encoding="utf-8") as file,
-        locks.held(f"{path}.lock"),
-    ):
-        whole, _ = _whole_lines(path)
-        file.truncate(len(whole))  # half a row, if the last one was cut off
-        rows = [values] if whole else [columns, values]
-        cells = [[files.text_cell(value) for value in row] for row in rows]
-        csv.writer(file, lineterminator="\n").writerows(cells)
-        file.flush()
-        os.fsync(file.fileno())
+    A new file gets its header, and one of an older version the columns that it lacks.
+    Sessions that share a file write one at a time. OSError names the file."""
+    try:
+        open(path, "ab").close()
+        with locks.held(path):
+            rows = [values] if _has_columns(path, columns) else [columns, values]
+            with open(path, "ab") as file:
+                whole, _ = _whole_lines(path)
+                file.truncate(len(whole))  # half a row, if the last one was cut off
+                file.write(files.encodable(csv_text(rows)).encode())
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno is None or error.filename:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+def _has_columns(path, columns):
+    """Whether a file has rows, of these columns: an older one gets those it lacks."""
+    whole, _ = _whole_lines(path)
+    header = whole[: whole.find(b"\n") + 1]
+    if whole and not {*columns} <= {*_table_in(header, path)}:
+        write_table(read_judgements(path, columns)[0], path, keep_former=True)
+    return bool(whole)
 
 
 def one_line(text: object) -> str:
@@ -50,11 +75,17 @@ def one_line(text: object) -> str:
     return re.sub(r"[\r\n]+", " ", files.encodable(str(text)))
 
 
+def _table_in(whole, path):
+    text = whole.decode("utf-8-sig", "replace")
+    return files.plain_table(files.table_of(text, path))
+
+
 def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
     """The rows of a file of judgements as texts, oldest first, and a note.
 
-    The note says what was cut off in the writing, or is "". ValueError for
-    another file."""
+    Rows without a time are the oldest: they are of an older version. A row without
+    a judge is of the person that the file is called by. The note says what was cut
+    off in the writing, or is "". ValueError for another file."""
     whole, half = _whole_lines(path)
     note = ""
     if half:
@@ -62,11 +93,19 @@ def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
             f"{path.name}: its last row is cut off ({half!r}), so that one is asked "
             "again"
         )
-    content = io.BytesIO(whole or ",".join(columns).encode())
-    table = pd.read_csv(content, dtype=str, keep_default_na=False)
-    if list(table.columns) != columns or table.isna().any(axis=None):
-        raise ValueError(f"{path}: not a file of judgements with {', '.join(columns)}")
-    return table.map(files.plain_cell), note
+    if not whole:
+        return pd.DataFrame(columns=columns, dtype=str), note
+    table = _table_in(whole, path).reset_index(drop=True)
+    needed = [name for name in columns if name not in WHO_AND_WHEN]
+    if [name for name in table if name not in WHO_AND_WHEN] != needed:
+        raise ValueError(f"{path}: not a file of judgements with {', '.join(needed)}")
+    table = table.reindex(columns=columns, fill_value="")
+    if {*WHO_AND_WHEN} <= {*columns}:
+        people = table["judge"].str.replace("[;=]", "-", regex=True)
+        table["judge"] = people.mask(people == "", person_of(path))
+        table["time"] = table["time"].where(table["time"].str.fullmatch(TIME), "")
+        table = table.sort_values("time", kind="stable")
+    return table, note
 
 
 # --- What is judged, and what comes next -------------------------------------
@@ -83,12 +122,13 @@ class Judging:
         self.path = Path(path)
         self.keys = GRADES
         self.fields = list(items.columns)
-        self.columns = [*self.fields, "grade"]
+        self.columns = [*self.fields, "grade", *WHO_AND_WHEN]
         texts = items.map(one_line)
         self.items = list(dict.fromkeys(texts.itertuples(index=False, name=None)))
         rows, self.note = read_judgements(self.path, self.columns)
+        self.latest = rows["time"].max() if len(rows) else ""
         self.done = {}  # item: its latest grade, the latest last
-        for row in rows.itertuples(index=False, name=None):
+        for row in rows[[*self.fields, "grade"]].itertuples(index=False, name=None):
             item = row[:-1]
             grade = row[-1]
             # a file may have rows of other items, which another list shares with it
@@ -103,7 +143,10 @@ class Judging:
 
     def store(self, grade: str) -> None:
         """Write the grade of the item at hand, and go on to the next."""
-        _append_row(self.path, self.columns, [*self.at, grade])
+        # a clock may be set back, and the later row counts all the same
+        self.latest = max(now(), self.latest)
+        row = [*self.at, grade, person_of(self.path), self.latest]
+        _append_row(self.path, self.columns, row)
         self.done.pop(self.at, None)
         self.done[self.at] = grade
         self.at = self._next()
@@ -136,18 +179,47 @@ def judge(judging: Judging, key: str) -> None:
 def last_grades(path: str | Path) -> pd.DataFrame:
     """The grade that counts of each pair, the last one in the file, and its `drawn`.
 
-    A DataFrame by pair; row: where that grade is, from 0. What was also drawn
-    at random is "random". A file without the column has ""."""
+    A DataFrame by pair, with judge and time; row: where that grade is, from 0. What
+    was also drawn at random is "random". A file without the column has "". Where
+    several people judged in one file each has a row for the pair."""
     path = Path(path)
     header, _, _ = _whole_lines(path)[0].partition(b"\n")
     columns = corpus.TO_JUDGE if b",drawn," in header else corpus.JUDGED_COLUMNS
-    table, note = read_judgements(path, [*columns, "grade"])
+    table, note = read_judgements(path, [*columns, "grade", *WHO_AND_WHEN])
     if note:
         warnings.warn(note, stacklevel=2)
     if "drawn" not in table:
         table["drawn"] = ""
     table = table.assign(row=table.index, at_random=table["drawn"] == "random")
-    pairs = table.groupby(corpus.JUDGED_COLUMNS, sort=False)
-    last = pairs[["drawn", "grade", "row"]].last()
+    pairs = table.groupby([*corpus.JUDGED_COLUMNS, "judge"], sort=False)
+    last = pairs[["drawn", "grade", "time", "row"]].last()
     last["drawn"] = last["drawn"].mask(pairs["at_random"].any(), "random")
-    return last
+    return last.reset_index("judge")
+
+
+def n_added(path: Path, mark: Path) -> int:
+    """How many rows of a file of judgements were added before.
+
+    mark: the file as it was then. 0 where it is another one now, or nothing says."""
+    try:
+        before, rows = (
+            _table_in(_whole_lines(each)[0], each)[[*corpus.JUDGED_COLUMNS, "grade"]]
+            for each in (mark, path)
+        )
+    except (OSError, ValueError, KeyError):
+        return 0
+    first = rows.iloc[: len(before)]
+    is_same = len(first) == len(before) and (
+        before.to_numpy().tolist() == first.to_numpy().tolist()
+    )
+    return len(before) if is_same else 0
+
+
+def judged_files(source: Path) -> list[Path]:
+    """The files of those who judge in a folder. A warning names one that is private."""
+    paths = sorted(filter(Path.is_file, source.glob("judgements-*.csv")))
+    readable = [path for path in paths if os.access(path, os.R_OK)]
+    for path in paths:
+        if path not in readable:
+            warnings.warn(f"{path}: not readable, so not added", stacklevel=2)
+    return readable

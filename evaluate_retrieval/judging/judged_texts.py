@@ -1,6 +1,10 @@
-"""What was judged, kept beside the documents: the words of each text as numbers."""
+"""What was judged, kept beside the documents: the words of each text as numbers.
+
+A text that was lost must not be replaced by today's: nobody judged that. So the file
+says how many rows it has, and each text has its hash."""
 
 from collections.abc import Callable, Collection
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,10 +18,14 @@ from evaluate_retrieval.judging.numbered import (
     unpacked,
 )
 from evaluate_retrieval.reading import corpus
-from evaluate_retrieval.reading.files import read_csv, write_table
+from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.joining import PAIR
 from evaluate_retrieval.reading.listing import TEXTS
+from evaluate_retrieval.reading.writing import write_table
+
+ROW_COUNT = "rows"  # a column: in the first row how many rows there are
+ADVICE = "take it from a copy, or delete it: then today's texts count as judged"
 
 
 def texts_of(
@@ -39,18 +47,48 @@ def texts_of(
 def remembered(folder: Folder) -> pd.DataFrame:
     """What was judged, as far as TEXTS keeps it: a DataFrame as of `texts_of`.
 
-    A text is in its first row only; the others have its hash. ValueError names a
-    row without one."""
+    ValueError where it is damaged, see `read_texts`."""
     path = folder.source / TEXTS
-    if not path.exists():
+    if not path.is_file():
         return pd.DataFrame(columns=[*PAIR, "words"], dtype=object)
-    table = read_csv(path, [*PAIR, "text"])
+    return read_texts(path)
+
+
+def read_texts(path: Path) -> pd.DataFrame:
+    """What was judged: a DataFrame with PAIR and words, a row for each pair.
+
+    A text is in its first row only; the others have its hash. ValueError where rows or
+    texts are missing, or are others than were written."""
+    try:
+        return _checked(read_csv(path, [*PAIR, "text"]), path)
+    except ValueError as error:
+        raise ValueError(f"{error}; {ADVICE}") from error
+
+
+def _checked(table, path):
+    if table.empty:
+        raise ValueError(f"{path}: there are no rows: it was cut off")
+    if ROW_COUNT in table and table[ROW_COUNT].iloc[0] != str(len(table)):
+        problem = f"has {len(table):,} rows, and its first row says"
+        raise ValueError(f"{path}: {problem} {table[ROW_COUNT].iloc[0] or 'none'!r}")
     table = table.reindex(columns=[*PAIR, "text", "words"], fill_value="")
-    written = dict(table.loc[table["words"] != "", ["text", "words"]].to_numpy())
-    words = {**written, corpus.short_hash(""): ""}  # a document may have no words
-    table["words"] = table["text"].map(words)
-    utils.fail_if_any(table, table["words"].isna(), "text", path, "is of no words")
+    is_written = table["words"] != ""
+    hashes = table["words"].map(corpus.short_hash)
+    wrong = is_written & (hashes != table["text"])
+    utils.fail_if_any(table, wrong, "words", path, "is not what was written")
+    # a document may have no words
+    known = {*table["text"][is_written], corpus.short_hash("")}
+    wrong = ~table["text"].isin(known)
+    utils.fail_if_any(table, wrong, "text", path, "is of no words")
+    words = dict(table.loc[is_written, ["text", "words"]].to_numpy())
+    table["words"] = table["text"].map({**words, corpus.short_hash(""): ""})
     return table.drop(columns="text").drop_duplicates(PAIR, keep="last")
+
+
+def says_how_many(path: Path) -> bool:
+    """Whether a file of texts says how many rows it has; up to version 1.3 none did."""
+    with open(path, encoding="utf-8") as file:
+        return file.readline().strip().endswith(f",{ROW_COUNT}")
 
 
 def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[str]:
@@ -58,12 +96,16 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
 
     It goes into TEXTS beside the documents. again: pairs of query_id and document
     that were judged just now, whatever was kept before; they need not be among the
-    folder's. Nothing is kept where the documents are one file, or have no texts."""
+    folder's. Nothing is kept where the documents are one file, or have no texts; nor
+    where the file is damaged: what is missing there is of a text that is gone."""
     now = pd.DataFrame(list(again), columns=PAIR)
     judged = pd.concat([folder.judgements[PAIR], now])
     if not (folder.source.is_dir() and folder.has_texts and len(judged)):
         return []
-    before = _renumbered(remembered(folder), folder.documents)
+    try:
+        before = _renumbered(remembered(folder), folder.documents)
+    except (OSError, ValueError) as error:
+        return [f"what was judged is not kept: {error}"]
     before = before[~before.set_index(PAIR).index.isin(list(again))]
     texts = texts_of(folder.documents, judged)
     texts = texts.merge(before, "left", PAIR, suffixes=("", "_before"))
@@ -71,9 +113,13 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
     sentences = []
     if n := sum(is_new):
         table = pd.concat([before, texts[is_new][before.columns]])
+        path = folder.source / TEXTS
         try:
-            write_table(packed_once(table), folder.source / TEXTS)
-            sentences = [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
+            if len(before) and not says_how_many(path):
+                told = f"{TEXTS} did not say how many rows it has: if rows are missing,"
+                sentences = [f"{told} today's texts count as judged from now on"]
+            write_table(packed_once(table), path)
+            sentences += [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
         except OSError as error:  # a folder may be for reading only
             sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
     if n := sum(~is_new & (texts["words"] != texts["words_before"])):
@@ -95,7 +141,8 @@ def _renumbered(texts, documents):
 
 
 def packed_once(texts: pd.DataFrame) -> pd.DataFrame:
-    """The table of `texts_of` as TEXTS has it, see `remembered`."""
+    """What was judged, a row for each pair with PAIR and words, as the file has it."""
     hashes = texts["words"].map(corpus.short_hash)
     words = texts["words"].mask(hashes.duplicated(), "")
-    return texts[PAIR].assign(text=hashes, words=words)
+    n_rows = [str(len(texts)), *[""] * (len(texts) - 1)][: len(texts)]
+    return texts[PAIR].assign(text=hashes, words=words, **{ROW_COUNT: n_rows})

@@ -10,10 +10,10 @@ from evaluate_retrieval.judging import edits, judged_texts
 from evaluate_retrieval.judging.editions import OUTCOMES, edition_of, matched
 from evaluate_retrieval.judging.numbered import is_former, unpacked
 from evaluate_retrieval.reading import corpus, trec
-from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.joining import PAIR
 from evaluate_retrieval.reading.listing import JUDGED, TEXTS
+from evaluate_retrieval.reading.writing import write_table
 
 SAFE = ("same", "moved")
 EDITED = ("edited", "split", "merged")

@@ -11,10 +11,10 @@ import pandas as pd
 
 from evaluate_retrieval.judging import pooling
 from evaluate_retrieval.reading import corpus
-from evaluate_retrieval.reading.files import write_table
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_sample
 from evaluate_retrieval.reading.needs import as_compared
+from evaluate_retrieval.reading.writing import make_folder, write_table
 
 EACH = 20  # queries of each stratum, at first
 
@@ -78,7 +78,7 @@ def kept_sample(source: Path) -> pd.DataFrame | None:
 def keep_sample(table: pd.DataFrame, source: Path) -> None:
     """Keep a sample in the folder source."""
     path = source / SAMPLE
-    path.parent.mkdir(exist_ok=True)
+    make_folder(path.parent)
     drawn = table["drawn"].map({True: YES, False: "no"})
     weights = table["weight"].map("{:.6g}".format).where(table["drawn"], "")
     write_table(table.assign(drawn=drawn, weight=weights), path)

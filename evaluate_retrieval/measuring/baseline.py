@@ -18,6 +18,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import decision, gains, judged, pairs, plan, scored
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
+from evaluate_retrieval.reading.writing import write_bytes
 from evaluate_retrieval.words.constants import ERROR, LEFT_OUT, UNDECIDED, UNITS, WORSE
 from evaluate_retrieval.words.templates import render
 
@@ -95,7 +96,7 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
     content = {"version": VERSION, "run": run_id, "kinds": kinds}
     # grades of a DataFrame are numbers of numpy
     text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    write_bytes(path, gzip.compress(text.encode(), mtime=0))
     return path
 
 

@@ -16,6 +16,7 @@ import scipy  # loads its parts when they are used
 from evaluate_retrieval.measuring.grounds import grounds_of
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.reading import kept
+from evaluate_retrieval.reading.writing import make_folder, write_text
 
 SHIP = 0.01  # how often a search without a gain ships, in all looks at a folder
 KEEP = 0.025  # how often one is kept out that gains the margin
@@ -48,7 +49,7 @@ def read_looks(source: Path, part: str = "") -> list[Look]:
     for path in sorted((place / LOOKS_IN / part).glob("*.json")) if place else ():
         try:
             look = Look(**json.loads(path.read_text("utf-8")))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             problem = "no look that this version wrote; take it out"
             raise ValueError(f"{path}: {problem}: {error}") from error
         looks.append(replace(look, name=path.name))
@@ -64,12 +65,13 @@ def write_look(source: Path, look: Look, part: str = "") -> None:
     if look.name or place is None:
         return
     folder = place / LOOKS_IN / part
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     content = {name: value for name, value in vars(look).items() if name != "name"}
     text = json.dumps(content, indent=1, sort_keys=True)
-    n = 1 + max((int(path.stem) for path in folder.glob("[0-9]*.json")), default=0)
-    with (folder / f"{n:04}.json").open("x", encoding="utf-8") as file:
-        file.write(text + "\n")
+    stems = [path.stem for path in folder.glob("*.json")]
+    n = 1 + max(map(int, filter(str.isdecimal, stems)), default=0)
+    path = folder / f"{n:04}.json"
+    write_text(path, f"{text}\n", is_durable=True, is_new=True)
 
 
 def look_at(

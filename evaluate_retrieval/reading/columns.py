@@ -119,7 +119,7 @@ def settings_in(text: str, path: Path) -> Settings:
         content = tomllib.loads(text)
         encoding = content.pop("encoding", None)
         "a".encode(encoding or "utf-8")
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         problem = "not valid TOML, or no encoding such as cp1252"
         raise ValueError(f"{path}: {problem}: {error}") from error
     texts = {}
@@ -229,6 +229,7 @@ def with_our_columns(
         )
     is_list = frame.map(is_list_like).any()
     texts = frame.map(joined)
+    _fail_if_broken(texts, names, sources, path)
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
     own = filled if keep_other else filled[:0]
     for what, listed in {
@@ -241,6 +242,20 @@ def with_our_columns(
     columns = {column: texts[name] for column, name in sources.items()}
     columns = {**dict.fromkeys(names, ""), **columns, **texts[own]}
     return replace(table, frame=pd.DataFrame(columns, frame.index)).noted(*notes)
+
+
+def _fail_if_broken(texts, names, sources, path):
+    """ValueError for an id, or a course, that goes over several lines.
+
+    A row of judgements is one line, and other tools end a row there. Documents of
+    judgements and runs are those of the folder, or none."""
+    alone = {"id", "query_id", "course"}
+    if "text" in names:
+        alone.add("document")
+    for column in alone & sources.keys():
+        wrong = texts[sources[column]].str.contains(r"[\r\n]")
+        problem = "has a line break; an id and a course are one line"
+        utils.fail_if_any(texts, wrong, sources[column], path, problem)
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:

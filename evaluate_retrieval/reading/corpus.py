@@ -23,7 +23,7 @@ FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are jud
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
 TURN = ["conversation", "turn", "history"]  # of a turn of a conversation
 OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
-OF_COURSE |= {"alternatives"}
+OF_COURSE |= {"alternatives", "grades", "times"}
 
 
 # --- Documents and their ids -------------------------------------------------

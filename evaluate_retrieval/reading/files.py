@@ -1,13 +1,11 @@
-"""Files of text, JSON and CSV: read with errors that say where, written whole."""
+"""Files of text, JSON and CSV: read with errors that say where."""
 
 import csv
 import gzip
 import hashlib
 import io
 import json
-import os
 import re
-import shutil
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,11 +16,17 @@ import pandas as pd
 from evaluate_retrieval import utils
 
 # where a spreadsheet begins a cell, also at ; or a tab, and what it then computes
-CELL = r"(^|[;\t\r\n])"
-FORMULA = r"(?=[\s']*[=+\-@＝＋－＠])"
+FORMULA_SIGNS = r"[=+\-@＝＋－＠]"
+# of these it may show none
+BLANKS = r"[\s'\0-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff]"
+FORMULA = re.compile(FORMULA_SIGNS)
+# from the first of the blanks on: else a text of blanks takes quadratic time
+BEFORE_FORMULA = re.compile(rf"(?<!{BLANKS}){BLANKS}*(?={FORMULA_SIGNS})")
 NUMBER = r"[+-]?[\d.,]+([eE][+-]?\d+)?"
 Quoting = Literal[0, 1, 2, 3]  # of the module csv: QUOTE_MINIMAL is 0
+MOST_LEVELS = 100  # of lists and objects in a record
 NOT_BLANK = re.compile(r"\S")
+END_OF_TEXT = "\ue000end of text\ue000"
 
 
 def encodable(text: str) -> str:
@@ -90,7 +94,28 @@ def json_records(text: str, name: str | Path, **options: Any) -> list[tuple[int,
             raise ValueError(
                 f"{name}: record {number} is not a JSON object: {record!s:.100}"
             )
+        if is_deep(record):
+            problem = f"goes over {MOST_LEVELS} levels deep; take out what is nested so"
+            raise ValueError(f"{name}: record {number} {problem}")
     return records
+
+
+def is_deep(value: Any) -> bool:
+    """Whether lists and objects are nested in more levels than MOST_LEVELS.
+
+    What reads them later calls itself for each level, and has no name to tell."""
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        parts = [part.values() if isinstance(part, dict) else part for part in level]
+        nested = (each for part in parts for each in part)
+        # by identity: YAML may name one list many times, and so twice on each level
+        by_identity = {
+            id(each): each for each in nested if isinstance(each, (dict, list))
+        }
+        level = list(by_identity.values())
+        if not level:
+            return False
+    return True
 
 
 def read_csv(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
@@ -99,7 +124,7 @@ def read_csv(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
     No cell is empty in the columns that are asked for. ValueError names file,
     row (from 0), line (from 1) and column. The index: see `table_of`."""
     table = table_of(read_text(path), path)
-    return utils.check_table(table.map(plain_cell), columns, path)
+    return utils.check_table(plain_table(table), columns, path)
 
 
 def numbers_of(
@@ -132,34 +157,45 @@ def table_of(
     The index is the line on which a row begins. Blank lines are skipped. name:
     of the file, for errors. quoting: as the module csv has it. ValueError
     names a row with more fields than the header, or fewer."""
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            quoting=quoting,
-            dtype=str,
-            keep_default_na=False,
-        )
-    except ValueError as error:
+    # whatever is open at the end of the text would swallow this row
+    rows = csv_rows(f"{text}\n{END_OF_TEXT}", separator, quoting)
+    if rows[-1][1] != [END_OF_TEXT]:
+        line = rows[-2][0] + 1 if len(rows) > 1 else 1
         raise ValueError(
-            f"{name}: not readable as CSV (cut off, or commas without quotes): {error}"
-        ) from error
-    widths = {
-        # where the row begins: the reader tells where it ends
-        line - "".join(row).count("\n"): len(row)
-        for line, row in csv_rows(text, separator, quoting)
-        if len(row) > 1 or "".join(row).strip()
-    }
-    width = next(iter(widths.values()), 0)  # of the header
-    for line, n in widths.items():
-        if n != width:
+            f"{name}: not readable as CSV (cut off, or commas without quotes): a "
+            f"quotation mark of line {line} is never closed"
+        )
+    filled = {}  # by the line on which a row begins: the reader tells where it ends
+    before = 0
+    for line, row in rows[:-1]:
+        if len(row) > 1 or "".join(row).strip():
+            filled[before + 1] = row
+        before = line
+    if not filled:
+        raise ValueError(f"{name}: not readable as CSV: it is empty")
+    header, *cells = filled.values()
+    for line, row in filled.items():
+        if len(row) != len(header):
             raise ValueError(
-                f"{name}: line {line} has {n} fields, and the header {width}; a text "
-                "with a comma needs quotes around it"
+                f"{name}: line {line} has {len(row)} fields, and the header "
+                f"{len(header)}; a text with a comma needs quotes around it"
             )
+    table = pd.DataFrame(cells, columns=_names(header), dtype=str)
     # so that an error can name the line, also after rows were left out
-    table.index = pd.Index(list(widths)[1:], name="line")
+    table.index = pd.Index(list(filled)[1:], name="line")
     return table
+
+
+def _names(header):
+    """The names of columns: each one once, and none empty."""
+    names: dict[str, None] = {}
+    for place, name in enumerate(header):
+        name = name or f"Unnamed: {place}"
+        n = 0
+        while (numbered := f"{name}.{n}" if n else name) in names:
+            n += 1
+        names[numbered] = None
+    return list(names)
 
 
 def text_cell(value: Any) -> Any:
@@ -167,38 +203,38 @@ def text_cell(value: Any) -> Any:
 
     Also before what would lose its own ' in `plain_cell`. Numbers stay as they
     are."""
-    if not isinstance(value, str) or re.fullmatch(NUMBER, value):
+    if not isinstance(value, str) or not FORMULA.search(value):
         return value
-    return re.sub(CELL + FORMULA, r"\1'", value)
+    if re.fullmatch(NUMBER, value):
+        return value
+    return BEFORE_FORMULA.sub(_quoted_run, value)
 
 
 def plain_cell(text: str) -> str:
     """What a cell of a file of ours held before `text_cell`."""
-    return re.sub(f"{CELL}'{FORMULA}", r"\1", text)
+    return BEFORE_FORMULA.sub(_plain_run, text) if "'" in text else text
 
 
-def write_table(
-    table: pd.DataFrame, path: str | Path, keep_former: bool = False
-) -> None:
-    """Write a table of texts for people as CSV, see `text_cell`; no index.
+def plain_table(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of a file of ours: its cells and names of columns as they were."""
+    return table.map(plain_cell).rename(columns=plain_cell)
 
-    It is written beside the file, and then renamed: a full disk, or a process
-    that is killed, leaves the old file as it was. keep_former: whether that
-    stays, with .former behind its name."""
-    path = Path(path).resolve()  # a link stays one
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        if keep_former and path.exists():
-            shutil.copyfile(path, beside)
-            os.replace(beside, f"{path}.former")
-        with open(beside, "w", encoding="utf-8", newline="") as file:
-            table.map(text_cell).to_csv(file, index=False)
-            # on the disk before the name: a crash in between leaves the old file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+
+def _begins_cell(match):
+    """Whether a spreadsheet may begin a cell where a match does."""
+    return match.start() == 0 or match.string[match.start() - 1] == ";"
+
+
+def _quoted_run(match):
+    """The blanks before a formula, with a ' wherever a cell may begin among them."""
+    run = re.sub(r"[\t\r\n]", r"\g<0>'", match[0])
+    return f"'{run}" if _begins_cell(match) else run
+
+
+def _plain_run(match):
+    """The opposite of `_quoted_run`."""
+    run = match[0].removeprefix("'") if _begins_cell(match) else match[0]
+    return re.sub(r"([\t\r\n])'", r"\1", run)
 
 
 def csv_rows(

@@ -26,7 +26,7 @@ from evaluate_retrieval.reading import (
     worded,
 )
 from evaluate_retrieval.reading.columns import QUERY, read_settings
-from evaluate_retrieval.reading.files import plain_cell
+from evaluate_retrieval.reading.files import plain_table
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
 from evaluate_retrieval.reading.listing import FAILURES, list_files
 from evaluate_retrieval.reading.opening import Table, read_table, readers
@@ -418,8 +418,9 @@ def written_causes(*folders: Path) -> pd.DataFrame:
 
     A spreadsheet may have put semicolons or tabs between the columns."""
     causes = [pd.DataFrame(columns=["query_id", "search", "your cause"])]
-    for path in chain.from_iterable(folder.glob(FAILURES) for folder in folders):
-        table = read_table(path).map(plain_cell)
+    paths = chain.from_iterable(folder.glob(FAILURES) for folder in folders)
+    for path in filter(Path.is_file, paths):
+        table = plain_table(read_table(path))
         if "your cause" not in table:
             raise ValueError(f"{path}: no column 'your cause'")
         table = table[table["your cause"].str.strip() != ""]

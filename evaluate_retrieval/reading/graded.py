@@ -134,7 +134,7 @@ def _listed(cell):
 def judged_table(path: Path, encoding: str | None = None) -> Table:
     """judged-queries.csv as a table, without what a spreadsheet would compute."""
     table = open_tables(path, encoding)[0]
-    return replace(table, frame=table.frame.map(files.plain_cell))
+    return replace(table, frame=files.plain_table(table.frame))
 
 
 def read_judged(path: Path) -> Table:

@@ -11,9 +11,10 @@ from pathlib import Path
 import pandas as pd
 
 from evaluate_retrieval.reading.corpus import short_hash
-from evaluate_retrieval.reading.files import numbers_of, read_csv, write_table
+from evaluate_retrieval.reading.files import numbers_of, read_csv
 from evaluate_retrieval.reading.listing import KEPT_IN
 from evaluate_retrieval.reading.needs import as_compared
+from evaluate_retrieval.reading.writing import make_folder, write_table, write_text
 
 SAMPLE = f"{KEPT_IN}/sample.csv"
 SAMPLE_COLUMNS = ["place", "query_id", "query", "course", "kind", "lines", "drawn"]
@@ -56,7 +57,7 @@ def read_sealed(source: Path) -> set[str]:
 
 def keep_sealed(source: Path, marks: set[str]) -> None:
     """Keep which queries are sealed, by their marks. OSError where that cannot be."""
-    (source / SEALED).parent.mkdir(exist_ok=True)
+    make_folder((source / SEALED).parent)
     write_table(pd.DataFrame({"query": sorted(marks)}), source / SEALED)
 
 
@@ -68,7 +69,7 @@ def first_kind(source: Path) -> str | None:
         return None
     try:
         return str(json.loads(path.read_text("utf-8"))["kind"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: damaged; take it out: {error}") from error
 
 
@@ -76,5 +77,5 @@ def keep_first_kind(source: Path, kind: str) -> None:
     """Keep of which kind the judgements are. OSError where that cannot be written."""
     place = folder_of(source)
     if place:
-        place.mkdir(exist_ok=True)
-        (place / FIRST).write_text(json.dumps({"kind": kind}) + "\n", "utf-8")
+        make_folder(place)
+        write_text(place / FIRST, json.dumps({"kind": kind}) + "\n", is_durable=True)

@@ -2,12 +2,14 @@
 
 import logging
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from evaluate_retrieval.reading.writing import give_group, named_error
 from evaluate_retrieval.words.text import plain, without_secrets
 
 IN_SILENCE = 2  # seconds of waiting
@@ -15,15 +17,34 @@ TABLE = Path("/proc/locks")  # Linux tells there who holds which
 log = logging.getLogger(__name__)
 
 
+def lock_of(path: str | Path) -> FileLock:
+    """The lock of a file, PATH.lock: for all who may write into its folder."""
+    lock = Path(f"{path}.lock")
+    folder = lock.parent.stat()
+    is_new = not lock.exists()
+    made = FileLock(lock, mode=folder.st_mode & 0o666 | 0o600)
+    if is_new and not folder.st_mode & stat.S_ISVTX:
+        with suppress(OSError, Timeout), made.acquire(timeout=0):
+            give_group(lock, folder.st_gid)
+    return made
+
+
 @contextmanager
 def held(path: str | Path) -> Iterator[None]:
-    """Hold a lock, which is a file. A warning says who has it where that takes long."""
-    lock = FileLock(path)
+    """Hold the lock of a file. A warning says who has it where that takes long.
+
+    OSError names the lock."""
+    place = Path(f"{path}.lock")
     try:
-        lock.acquire(timeout=IN_SILENCE)
-    except Timeout:
-        log.warning("%s: %s has it; this one waits for it", path, holder_of(path))
-        lock.acquire()
+        lock = lock_of(path)
+        try:
+            lock.acquire(timeout=IN_SILENCE)
+        except Timeout:
+            has_it = f"{holder_of(place)} has it"
+            log.warning("%s: %s; this one waits for it", place, has_it)
+            lock.acquire()
+    except OSError as error:
+        raise named_error(error, place) from error
     try:
         yield
     finally:

@@ -20,8 +20,9 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.files import read_csv, text_hash, write_table
+from evaluate_retrieval.reading.files import read_csv, text_hash
 from evaluate_retrieval.reading.listing import KEPT_IN
+from evaluate_retrieval.reading.writing import make_folder, write_table
 
 FROZEN = Path(KEPT_IN, "needs.csv")  # beside the documents
 KEPT = ["query_id", "need"]
@@ -244,7 +245,7 @@ def freeze(folder: Path, needs: Mapping[str, str]) -> str:
         kept = frozen(folder)
         everything = dict(needs) | kept
         if everything != kept:
-            (folder / FROZEN).parent.mkdir(exist_ok=True)
+            make_folder((folder / FROZEN).parent)
             rows = sorted(everything.items())
             write_table(pd.DataFrame(rows, columns=KEPT), folder / FROZEN)
     except (OSError, ValueError) as error:

@@ -16,7 +16,13 @@ from pathlib import Path
 import pandas as pd
 
 from evaluate_retrieval.reading.decoding import decoded
-from evaluate_retrieval.reading.files import csv_rows, json_records, table_of
+from evaluate_retrieval.reading.files import (
+    MOST_LEVELS,
+    csv_rows,
+    is_deep,
+    json_records,
+    table_of,
+)
 from evaluate_retrieval.reading.listing import suffix_of
 from evaluate_retrieval.words.constants import ADD_EXTRA
 
@@ -35,6 +41,7 @@ TREC = {  # how a document or a topic begins, and after this its id and its text
 }
 RECORDS = r"(?i)<DOCNO>|<num>|<(?:\w+:)?topic\b|\A\s*<\?xml"  # are not lines
 TAG = r"</?[A-Za-z][^<>]*>"
+HEADER_LINE = r'(?:"[^"]*"|[^"\n])*'  # a name in quotes may have what separates names
 QUERY_HEADER = r"(?i)(q|query)?[-_]?id\t"  # of lines that are a table after all
 LINE = r"(?m)^(?=.*\S)(?:([^\t\n]*)\t)?(.*?)\r?$"  # not blank: perhaps id, tab; query
 
@@ -73,7 +80,7 @@ def _read_csv(path, encoding=None):
     cells."""
     text = decoded(path, encoding)
     quoting = csv.QUOTE_MINIMAL
-    header = text.partition("\n")[0]
+    header = re.sub(r'"[^"]*"', "", re.match(HEADER_LINE, text)[0])
     is_tsv = suffix_of(path) == ".tsv"
     separator = "\t" if is_tsv else max(",;\t", key=header.count)
     if separator == "\t":
@@ -137,6 +144,8 @@ def _read_yaml(path, encoding=None):
     import yaml  # which browsers lack
 
     content = yaml.load(decoded(path, encoding), yaml.BaseLoader)
+    if is_deep(content):
+        raise ValueError(f"over {MOST_LEVELS} levels deep")
     return pd.DataFrame(content if isinstance(content, list) else [content])
 
 

@@ -1,7 +1,6 @@
 """TREC's files: runs and qrels, as other tools read and write them."""
 
 import re
-import shutil
 import sys
 import warnings
 from collections import Counter
@@ -14,6 +13,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.reading.writing import make_folder, write_text
 
 # Columns of a line of a run, with tabs between them: the fourth and fifth are numbers.
 RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
@@ -67,18 +67,22 @@ def write_trec(
     kind: str,
     queries: utils.Queries,
     rankings: Mapping[str, utils.Rankings],
-) -> None:
-    """Write runs/KIND/NAME.trec for each search, and qrels-KIND.trec.
+    former: Collection[str] = (),
+) -> list[Path]:
+    """Write runs/KIND/NAME.trec for each search, and qrels-KIND.trec: their paths.
 
     queries: a DataFrame with document (an id, or a dict of id: grade), and
     with query_id or question and course. rankings: dict of search: ids, (n,
     k). Ids with blanks or % are `quoted`. TREC's grades are whole: where some have a
-    fraction all are multiplied, which leaves nDCG as it is."""
+    fraction all are multiplied, which leaves nDCG as it is. former: paths of an
+    earlier run, as seen from the folder: of these no run of this kind stays."""
     ids_of_queries = [quoted(id_) for id_ in query_ids(queries)]
     runs = Path(folder) / "runs" / kind
+    make_folder(runs)
     # runs of searches that are gone would be taken for new ones
-    shutil.rmtree(runs, ignore_errors=True)
-    runs.mkdir(parents=True)
+    for path in former:
+        if (Path(folder) / path).parent == runs:
+            (Path(folder) / path).unlink(missing_ok=True)
     qrels = utils.qrels_of(utils.right_answers(queries))
     factor = _whole_factor(grade for qrel in qrels for grade in qrel.values())
     lines = [
@@ -86,7 +90,8 @@ def write_trec(
         for query_id, qrel in zip(ids_of_queries, qrels, strict=True)
         for id_, grade in qrel.items()
     ]
-    _write_lines(Path(folder) / f"qrels-{kind}.trec", lines)
+    paths = [Path(folder) / f"qrels-{kind}.trec"]
+    write_text(paths[0], "".join(lines))
     for search, name in file_names(rankings).items():
         lines = []
         ranking = utils.checked_rankings(rankings[search], len(queries))
@@ -96,7 +101,9 @@ def write_trec(
             for rank, id_ in enumerate(without_end(ids), start=1):
                 id_ = quoted(id_) or f"no-document-{rank}"
                 lines.append(f"{query_id} Q0 {id_} {rank} {1 / rank} {name}\n")
-        _write_lines(runs / f"{name}.trec", lines)
+        paths.append(runs / f"{name}.trec")
+        write_text(paths[-1], "".join(lines))
+    return paths
 
 
 def without_end(ids: np.ndarray) -> np.ndarray:
@@ -111,10 +118,6 @@ def _whole_factor(grades):
         if np.allclose(factor * grades, np.round(factor * grades)):
             return factor
     return 1_000
-
-
-def _write_lines(path, lines):
-    path.write_text("".join(lines), encoding="utf-8")
 
 
 def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:

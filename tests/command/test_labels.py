@@ -271,10 +271,63 @@ def test_what_cannot_be_kept_stops_no_run(faq, monkeypatch):
 
 def test_a_text_that_is_missing_is_an_error_that_names_the_row(faq):
     judged_texts.remember(folder.read(faq))
-    lines = (faq / listing.TEXTS).read_text().splitlines(keepends=True)
-    (faq / listing.TEXTS).write_text("".join([lines[0], *lines[2:]]))
+    header, first, *rows = (faq / listing.TEXTS).read_text().splitlines()
+    without = [*first.split(",")[:3], "", "8"]
+    text = "\n".join([header, ",".join(without), *rows])
+    (faq / listing.TEXTS).write_text(text)
     with pytest.raises(ValueError, match=r"judged-texts.csv: row \d"):
         judged_texts.remembered(folder.read(faq))
+
+
+DAMAGED = {  # how the lines of judged-texts.csv change, and what is said
+    "cut at a line end": (lambda lines: lines[:5], "has 4 rows, and its first row"),
+    "without its first row": (lambda lines: [lines[0], *lines[2:]], "says 'none'"),
+    "without rows": (lambda lines: lines[:1], "rows"),
+    "empty": (lambda lines: [], "empty"),
+    "with semicolons": (lambda lines: [each.replace(",", ";") for each in lines], ""),
+    "bent": (
+        lambda lines: [lines[0], lines[1].replace("0", "1"), *lines[2:]],
+        "is not what was written",
+    ),
+    "cut within a word": (lambda lines: [lines[0], lines[1][:60]], "fields"),
+    "no hex digits": (
+        lambda lines: [lines[0], lines[1][:40] + "xyz," + lines[1][44:], *lines[2:]],
+        "",
+    ),
+    "merged by git": (lambda lines: [lines[0], "<<<<<<< HEAD", *lines[1:]], "fields"),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_stops_no_run_and_is_not_filled_up(faq, change, problem):
+    """Today's text must not be taken for what was judged."""
+    judged_texts.remember(folder.read(faq))
+    path = faq / listing.TEXTS
+    damaged = "".join(f"{line}\n" for line in change(path.read_text().splitlines()))
+    path.write_text(damaged)
+    write_documents(faq, {"reset": VPN, "mail": RESET, "vpn": BOOK, "book": MAIL})
+    for again in ([], [("q1", "reset")]):
+        [sentence] = judged_texts.remember(folder.read(faq), again)
+        assert sentence.startswith("what was judged is not kept: ")
+        for part in (str(path), problem, "delete it"):
+            assert part in sentence
+        assert path.read_text() == damaged
+    with pytest.raises(ValueError, match=r"judged-texts\.csv: "):
+        judged_texts.remembered(folder.read(faq))
+
+
+def test_a_file_of_an_older_version_is_read_and_a_line_says_what_it_cannot_tell(faq):
+    data = folder.read(faq)
+    judged_texts.remember(data)
+    path = faq / listing.TEXTS
+    rows = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(rows) + "\n")
+    assert judged_texts.remember(data) == []
+    assert len(judged_texts.remembered(data)) == 8
+    first, second = judged_texts.remember(data, again=[("q9", "vpn")])
+    assert "if rows are missing, today's texts count" in first
+    assert "1 new pairs" in second
+    assert len(judged_texts.remembered(data)) == 9
 
 
 @pytest.mark.parametrize("from_old", [False, True])

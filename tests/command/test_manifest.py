@@ -64,8 +64,107 @@ def test_a_run_that_fails_is_no_done_one_and_inputs_that_change_are_named(
     assert "index.db, new.db" in caplog.text
 
 
-@pytest.mark.parametrize("text", ["[1]", "no", '{"outputs": 7}', '{"outputs": [[]]}'])
+OLDER = {  # as version 1.3 wrote it
+    "id": "20261101-101112-0a1b2c",
+    "started": "2026-11-01T10:11:12+0100",
+    "state": "done",
+    "command": ["evaluate-retrieval", "evaluate", "faq"],
+    "data": "/faq",
+    "inputs": {},
+    "versions": {},
+    "models": {},
+    "outputs": {"queries.csv": "1234", "runs/judged/own.trec": "1234"},
+}
+FOREIGN = {
+    "a list": "[1]",
+    "no JSON": "no",
+    "outputs are a number": '{"outputs": 7}',
+    "outputs are lists": '{"outputs": [[]]}',
+    "of another tool": json.dumps({"data": "x", "inputs": ["a"], "epochs": 3}),
+    "of another tool that says by": json.dumps({**OLDER, "by": "mlflow"}),
+    "of an older version, with another id": json.dumps({**OLDER, "id": "run-7"}),
+    "nested": "[" * 100_000,
+    "ours, with outputs that are none": json.dumps(
+        {"by": manifest.SIGNED_BY, "outputs": [1]}
+    ),
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
 def test_a_manifest_of_another_form_is_not_ours(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(ValueError, match="--out"):
         manifest.check_ours(tmp_path)
+    assert manifest.written_before(tmp_path) == set()
+
+
+def test_a_lock_alone_makes_no_folder_ours(tmp_path):
+    (tmp_path / "run.lock").touch()
+    manifest.check_ours(tmp_path)  # nothing can be lost there
+    (tmp_path / "queries.csv").write_text("mine")
+    with pytest.raises(ValueError, match=r"no run\.json of this command"):
+        manifest.check_ours(tmp_path)
+
+
+def test_only_what_a_run_has_listed_is_replaced(folder, tmp_path):
+    results = tmp_path / "out"
+    (results / "runs/judged").mkdir(parents=True)
+    with recorded(results, folder):
+        (results / "queries.csv").write_text("a")
+        (results / "runs/judged/own.trec").write_text("a")
+    manifest.check_ours(results)
+    with recorded(results, folder):  # of another command
+        (results / "labels.csv").write_text("a")
+    manifest.check_ours(results)
+    first = {"queries.csv", "runs/judged/own.trec"}
+    assert {*content(results)["earlier"]} == first
+    assert manifest.written_before(results) == {*first, "labels.csv"}
+    assert not manifest.has_written(results, "queries.csv", folder)  # not the last
+    manifest.sign(results, written=[results / "a-against-b.html"])
+    (results / "notes.txt").write_text("mine")
+    (results / "more").mkdir()
+    (results / "more/queries.csv").write_text("mine, and no command writes there")
+    manifest.check_ours(results)
+    for name in ("judge-next.csv", "runs/judged/mine.trec", "c-against-d.html"):
+        (results / name).write_text("mine")
+        with pytest.raises(ValueError, match=f"{name} would be replaced"):
+            manifest.check_ours(results)
+        (results / name).unlink()
+    (results / "queries.csv").unlink()
+    with recorded(results, folder):
+        pass
+    assert content(results)["earlier"] == ["labels.csv", "runs/judged/own.trec"]
+
+
+def test_a_run_that_was_killed_has_written_what_is_newer_than_its_manifest(
+    folder, tmp_path
+):
+    results = tmp_path / "out"
+    results.mkdir()
+    with recorded(results, folder):
+        pass
+    running = {**content(results), "state": "running", "outputs": {}}
+    (results / "run.json").write_text(json.dumps(running))
+    (results / "report.html").write_text("a")
+    (results / "pair.html").write_text("mine, from long before")
+    os.utime(results / "pair.html", (0, 0))
+    assert manifest.written_before(results) == {"report.html"}
+    manifest.sign(results)
+    os.utime(results / "run.json")
+    assert manifest.written_before(results) == {"report.html"}
+
+
+def test_a_folder_of_an_older_version_is_ours_as_far_as_it_says_so(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(OLDER))
+    (tmp_path / "queries.csv").write_text("a")
+    manifest.check_ours(tmp_path)
+    (tmp_path / "labels.csv").write_text("a")
+    with pytest.raises(ValueError, match=r"labels\.csv .*up to version 1\.3"):
+        manifest.check_ours(tmp_path)
+
+
+def test_a_manifest_that_is_a_folder_is_named(folder, tmp_path):
+    results = tmp_path / "out"
+    (results / "run.json").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match=r"run\.json'$"):
+        recorded(results, folder).__enter__()

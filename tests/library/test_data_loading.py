@@ -94,7 +94,7 @@ BAD = [  # a file, its content, and what is named
     ("questions", "", "no rows"),
     ("questions", "A,a,d1\n  ,a,d1\n", r"row 1 \(line 3\), column question"),
     ("questions", "A,a,d1\nB,a\n", "line 3 has 2 fields"),
-    ("questions", 'A,a,d1\n"How, so?', "row 2"),
+    ("questions", 'A,a,d1\n"How, so?', "line 3"),
     ("questions", "A,a,d1\nB,a,d7\nC,a,d\n", r"\(line 3\), column document: 'd7'.* 2"),
     ("questions", '"A,\r\nB",a,d1\n  \nA,a,\n', r"row 1 \(line 5\), column document"),
     ("judged", JUDGED.replace("grade", "pass_1") + "q,A,b,k,d1,1\n", "column grade"),

@@ -144,9 +144,70 @@ def test_a_full_cache_is_a_warning(encoded, cache, monkeypatch):
         return connection
 
     monkeypatch.setattr(sqlite3, "connect", connect_full)
-    with pytest.warns(UserWarning, match="no room"):
+    with pytest.warns(UserWarning, match="full: no vectors are kept"):
         more = embedding.embed([*MANY, *(f"another {number}" for number in range(50))])
     assert (more[: len(MANY)] == first).all()
+
+
+def test_a_cache_for_reading_only_is_read_and_a_warning(encoded, cache, monkeypatch):
+    first, connect = embedding.embed(MANY), sqlite3.connect
+    content = cache.read_bytes()
+
+    def connect_to_read(path, **options):
+        return connect(f"file:{path}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_to_read)
+    encoded.clear()
+    assert (embedding.embed(MANY) == first).all()
+    assert not encoded  # what is kept there counts
+    with pytest.warns(UserWarning, match="readonly database: no vectors are kept"):
+        more = embedding.embed([*MANY, "another"])
+    assert (more[: len(MANY)] == first).all()
+    assert encoded == ["another"]
+    assert cache.read_bytes() == content
+
+
+@pytest.mark.parametrize("place", ["of-a-file/there/cache", "a-folder"])
+def test_a_cache_that_cannot_be_made_stops_nothing(
+    encoded, tmp_path, monkeypatch, place
+):
+    (tmp_path / "of-a-file").write_text("no folder")
+    (tmp_path / "a-folder").mkdir()
+    path = tmp_path / place
+    monkeypatch.setenv("EMBEDDING_CACHE", str(path))
+    monkeypatch.setattr(embedding, "_check_ours", lambda path: None)
+    with pytest.warns(UserWarning, match="no vectors are kept there"):
+        vectors = embedding.embed(MANY)
+    assert len(vectors) == len(MANY)
+
+
+FORMER = {  # tables of a file of vectors that is ours, and of another version
+    "without checksums": "CREATE TABLE vectors (key PRIMARY KEY, vector)",
+    "with numbers for keys": "CREATE TABLE vectors (k INTEGER, v)",
+    "a view": "CREATE VIEW vectors AS SELECT 1 AS key, 2 AS vector, 3 AS checksum",
+}
+
+
+@pytest.mark.parametrize("table", FORMER.values(), ids=FORMER)
+def test_a_cache_of_another_version_is_put_aside(encoded, cache, table):
+    with closing(sqlite3.connect(cache)) as kept, kept:
+        kept.execute(f"PRAGMA application_id = {embedding.APPLICATION}")
+        kept.execute(table)
+    with pytest.warns(UserWarning, match="damaged"):
+        first = embedding.embed(MANY)
+    assert len([*cache.parent.glob("*.damaged-*")]) == 1
+    encoded.clear()
+    embedding.embed(MANY)  # the first time nothing was kept
+    assert (embedding.embed(MANY) == first).all()
+
+
+def test_a_vector_that_is_none_is_damage_also_with_its_checksum(encoded, cache):
+    first, vector = embedding.embed(MANY), b"1234567"
+    with closing(sqlite3.connect(cache)) as kept, kept:
+        row = [vector, zlib.crc32(vector)]
+        kept.execute("UPDATE vectors SET vector = ?, checksum = ?", row)
+    with pytest.warns(UserWarning, match="damaged"):
+        assert (embedding.embed(MANY) == first).all()
 
 
 def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
@@ -157,8 +218,9 @@ def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
     with closing(sqlite3.connect(cache, isolation_level=None)) as of_another:
         of_another.execute("BEGIN EXCLUSIVE")
         monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: at_once())
-        with pytest.raises(sqlite3.OperationalError, match="locked"):
-            embedding.embed(MANY)
+        with pytest.warns(UserWarning, match="locked: no vectors are kept"):
+            again = embedding.embed(MANY)
+    assert again.shape == (len(MANY), 384)
     assert cache.read_bytes() == content
 
 

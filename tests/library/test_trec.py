@@ -12,7 +12,7 @@ from evaluate_retrieval.reading import graded, trec
 
 QUESTIONS = pd.DataFrame({"question": ["Why?", "How?", "Why?"], "course": "all"})
 QUESTIONS["document"] = ["a", "b", "a"]
-IDS = st.text("ab \xa0\t%2/é#0", min_size=1, max_size=4)
+IDS = st.text("ab \xa0\t%2/é#0=\n\r\0\x1b\x1c\x85\u2028\ufeff", min_size=1, max_size=4)
 QREL = st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=4)
 QRELS = st.dictionaries(IDS, QREL, min_size=1, max_size=3)
 
@@ -20,7 +20,8 @@ QRELS = st.dictionaries(IDS, QREL, min_size=1, max_size=3)
 def written(folder, queries, rankings):
     """The path of the run of one search, whose name is changed in that of its file."""
     trec.write_trec(folder, "judged", queries, {"of a search before": rankings})
-    trec.write_trec(folder, "judged", queries, {"a b": rankings})
+    former = ["runs/judged/of-a-search-before.trec"]
+    trec.write_trec(folder, "judged", queries, {"a b": rankings}, former=former)
     [path] = (folder / "runs" / "judged").iterdir()
     assert path.name == "a-b.trec"
     return path
