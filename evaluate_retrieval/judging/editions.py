@@ -63,7 +63,7 @@ class Edition:
         return is_misspelt and old in _misspelt(now, self.number)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=1_000)
 def _misspelt(word, number):
     """The numbers of a word with a letter more, less or another, or two swapped."""
     splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
@@ -120,11 +120,12 @@ def content_of(words: np.ndarray, edition: Edition) -> np.ndarray:
 class _Today:
     """The different texts of an edition, by their places in a list.
 
-    words: of each. ids: of the documents that have it. place_of: a dict of id: place.
-    titled: ids by title."""
+    words: of each. ids: of the documents that have it, and titles: theirs. place_of: a
+    dict of id: place. titled: ids by title."""
 
     words: list[np.ndarray]
     ids: list[list[str]]
+    titles: list[set[bytes]]
     place_of: dict[str, int]
     titled: dict[bytes, list[str]]
 
@@ -142,25 +143,35 @@ def matched(
     it, and have most of it. merged: a longer text has it. ambiguous: several texts are
     as likely. rewritten: none is like it, but one has its title, or half of its words.
     gone: none has."""
-    places = {}  # of each different text of today
-    today = _Today([], [], {}, {})
-    for id_, words in edition.texts.items():
-        place = places.setdefault(_key(words), len(places))
-        if place == len(today.words):
-            today.words.append(words)
-            today.ids.append([])
-        today.ids[place].append(id_)
-        today.place_of[id_] = place
-        today.titled.setdefault(_title(words), []).append(id_)
-    fates = {key: ("moved", 1.0, [place]) for key, place in places.items()}
-    new = {_key(words): words for words in old}
-    new = {key: words for key, words in new.items() if key not in fates}
-    fates |= zip(new, _fates(list(new.values()), today, edition), strict=True)
+    today = _today_of(edition)
+    fates = {
+        _key(words): ("moved", 1.0, [place]) for place, words in enumerate(today.words)
+    }
+    edited = {_key(words): words for words in old}
+    edited = {key: words for key, words in edited.items() if key not in fates}
+    fates |= zip(edited, _fates(list(edited.values()), today, edition), strict=True)
     rows = [
         _row(id_, words, fates[_key(words)], today)
         for id_, words in zip(old_ids, old, strict=True)
     ]
     return pd.DataFrame(rows, columns=["outcome", "share", "becomes"])
+
+
+def _today_of(edition):
+    places = {}  # of each different text
+    today = _Today([], [], [], {}, {})
+    for id_, words in edition.texts.items():
+        place = places.setdefault(_key(words), len(places))
+        if place == len(today.words):
+            today.words.append(words)
+            today.ids.append([])
+            today.titles.append(set())
+        title = _title(words)
+        today.ids[place].append(id_)
+        today.titles[place].add(title)
+        today.place_of[id_] = place
+        today.titled.setdefault(title, []).append(id_)
+    return today
 
 
 def _key(words):
@@ -178,16 +189,16 @@ def _row(id_, words, fate, today):
     """The outcome, share and ids of an old text with an id. fate: of its words."""
     outcome, share, places = fate
     title = _title(words)
-    titled = today.titled.get(title, []) if title else []
     if outcome == "gone":
-        titled = titled if len(titled) <= FEW_IDS else []
+        likely = today.titled.get(title, [])
+        titled = likely if title and len(likely) <= FEW_IDS else []
         ids = list(dict.fromkeys([*titled, *_ids_at(places, today)]))[:FEW_IDS]
         return ("rewritten" if ids else "gone"), share, ids
     if outcome == "split":
         return outcome, share, _ids_at(places, today)
     if today.place_of.get(id_) in places:
         return ("same" if outcome == "moved" else outcome), share, [id_]
-    alike = [place for place in places if not {*titled}.isdisjoint(today.ids[place])]
+    alike = [place for place in places if title and title in today.titles[place]]
     places = alike if len(alike) == 1 else places
     ids = _ids_at(places, today)
     return (outcome if len(places) == 1 else "ambiguous"), share, ids

@@ -15,6 +15,7 @@ SENTENCE = 6  # words in a row that are new: they change no number that was ther
 PASSAGE = 12  # words in a row that are new: they say more, and take nothing back
 OFTEN = 3  # texts in which a word has become another, to be renamed
 NEGATION = r"n't$"
+REWRITTEN = 10_000  # pairs of words that differ: nobody asks which one is misspelt
 TURNS = rf"\d|^-|{NEGATION}"  # numbers and options of commands, too
 Change = tuple[list[int], list[int]]  # words that are gone, and what stands there now
 
@@ -33,6 +34,9 @@ def changes(old: np.ndarray, new: np.ndarray, edition: Edition) -> list[Change]:
             continue
         deleted = []
         added = after[first:last]
+        if (end - start) * (last - first) > REWRITTEN:
+            differing.append((before[start:end], added))
+            continue
         for word in before[start:end]:
             alike = [each for each in added if edition.are_alike(word, each)]
             if alike:

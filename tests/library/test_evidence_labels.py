@@ -29,7 +29,7 @@ def column_of(title):
 def test_what_was_read_is_counted_on_the_page():
     assert len(READ) >= 200
     assert not READ.duplicated(["edition", "document", "grade"]).any()
-    assert f"{len(READ)} decisions" in PAGE
+    assert f"read {len(READ)} decisions" in PAGE
     carried = READ[READ["fate"].isin(evidence.CARRIED)]
     assert (carried["keeps"] == "yes").all()
     n = len(carried)
