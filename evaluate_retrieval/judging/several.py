@@ -12,7 +12,7 @@ from evaluate_retrieval.reading.joining import asked
 
 BEFORE = "before"  # who gave a grade of which no row says who did
 BY_HAND = "settled"  # who gave one that is not what the others' grades give
-LEFT_OUT = {"judge", "time", "row", "is_new", "grade"}  # columns of who judged
+OF_GRADERS = {"judge", "time", "row", "is_new", "grade"}  # columns of who judged
 
 
 def pair_keys(table: pd.DataFrame) -> pd.Series:
@@ -74,7 +74,7 @@ def with_grades(
         for record in new:
             grades[record["judge"]] = _as_cell(record["grade"])
             times[record["judge"]] = record["time"]
-        judged = {name: new[-1][name] for name in new[-1].keys() - LEFT_OUT}
+        judged = {name: new[-1][name] for name in new[-1].keys() - OF_GRADERS}
         if row.get("drawn") == "random":
             judged["drawn"] = "random"
         told_of = {"grades": told(grades), "times": told(times)}

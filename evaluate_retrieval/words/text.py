@@ -38,7 +38,7 @@ SECRETS = re.compile(
 # variables of the environment whose values are secrets; those of PLACES are none
 NAMES = re.compile("KEY|TOKEN|PASS|SECRET|PWD|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 PLACES = re.compile("^(OLD)?PWD$|_(PATH|FILE|DIR|HOME|SOCK|URL)$", re.IGNORECASE)
-SHORTEST = 6  # letters: `1` and `true` are no secrets
+SHORTEST_SECRET = 6  # letters: `1` and `true` are no secrets
 
 
 def own_secrets() -> list[str]:
@@ -47,7 +47,9 @@ def own_secrets() -> list[str]:
         value
         for name, value in os.environ.items()
         if NAMES.search(name) and not PLACES.search(name)
-        if len(value) >= SHORTEST and not value.isdigit() and not os.path.exists(value)
+        if len(value) >= SHORTEST_SECRET
+        and not value.isdigit()
+        and not os.path.exists(value)
     }
     forms = {*values, *(quote(value, "") for value in values)}
     forms |= {json.dumps(value)[1:-1] for value in values}

@@ -17,7 +17,7 @@ from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline, since
 from evaluate_retrieval.measuring.metric import Measure
-from evaluate_retrieval.reading import corpus, files, folder, listing
+from evaluate_retrieval.reading import corpus, files, folder, listing, writing
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
@@ -242,7 +242,7 @@ def test_texts_that_version_1_3_kept_are_read_and_numbered_anew(faq):
     former = judged_texts.texts_of(
         data.documents, data.judgements, numbered.former_words
     )
-    files.write_table(judged_texts.packed_once(former), faq / listing.TEXTS)
+    writing.write_table(judged_texts.packed_once(former), faq / listing.TEXTS)
     assert judged_texts.remember(data) == []
     write_documents(faq, marked | {"mail": f"{MAIL} Not now.", "v": VPN, "vpn": BOOK})
     edited = folder.read(faq)
