@@ -60,11 +60,12 @@ def summary(
 
     measured: `scored.Measured`. The figures of `gains.compared`, as the decision has
     them, but p, which is that of the gain as it stands. order: see
-    `decision.orders_of_estimates`. wins, ties and losses count the queries that count;
-    smallest is the difference that so many groups ship, see `plan.smallest_to_ship`; a
-    and b are the means of the metric, and of_all the number of queries. Where some
-    results are not judged, without, else None, is what `intervals.difference` says
-    without them, and judged the shares of both that are.
+    `decision.orders_of_estimates`; order_as_it_is: of the gain alone. wins, ties and
+    losses count the queries that count; smallest is the difference that so many groups
+    ship, see `plan.smallest_to_ship`; a and b are the means of the metric, and of_all
+    the number of queries. Where some results are not judged, without, else None, is
+    what `intervals.difference` says without them, and judged the shares of both that
+    are.
     kind: of the queries. anytime: intervals that hold at every look, see
     `intervals.confidence_sequence`. ground: what a claim may rest on; else see
     `grounds_of`. estimates: see `gains.estimated`, if they were computed before.
@@ -84,6 +85,7 @@ def summary(
         "wins": (gain > 0).sum(),
         "ties": (gain == 0).sum(),
         "losses": (gain < 0).sum(),
+        "order_as_it_is": "",
         "smallest": np.nan,
         "queries": n,
         "of_all": len(measured.values),
@@ -94,6 +96,7 @@ def summary(
     if estimates.empty:
         return figures
     figures["p"] = float(estimates["p"].iloc[0])  # of the gain that is shown
+    figures["order_as_it_is"] = decision.order_of(figures)
     figures["smallest"] = plan.smallest_to_ship(gain, sample)
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])

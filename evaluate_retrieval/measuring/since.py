@@ -30,7 +30,7 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
             continue
         ids = sorted(answerable(before) & answerable(today))
         old, with_labels, new = (
-            _mean(ranked, labels, ids, today)
+            _mean_with(ranked, labels, ids, today)
             for ranked, labels in [(before, before), (before, today), (today, today)]
         )
         _, changes = changed_judgements(before, today)
@@ -45,7 +45,7 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
     return sentences
 
 
-def _mean(ranked, labels, query_ids, today):
+def _mean_with(ranked, labels, query_ids, today):
     """The metric of rankings with labels, a mean over queries. All three are `Kept`."""
     queries = with_judgements(today.queries.set_index("query_id"), labels, query_ids)
     measure = today.measure

@@ -17,7 +17,7 @@ from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline, since
 from evaluate_retrieval.measuring.metric import Measure
-from evaluate_retrieval.reading import corpus, files, folder, listing, writing
+from evaluate_retrieval.reading import corpus, folder, listing, writing
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
