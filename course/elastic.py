@@ -122,11 +122,11 @@ def _tell_unnamed(es):
 
 def _version(es):
     """The version of a client's first node, or "" where a key may not ask for it."""
-    from elasticsearch import ApiError
+    from elasticsearch import ApiError, TransportError
 
     try:
         return next(iter(es.nodes.info()["nodes"].values()))["version"]
-    except ApiError:
+    except (ApiError, TransportError, KeyError, StopIteration):
         return ""
 
 

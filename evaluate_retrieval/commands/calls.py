@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.commands import manifest, run, steps
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import calls, comparing, intervals, metric, pairs
 from evaluate_retrieval.reading import corpus
@@ -52,10 +52,13 @@ def carry_out(options: SearchOptions) -> dict:
 
 
 def _agents_of(folder, options, queries):
-    """All agents by name, each a dict of query id: calls. ValueError without any."""
+    """All agents by name, each a dict of query id: calls. ValueError without any.
+
+    A search of which many calls fail is none, see `steps.that_work`."""
     agents = agents_in(folder.source) if folder.source.is_dir() else {}
     with run.own_of(folder, options) as own:
-        for name, search in own.items():
+        able, _ = steps.that_work(own, [queries], [options.incumbent], fewest=0)
+        for name, search in able.items():
             found = zip(queries["query_id"], search.find(queries), strict=True)
             one = {id_: [{"ids": list(filter(None, ids))}] for id_, ids in found if ids}
             agents[name] = one | {

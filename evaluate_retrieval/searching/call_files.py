@@ -64,7 +64,7 @@ def read_calls(path: Path) -> Agent:
             else:
                 new = serve.calls_of([record])
             place = float(record.get("call", number))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             problem = f"a line needs query_id, and ids or messages: {error}"
             raise ValueError(f"{path}: line {number}: {problem}") from error
         rows += [(query_id, place, call) for call in new]

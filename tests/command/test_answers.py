@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluate_retrieval.commands import steps
+from evaluate_retrieval.commands import calls, steps
 from evaluate_retrieval.searching import process, serve
 from evaluate_retrieval.searching.own import Searching, own_searches
 
@@ -106,7 +106,7 @@ def test_without_anything_else_all_answers_are_right(echoes):
     assert asked([], echoes, jobs=3) == (RIGHT, {})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     plan=st.lists(STRAYS, min_size=1, max_size=2),
     echoes=st.booleans(),
@@ -152,6 +152,28 @@ def test_a_search_without_a_figure_says_why_and_what_to_do():
     [error] = set(errors.values())
     assert SHIFT.strip() in error
     assert '"query_id"' in error
+
+
+def test_a_spoiled_agent_has_no_figure_either(tmp_path, caplog):
+    (tmp_path / "faq").mkdir()
+    (tmp_path / "program.py").write_text(PROGRAM)
+    tables = {
+        "documents.csv": "id,text\n" + "".join(f"{id_},of {id_}\n" for id_ in IDS),
+        "queries.csv": "id,query\n" + "".join(f"{name},is {name}\n" for name in NAMES),
+        "qrels.txt": "".join(f"q{n} 0 d{n} 1\n" for n in range(N)),
+    }
+    for name, text in tables.items():
+        (tmp_path / "faq" / name).write_text(text)
+    words = f"{sys.executable} {tmp_path}/program.py"
+    searches = {
+        "fine": f"{words} [] false",
+        "shifted": f"{words} '{json.dumps([['q2', 'after', 0, SHIFT]])}' false",
+    }
+    result = calls.carry_out(
+        calls.OPTIONS(folder=tmp_path / "faq", search=searches, out=tmp_path / "out")
+    )
+    assert [row["agent"] for row in result["board"]] == ["own: fine"]
+    assert "“own: shifted” failed for 8 of 8 queries" in caplog.text
 
 
 # --- Scores ------------------------------------------------------------------

@@ -8,8 +8,10 @@ import ssl
 import subprocess
 from collections import defaultdict
 from fnmatch import fnmatch
+from functools import partialmethod
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from unittest.mock import Mock
 from urllib.parse import unquote, urlsplit
 
@@ -157,6 +159,53 @@ def node(monkeypatch):
     yield server
     server.shutdown()
     server.server_close()
+
+
+def test_a_node_that_nobody_named_is_used_with_a_line_that_says_which(
+    node, monkeypatch, caplog
+):
+    monkeypatch.delenv("REQUIRE_ELASTICSEARCH")
+    assert elastic.connect_elasticsearch()
+    assert elastic.node_or_record()
+    assert caplog.text == ""  # it is named
+    monkeypatch.delenv("ELASTICSEARCH_URL")
+    monkeypatch.setattr(elastic, "NODE", f"http:{node.address}")
+    monkeypatch.setattr(elastic, "_version", lambda _: "8.1.2")
+    client = Elasticsearch(elastic.NODE)
+    for use in (
+        elastic.connect_elasticsearch,
+        elastic.node_or_record,
+        lambda: elastic.node_or_record(client),
+    ):
+        caplog.clear()
+        assert use()
+        [record] = caplog.records
+        for part in (elastic.NODE, "8.1.2", "ELASTICSEARCH_URL"):
+            assert part in record.getMessage()
+
+
+def test_a_node_is_asked_without_a_proxy_and_sends_nobody_elsewhere(node, monkeypatch):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert searched(elastic.connect_elasticsearch()) == EXPECTED
+    with monkeypatch.context() as patched:
+        redirect = SimpleNamespace(status=307, place=f"http:{node.address}/elsewhere")
+        patched.setattr(Node, "do_GET", partialmethod(redirected, redirect))
+        with pytest.raises(RuntimeError, match="307"):
+            elastic.connect_elasticsearch()
+    assert not any("elsewhere" in request for request in node.requests)
+
+
+def redirected(handler, redirect):
+    """Send who asks to another place."""
+    handler.server.requests.append(handler.path)
+    handler.send_response(redirect.status)
+    handler.send_header("Location", redirect.place)
+    handler.send_header("X-Elastic-Product", "Elasticsearch")
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
 
 
 def searched(es):

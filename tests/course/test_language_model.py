@@ -17,13 +17,17 @@ from openai import OpenAIError
 from pydantic import BaseModel
 
 from course import llm
+from evaluate_retrieval.reading import locks
 
 MANY = [f"prompt {number}" for number in range(30)]
 PATH, LIVE = Path("data/responses.jsonl"), Path("data/live-responses.jsonl")
 APART = Path("data/unusable-replies.jsonl")
 ENVIRONMENT = {
     "COURSE_LLM": "live",
-    "NO_PROXY": "127.0.0.1",
+    "http_proxy": "http://127.0.0.1:1",  # nobody is there, and nobody is asked
+    "HTTP_PROXY": "http://127.0.0.1:1",
+    "no_proxy": "",
+    "NO_PROXY": "",
     "OPENAI_API_KEY": "test-key",
     "OPENAI_MODEL": "test-model",
 }
@@ -190,7 +194,7 @@ def test_responses_count_for_the_model_that_is_named_now():
 
 def test_two_that_ask_at_the_same_time_ask_each_prompt_once(monkeypatch):
     waits, made = Event(), []
-    monkeypatch.setattr(llm.log, "warning", lambda *_: waits.set())
+    monkeypatch.setattr(locks.log, "warning", lambda *_: waits.set())
 
     def call(prompt):
         waits.wait(5)  # for the other, which does not begin
@@ -218,3 +222,26 @@ def test_on_a_full_disk_no_reply_is_lost_and_no_more_are_asked():
     assert 10 < len(made) < 20
     replies = llm.recorded_responses(MANY, "Answer", PATH)
     assert {*replies} == {*made, None}
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_server_that_sends_us_elsewhere_gets_no_second_question(status):
+    with chat_server(answer('{"text": "a"}')) as elsewhere:
+        reply = raw("{}", status)
+        reply.place = f"{elsewhere.url}/chat/completions"
+        with (
+            chat_server(reply) as server,
+            pytest.raises(RuntimeError, match=str(status)),
+        ):
+            ask(["p"], server)
+        assert elsewhere.requests == []
+
+
+def test_an_error_of_a_server_is_shown_without_the_key():
+    key = ENVIRONMENT["OPENAI_API_KEY"]
+    with (
+        chat_server(raw(f'{{"error": "no {key}"}}', 401)) as server,
+        pytest.raises(RuntimeError, match="401") as raised,
+    ):
+        ask(["p"], server)
+    assert key not in str(raised.value)

@@ -108,6 +108,11 @@ def test_stop_ends_the_nodes_of_this_checkout_alone(base, monkeypatch):
 
 def test_run_has_a_node_of_its_own_and_without_java_none(base, monkeypatch):
     is_there = "[[ $ELASTICSEARCH_URL == http://127.0.0.1:* && $0 == -- ]] && exit 3"
+    with monkeypatch.context() as patched:  # where one answers, the command asks it
+        patched.setattr(script.elastic, "find_node", lambda: ("a client", None))
+        patched.setenv("ELASTICSEARCH_URL", "")
+        is_theirs = f"[[ $ELASTICSEARCH_URL == {script.elastic.NODE} ]]"
+        assert script.run("/bin/bash", "-c", is_theirs) == 0
     monkeypatch.setattr(script.elastic, "find_node", lambda: (None, None))
     monkeypatch.setenv("ELASTICSEARCH_URL", "")
     assert script.run("/bin/bash", "-c", is_there, "--") == 3
@@ -119,7 +124,7 @@ def test_run_has_a_node_of_its_own_and_without_java_none(base, monkeypatch):
         script.run("/bin/bash")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_run_stops_its_node_on_a_signal(base, number):
     """SIGINT comes from a terminal, to the command as well."""
     words = ["run", "--", "/bin/bash", "-c", "echo $$; exec /bin/sleep 99"]

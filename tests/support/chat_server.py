@@ -62,6 +62,8 @@ def chat_server(script):
             self.send_response(reply.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Retry-After-Ms", "5")  # the client asks again so soon
+            if hasattr(reply, "place"):
+                self.send_header("Location", reply.place)
             self.end_headers()
             self.wfile.write(reply.body)
 
@@ -80,5 +82,5 @@ def chat_server(script):
 def live(script):
     """A `chat_server` that is asked, as the environment says."""
     with chat_server(script) as server, patch.dict(os.environ, COURSE_LLM="live"):
-        os.environ.update(OPENAI_BASE_URL=server.url, NO_PROXY="127.0.0.1")
+        os.environ["OPENAI_BASE_URL"] = server.url
         yield server
