@@ -65,6 +65,8 @@ def _held(options, may_lack):
     last = {}
     if options.reference.exists() or not (may_lack or is_first):
         last = baseline.read_baseline(options.reference)
+    if options.queries is None and len(before) == 1:  # the baseline says of which kind
+        options = replace(options, queries=next(iter(before)))
     name = options.candidate or options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
     if not kept or evaluated.candidates is None:
