@@ -61,6 +61,8 @@ def folder_of(kind=None, halves=False, n=N):
         judgements=pd.DataFrame({"grade": [1, 0]}),
         sample=None,
         declared="",
+        only_answered=False,
+        sealed=None,
         forbidden={},
         source=Path("nowhere"),
         decides=kind,
