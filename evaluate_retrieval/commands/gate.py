@@ -97,8 +97,9 @@ def _against_baseline(options, evaluated, before, kept):
     went = evaluated.candidates.went
     for outcome in held:
         outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
-    if n := looks.n_looks(looks.read_looks(options.source)):
-        held[0].sentences.append(f"{sentences.looked_at(n)} The gate is none.")
+    n = looks.n_looks(looks.read_looks(options.source))
+    if n > 1:
+        held[0].sentences.append(f"{sentences.looked_at(n)} A gate does not count.")
     return [_with_leaks(evaluated, outcome) for outcome in held]
 
 

@@ -289,7 +289,7 @@ def test_evaluate_and_gate_say_how_often_judgements_were_looked_at(story):
     assert "Looks at these" not in story["first"]["says"]
     assert "Looks at these judgements so far: 2." in story["evaluate"]["says"]
     assert "This is trial 2 on" in story["evaluate"]["says"]
-    assert "Looks at these judgements so far: 2. The gate is none." in told(
+    assert "Looks at these judgements so far: 2. A gate does not count." in told(
         story["update"]
     )
 
