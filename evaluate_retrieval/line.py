@@ -37,7 +37,8 @@ and docs/reference/command.md say in which forms. Without a command it is `evalu
 """
 CODES = """
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot
-be read. Where SIGTERM or a closed terminal ends it, 143."""
+be read, 4 the gate found what must not be shown. Where SIGTERM or a closed terminal
+ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = ["evaluate", "columns", "compare", "gate", "power", "judge", "calls", "labels"]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
@@ -216,8 +217,35 @@ def json_of(result: dict) -> str:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command; the exit code. See ABOUT and CODES."""
-    words = list(sys.argv[1:] if words is None else words)
+    """Run the command; the exit code. See ABOUT and CODES.
+
+    Whatever goes wrong, also while results are shown, ends with ERROR: 1 would say that
+    a search is worse."""
+    try:
+        code = _shown(list(sys.argv[1:] if words is None else words))
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()  # else it would fail when the program is over, with 120
+        return code
+    except BrokenPipeError:  # who read the output has stopped
+        pass
+    except Exception as error:
+        with contextlib.suppress(OSError, ValueError):
+            problem = f"{type(error).__name__}: {without_secrets(str(error))}"
+            print(f"error: {printable(problem)}", file=sys.stderr)
+    _give_up_streams()
+    return ERROR
+
+
+def _give_up_streams():
+    """Let what cannot be written go, or the end of the program would try again."""
+    for number, stream in enumerate((sys.stdout, sys.stderr), 1):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            if stream.fileno() == number:  # a test may have put another one there
+                os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+def _shown(words):
+    """Run the command and show what it has found; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal may not know all letters
             stream.reconfigure(errors="backslashreplace")
@@ -228,17 +256,15 @@ def main(words: list[str] | None = None) -> int:
         print(f"evaluate-retrieval {__version__}")
         return 0
     as_json = "--json" in words
-    try:
-        with logs_shown(as_json), ended_by_signals():
-            result = result_of(words)
-        if as_json:
-            print(json_of(result), flush=True)
-        elif "error" not in result:
-            print(*last_lines(result), sep="\n", flush=True)
-        return result["code"]
-    except BrokenPipeError:  # who read the output has stopped
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return ERROR
+    with logs_shown(as_json), ended_by_signals():
+        result = result_of(words)
+    if as_json and sys.stdout is None:
+        raise OSError("--json: standard output is closed")
+    if as_json:
+        print(json_of(result), flush=True)
+    elif "error" not in result:
+        print(*last_lines(result), sep="\n", flush=True)
+    return result["code"]
 
 
 def result_of(words: list[str]) -> dict:
@@ -274,4 +300,7 @@ def _summarise(problem: str, words: list[str]) -> None:
     if path := next(iter(named), os.environ.get(SUMMARY)):
         from evaluate_retrieval.measuring import outcomes
 
-        outcomes.write_summary(problem, path)
+        try:
+            outcomes.write_summary(problem, path)
+        except OSError as error:  # the first error is the one to tell
+            print(f"error: {printable(str(error))}", file=sys.stderr)

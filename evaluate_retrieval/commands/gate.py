@@ -10,7 +10,7 @@ from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import baseline, looks, outcomes, releases
 from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, WORSE
+from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
 
 HELP = "is a search worse than in an earlier run?"
 log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ def _update(options, evaluated, kept, sealed):
 
 
 def _with_leaks(evaluated, outcome):
-    """An `Outcome`, which is worse where the new search shows forbidden documents."""
+    """An `Outcome`, FORBIDDEN where the new search shows such documents."""
     folder = evaluated.folder
     if outcome.code == ERROR or outcome.kind != folder.decides:
         return outcome
@@ -164,4 +164,4 @@ def _with_leaks(evaluated, outcome):
     if not n:
         return outcome
     texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
-    return replace(outcome, code=WORSE, sentences=texts)
+    return replace(outcome, code=FORBIDDEN, sentences=texts)

@@ -58,8 +58,8 @@ class Kept:
 class Outcome:
     """What the gate says of one kind of query.
 
-    code: NOT_WORSE, WORSE, UNDECIDED or ERROR. searches: names of the new one
-    and the old one. figures: of `pairs.summary`, a is now and b before; metric
+    code: NOT_WORSE, WORSE, UNDECIDED, FORBIDDEN or ERROR. searches: names of the new
+    one and the old one. figures: of `pairs.summary`, a is now and b before; metric
     and how; empty after an error. sentences: why, then what else changed.
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id

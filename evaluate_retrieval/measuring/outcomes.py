@@ -4,13 +4,20 @@ from pathlib import Path
 from typing import Any
 
 from evaluate_retrieval.measuring.baseline import Outcome
-from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED, UNITS, WORSE
+from evaluate_retrieval.words.constants import (
+    ERROR,
+    FORBIDDEN,
+    NOT_WORSE,
+    UNDECIDED,
+    UNITS,
+    WORSE,
+)
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import cell
 
-WORDS = ["not worse", "worse", "undecided", "error"]
-GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, ERROR]
-GRAVE = [WORSE, ERROR]
+WORDS = ["not worse", "worse", "undecided", "error", "shows what is forbidden"]
+GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, FORBIDDEN, ERROR]
+GRAVE = [WORSE, FORBIDDEN, ERROR]
 
 
 def counting(outcomes: list[Outcome]) -> list[Outcome]:

@@ -1,6 +1,6 @@
 """Exit codes, the default margin, what a verdict asks for, how packages are added."""
 
-NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)  # exit codes
+NOT_WORSE, WORSE, UNDECIDED, ERROR, FORBIDDEN = range(5)  # exit codes
 TERMINATED = 143  # by SIGTERM or SIGHUP
 MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had

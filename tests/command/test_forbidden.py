@@ -68,7 +68,7 @@ def test_what_shows_a_forbidden_document_is_not_shipped_and_fails_the_gate(tenan
         "“run: new” shows a forbidden document for 60 of 60 queries." in after["says"]
     )
     code, result = said(*gate)
-    assert code == 1
+    assert code == 4
     assert result["outcomes"][0]["sentences"][0].startswith("“run: new” shows a forb")
 
 
