@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from evaluate_retrieval.reading import files, places
+from evaluate_retrieval.reading import files, locks, places
 from evaluate_retrieval.searching import onnx_model
 from evaluate_retrieval.searching.silent import keep_silent
 
@@ -380,6 +380,18 @@ def _lengths(texts, model):
 
 
 def _exchange(keys, new):
+    """`_exchanged`; a warning says so where another process has the file for long."""
+    try:
+        return _exchanged(keys, new, locks.IN_SILENCE)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 255 != sqlite3.SQLITE_BUSY:
+            raise
+        path = vector_settings()["store"]
+        log.warning("%s: another process has it; this one waits a minute", path)
+        return _exchanged(keys, new, 60)
+
+
+def _exchanged(keys, new, seconds):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
     If the file is damaged, a warning says so, and it gets another name:
@@ -392,7 +404,7 @@ def _exchange(keys, new):
         _check_ours(path)
     vectors = {}
     try:
-        with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
+        with closing(sqlite3.connect(path, timeout=seconds)) as kept, kept:
             # SQLite itself does not notice where a disk returns other bytes
             kept.create_function("crc32", 1, zlib.crc32)
             if kept.execute("PRAGMA application_id").fetchone() == (0,):
@@ -414,7 +426,7 @@ def _exchange(keys, new):
         code = getattr(error, "sqlite_errorcode", 1) & 255
         if code == sqlite3.SQLITE_FULL:
             problem = "no room for more vectors; they will be computed again"
-            warnings.warn(f"{path}: {problem}", stacklevel=3)
+            warnings.warn(f"{path}: {problem}", stacklevel=4)
             return vectors
         if code not in DAMAGE:
             raise
@@ -423,7 +435,7 @@ def _exchange(keys, new):
             if os.path.exists(f"{path}{ending}"):
                 os.replace(f"{path}{ending}", f"{aside}{ending}")
         warnings.warn(
-            f"{path}: damaged ({error}); now {aside}, and built anew", stacklevel=3
+            f"{path}: damaged ({error}); now {aside}, and built anew", stacklevel=4
         )
         return {}
 
