@@ -89,9 +89,9 @@ class Loop:
         """Tell the guard of a group of processes, see `guard.watch`."""
         if not hasattr(os, "killpg"):  # on Windows there are no such groups
             return
-        if self.guard is None:
-            self.guard = guard.started()
-        with suppress(OSError):  # somebody has ended it
+        with suppress(OSError):  # it cannot be started, or somebody has ended it
+            if self.guard is None:
+                self.guard = guard.started()
             self.guard.stdin.write(f"{text}\n".encode())
 
     def __exit__(self, *_):
@@ -100,8 +100,8 @@ class Loop:
         self.thread.join()
         self.loop.close()
         if self.guard:
-            self.guard.stdin.close()
-            self.guard.wait()
+            self.guard.kill()  # it has nothing to guard any more
+            self.guard.communicate()
 
     async def _end(self):
         """Cancel what still runs, and end all processes."""
