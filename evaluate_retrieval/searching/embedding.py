@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from evaluate_retrieval.reading import files, places
+from evaluate_retrieval.reading import files, locks, places
 from evaluate_retrieval.searching import onnx_model
 from evaluate_retrieval.searching.silent import keep_silent
 
@@ -380,6 +380,18 @@ def _lengths(texts, model):
 
 
 def _exchange(keys, new):
+    """`_exchanged`; a warning says so where another process has the file for long."""
+    try:
+        return _exchanged(keys, new, locks.IN_SILENCE)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 255 != sqlite3.SQLITE_BUSY:
+            raise
+        path = vector_settings()["store"]
+        log.warning("%s: another process has it; this one waits a minute", path)
+        return _exchanged(keys, new, 60)
+
+
+def _exchanged(keys, new, seconds):
     """Keep new vectors, {key: vector}, and return those of the keys that are kept.
 
     If the file is damaged, a warning says so, and it gets another name:
@@ -392,7 +404,7 @@ def _exchange(keys, new):
         if path != STORE:
             _check_ours(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, timeout=60)) as kept, kept:
+        with closing(sqlite3.connect(path, timeout=seconds)) as kept, kept:
             # SQLite itself does not notice where a disk returns other bytes
             kept.create_function("crc32", 1, zlib.crc32)
             if kept.execute("PRAGMA application_id").fetchone() == (0,):
@@ -412,9 +424,11 @@ def _exchange(keys, new):
     except (OSError, sqlite3.Error) as error:
         # the higher bits say more of the same; our own error above has no code
         code = getattr(error, "sqlite_errorcode", 1) & 255
+        if code == sqlite3.SQLITE_BUSY and seconds == locks.IN_SILENCE:
+            raise  # it is asked for again
         if isinstance(error, OSError) or code not in DAMAGE:
             problem = "no vectors are kept there, so they will be computed again"
-            warnings.warn(f"{path}: {error}: {problem}", stacklevel=3)
+            warnings.warn(f"{path}: {error}: {problem}", stacklevel=4)
             return vectors
         return _put_aside(path, error)
 
@@ -429,7 +443,7 @@ def _put_aside(path, error):
                 os.replace(f"{path}{ending}", f"{aside}{ending}")
     except OSError as problem:
         told = f"damaged ({error}), and cannot be moved away: {problem.strerror}"
-    warnings.warn(f"{path}: {told}", stacklevel=4)
+    warnings.warn(f"{path}: {told}", stacklevel=5)
     return {}
 
 

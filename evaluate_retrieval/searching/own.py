@@ -93,10 +93,12 @@ class Search:
             self._fail_all(excess)
         elif len(answers) < len(new):
             *_, last = self.errors.values()
+            is_late = isinstance(answers[list(answers)[-1]].error, TimeoutError)
+            advice = ". --timeout gives a query more time" if is_late else ""
             raise TimeoutError(
                 f"{self.name}: given up: {process.IN_A_ROW} queries in a row had no "
                 f"answer, {len(self.errors):,} of {len(self.answers):,} failed; the "
-                f"last: {last}. --timeout gives a query more time"
+                f"last: {last}{advice}"
             )
 
     def _fail_all(self, excess):

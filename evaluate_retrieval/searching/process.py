@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from evaluate_retrieval.searching import call_files, guard, serve
 
@@ -89,9 +89,9 @@ class Loop:
         """Tell the guard of a group of processes, see `guard.watch`."""
         if not hasattr(os, "killpg"):  # on Windows there are no such groups
             return
-        if self.guard is None:
-            self.guard = guard.started()
-        with suppress(OSError):  # somebody has ended it
+        with suppress(OSError):  # it cannot be started, or somebody has ended it
+            if self.guard is None:
+                self.guard = guard.started()
             self.guard.stdin.write(f"{text}\n".encode())
 
     def __exit__(self, *_):
@@ -100,8 +100,8 @@ class Loop:
         self.thread.join()
         self.loop.close()
         if self.guard:
-            self.guard.stdin.close()
-            self.guard.wait()
+            self.guard.kill()  # it has nothing to guard any more
+            self.guard.communicate()
 
     async def _end(self):
         """Cancel what still runs, and end all processes."""
@@ -111,55 +111,6 @@ class Loop:
         await asyncio.gather(*tasks, return_exceptions=True)
         for process in self.processes:
             await process.end()
-
-
-# --- A function ---------------------------------------------------------------
-
-
-class Function:
-    """A Python function of this process, which is asked as a `Process` is.
-
-    It runs in a thread. One that takes too long cannot be killed: its query fails, and
-    the thread ends with the process. function: of a query, see `serve.of_query`.
-    paths: see `serve.ids_of`."""
-
-    excess = ""  # an answer is what was returned
-
-    def __init__(self, function, timeout, paths):
-        self.function = function
-        self.timeout = timeout
-        self.paths = paths
-
-    def _answered(self, message):
-        """The answer as a program would write it, and read again: a dict."""
-        query = {name: message[name] for name in message if name != serve.SEARCH}
-        loop = asyncio.new_event_loop()
-        try:
-            return serve.answer_by(self.function, query, loop, self.paths)
-        finally:
-            loop.close()
-
-    async def confirm(self) -> None:
-        """Nothing is left to come."""
-
-    async def answer(self, message: dict[str, str]) -> Answer:
-        """The `Answer` to a message, which is a dict."""
-        started = time.perf_counter()
-        for _ in range(TRIES):
-            try:
-                async with asyncio.timeout(self.timeout):
-                    line = await asyncio.to_thread(self._answered, message)
-                milliseconds = 1000 * (time.perf_counter() - started)
-                return answer_in(line, milliseconds)
-            except TimeoutError:
-                problem = TimeoutError(f"no answer in {self.timeout:g} s")
-                break
-            except serve.FormError as error:
-                problem = error
-                break
-            except serve.SearchError as error:
-                problem = error
-        return Answer([], problem, 1000 * (time.perf_counter() - started))
 
 
 # --- A process ---------------------------------------------------------------
@@ -459,10 +410,20 @@ def answer_in(
     return Answer(answer.get("ids", ids), None, milliseconds, several, rises)
 
 
+class Asked(Protocol):
+    """What is asked: a `Process`, or a function of this process."""
+
+    excess: str
+
+    async def answer(self, message: dict) -> Answer:
+        """The `Answer` to a message."""
+
+    async def confirm(self) -> None:
+        """See whether more comes than was asked."""
+
+
 async def answers_from(
-    processes: Sequence[Process | Function],
-    messages: dict[str, dict],
-    tell: Callable[[int], None],
+    processes: Sequence[Asked], messages: dict[str, dict], tell: Callable[[int], None]
 ) -> dict[str, Answer]:
     """The answers to messages, a dict of key: `Answer`. processes: share them.
 
@@ -474,7 +435,7 @@ async def answers_from(
     keys = iter(messages)
     in_a_row = 0
 
-    async def work(process: Process | Function) -> None:
+    async def work(process: Asked) -> None:
         nonlocal in_a_row
         for key in keys:
             answers[key] = answer = await process.answer(messages[key])
@@ -502,12 +463,12 @@ async def while_telling(work: Awaitable, tell: Callable[[], object]) -> Any:
         telling.cancel()
 
 
-async def confirmed(processes: Sequence[Process | Function]) -> str:
+async def confirmed(processes: Sequence[Asked]) -> str:
     """Confirm all processes, see `Process.confirm`: the excess of one, or ""."""
     await asyncio.gather(*(process.confirm() for process in processes))
     return excess_of(processes)
 
 
-def excess_of(processes: Sequence[Process | Function]) -> str:
+def excess_of(processes: Sequence[Asked]) -> str:
     """The excess of a process, or ""."""
     return next((process.excess for process in processes if process.excess), "")

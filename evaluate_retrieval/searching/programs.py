@@ -1,5 +1,6 @@
 """The programs, functions and addresses of your own searches, as processes."""
 
+import asyncio
 import json
 import logging
 import shlex
@@ -7,9 +8,11 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 from evaluate_retrieval.reading import files
 from evaluate_retrieval.searching import process, serve
@@ -39,14 +42,78 @@ class Searching:
     paths: dict[str, str] = field(default_factory=dict)
 
 
+class Function:
+    """A Python function of this process, which is asked as a `Process` is.
+
+    It runs in a thread. One that takes too long cannot be killed: its query fails, and
+    the thread ends with the process. function: of a query, see `serve.of_query`.
+    paths: see `serve.ids_of`."""
+
+    excess = ""  # an answer is what was returned
+
+    def __init__(self, function, timeout, paths):
+        self.function = function
+        self.timeout = timeout
+        self.paths = paths
+
+    def _answered(self, message):
+        """The answer as a program would write it, and read again: a dict."""
+        query = {name: message[name] for name in message if name != serve.SEARCH}
+        loop = asyncio.new_event_loop()
+        try:
+            return serve.answer_by(self.function, query, loop, self.paths)
+        finally:
+            loop.close()
+
+    async def confirm(self) -> None:
+        """Nothing is left to come."""
+
+    async def answer(self, message: dict[str, str]) -> process.Answer:
+        """The `Answer` to a message, which is a dict."""
+        started = time.perf_counter()
+        for _ in range(process.TRIES):
+            try:
+                async with asyncio.timeout(self.timeout):
+                    line = await _in_a_thread(self._answered, message)
+                milliseconds = 1000 * (time.perf_counter() - started)
+                return process.answer_in(line, milliseconds)
+            except TimeoutError:
+                problem = TimeoutError(f"no answer in {self.timeout:g} s")
+                break
+            except serve.FormError as error:
+                problem = error
+                break
+            except serve.SearchError as error:
+                problem = error
+        return process.Answer([], problem, 1000 * (time.perf_counter() - started))
+
+
+async def _in_a_thread(function, argument):
+    """What a function returns. Python may end although it has not returned."""
+    loop = asyncio.get_running_loop()
+    returned = loop.create_future()
+
+    def work() -> None:
+        try:
+            result = function(argument)
+        except BaseException as error:  # a search may end its thread
+            result = {"error": serve.in_a_line(error)}
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            loop.call_soon_threadsafe(tell, result)
+
+    def tell(result: object) -> None:
+        if not returned.done():
+            returned.set_result(result)
+
+    Thread(target=work, daemon=True).start()
+    return await returned
+
+
 class Program:
     """The processes of a search, and the loop in which they live."""
 
     def __init__(
-        self,
-        name: str,
-        processes: Sequence[process.Process | process.Function],
-        loop: process.Loop,
+        self, name: str, processes: Sequence[process.Asked], loop: process.Loop
     ):
         self.name = name
         self.processes = processes
@@ -105,7 +172,7 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
             yield Program(name, processes, loop)
     for name, function in searching.functions.items():
         search = serve.of_query(name, function)
-        asked = process.Function(search, searching.timeout, searching.paths)
+        asked = Function(search, searching.timeout, searching.paths)
         yield Program(name, [asked] * searching.jobs, loop)
     for commands, folder in sources:
         for name, text in commands.items():

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from contextlib import ExitStack
 from types import SimpleNamespace
 
@@ -271,3 +273,33 @@ def test_many_documents_are_left_to_your_own_searches_or_if_you_say_so():
         (False, {"run: r"}, True, True),
     ]:
         assert are_alone(are_many, names, only_own) == alone
+
+
+HANGS = """import time
+import pandas as pd
+from types import SimpleNamespace
+from evaluate_retrieval.searching.own import Searching, own_searches
+def ends_its_thread(question):
+    raise SystemExit("usage")
+def hangs(question):
+    if question == "b":
+        time.sleep(1000)
+    return ["d"]
+folder = SimpleNamespace(documents=[{"id": "d"}], runs={}, chunks={})
+queries = pd.DataFrame({"query_id": ["a", "b"], "question": ["a", "b"], "course": ""})
+functions = {"hangs": hangs, "ends": ends_its_thread}
+with own_searches(folder, [], Searching(functions=functions, timeout=0.2)) as own:
+    for search in own.values():
+        search(queries)
+        print(search.errors)
+"""
+
+
+def test_python_ends_although_a_function_never_does():
+    words = [sys.executable, "-c", HANGS]
+    shown = subprocess.run(
+        words, capture_output=True, text=True, timeout=60, check=True
+    )
+    hangs, ends = shown.stdout.splitlines()
+    assert hangs == "{'b': 'no answer in 0.2 s'}"
+    assert ends == "{'a': 'SystemExit: usage', 'b': 'SystemExit: usage'}"

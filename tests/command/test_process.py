@@ -1,6 +1,7 @@
 """A search as a program: the examples of the docs, and programs that misbehave."""
 
 import json
+import multiprocessing
 import os
 import pty
 import re
@@ -340,3 +341,31 @@ def test_two_of_a_name_and_a_python_that_is_not_there_are_refused(searches, tmp_
         searches(tmp_path / "s.py", {"s": "x"})
     with pytest.raises(ValueError, match=r"s\.py: .*no-such-python"):
         searches(tmp_path / "s.py", python="no-such-python")
+
+
+def test_a_run_ends_although_a_child_of_a_function_stays(tmp_path):
+    forked = multiprocessing.get_context("fork").Process(target=time.sleep, args=[1000])
+
+    def search(question):
+        if not forked.pid:
+            forked.start()  # it inherits what is open, also the way to the guard
+        return ["d1"]
+
+    searching = Searching(
+        commands={"program": "cat"}, functions={"function": search}, timeout=5
+    )
+    with own_searches(FOLDER, [], searching) as own:
+        with pytest.raises(ValueError, match="program: "):
+            own["own: program"](queries(1))
+        own["own: function"](queries(1))
+    forked.kill()
+    forked.join()
+
+
+def test_without_a_guard_a_search_is_asked_as_well(mine, monkeypatch):
+    def fail():
+        raise PermissionError
+
+    monkeypatch.setattr(guard, "started", fail)
+    search = mine(f"{EACH}{ANSWER}")
+    assert search(queries(3), k=1).tolist() == [["d1"]] * 3

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import threading
 import zipfile
 import zlib
 from contextlib import closing
@@ -19,7 +20,7 @@ import pooch
 import pytest
 
 from course import our_data
-from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading import corpus, locks
 from evaluate_retrieval.searching import embedding, onnx_model
 
 pytestmark = pytest.mark.slow
@@ -222,6 +223,21 @@ def test_a_cache_that_another_process_has_locked_is_no_damage_and_kept(
             again = embedding.embed(MANY)
     assert again.shape == (len(MANY), 384)
     assert cache.read_bytes() == content
+
+
+def test_a_cache_that_another_process_has_for_long_is_named_and_waited_for(
+    encoded, cache, monkeypatch, caplog
+):
+    first = embedding.embed(MANY)
+    monkeypatch.setattr(locks, "IN_SILENCE", 0.1)
+    with closing(sqlite3.connect(cache, check_same_thread=False)) as of_another:
+        of_another.isolation_level = None
+        of_another.execute("BEGIN EXCLUSIVE")
+        timer = threading.Timer(1, of_another.execute, ["ROLLBACK"])
+        timer.start()
+        assert (embedding.embed(MANY) == first).all()
+        timer.join()
+    assert f"{cache}: another process has it" in caplog.text
 
 
 def fetched(folder, code):
