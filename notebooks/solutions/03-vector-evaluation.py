@@ -69,7 +69,8 @@ from course import our_data
 
 right = solution["nearest"]
 asked_for = [each["question"] for each in our_data.load_documents()[:9]]
-asked_for += our_data.load_judged_queries()["question"][:30].tolist()
+_, reporting, _ = our_data.load_splits()
+asked_for += reporting["judged"]["question"][:30].tolist()
 inputs = [[text] for text in asked_for]
 exercises.compare(nearest, right, inputs, "The highest cosine of the *titles*")
 

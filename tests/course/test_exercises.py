@@ -54,6 +54,7 @@ def questions_of(reply):
     return content.values() if isinstance(content, dict) else tuple(content)
 
 
+STEM = operator.attrgetter("stem")
 NAMES = {"np": np, "pd": pd, "json": json, "document_id": corpus.document_id}
 NAMES |= {"questions_of": questions_of, "field_id": operator.itemgetter("id")}
 # what a reader has made of other names of a lesson
@@ -249,7 +250,7 @@ def test_an_answer_of_a_reader_has_the_box_that_helps(lesson, number, answer, bo
     assert re.fullmatch(rf"(?s){box}(\. .*)?", repr(outcome)), outcome
 
 
-@pytest.mark.parametrize("file", [*exercises.SOLUTIONS.glob("*.py")], ids=str)
+@pytest.mark.parametrize("file", [*exercises.SOLUTIONS.glob("*.py")], ids=STEM)
 def test_no_check_reads_a_name_of_its_lesson(file):
     asked = {}
     for number, kind, code in exercises.cells(file):
