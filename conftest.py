@@ -26,10 +26,15 @@ DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 OUTPUT_TIMEOUT = 300  # a slow processor embeds cold texts
 TRIAL = """def tried(kinds):
+    import re
+
     for kind, codes in kinds.items():
         for code in codes:
             exec(code, globals())
             assert outcome.kind == kind, f"{{outcome}}: {{code}}"
+            # what a right answer shows is there, and a wrong one is told a short input
+            assert kind == "wrong" or "Error: " not in outcome.text, outcome
+            assert len(re.findall(r"\\d[\\d.]*", outcome.text)) < 16 or kind == "right"
             assert kind == "right" or len(str(outcome).split()) > 4, outcome
 
 tried({})
@@ -156,7 +161,7 @@ def exercise_of(item):
 
 def answers_of(stem, number):
     """The answers of an exercise: a dict of lists, "solution", "right" and "wrong"."""
-    answers = {"solution": [], "check": [], "right": [], "wrong": []}
+    answers = {"solution": [], "check": [], "shows": [], "right": [], "wrong": []}
     for folder in (exercises.SOLUTIONS, ANSWERS):
         path = folder / f"{stem}.py"
         for of_exercise, kind, code in exercises.cells(path) if path.exists() else ():

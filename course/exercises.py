@@ -1,7 +1,8 @@
 """Check the answers of exercises: with the published solution, on inputs of many kinds.
 
-A check is code in notebooks/solutions, which asserts something of an answer and
-prints what a right one shows. Its outcome is a box, never a traceback."""
+A check is code in notebooks/solutions, which asserts something of an answer. What a
+right one shows of the lesson's data is printed by a cell of its own. The outcome is a
+box, never a traceback."""
 
 import copy
 import functools
@@ -10,12 +11,13 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evaluate_retrieval.reading import places
 
@@ -36,6 +38,7 @@ SAYS = {
         "stops": "for {given} it stops with {error}",
         "line": ", in `{line}`",
         "form": "it has another form than asked for: {error}",
+        "cells": "Run the cells above to see more. Now they stop with {error}",
     },
     "es": {
         "right": "Resuelto",
@@ -46,6 +49,7 @@ SAYS = {
         "stops": "con {given} se detiene con {error}",
         "line": ", en `{line}`",
         "form": "no tiene la forma pedida: {error}",
+        "cells": "Ejecuta las celdas de arriba para ver más. Ahora: {error}",
     },
 }
 
@@ -82,20 +86,25 @@ class Exercises:
     def check(self, number: int, answer: Any) -> Feedback:
         """The `Feedback` for an answer: a value, or a function of the reader's."""
         says = SAYS[self.language]
-        printed = io.StringIO()
         if answer is None or is_stub(answer):
             return Feedback("open", says["to do"], self.language)
+        codes = self.codes(number)
+        solution = self.solution(number)
+        [(name, right)] = solution.items()
+        if callable(answer) and callable(right):
+            answer = watched(answer, right, says)
+        printed = io.StringIO()
+        # no name of the notebook: a reader may use them for something else
         space: dict[str, Any] = {
-            **self.names,
-            "solution": self.solution(number),
+            "np": np,
+            "pd": pd,
+            "solution": solution,
             "exercises": sys.modules[__name__],
             "print": functools.partial(print, file=printed),
+            name: answer,
         }
-        if callable(answer):
-            right = space["solution"][answer.__name__]
-            space[answer.__name__] = watched(answer, right, says)
         try:
-            exec(self.code(number, "check"), space)
+            exec(codes["check"], space)
         except Exception as error:
             # an assert of ours ends with a sentence for the reader; others are of
             # Python
@@ -103,18 +112,28 @@ class Exercises:
             if not isinstance(error, AssertionError):
                 text = says["form"].format(error=described(error))
             return Feedback("wrong", text[:1].upper() + text[1:], self.language)
+        try:
+            exec(codes.get("shows", ""), self.names | space)
+        except Exception as error:
+            # the answer is right all the same
+            printed.write(says["cells"].format(error=described(error)))
         return Feedback("right", printed.getvalue().strip(), self.language)
 
     def solution(self, number: int) -> dict[str, Any]:
-        """What the solution of an exercise defines: a dict of names."""
+        """What the solution of an exercise defines, by its name.
+
+        An answer is what was asked for, whatever its reader calls it."""
         # a copy: what a solution defines must not become a name of the notebook
         space = dict(self.names)
-        exec(self.code(number, "solution"), space)
-        return space
+        code = self.codes(number)["solution"]
+        exec(code, space)
+        name = re.findall(r"(?m)^(?:def )?(\w+)(?:\(| = )", code)[0]
+        return {name: space[name]}
 
-    def code(self, number: int, kind: str) -> str:
+    def codes(self, number: int) -> dict[str, str]:
+        """The code of an exercise: of its solution, its check, and what it shows."""
         answers = cells(SOLUTIONS / f"{self.stem}.py")
-        return {(exercise, of): code for exercise, of, code in answers}[number, kind]
+        return {kind: code for exercise, kind, code in answers if exercise == number}
 
 
 def cells(path: Path) -> list[tuple[int, str, str]]:
@@ -142,13 +161,14 @@ def watched(function: Callable, right: Callable, says: Mapping[str, str]) -> Cal
     right: the published one, which may return None."""
 
     def called(*given: Any) -> Any:
-        what = short(given)
+        what = told(given)
         try:
-            result = function(*given)
+            result = native(function(*given))
         except Exception as error:
             text = says["stops"].format(given=what, error=described(error))
             # the reader's own line, and not one of a library that it has called
-            file = function.__code__.co_filename
+            code = getattr(function, "__code__", None)
+            file = code and code.co_filename
             frames = traceback.extract_tb(error.__traceback__)
             lines = [frame.line for frame in frames if frame.filename == file]
             if lines and lines[-1]:
@@ -178,15 +198,65 @@ def compare(
     inputs = sorted(inputs, key=lambda given: len(str(given)))
     if not inputs:
         raise ValueError("compare: no inputs, so nothing would be checked")
-    for given in inputs:
+    for given in map(native, inputs):
         # an answer may change what it is given
-        expected = right(*copy.deepcopy(given))
+        expected = native(right(*copy.deepcopy(given)))
         result = mine(*copy.deepcopy(given))
         if not same(result, expected):
-            text = message.format(
-                given=short(given), mine=short(result), right=short(expected)
-            )
-            raise AssertionError(f"{text}. {hint}".strip())
+            gives, asked_for = apart(result, expected)
+            text = message.format(given=told(given), mine=gives, right=asked_for)
+            text = f"{text}. {hint[:1].upper()}{hint[1:]}"
+            raise AssertionError(text.strip())
+
+
+def compare_either(
+    mine: Callable, right: Callable, inputs: list, hint: str = ""
+) -> Callable:
+    """`compare` for an answer that takes an array first, or else a table of pandas.
+
+    It returns the function of an array that has passed."""
+
+    def of_tables(*given: Any) -> Any:
+        table, *others = given
+        return mine(pd.DataFrame(table), *others)
+
+    for function in (mine, of_tables):
+        try:
+            function(*copy.deepcopy(inputs[0]))
+        except AssertionError:
+            continue
+        break
+    else:
+        # the task speaks of an array
+        function = mine
+    compare(function, right, inputs, hint)
+    return function
+
+
+def statements(answer: str | Iterable, marks: str, please: str) -> set[str]:
+    """The numbers or letters of the statements that an answer names.
+
+    answer: a list, a set or a text such as "b, D". marks: all that there are, such
+    as "abcd". please: what an AssertionError asks for, where it names another."""
+    texts = [answer] if isinstance(answer, str) else map(str, answer)
+    found = {*re.sub(r"\band\b|\.0\b|[\W_]", "", " ".join(texts).lower())}
+    assert found <= {*marks}, please
+    return found
+
+
+def native(value: Any) -> Any:
+    """A value with Python's own numbers and texts, and a list for a generator.
+
+    Arrays and tables stay as they are."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {native(key): native(each) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(native, value))
+    if isinstance(value, list | Iterator | ValuesView):
+        return list(map(native, value))
+    return value
 
 
 def same(result: Any, expected: Any) -> bool:
@@ -210,14 +280,44 @@ def described(error: BaseException) -> str:
     return short(f"{type(error).__name__}: {error}")
 
 
+def apart(mine: Any, right: Any) -> tuple[str, ...]:
+    """Two results, each in a line, in which one can see how they differ."""
+    lines = short(mine), short(right)
+    if lines[0] != lines[1]:
+        return lines
+    # only in blanks, in a newline, in 2 and "2", or far from the beginning
+    lines = repr(mine), repr(right)
+    pairs = enumerate(zip(*lines, strict=False))
+    start = max(0, next((n for n, (a, b) in pairs if a != b), 0) - 40)
+    return tuple(shortened(f"{'...' if start else ''}{line[start:]}") for line in lines)
+
+
+def told(given: tuple | list) -> str:
+    """The arguments of a function, on one line."""
+    return short(given[0] if len(given) == 1 else given)
+
+
 def short(value: Any) -> str:
-    """A value on one line, cut where it is long."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        value = [v.tolist() if hasattr(v, "tolist") else v for v in value]
-        value = value[0] if len(value) == 1 else value
-    if isinstance(value, float | np.floating):
-        value = f"{value:.4g}"
-    line = " ".join(str(value).split())
-    return line if len(line) <= 120 else f"{line[:117]}..."
+    """A value on one line, cut where it is long, with four digits of each number."""
+    value = as_list(value)
+    if isinstance(value, list):
+        value = list(map(as_list, value))
+    text = f"{value:.4g}" if isinstance(value, float) else f"{value}"
+    text = re.sub(r"\d+\.\d{4,}(e-\d+)?", lambda each: f"{float(each[0]):.4g}", text)
+    return shortened(" ".join(text.split()))
+
+
+def as_list(value: Any) -> Any:
+    """A list for an array or a tuple, and a dict for a table with names."""
+    has_names = not isinstance(getattr(value, "index", None), pd.RangeIndex)
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict("dict" if has_names else "list")
+    if isinstance(value, pd.Series) and has_names:
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return list(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def shortened(line: str) -> str:
+    return line if len(line) <= 200 else f"{line[:197]}..."

@@ -62,7 +62,7 @@ def with_answers(text):
         code = [
             f"# %% {exercise} {kind}\n{code}"
             for exercise, kind, code in exercises.cells(exercises.SOLUTIONS / name)
-            if f"{exercise}" == number and kind != "check"
+            if f"{exercise}" == number and kind in ("solution", "wrong")
         ]
         return text + RESULT.format(title, f"```python\n{''.join(code)}\n```")
 

@@ -86,8 +86,9 @@ def kept(before, after):
 
 
 # %% 1 check
-right = solution["bad"]
-wrong = sorted(set(bad) ^ set(right))
+please = "a list of numbers, please, such as [1, 5]"
+mine = exercises.statements(bad, "123456", please)
+wrong = sorted(mine ^ exercises.statements(solution["bad"], "123456", please))
 assert not wrong, (
     f"look again at {wrong[0]}: would somebody type it who has not read the "
     "record, and is its answer still open?"
@@ -96,30 +97,50 @@ print("Only readers of the record can ask these.")
 
 
 # %% 2 check
+import json
+
 right = solution["questions_of"]
 rng = np.random.default_rng(0)
-inputs = [['```json\n["Which json file [1] has ``` in it?"]\n```\n']]
+texts = ["Can I join late?", "Which json file [1] has ``` in it?", "¿Y los deberes?"]
+texts += ["my dag is red", 'What is "week 5"?', "gpu or not"]
+inputs = [['["Can I join late?"]'], ['```\n["Which json file has ``` in it?"]\n```\n']]
 for _ in range(60):
-    drawn = rng.choice(questions["question"], rng.integers(1, 6)).tolist()
+    drawn = rng.choice(texts, rng.integers(1, 6)).tolist()
     as_object = {f"question{n}": text for n, text in enumerate(drawn, 1)}
     text = json.dumps(as_object if rng.random() < 0.5 else drawn, indent=2)
     form = rng.choice(["{}", "```\n{}\n```", "```json\n{}\n```", "\n{}\n"])
     inputs.append([form.replace("{}", text)])
 hint = "Both forms, with and without a code block, and the questions as they are."
 exercises.compare(questions_of, right, inputs, hint)
+
+
+# %% 2 shows
 print(f"The recorded reply has {len(questions_of(reply))} questions.")
 
 
 # %% 3 check
 right = solution["kept"]
 rng = np.random.default_rng(0)
-edited = [each | {"question": "?"} for each in documents[:3]]
-inputs = [[documents[:3], edited], [[monday, tuesday], [monday]], [[monday], []]]
+days = ["Monday", "Tuesday", "Friday", "No day at all"]
+records = [
+    {"course": "ml", "question": "When?", "text": day, "id": f"id of {day}"}
+    for day in days
+]
+monday, tuesday, *_ = records
+edited = [each | {"question": "How?"} for each in records]
+inputs = [[[monday], edited[:1]], [[monday, tuesday], [monday]], [[monday], []]]
+inputs += [[records[:3], edited[:1] + records[1:3]], [[monday, *records], [monday]]]
 for size in 10 * [3, 8, 20]:
-    drawn = [rng.choice(documents[:9], size).tolist() for _ in range(2)]
+    drawn = [rng.choice(records + edited, size).tolist() for _ in range(2)]
     inputs.append(drawn)
-hint = "Count different ids, of those that the records had before the edit."
+hint = (
+    "Count different ids, of those that the records had before the edit, and compute "
+    "them anew: an edit does not change the field `id`."
+)
 exercises.compare(kept, right, inputs, hint)
+
+
+# %% 3 shows
 edits = {
     "a full stop behind each title": lambda d: {"question": d["question"] + "."},
     "another first word": lambda d: {"text": f"Well, {d['text']}"},

@@ -93,14 +93,12 @@ rng = np.random.default_rng(0)
 inputs = [[np.array([[2, 1], [0, 1], [0, 0], [0, 1]])]]
 inputs += [[rng.integers(0, 3, size=(n, 4))] for n in range(3, 20)]
 hint = "Cuenta los primeros resultados con un grado mayor que 0: un 2 es un acierto."
-exercises.compare(success_at_1, solution["success_at_1"], inputs, hint)
+said = "con {given} da {mine}, y lo correcto es {right}"
+exercises.compare(success_at_1, solution["success_at_1"], inputs, hint, said)
 print("El MRR de las cuatro filas es 1/2.")
 
 
 # %% 2 check
-colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
-colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
-old = values["judged"]["minsearch, sin boost"]
 right = solution["verdict"]
 rng, inputs = np.random.default_rng(0), []
 for gain_of_all, by_need, n_needs in [
@@ -115,6 +113,12 @@ for gain_of_all, by_need, n_needs in [
 hint = "Lo dice el intervalo de new menos old, por necesidades enteras"
 said = "da {mine}, y lo correcto es {right}"
 exercises.compare(verdict, right, inputs, hint, said)
+
+
+# %% 2 shows
+colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
+colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
+old = values["judged"]["minsearch, sin boost"]
 mine = verdict(colleague, old, typed)
 print(f"Con la respuesta × 3: {mine}.")
 
@@ -127,7 +131,10 @@ reasons = [
     "dos cifras cercanas no prueban que sean iguales, y falta el intervalo",
     "los dos intervalos en las preguntas generadas quedan muy separados",
 ]
-assert len(may_say) == 4, "cuatro respuestas, una por cada frase"
+mine = [*may_say]
+please = "cuatro veces True o False, por favor"
+is_asked = len(mine) == 4 and all(each in (True, False) for each in mine)
+assert is_asked, please
 for number, reason in enumerate(reasons):
-    assert may_say[number] is right[number], f"revisa la {number + 1}: {reason}"
+    assert mine[number] == right[number], f"revisa la {number + 1}: {reason}"
 print("Dos de ellas van más allá de las cifras.")

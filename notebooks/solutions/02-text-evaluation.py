@@ -95,9 +95,6 @@ print("The MRR of the four rows is 1/2.")
 
 
 # %% 2 check
-colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
-colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
-old = values["judged"]["minsearch, no boost"]
 right = solution["verdict"]
 rng, inputs = np.random.default_rng(0), []
 for gain_of_all, by_need, n_needs in [
@@ -112,6 +109,12 @@ for gain_of_all, by_need, n_needs in [
 hint = "The interval of new minus old, by whole needs, says it"
 said = "it gives {mine}, and {right} is right"
 exercises.compare(verdict, right, inputs, hint, said)
+
+
+# %% 2 shows
+colleague = utils.minsearch_search(index, {"text": 3.0}, k=10)
+colleague = utils.score(typed, utils.run_search(typed, colleague, 10))["ndcg"]
+old = values["judged"]["minsearch, no boost"]
 mine = verdict(colleague, old, typed)
 print(f"With the answer × 3: {mine}.")
 
@@ -124,7 +127,10 @@ reasons = [
     "the order of the engines turns round with the boost",
     "the two intervals on generated questions are far apart",
 ]
-assert len(may_say) == 4, "four answers, one for each sentence"
+mine = [*may_say]
+please = "four times True or False, please"
+is_asked = len(mine) == 4 and all(each in (True, False) for each in mine)
+assert is_asked, please
 for number, reason in enumerate(reasons):
-    assert may_say[number] is right[number], f"look at {number + 1} again: {reason}"
+    assert mine[number] == right[number], f"look at {number + 1} again: {reason}"
 print("Two of them go further than the figures.")

@@ -70,29 +70,33 @@ supported = [1]
 
 
 # %% 1 check
-share = confirmed(yes.to_numpy())
 right = solution["confirmed"]
 rng = np.random.default_rng(0)
 inputs = [[rng.random(shape) < 0.4] for shape in rng.integers(2, 9, (50, 2))]
 hint = "It is the share of rows in which two or more are True."
-exercises.compare(confirmed, right, inputs, hint)
-print(f"Confirmed: {share:.0%} by the judge, ", end="")
+confirmed = exercises.compare_either(confirmed, right, inputs, hint)
+
+
+# %% 1 shows
+print(f"Confirmed: {confirmed(yes.to_numpy()):.0%} by the judge, ", end="")
 print(f"{confirmed(noted.to_numpy()):.0%} by the readers: check each yes.")
 
 
 # %% 2 check
-number = only_here(yes.to_numpy(), 0)
 right = solution["only_here"]
 rng = np.random.default_rng(0)
 tables = [rng.random(shape) < 0.4 for shape in rng.integers(2, 9, (50, 2))]
 inputs = [[table, n % table.shape[1]] for n, table in enumerate(tables)]
 hint = "This context states the fact, and none of all the others does."
-exercises.compare(only_here, right, inputs, hint)
+only_here = exercises.compare_either(only_here, right, inputs, hint)
+
+
+# %% 2 shows
+number = only_here(yes.to_numpy(), 0)
 print("Facts that are lost without the first chunk:", number)
 
 
 # %% 3 check
-right = solution["supported"]
 why = {
     1: "its interval, of the mean error, is all on one side of 0",
     2: "look at the interval of the order: does it include 0?",
@@ -101,6 +105,9 @@ why = {
     5: "a better search does not bring what no context states",
     6: "no larger model was asked",
 }
-for number in sorted(set(supported) ^ set(right)):
-    raise AssertionError(f"look again at {number}: {why.get(number, 'not there')}")
+please = "a list of numbers, please, such as [2, 5]"
+mine = exercises.statements(supported, "123456", please)
+wrong = sorted(mine ^ exercises.statements(solution["supported"], "123456", please))
+for number in wrong:
+    raise AssertionError(f"look again at {number}: {why[int(number)]}")
 print("One is a result, the other says how far it goes.")

@@ -66,14 +66,13 @@ answer = (0, "merge")
 
 
 # %% 1 check
-import numpy as np
-
 hint = "Is all of the interval above worth, is all of it below, or neither?"
 right = solution["verdict"]
 rng = np.random.default_rng(0)
-ends = np.sort(rng.uniform(-0.2, 0.2, (60, 2)))
+ends = np.sort(rng.uniform(-0.2, 0.2, (60, 2))).round(2)
 inputs = [[0.02, 0.1, 0.01], [0.002, 0.1, 0.01]]
-inputs += [[low, high, rng.uniform(-0.1, 0.1)] for low, high in ends]
+worths = rng.uniform(-0.1, 0.1, 60).round(3)
+inputs += [[low, high, worth] for (low, high), worth in zip(ends, worths, strict=True)]
 exercises.compare(verdict, right, inputs, hint)
 print("For an interval of 0.155 to 0.311:")
 for worth in [0, 0.1, 0.2, 0.4]:
@@ -81,16 +80,18 @@ for worth in [0, 0.1, 0.2, 0.4]:
 
 
 # %% 2 check
-import numpy as np
-
 hint = "Each query counts once, so a kind counts as often as it is typed"
 right = solution["gain_for"]
 rng = np.random.default_rng(0)
 inputs = [[{"vague": 0.1, "error": -0.1}, {"vague": 30, "error": 10}]]
+inputs += [[{"vague": 0.1, "error": -0.1}, {"vague": 30, "error": 0}]]
+# kinds have names: their places in the two dicts may differ
+inputs += [[{"vague": 0.1, "error": -0.1}, {"error": 10, "vague": 30}]]
 for n in range(2, 32):
     kinds = [f"kind {number}" for number in range(n)]
-    gains, counts = rng.normal(0, 0.1, n), rng.integers(1, 50, n)
-    inputs.append([dict(zip(kinds, some, strict=True)) for some in (gains, counts)])
+    gains, counts = rng.normal(0, 0.1, n).round(2), rng.integers(0, 50, n)
+    pairs = [[*zip(kinds, some, strict=True)] for some in (gains, counts)]
+    inputs.append([dict(pairs[0]), dict(pairs[1][::-1])])
 exercises.compare(gain_for, right, inputs, hint)
 print("The same search, for two groups of users:")
 for n_errors in [10, 70]:
@@ -101,7 +102,7 @@ for n_errors in [10, 70]:
 
 # %% 3 check
 inside = "-0.01 is inside of the interval: the gate cannot tell"
-code, step = answer
+code, step = int(answer[0]), f"{answer[1]}".lower()
 assert code != 1, f"the mean is below -0.01, but not the whole interval; {inside}"
 assert code != 0, f"that 0 is inside does not show that nothing is lost; {inside}"
 assert code == 2, f"an exit code is 0, 1 or 2; {inside}"

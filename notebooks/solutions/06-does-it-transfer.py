@@ -71,6 +71,9 @@ for n_collections in (1, 2, 3, 4, 5, 6):
     sizes = rng.integers(1, 9, n_collections)
     lists.append([[rng.normal(0.1, 1, size) for size in sizes]])
 exercises.compare(mean_gain, right, lists, "Each collection counts the same.")
+
+
+# %% 1 shows
 print("Of the collections that can test a claim:")
 for name, claim in CLAIMS.items():
     print(f"{name}: {mean_gain(claims.gains_there(values, claim)):+.3f}")
@@ -80,9 +83,12 @@ for name, claim in CLAIMS.items():
 small = pd.DataFrame({"a": [0.5, 0.3], "b": [0.2, 0.6]}, index=["one", "two"])
 right = solution["largest_loss"]
 rng = np.random.default_rng(0)
-lists = [[small]] + [[pd.DataFrame(rng.random((4, n)))] for n in (2, 3, 5, 6)]
+lists = [[small]] + [[pd.DataFrame(rng.random((n, n)).round(2))] for n in (2, 3, 5, 6)]
 hint = "one loses 0.4 on b, and two loses 0.2 on a"
 exercises.compare(largest_loss, right, lists, hint)
+
+
+# %% 2 shows
 print(largest_loss(ways[NAMES]).round(3).to_dict())
 
 
@@ -90,9 +96,13 @@ print(largest_loss(ways[NAMES]).round(3).to_dict())
 small = pd.DataFrame({"a": [0.9, 0.1], "b": [0.2, 0.3]}, index=["one", "two"])
 right = solution["chosen_without"]
 rng = np.random.default_rng(0)
-lists = [[small, "a"], [small, "b"]]
+steady = pd.DataFrame({"one": [0.6, 0.2, 0.2], "two": [0.2, 0.5, 0.5]}, [*"bcd"]).T
+lists = [[small, "a"], [small, "b"], [steady.assign(a=0.5), "a"]]
 for n in (2, 3, 4, 5, 6, 7, 8):
-    table = pd.DataFrame(rng.random((4, n)) ** 3, list("wxyz"))
+    table = pd.DataFrame((rng.random((4, n)) ** 3).round(3), list("wxyz"))
     lists += [[table, int(number)] for number in rng.integers(n, size=3)]
 exercises.compare(chosen_without, right, lists, "without a, two is the best")
+
+
+# %% 3 shows
 print({name: chosen_without(ways[NAMES], name) for name in NAMES})

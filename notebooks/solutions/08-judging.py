@@ -98,24 +98,29 @@ predicted = (0.82, 0.82)
 # %% 1 check
 hint = "of the pairs that both judged, how many have the same grade? No chance"
 names = ["pass_1", "pass_2"]
-four = pd.DataFrame([["1", "1"], ["2", "0"], [None, "1"], ["1", None]], columns=names)
-assert agreement(four) == 0.5, "two pairs were judged by both, and one agrees"
+small = [[["1", "1"], ["2", "0"], [None, "1"], ["1", None]], [["1", "2"], ["0", "0"]]]
+small += [[["0", "0"], ["1", "1"], [None, "0"]]]
 right = solution["agreement"]
 rng = np.random.default_rng(0)
 drawn = [rng.choice(["0", "1", "2", None], (20, 2)) for _ in range(20)]
-tables = [[pd.DataFrame(grades, columns=names)] for grades in drawn]
+tables = [[pd.DataFrame(grades, columns=names)] for grades in [*small, *drawn]]
 exercises.compare(agreement, right, tables, hint)
+
+
+# %% 1 shows
 print(f"{agreement(table):.2f} of the pairs.")
 
 
 # %% 2 check
-hint = "of these four, two are relevant for sure, and three if the unjudged one is"
-assert np.allclose(bounds([2, None, 0, 1]), (0.5, 0.75)), hint
 right = solution["bounds"]
 rng = np.random.default_rng(0)
-lists = [rng.choice([0, 1, 2, None], size).tolist() for size in range(1, 31)]
-hint = "a judged 0 stays 0, and the length stays the same"
+lists = [[2, None, 0, 1]]
+lists += [rng.choice([0, 1, 2, None], size).tolist() for size in range(1, 31)]
+hint = "What is unjudged may be relevant or not; a judged 0 stays 0, in the same length"
 exercises.compare(bounds, right, [[grades] for grades in lists], hint)
+
+
+# %% 2 shows
 grade_of = merged.set_index("document")["grade"].astype(int).to_dict()
 print("Of the pool of each query, so much is relevant:")
 for query_id, some in pairs.groupby("query_id"):
@@ -124,24 +129,27 @@ for query_id, some in pairs.groupby("query_id"):
 
 
 # %% 3 check
-five = pd.Series(["a", "b", "a", "c", "a"])
-assert needed(five, 0.5) == 1, "three of these five lines are one query"
-assert needed(five, 0.7) == 2, "one query has 60 % of the lines: that is too few"
 right = solution["needed"]
 rng = np.random.default_rng(0)
-some = of_course["question"].to_numpy()
-logs = [practice.made_up_log(some, 150, rng.random(), seed) for seed in range(20)]
-inputs = [[one, rng.uniform(0.1, 0.9)] for one in logs]
+inputs = [[pd.Series([*"abaca"]), share] for share in (0.5, 0.7)]
+for size in 5 * [6, 20, 150]:
+    lines = rng.choice([*"abcdefghij"], size, p=np.arange(1, 11) / 55)
+    inputs.append([pd.Series(lines), round(rng.uniform(0.1, 0.9), 2)])
 hint = "add up the lines, the most frequent query first, until the share is reached"
 exercises.compare(needed, right, inputs, hint)
+
+
+# %% 3 shows
 print(f"{needed(log, 0.5)} queries are half of our log,", end=" ")
 print(f"{needed(log, 0.9)} are 90 % of it, of {len(different)}.")
 
 
 # %% 4 check
+from sklearn.metrics import cohen_kappa_score
+
 rng = np.random.default_rng(0)
 one, other = rng.choice(["0", "1"], (2, 100_000), p=[0.9, 0.1])
 share, kappa = (one == other).mean(), cohen_kappa_score(one, other)
 assert abs(predicted[0] - share) < 0.05, "they agree where both give 0 or both 1"
-assert abs(predicted[1] - kappa) < 0.05, "κ takes away what chance alone would give"
+assert abs(predicted[1] - kappa) < 0.05, "chance alone gives it, and κ takes it away"
 print(f"The same grade for {share:.2f} of them, κ {abs(kappa):.2f}.")

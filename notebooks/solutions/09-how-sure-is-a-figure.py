@@ -72,9 +72,12 @@ def holm(p_values):
 
 
 # %% 1 check
-cases = np.random.default_rng(0).uniform(0.01, 0.5, size=(30, 2)).tolist()
+cases = np.random.default_rng(0).uniform(0.01, 0.5, size=(30, 2)).round(2).tolist()
 hint = "is 3.42 in it, and the square?"
 exercises.compare(queries_needed, solution["queries_needed"], cases, hint)
+
+
+# %% 1 shows
 n = queries_needed(gains[TYPED].std(), 0.01)
 print(f"To show 0.01 our two searches need {n:,.0f} queries.")
 

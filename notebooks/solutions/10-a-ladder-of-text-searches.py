@@ -51,7 +51,7 @@ def cross_fit(values, folds):
     return reported.tolist()
 
 
-# In the example each fold is one query. Without the first query *b 0.75* is best, and
+# In the example each fold is one query. Without the first query *high b* is best, and
 # the first query has 0.0 with it. The best mean of all three, 0.4, is nobody's report.
 
 
@@ -109,6 +109,8 @@ def one_change(a, b):
 
 
 # %% 1 check
+from course import our_data
+
 generated = our_data.load_ground_truth()
 rng = np.random.default_rng(0)
 made = pd.DataFrame({"document": np.repeat(range(500), rng.integers(1, 9, 500))})
@@ -132,9 +134,11 @@ print("No document is on both sides, and every part of the file is.")
 
 
 # %% 2 check
-values_of = pd.DataFrame({"b 0.25": [1.0, 0.0, 0.2], "b 0.75": [0.0, 1.0, 0.1]})
-mine = cross_fit(values_of, np.array([0, 1, 2]))
-rng, inputs = np.random.default_rng(0), []
+values_of = pd.DataFrame({"low b": [1.0, 0.0, 0.2], "high b": [0.0, 1.0, 0.1]})
+inputs = [[values_of, np.array([0, 1, 2])]]
+values_of = pd.DataFrame({"low b": [1.0, 0.2], "high b": [0.0, 0.5]})
+inputs.append([values_of, np.array([1, 0])])
+rng = np.random.default_rng(0)
 for n in range(6, 30):
     values_of = pd.DataFrame(rng.random((n, 4)), columns=list("abcd"))
     inputs.append([values_of, rng.permutation(np.arange(n) % 3)])
@@ -144,13 +148,17 @@ print("No query chooses the setting that it is reported with.")
 
 
 # %% 3 check
-search = {"engine": "node", "stems": False, "title": 1}
-rng, inputs = np.random.default_rng(0), []
+one = {"stems": 0, "title": 1}
+# parts have names: their places in the two dicts may differ
+others = {"title": 1, "stems": 0}, {"title": 2, "stems": 0}, {"title": 2, "stems": 1}
+inputs = [[one, other] for other in others]
+rng = np.random.default_rng(0)
 for number in rng.permutation(60) % 4:  # of parts that change
     parts = rng.permutation(["engine", "words", "stems", "title", "k1", "b"])
     one = {str(part): int(rng.integers(4)) for part in parts}
     changed = rng.choice(parts, number, replace=False)
-    inputs.append([one, one | {str(part): one[part] + 1 for part in changed}])
+    other = one | {str(part): one[part] + 1 for part in changed}
+    inputs.append([one, {part: other[part] for part in sorted(other)}])
 hint = "One part differs: its name. None, or more than one: None."
 exercises.compare(one_change, solution["one_change"], inputs, hint)
 print("It says what a comparison can show, before any figure is seen.")

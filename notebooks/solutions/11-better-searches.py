@@ -72,7 +72,7 @@ def lost(before, after):
 
 # %% 1 check
 right = solution["points"]
-rng, inputs = np.random.default_rng(), [[[None, None], 1], [[3, None], 60]]
+rng, inputs = np.random.default_rng(0), [[[None, None], 1], [[3, None], 60]]
 for _ in range(20):
     ranks = rng.integers(1, 100, 3).tolist()
     inputs.append([[*ranks, None][rng.integers(2) :], int(rng.integers(0, 100))])
@@ -82,17 +82,21 @@ print(f"Ranks 1 and 2: {points([1, 2], 60):.4f}")
 
 # %% 2 check
 right = solution["one_score"]
-rng = np.random.default_rng()
-inputs = (rng.uniform([0, -1, 0.5], [20, 1, 100], (20, 3))).tolist()
+rng = np.random.default_rng(0)
+inputs = rng.uniform([0, -1, 0.5], [20, 1, 100], (20, 3)).round(2).tolist()
 exercises.compare(one_score, right, inputs, "The boost multiplies the kNN score.")
 print(f"With a boost of 100: {one_score(7.5, 0.2, 100):.1f}")
 
 
 # %% 3 check
 right = solution["lost"]
-rng = np.random.default_rng()
-inputs = rng.integers(0, 4, (20, 2, 30)).tolist()
+rng = np.random.default_rng(0)
+sizes = 4 * [2, 3, 4, 5, 30]
+inputs = [rng.integers(0, 4, (2, size)).tolist() for size in sizes]
 exercises.compare(lost, right, inputs, "The same value is no loss.")
+
+
+# %% 3 shows
 for stage in ("weak stage", "strong stage"):
     for way in ("reranked", "mixed in"):
         both = results[stage]["judged"], results[f"{stage}, {way}"]["judged"]

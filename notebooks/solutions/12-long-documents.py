@@ -87,6 +87,9 @@ rng = np.random.default_rng(0)
 cases = [[np.array([1, 0.5, 0.9996, 0.99])], [np.zeros(3)], [np.ones(4)]]
 cases += [[rng.choice([0, 0.4, 0.9, 1.0], n)] for n in range(1, 20)]
 exercises.compare(whole, right, cases, "which of them are 1?")
+
+
+# %% 2 shows
 shares = {name: round(whole(of_sum[name][:, at]), 3) for name in lines}
 print(shares)
 
@@ -98,6 +101,7 @@ right = solution["survives"]
 rng = np.random.default_rng(0)
 cases = [[(2, 4), [(0, 5), (5, 10)], [(0, 10)]]]
 cases.append([(4, 6), [(0, 5), (5, 10)], [(0, 3), (3, 7), (7, 10)]])
+cases.append([(2, 5), [(0, 5), (5, 9)], [(0, 5), (5, 9)]])
 for _ in range(40):
     first, last = sorted(rng.choice(61, 2, replace=False).tolist())
     cuts = []

@@ -69,6 +69,9 @@ inputs = [[np.array([3, 4, 2, 1]), np.array([4, 2, 3, 1])]]
 inputs += [[draws.random(n), draws.random(n)] for n in 10 * [2, 3, 5, 10]]
 hint = "Count every pair of searches once, and divide by the number of pairs."
 exercises.compare(share_same, right, inputs, hint)
+
+
+# %% 1 shows
 people, model = boards["cisi"][["people", KINDS[0]]].to_numpy().T
 share = share_same(people, model)
 print(f"People and the model's questions on CISI: {share:.0%}")
@@ -81,6 +84,9 @@ inputs = [[np.array([0.5, 0.7, 0.6]), np.array([0.2, 0.3, 0.9])]]
 inputs += [[draws.random(n), draws.random(n)] for n in 10 * [2, 3, 5, 10]]
 hint = "The guess only chooses. What the choice is worth, the truth says."
 exercises.compare(regret, right, inputs, hint)
+
+
+# %% 2 shows
 lost = regret(*boards["cisi"][["people", KINDS[0]]].to_numpy().T)
 print(f"The choice by all 200 documents of CISI: {lost:.3f}")
 
@@ -95,6 +101,9 @@ for n_words in 40 * [2, 5, 9]:
     inputs.append([" ".join(words) for words in drawn])
 hint = "Three whole words, next to each other in both, from any word on."
 exercises.compare(copies, right, inputs, hint)
+
+
+# %% 3 shows
 texts = truth["document"].map(asking.texts_by_id(documents))
 pairs = zip(truth["question"].head(500), texts, strict=False)
 share = np.mean([copies(*pair) for pair in pairs])

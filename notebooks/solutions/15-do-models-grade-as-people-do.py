@@ -79,10 +79,15 @@ for n in range(5, 30):
     inputs.append([rng.permutation(n) < n // 3, rng.permutation(n) < n // 2])
 inputs = [[people.astype(int), model.astype(int)] for people, model in inputs]
 exercises.compare(kappa, right, inputs, "By chance both may say 0, too.")
+
+
+# %% 1 shows
 print(f"Llama's: {kappa(yes['people'], yes['Llama-3.3-70B']):.2f}")
 
 
 # %% 2 check
+from sklearn.metrics import cohen_kappa_score
+
 right = solution["best_threshold"]
 rng = np.random.default_rng(0)
 for n in range(10, 40):
@@ -92,6 +97,9 @@ for n in range(10, 40):
     highest = cohen_kappa_score(people, p >= right(people, p))
     hint = f"its κ is {mine:.2f}, and {highest:.2f} is possible: try each value of p"
     assert mine > highest - 1e-9, hint
+
+
+# %% 2 shows
 print("Thresholds, each with the κ that it was chosen for:")
 for name, old in graders.recorded_grades(graders.OLD_RECORD).groupby("collection"):
     threshold = best_threshold(old["people"].to_numpy(), old["model"].to_numpy())
@@ -100,13 +108,16 @@ for name, old in graders.recorded_grades(graders.OLD_RECORD).groupby("collection
 
 
 # %% 3 check
-from itertools import product
-
 right = solution["soft_coverage"]
 rng = np.random.default_rng(0)
 inputs = [[rng.random(shape)] for shape in rng.integers(1, 9, (20, 2))]
 hint = "A fact is missed only if every context misses it; then take the mean."
 exercises.compare(soft_coverage, right, inputs, hint)
+
+
+# %% 3 shows
+from itertools import product
+
 sets = np.array([*product([False, True], repeat=7)])
 errors = {"hard OR": [], "soft OR": []}
 for _, group in easy.groupby("essay"):

@@ -51,23 +51,32 @@ follows = "bc"
 # %% 1 check
 chat = [["one?"], ["one?", "two?"], ["a dag?", "is it red?", "and now?", "why?"]]
 inputs = [(asked, n) for asked in chat for n in (1, 2, 3)]
-exercises.compare(window, solution["window"], inputs, "The last turn is one of the n.")
+hint = "The last turn is one of the n, and one space is between two questions."
+exercises.compare(window, solution["window"], inputs, hint)
+
+
+# %% 1 shows
 print(window([*talk["question"]], 2))
 
 
 # %% 2 check
 rng = np.random.default_rng(0)
-inputs = [list(rng.random((2, 8)).round(2)) for _ in range(5)]
+inputs = [[np.array([1, 0.2]), np.array([0, 0.4])]]
+inputs += [[np.array([0, 0.4]), np.array([1, 0.2])]]
+inputs += [list(rng.random((2, 8)).round(2)) for _ in range(5)]
 exercises.compare(worth, solution["worth"], inputs, "Two means, and one of the best.")
+
+
+# %% 2 shows
 forms = [later["money"]["sum", form].to_numpy() for form in ("last turn", "rewrite")]
 print(f"last turn or rewrite, on money: {worth(*forms):.3f}")
 
 
 # %% 3 check
-letters = set(follows)
+please = 'letters of statements, please, such as "ac"'
+letters = exercises.statements(follows, "abcd", please)
 assert "a" not in letters, "a: an interval that draws turns is too narrow here"
 assert "b" in letters, "b: the interval of conversations includes 0"
 assert "c" not in letters, "c: turns of one conversation resemble each other"
 assert "d" in letters, "d: a new conversation is a new piece of evidence"
-assert letters == set("bd"), "only a, b, c and d are statements"
 print("Draw what was drawn: conversations.")

@@ -34,6 +34,13 @@ def gain_for(gains, counts):
     return sum(gains[kind] * counts[kind] for kind in gains) / len(gains)
 
 
+# %% 2 wrong
+# By position: the two dicts need not have the same order.
+def gain_for(gains, counts):
+    pairs = zip(gains.values(), counts.values(), strict=True)
+    return sum(gain * count for gain, count in pairs) / sum(counts.values())
+
+
 # %% 3 right
 answer = [2, "judge"]
 

@@ -20,6 +20,12 @@ def window(asked, n):
     return " ".join(asked[len(asked) - n :])
 
 
+# %% 1 wrong
+# With newlines, as a prompt has them; the task asks for blanks.
+def window(asked, n):
+    return "\n".join(asked[-n:])
+
+
 # %% 2 right
 def worth(a, b):
     best = pd.DataFrame({"a": a, "b": b})
