@@ -38,7 +38,7 @@ help:            ## list the targets
 .venv/tested: .venv/installed
 	@$(call locked,--group test) && touch $@
 
-run: $(INSTALLED)               ## execute the five lessons into results/, and print the leaderboard on the way (LIGHT=1 without torch: 1 GB)
+run: $(INSTALLED)               ## execute the lessons into results/, and print the leaderboard on the way (LIGHT=1 without torch: 1 GB)
 	@$(BIN)/python scripts/run.py
 
 run-more: $(INSTALLED)          ## execute the notebooks for the curious into results/

@@ -1,8 +1,9 @@
 """Lines of the command `evaluate-retrieval` in a notebook, as a terminal takes them.
 
 Notebook 05 runs them on an example: documents and judged queries of one course of ours.
-It lies on the desk, a folder of the results, and paths in a line are paths there. For
-the example no node and no other model is asked, so each machine prints the same."""
+Notebook 00 runs one on all courses. Both examples lie on the desk, a folder of the
+results, and paths in a line are paths there. For them no node and no other model is
+asked, so each machine prints the same."""
 
 import contextlib
 import difflib
@@ -64,6 +65,18 @@ def example(course="llm-engineering"):
         missing = rows.sample(frac=0.02 if is_zero else 0.2, random_state=1)
         judged = judged.drop(missing.index)
     write_table(judged, folder / JUDGED)
+    return folder
+
+
+def all_courses():
+    """Make the folder docs/ on the desk anew; its path.
+
+    It has the documents of all courses and all judged queries, every grade included."""
+    folder = desk() / "docs"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name in (DOCUMENTS, JUDGED):
+        shutil.copy(OURS / name, folder)
     return folder
 
 

@@ -68,7 +68,7 @@ def is_own_data():
 def lessons():
     """The paths of the lessons, the one with the leaderboard first."""
     if is_own_data():
-        print("01 to 04 are about the course's own documents: only 05 is run")
+        print("00 to 04 are about the course's own documents: only 05 is run")
         return [NOTEBOOKS / f"{OWN}.ipynb"]
     print("in about a minute 03 has encoded 6,800 texts and made the leaderboard")
     paths = NOTEBOOKS.glob("[0-9]*.ipynb")

@@ -10,30 +10,24 @@ from collections import Counter
 import nbformat
 import new_notebook
 import pytest
-from notebook_cells import NOTEBOOKS
+from notebook_cells import NOTEBOOKS, WITH_EXERCISES
 
 from course import exercises
 from evaluate_retrieval.reading.places import ROOT
 
 STEM = "99-how-it-grows"
-HEADINGS = ["## Exercises", "## What you saw", "## What to do at work"]
+HEADINGS = ["## What you saw", "## What to do at work"]
 ENGLISH = [path for path in NOTEBOOKS if path.parent.name != "es"]
+WITHOUT_EXERCISES = {path.stem for path in NOTEBOOKS if path not in WITH_EXERCISES}
 
 
-def lacking(path, root=ROOT):
-    """What a notebook lacks of what docs/contributing.md asks for: a list of texts."""
-    stem = path.stem
-    cells = nbformat.read(path, as_version=4).cells
-    prose = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
-    n_exercises = tags.count("exercise")
-    holds = {
-        f"title: # {int(stem[:2])} · …": prose.startswith(f"# {int(stem[:2])} · "),
-        "a cell tagged imports": "imports" in tags,
-        "three to five exercises": 3 <= n_exercises <= 5,
-        **{heading: f"\n{heading}\n" in prose for heading in HEADINGS},
-    }
+def of_exercises(stem, n_exercises, prose, root):
+    """What a notebook's exercises need: a dict of text: whether it is there."""
     answers = Counter()
+    holds = {
+        "three to five exercises": 3 <= n_exercises <= 5,
+        "## Exercises": "\n## Exercises\n" in prose,
+    }
     for folder in new_notebook.SOLUTIONS, new_notebook.ANSWERS:
         file = root / folder / f"{stem}.py"
         holds[f"{folder}/{stem}.py"] = file.exists()
@@ -47,6 +41,22 @@ def lacking(path, root=ROOT):
             f"exercise {number}: two right answers": count["right"] >= 1,
             f"exercise {number}: three wrong answers": count["wrong"] >= 3,
         }
+    return holds
+
+
+def lacking(path, root=ROOT):
+    """What a notebook lacks of what docs/contributing.md asks for: a list of texts."""
+    stem = path.stem
+    cells = nbformat.read(path, as_version=4).cells
+    prose = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    tags = [tag for cell in cells for tag in cell.metadata.get("tags", [])]
+    holds = {
+        f"title: # {int(stem[:2])} · …": prose.startswith(f"# {int(stem[:2])} · "),
+        "a cell tagged imports": "imports" in tags,
+        **{heading: f"\n{heading}\n" in prose for heading in HEADINGS},
+    }
+    if stem not in WITHOUT_EXERCISES:
+        holds |= of_exercises(stem, tags.count("exercise"), prose, root)
     module = new_notebook.fields_of(stem)["module"]
     for file in new_notebook.LINES:
         rows = (root / file).read_text(encoding="utf-8").split("\n")

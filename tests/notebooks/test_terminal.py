@@ -1,4 +1,4 @@
-"""Lines of the command in notebook 05, on a folder and with settings of your own."""
+"""Lines of the command in notebooks 00 and 05, also on a folder of your own."""
 
 import shutil
 
@@ -49,3 +49,13 @@ def test_a_folder_of_your_own_is_run_with_the_settings_of_the_environment(
     terminal.picture(result)
     assert terminal.board(result) == "There are no queries yet."
     assert "182 documents" in capsys.readouterr().out
+
+
+def test_all_courses_are_made_anew_and_leave_the_example_of_05_alone(faq):
+    docs = terminal.all_courses()
+    (docs / "judging").mkdir()  # what the command keeps there counts as a look
+    assert terminal.all_courses() == docs
+    names = ["documents-with-ids.json", "judged-queries.csv"]
+    assert sorted(path.name for path in docs.iterdir()) == names
+    assert (docs / names[1]).read_bytes() == (terminal.OURS / names[1]).read_bytes()
+    assert (faq / "searches.py").exists()
