@@ -321,15 +321,13 @@ def check_table(
 
     >>> check_table({"id": ["a"]}, ["id", "text"], "documents")
     Traceback (most recent call last):
-    utils.InputError: documents: no column text; found id
+    utils.InputError: documents: column text: not there; found id
     """
     table = pd.DataFrame(table)
     missing = [column for column in columns if column not in table]
     if missing:
         present = ", ".join(map(str, table.columns))
-        listed = ", ".join(missing)
-        problem = f"no column {listed}; found {present}"
-        raise InputError(name, problem)
+        raise InputError(name, f"not there; found {present}", column=", ".join(missing))
     if table.empty:
         raise InputError(name, "no rows")
     for column in columns:
