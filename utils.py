@@ -260,8 +260,8 @@ GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 class InputError(ValueError):
     """What is wrong in what somebody brought: where it is, and what to do.
 
-    path: of the file, or what a table is called. line from 1, row from 0. value: of
-    the cell or the option. n_rows: how many rows are wrong in the same way.
+    path: of the file, or what a table or a search is called. line: from 1. row: from 0.
+    value: of the cell or the option. n_rows: how many are wrong in the same way.
 
     >>> print(InputError("qrels.txt", "is no number", line=3, column="grade"))
     qrels.txt: line 3, column grade: is no number

@@ -359,5 +359,5 @@ def test_a_kept_file_of_json_is_whole_and_one_of_another_version_is_named(tmp_pa
     path = path or tmp_path / "judging" / kept.FIRST
     for content in ("[" * 100_000, "{", json.dumps({"other": 1})):
         path.write_text(content)
-        with pytest.raises(ValueError, match=kept.FIRST):
+        with refused(kept.FIRST, advice="take it out"):
             kept.first_kind(tmp_path)
