@@ -10,6 +10,7 @@ The library evaluate_retrieval has what comes on top.
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -255,6 +256,50 @@ def _ideal(grades, judged):
 GROUND_TRUTH_COLUMNS = ["question", "course", "document"]
 
 
+@dataclass(eq=False)
+class InputError(ValueError):
+    """What is wrong in what somebody brought: where it is, and what to do.
+
+    path: of the file, or what a table or a search is called. line: from 1. row: from 0.
+    value: of the cell or the option. n_rows: how many are wrong in the same way.
+
+    >>> print(InputError("qrels.txt", "is no number", line=3, column="grade"))
+    qrels.txt: line 3, column grade: is no number
+    """
+
+    path: str | Path = ""
+    problem: str = ""
+    line: int | None = None
+    row: int | None = None
+    column: str = ""
+    option: str = ""
+    value: object = None
+    n_rows: int = 0
+    advice: str = ""
+
+    def __str__(self) -> str:
+        line = "" if self.line is None else f"line {self.line}"
+        if self.row is not None:
+            line = f"row {self.row} ({line})" if line else f"row {self.row}"
+        column = f"column {self.column}" if self.column else ""
+        place = ", ".join(filter(None, [line, column]))
+        told = self.problem
+        if self.option:
+            value = "" if self.value is None else f" {self.value}:"
+            told = f"{self.option}{value} {told}"
+        elif self.value is not None:
+            told = f"{self.value!r:.200} {told}"
+        in_all = f"{self.n_rows} such rows in all" if self.n_rows else ""
+        sentence = ": ".join(filter(None, [str(self.path), place, told]))
+        return "; ".join(filter(None, [sentence, in_all, self.advice]))
+
+    def where(self) -> dict[str, Any]:
+        """The place, as far as it is known: a dict of path, line, row and the rest."""
+        names = ["path", "line", "row", "column", "option"]
+        place = {name: getattr(self, name) for name in names}
+        return {name: place[name] for name in names if place[name] not in (None, "")}
+
+
 def check_k(k: int) -> None:
     """Raise a ValueError unless k is a whole number from 1.
 
@@ -276,15 +321,15 @@ def check_table(
 
     >>> check_table({"id": ["a"]}, ["id", "text"], "documents")
     Traceback (most recent call last):
-    ValueError: documents: no column text; found id
+    utils.InputError: documents: column text: not there; found id
     """
     table = pd.DataFrame(table)
     missing = [column for column in columns if column not in table]
     if missing:
         present = ", ".join(map(str, table.columns))
-        raise ValueError(f"{name}: no column {', '.join(missing)}; found {present}")
+        raise InputError(name, f"not there; found {present}", column=", ".join(missing))
     if table.empty:
-        raise ValueError(f"{name}: no rows")
+        raise InputError(name, "no rows")
     for column in columns:
         filled = table[column].astype(str).str.contains(r"\S", na=False)
         fail_if_any(table, ~filled, column, name, "is empty or NaN")
@@ -294,20 +339,23 @@ def check_table(
 def fail_if_any(
     table: pd.DataFrame, wrong: ArrayLike, column: str, name: str | Path, problem: str
 ) -> None:
-    """ValueError if any row is wrong: where the first is, and how many are.
+    """InputError if any row is wrong: where the first is, and how many are.
 
     >>> table = pd.DataFrame({"id": ["a", "b b"]})
     >>> fail_if_any(table, [False, True], "id", "documents", "has a space")
     Traceback (most recent call last):
-    ValueError: documents: row 1, column id: 'b b' has a space; 1 such rows in all
+    utils.InputError: documents: row 1, column id: 'b b' has a space; 1 such rows in all
     """
     if np.any(wrong):
-        row = np.argmax(wrong)
-        line = f" (line {table.index[row]})" if table.index.name == "line" else ""
-        value = table[column].iloc[row]
-        raise ValueError(
-            f"{name}: row {row}{line}, column {column}: {value!r:.200} {problem}; "
-            f"{np.sum(wrong)} such rows in all"
+        row = int(np.argmax(wrong))
+        raise InputError(
+            name,
+            problem,
+            line=int(table.index[row]) if table.index.name == "line" else None,
+            row=row,
+            column=column,
+            value=table[column].iloc[row],
+            n_rows=int(np.sum(wrong)),
         )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from evaluate_retrieval import line
+from evaluate_retrieval import line, utils
 from evaluate_retrieval.reading.files import encodable, read_csv
 from evaluate_retrieval.reading.writing import write_table, write_text
 
@@ -96,7 +96,8 @@ def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]
     """The path of the documents; of objects a folder with them, while it lasts."""
     if documents is None or isinstance(documents, str | Path):
         if queries is not None:
-            raise ValueError("queries: they lie in the folder, which you have named")
+            problem = "they lie in the folder, which you have named"
+            raise utils.InputError("queries", problem)
         yield documents
         return
     with tempfile.TemporaryDirectory() as name:
@@ -106,7 +107,10 @@ def _folder_of(documents: Source, queries: pd.DataFrame | None) -> Iterator[Any]
         if queries is not None:
             is_judged = "document" in queries
             if is_judged and "grade" not in queries:
-                raise ValueError("queries: no column grade: add it, 1 for relevant")
+                advice = "add it, 1 for relevant"
+                raise utils.InputError(
+                    "queries", "not there", column="grade", advice=advice
+                )
             cells = queries.astype(object).fillna("")
             texts = cells.map(lambda cell: encodable(str(cell)))
             if is_judged:

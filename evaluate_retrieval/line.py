@@ -268,9 +268,12 @@ def _shown(words):
 
 
 def result_of(words: list[str]) -> dict:
-    """What the command finds, or the error: a dict with its code."""
+    """What the command finds, or the error: a dict with its code.
+
+    An error says where it is and what to do, see `where_it_went_wrong`."""
     command, *rest = words if is_command(words[:1]) else ["evaluate", *words]
     code = ERROR
+    place: dict[str, Any] = {"where": {}, "advice": ""}
     try:
         if not words:
             raise ValueError("name a folder, or --help")
@@ -283,6 +286,7 @@ def result_of(words: list[str]) -> dict:
         problem = "interrupted; what was judged or embedded is kept"
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         problem = str(error)
+        place = where_it_went_wrong(error)
     except Exception as error:  # 1 would say that a search is worse
         print(printable(traceback.format_exc()), file=sys.stderr)
         problem = f"{type(error).__name__}: {error}"
@@ -290,7 +294,24 @@ def result_of(words: list[str]) -> dict:
     print(f"error: {printable(problem)}", file=sys.stderr)
     if command == "gate":
         _summarise(problem, rest)
-    return {"error": problem, "code": code}
+    return {"error": problem, **place, "code": code}
+
+
+def where_it_went_wrong(error: Any) -> dict[str, Any]:
+    """Where an error is, and what to do: a dict of where, a dict, and advice, a text.
+
+    where: path, line, row, column and option, those that an `utils.InputError` knows;
+    of a file that the system cannot open its path."""
+    where = {}
+    if hasattr(error, "where"):  # its class need not be loaded here, and pandas with it
+        where = error.where()
+    elif isinstance(error, OSError) and error.filename is not None:
+        where = {"path": str(error.filename)}
+    shown = {
+        name: value if isinstance(value, int) else without_secrets(str(value))
+        for name, value in where.items()
+    }
+    return {"where": shown, "advice": without_secrets(getattr(error, "advice", ""))}
 
 
 def _summarise(problem: str, words: list[str]) -> None:

@@ -41,13 +41,14 @@ def carry_out(options: SearchOptions) -> dict:
         folder = run.read_aloud(options)
         if folder.decides != "judged":
             problem = "no judged queries, so nothing to score"
-            raise ValueError(f"{options.source}: {problem}")
+            raise utils.InputError(options.source, problem)
         queries = folder.queries.reset_index(drop=True)
         agents = _agents_of(folder, options, queries)
         base = options.incumbent or next(iter(agents))
         if base not in agents:
             there = ", ".join(agents)
-            raise ValueError(f"--incumbent {base}: no such agent; there is {there}")
+            problem = f"no such agent; there is {there}"
+            raise utils.InputError(option="--incumbent", value=base, problem=problem)
         return _agents_compared(folder, queries, agents, base, options.out)
 
 
@@ -68,7 +69,7 @@ def _agents_of(folder, options, queries):
             }
     if not agents:
         advice = "write calls.jsonl, or name a search of your own"
-        raise ValueError(f"{folder.source}: no agent; {advice}")
+        raise utils.InputError(folder.source, "no agent", advice=advice)
     texts = {each["id"]: corpus.heading_and_text(each) for each in folder.documents}
     sizes = {id_: len(text) / CHARACTERS for id_, text in texts.items()}
     for name, agent in agents.items():

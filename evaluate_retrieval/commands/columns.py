@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands.options import FILLED, Options, option
 from evaluate_retrieval.reading import understood
 from evaluate_retrieval.reading.folder import located, read
@@ -33,11 +34,15 @@ def carry_out(options: ColumnOptions) -> dict:
     The file is written, too, where the folder cannot be read: it is how to correct
     that. ValueError then says why."""
     if options.folder is None:
-        raise ValueError("no documents: name a folder or a file")
+        raise utils.InputError(problem="no documents", advice="name a folder or a file")
     source = located(options.folder)
     out = Path(options.out).absolute() if options.out else None
     if out and out.exists():
-        raise ValueError(f"--out {out}: it is there already; name another file")
+        problem = "it is there already"
+        advice = "name another file"
+        raise utils.InputError(
+            option="--out", value=out, problem=problem, advice=advice
+        )
     account = understood.account_of(source)
     text = render(
         "columns.txt.j2",

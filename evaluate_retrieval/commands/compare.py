@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import decision, pairs
@@ -39,7 +40,8 @@ def _compared(options: CompareOptions) -> dict:
     folder = run.read_aloud(options)
     run.check_scale(folder, options)
     if folder.decides is None:
-        raise ValueError(f"{options.source}: there are no queries that can decide")
+        problem = "there are no queries that can decide"
+        raise utils.InputError(options.source, problem)
     names = (options.a, options.b)
     folder, candidates = run.candidates_of(folder, options, names)
     pair = (
@@ -47,13 +49,13 @@ def _compared(options: CompareOptions) -> dict:
         decision.named(options.b, candidates.searches),
     )
     if pair[0] == pair[1]:
-        raise ValueError(f"both searches are {pair[0]!r}")
+        raise utils.InputError(problem="is both searches", value=pair[0])
     two = {name: candidates.searches[name] for name in pair}
     able = of_queries(two, folder.queries)
     for name in pair:
         if name not in able:
             problem = f"ranks less than half of the {folder.decides} queries"
-            raise ValueError(f"{name!r} {problem}")
+            raise utils.InputError(problem=problem, value=name)
     candidates = replace(candidates, searches=two)
     results = steps.measure(folder, candidates, pair[0])
     figures = pairs.summary(results.whole, pair)

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands import run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import baseline, looks, outcomes, releases
@@ -59,7 +60,7 @@ def _held(options, may_lack):
     """See `carry_out`. may_lack: whether there need not be a reference."""
     for path in (options.baseline, options.reference):
         if path.resolve().parent == options.out.resolve():
-            raise ValueError(f"{path}: this run writes there; name a copy")
+            raise utils.InputError(path, "this run writes there", advice="name a copy")
     is_first = options.release and options.update
     before = baseline.read_baseline(options.baseline)
     last = {}
@@ -70,7 +71,8 @@ def _held(options, may_lack):
     name = options.candidate or options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
     if not kept or evaluated.candidates is None:
-        raise ValueError(f"{options.source}: there are no queries that can decide")
+        problem = "there are no queries that can decide"
+        raise utils.InputError(options.source, problem)
     sealed = _sealed(evaluated, kept) if options.release else {}
     compared = _against_baseline(options, evaluated, before, kept)
     if last and {*sealed} <= {*last}:
@@ -78,7 +80,7 @@ def _held(options, may_lack):
         compared += _since_release(options, evaluated, before, last, kept, sealed)
     elif sealed and not is_first:
         problem = "it has no release to hold the sealed part against"
-        raise ValueError(f"{options.reference}: {problem}; --update makes one")
+        raise utils.InputError(options.reference, problem, advice="--update makes one")
     for line in outcomes.summary_lines(compared):
         log.info(line)
     if options.summary:

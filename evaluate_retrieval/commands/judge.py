@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
 from evaluate_retrieval.judging import (
@@ -76,7 +77,7 @@ def carry_out(options: JudgeOptions) -> dict:
     with run.at_work(options) as options:
         if not options.source.is_dir():
             problem = "no folder; judgements go beside the documents"
-            raise ValueError(f"{options.source}: {problem}")
+            raise utils.InputError(options.source, problem)
         folder = run.read_aloud(options)
         keep_judgements(folder)
         with run.own_of(folder, options) as own:

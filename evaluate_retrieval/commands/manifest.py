@@ -17,6 +17,7 @@ from pathlib import Path
 
 from filelock import Timeout
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands.options import Options
 from evaluate_retrieval.reading import files, places
 from evaluate_retrieval.reading.locks import lock_of
@@ -63,7 +64,10 @@ def check_ours(results: Path) -> None:
     has_files = any(path.name != LOCK for path in results.glob("[!.]*"))
     if has_files and not is_signed(results):
         problem = f"has files, and no {MANIFEST} of this command"
-        raise ValueError(f"--out {results}: {problem}; name a new folder")
+        advice = "name a new folder"
+        raise utils.InputError(
+            option="--out", value=results, problem=problem, advice=advice
+        )
     fail_if_foreign(results)
 
 
@@ -85,7 +89,9 @@ def fail_if_foreign(results: Path) -> None:
     if last and "by" not in last:
         problem += " (up to version 1.3 it listed its last run alone)"
     advice = "take them out, or name a new folder"
-    raise ValueError(f"--out {results}: {problem}; {advice}")
+    raise utils.InputError(
+        option="--out", value=results, problem=problem, advice=advice
+    )
 
 
 def written_before(results: Path) -> set[str]:

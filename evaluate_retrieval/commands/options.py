@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import registry
 from evaluate_retrieval.words.constants import MARGIN
 
@@ -60,13 +61,14 @@ class Options:
                 continue
             if choices and value not in choices:
                 there = ", ".join(choices)
-                raise ValueError(f"{flag_of(each)} {value!r}: there is {there}")
-            if problem := each.metadata.get("problem_with", lambda _: "")(value):
-                raise ValueError(f"{flag_of(each)} {problem}")
-            if not is_fine(value):
-                raise ValueError(
-                    f"{flag_of(each)} {value!r}: {each.metadata['problem']}"
-                )
+                problem = f"{value!r}: there is {there}"
+            elif told := each.metadata.get("problem_with", lambda _: "")(value):
+                problem = told
+            elif not is_fine(value):
+                problem = f"{value!r}: {each.metadata['problem']}"
+            else:
+                continue
+            raise utils.InputError(option=flag_of(each), problem=problem)
 
 
 def worth() -> Any:

@@ -70,17 +70,19 @@ def at_work(options: Options) -> Iterator[Any]:
 def with_paths(options: Options) -> Options:
     """The options with whole paths, and the folder of results: see `at_work`."""
     if options.folder is None:
-        raise ValueError("no documents: name a folder or a file")
+        raise utils.InputError(problem="no documents", advice="name a folder or a file")
     if isinstance(options, SearchOptions):
         model = options.model
         if model and not embedding.model_folder(model).is_dir():
-            raise ValueError(f"--model {model}: no such folder")
+            problem = "no such folder"
+            raise utils.InputError(option="--model", value=model, problem=problem)
         if isinstance(options.searches, str | Path):
             options = replace(options, searches=located(options.searches))
     source = located(options.folder)
     out = Path(options.out).absolute()
     if out.resolve() == source:
-        raise ValueError(f"--out {out}: that is the folder of the documents")
+        problem = "that is the folder of the documents"
+        raise utils.InputError(option="--out", value=out, problem=problem)
     manifest.check_ours(out)
     make_folder(out)
     return replace(options, source=source, out=out)
@@ -262,7 +264,7 @@ def read_aloud(options: SearchOptions) -> Folder:
     for name, rankings in folder.runs.items():
         if all(len(ids) < k for ids in rankings.values()):
             problem = f"the run {name!r} has fewer results for each query"
-            raise ValueError(f"{options.source}: --k {k}: {problem}")
+            raise utils.InputError(options.source, problem, option="--k", value=k)
     was_used = (folder.source / TEXTS).is_file() and not looks.read_looks(folder.source)
     for note in [*folder.notes, *judged_texts.remember(folder)]:
         log.info(note)
@@ -301,17 +303,18 @@ def check_scale(folder: Folder, options: SearchOptions) -> None:
     grades = folder.judgements["grade"]
     chosen = folder.measure.chosen
     if problem := chosen.problem(grades.max() if len(grades) else 0):
-        raise ValueError(f"--metric {chosen.label}: {problem}")
+        raise utils.InputError(option="--metric", value=chosen.label, problem=problem)
     is_pool = len(grades) >= POOLED * folder.judgements["query_id"].nunique()
     shares = grades.value_counts(normalize=True).sort_index()
     is_scale = is_pool and len(shares) >= SCALE and shares.index[0] > 0
     if options.relevant is None and is_scale:
-        raise ValueError(
-            f"{folder.judged_in}: {len(shares)} grades, and none is 0: "
-            f"{grade_shares(grades)}. Say from which a document is "
-            f"relevant, for example --relevant {shares.index[len(shares) // 2]:g}; "
-            f"with --relevant {shares.index[0]:g} all are"
+        advice = (
+            "say from which a document is relevant, for example --relevant "
+            f"{shares.index[len(shares) // 2]:g}; with --relevant "
+            f"{shares.index[0]:g} all are"
         )
+        problem = f"{len(shares)} grades, and none is 0: {grade_shares(grades)}"
+        raise utils.InputError(folder.judged_in, problem, advice=advice)
 
 
 def own_of(

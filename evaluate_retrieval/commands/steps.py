@@ -208,7 +208,8 @@ def choose(folder: Folder, candidates: Candidates) -> str:
     for half in (folder.choosing, folder.queries):
         able = of_queries(able, half)
     if not able:
-        raise ValueError(f"no search ranks half of the {folder.decides} queries")
+        problem = f"no search ranks half of the {folder.decides} queries"
+        raise utils.InputError(folder.source, problem)
     measure = folder.measure
     values = {
         name: _mean_values(search, folder.choosing, measure)

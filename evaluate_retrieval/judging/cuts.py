@@ -55,4 +55,5 @@ def _span_of(id_):
     """The document of a chunk, and the range of the chunk in it."""
     if match := re.fullmatch(OFFSETS, id_):
         return match[1], range(int(match[2]), int(match[3]))
-    raise ValueError(f"{id_!r} does not end in offsets, as in d1_0-1374")
+    problem = "does not end in offsets, as in d1_0-1374"
+    raise utils.InputError(problem=problem, value=id_)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, files, locks
 from evaluate_retrieval.reading.writing import csv_text, write_table
 
@@ -98,7 +99,8 @@ def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
     table = _table_in(whole, path).reset_index(drop=True)
     needed = [name for name in columns if name not in WHO_AND_WHEN]
     if [name for name in table if name not in WHO_AND_WHEN] != needed:
-        raise ValueError(f"{path}: not a file of judgements with {', '.join(needed)}")
+        problem = f"not a file of judgements with {', '.join(needed)}"
+        raise utils.InputError(path, problem)
     table = table.reindex(columns=columns, fill_value="")
     if {*WHO_AND_WHEN} <= {*columns}:
         people = table["judge"].str.replace("[;=]", "-", regex=True)

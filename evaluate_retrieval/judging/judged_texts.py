@@ -4,6 +4,7 @@ A text that was lost must not be replaced by today's: nobody judged that. So the
 says how many rows it has, and each text has its hash."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,16 +62,17 @@ def read_texts(path: Path) -> pd.DataFrame:
     texts are missing, or are others than were written."""
     try:
         return _checked(read_csv(path, [*PAIR, "text"]), path)
-    except ValueError as error:
-        raise ValueError(f"{error}; {ADVICE}") from error
+    except utils.InputError as error:
+        raise replace(error, advice=ADVICE) from error
 
 
 def _checked(table, path):
     if table.empty:
-        raise ValueError(f"{path}: there are no rows: it was cut off")
+        raise utils.InputError(path, "there are no rows: it was cut off")
     if ROW_COUNT in table and table[ROW_COUNT].iloc[0] != str(len(table)):
         problem = f"has {len(table):,} rows, and its first row says"
-        raise ValueError(f"{path}: {problem} {table[ROW_COUNT].iloc[0] or 'none'!r}")
+        told = table[ROW_COUNT].iloc[0] or "none"
+        raise utils.InputError(path, f"{problem} {told!r}")
     table = table.reindex(columns=[*PAIR, "text", "words"], fill_value="")
     is_written = table["words"] != ""
     hashes = table["words"].map(corpus.short_hash)

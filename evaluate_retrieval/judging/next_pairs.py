@@ -139,7 +139,8 @@ def to_pool(
     `built_in.embedded`.
     ValueError where the folder has no queries."""
     if folder.log.empty:
-        raise ValueError("no queries to judge: write some into queries.txt")
+        advice = "write some into queries.txt"
+        raise utils.InputError(problem="no queries to judge", advice=advice)
     if drawn is None:
         drawn = sample.draw(folder.log)
     documents = folder.documents

@@ -121,8 +121,9 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         }
     except Exception as error:  # a damaged file gives any
         problem = "it is damaged, of another version of this command, or no baseline"
-        advice = f"evaluate the search that you ship, and keep its new {BASELINE}"
-        raise ValueError(f"{path}: {problem}. To make one: {advice}") from error
+        advice = "to make one: evaluate the search that you ship, and keep its new"
+        advice = f"{advice} {BASELINE}"
+        raise utils.InputError(path, problem, advice=advice) from error
 
 
 def _without_nothing(kept):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import gains, intervals, tuning
 from evaluate_retrieval.measuring.grounds import least_gain
 from evaluate_retrieval.measuring.scored import Measured
@@ -140,7 +141,7 @@ def incumbent_of(
     name: what the user calls it, see `named`; without one it is the only
     search of `own`. names: of all searches."""
     if name:
-        return named(name, names, "--incumbent: ")
+        return named(name, names, "--incumbent")
     return next(iter(own)) if len(own) == 1 else None
 
 
@@ -149,15 +150,16 @@ def full_names(name: str) -> tuple[str, str, str]:
     return name, f"own: {name}", f"run: {name}"
 
 
-def named(name: str, names: Collection[str], prefix: str = "") -> str:
+def named(name: str, names: Collection[str], option: str = "") -> str:
     """The search of this name, with or without the "own: " or "run: " before it.
 
-    ValueError where there is none; prefix: what it says first."""
+    InputError where there is none; option: that named it."""
     for full in full_names(name):
         if full in names:
             return full
     there = ", ".join(map(repr, names))
-    raise ValueError(f"{prefix}{name!r} is no search here; there is {there}")
+    problem = f"{name!r} is no search here; there is {there}"
+    raise utils.InputError(option=option, problem=problem)
 
 
 # --- The decision ------------------------------------------------------------

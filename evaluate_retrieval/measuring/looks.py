@@ -13,6 +13,7 @@ from pathlib import Path
 
 import scipy  # loads its parts when they are used
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.measuring.grounds import grounds_of
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.reading import kept
@@ -50,8 +51,8 @@ def read_looks(source: Path, part: str = "") -> list[Look]:
         try:
             look = Look(**json.loads(path.read_text("utf-8")))
         except (TypeError, ValueError, RecursionError) as error:
-            problem = "no look that this version wrote; take it out"
-            raise ValueError(f"{path}: {problem}: {error}") from error
+            problem = f"no look that this version wrote: {error}"
+            raise utils.InputError(path, problem, advice="take it out") from error
         looks.append(replace(look, name=path.name))
     return looks
 

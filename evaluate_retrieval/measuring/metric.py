@@ -94,7 +94,8 @@ def asked_for(by: str, k: int | None) -> tuple[registry.MetricAsked, int | None]
     name two numbers."""
     chosen, named_k = registry.metric_and_k(by)
     if named_k is not None and k not in (None, named_k):
-        raise ValueError(f"--metric {by} and --k {k}: which number of results?")
+        problem = f"{by} and --k {k}: which number of results?"
+        raise utils.InputError(option="--metric", problem=problem)
     return chosen, named_k if k is None else k
 
 

@@ -165,7 +165,8 @@ def metric_and_k(text: str) -> tuple[MetricAsked, int | None]:
     name, inside, k = parts.groups() if parts else (text, None, None)
     name = _named(name)
     if name is None:
-        raise ValueError(f"{text!r}: there is {', '.join(metrics())}")
+        problem = f"{text!r}: there is {', '.join(metrics())}"
+        raise utils.InputError(option="--metric", problem=problem)
     metric = metrics()[name]
     usual = {key: each.usual for key, each in metric.parameters.items()}
     given = {}
@@ -190,8 +191,8 @@ def problem_with(text: str) -> str:
         return f"{text!r} is no text: there is {', '.join(metrics())}"
     try:
         metric_and_k(text)
-    except ValueError as error:
-        return str(error)
+    except utils.InputError as error:
+        return error.problem
     return ""
 
 
@@ -212,7 +213,8 @@ def _value_of(text, metric, key, value):
     """The value of a parameter, a number or a text, if it is fine."""
     if key not in metric.parameters:
         there = ", ".join(metric.parameters) or "none"
-        raise ValueError(f"{text!r}: {metric.label} has no {key!r}; there is {there}")
+        problem = f"{text!r}: {metric.label} has no {key!r}; there is {there}"
+        raise utils.InputError(option="--metric", problem=problem)
     parameter = metric.parameters[key]
     try:
         given = type(parameter.usual)(value.casefold())
@@ -220,7 +222,8 @@ def _value_of(text, metric, key, value):
     except ValueError:
         is_fine = False
     if not is_fine:
-        raise ValueError(f"{text!r}: {key} has to be {parameter.expected}")
+        problem = f"{text!r}: {key} has to be {parameter.expected}"
+        raise utils.InputError(option="--metric", problem=problem)
     return given
 
 

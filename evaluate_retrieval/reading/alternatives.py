@@ -38,13 +38,13 @@ def names_that_hold(table: Table, names: Mapping[str, str]) -> dict[str, str]:
     labels = by_query.first()
     if (by_query.nunique() == 1).all() and labels.duplicated().any():
         shown = rows[[*of_query, source]].head(3).to_dict("records")
-        raise ValueError(
-            f"{table.path}: the column {source} is the same in all rows of a query, "
-            f"and of several queries, as in {shown}. If one document of a group is "
-            f'enough, call it {COLUMN}, or write [judgements] {COLUMN} = "{source}" '
-            "into columns.toml; if it says of which kind a query is, give it another "
-            "name"
+        problem = f"the same in all rows of a query, and of several, as in {shown}"
+        advice = (
+            f"if one document of a group is enough, call it {COLUMN}, or write "
+            f'[judgements] {COLUMN} = "{source}" into columns.toml; if it says of '
+            "which kind a query is, give it another name"
         )
+        raise utils.InputError(table.path, problem, column=source, advice=advice)
     return dict(names)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.columns import Settings
 from evaluate_retrieval.reading.listing import LARGEST_SET, NO_TEXTS, Listing, kind_of
 from evaluate_retrieval.reading.opening import Table, open_tables
@@ -46,7 +47,7 @@ def documents_in(
         path for path in listing.pages if not path.stem.lower().startswith(NO_TEXTS)
     ]
     if texts and pages:
-        raise ValueError(_two_readings(listing, texts[0], pages))
+        raise _two_readings(listing, texts[0], pages)
     if texts:
         return Chosen(tables=texts)
     if pages:
@@ -76,8 +77,8 @@ def _declared(listing, settings, waiting, kind):
     tables = [table for table in waiting if table.path.name == name]
     paths = [path for path in listing.below if path == place or path.name == name]
     if not tables and not paths:
-        problem = "is no file or folder with texts, and not pages"
-        raise ValueError(f'{listing.top}: documents_are = "{name}" {problem}')
+        problem = f'= "{name}" is no file or folder with texts, and not pages'
+        raise utils.InputError(listing.top, problem, option="documents_are")
     return Chosen(tables=tables) if tables else _deeper(listing, paths, [])
 
 
@@ -107,11 +108,10 @@ def _deeper(listing, below, prose):
     places = [path.relative_to(listing.top).as_posix() for path in below]
     texts = [f"{len(prose):,} files of text{_shown(prose)}"] if prose else []
     if len(places) + len(texts) > 1:
-        raise ValueError(
-            f"{listing.top}: several things may be the documents: "
-            f'{", ".join([*places, *texts])}; write documents_are = "{places[0]}", or '
-            "the name of a folder, into columns.toml"
-        )
+        named = ", ".join([*places, *texts])
+        problem = f"several things may be the documents: {named}"
+        advice = f'write documents_are = "{places[0]}", or the name of a folder, into'
+        raise utils.InputError(listing.top, problem, advice=f"{advice} columns.toml")
     notes = [f"{place}: read as the documents" for place in places]
     notes += [f"{text} are read as pages" for text in texts]
     return Chosen(paths=below, pages=prose, notes=notes)
@@ -150,9 +150,12 @@ def _two_readings(listing, table, pages):
     """The error where a table of texts lies beside pages."""
     rows = table.frame.head(3).astype(str).to_dict("records")
     named = ", ".join(path.name for path in pages[:3])
-    return (
-        f"{listing.top}: two things may be the documents: {len(pages):,} pages "
-        f"({named} …), or {table.name} with {len(table.frame):,} rows ({rows}). Write "
-        f'documents_are = "pages", or documents_are = "{table.path.name}", into '
+    problem = (
+        f"two things may be the documents: {len(pages):,} pages ({named} …), or "
+        f"{table.name} with {len(table.frame):,} rows ({rows})"
+    )
+    advice = (
+        f'write documents_are = "pages", or documents_are = "{table.path.name}", into '
         "columns.toml"
     )
+    return utils.InputError(listing.top, problem, advice=advice)

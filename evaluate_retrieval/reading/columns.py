@@ -103,8 +103,9 @@ def read_settings(source: Path) -> Settings:
         return Settings()
     try:
         text = read_text(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: not valid TOML: {error}") from error
+    except utils.InputError as error:
+        problem = f"not valid TOML: {error.problem}"
+        raise replace(error, problem=problem) from error
     return settings_in(text, path)
 
 
@@ -121,7 +122,7 @@ def settings_in(text: str, path: Path) -> Settings:
         "a".encode(encoding or "utf-8")
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         problem = "not valid TOML, or no encoding such as cp1252"
-        raise ValueError(f"{path}: {problem}: {error}") from error
+        raise utils.InputError(path, f"{problem}: {error}") from error
     texts = {}
     for name, default in {"separator": ";", "no_answer": "NONE"}.items():
         texts[name] = str(content.pop(name, default))
@@ -129,11 +130,17 @@ def settings_in(text: str, path: Path) -> Settings:
     judgements_are = content.pop("judgements_are", "")
     below_zero = content.pop("below_zero", "")
     if below_zero not in ("", "forbidden"):
-        problem = 'there is "forbidden", or leave it out: then such a grade counts as 0'
-        raise ValueError(f"{path}: below_zero {below_zero!r}: {problem}")
+        problem = f'{below_zero!r}: there is "forbidden"'
+        raise utils.InputError(
+            path,
+            problem,
+            option="below_zero",
+            advice="or leave it out: then such a grade counts as 0",
+        )
     if judgements_are not in ("", *DECLARED):
         there = ", ".join(DECLARED)
-        raise ValueError(f"{path}: judgements_are {judgements_are!r}: there is {there}")
+        problem = f"{judgements_are!r}: there is {there}"
+        raise utils.InputError(path, problem, option="judgements_are")
     grades = _grades_in(path, content.pop("grades", {}))
     columns = {}
     for kind in ("queries", "judgements", "runs"):
@@ -158,25 +165,28 @@ def settings_in(text: str, path: Path) -> Settings:
 
 def _repeats_in(path, systems):
     """The names of the runs of each system; None where the table is not there."""
-    advice = '[repeats] needs lines such as new = ["new-1", "new-2"]'
+    advice = 'needs lines such as new = ["new-1", "new-2"]'
     if systems is None:
         return None
     if not isinstance(systems, dict):
-        raise ValueError(f"{path}: {advice}")
+        raise utils.InputError(path, advice, option="[repeats]")
     for name, runs in systems.items():
         are_names = isinstance(runs, list) and all(isinstance(run, str) for run in runs)
         if not are_names or len({*runs}) < 2:
-            raise ValueError(f"{path}: [repeats] {name} = {runs!r}: {advice}")
+            problem = f"{name} = {runs!r}: {advice}"
+            raise utils.InputError(path, problem, option="[repeats]")
     return systems
 
 
 def _grades_in(path, words):
     """Words for grades: a dict of word in small letters: number."""
     if not isinstance(words, dict):
-        raise ValueError(f'{path}: [grades] needs lines such as "Exact" = 2')
+        problem = 'needs lines such as "Exact" = 2'
+        raise utils.InputError(path, problem, option="[grades]")
     for word, grade in words.items():
         if isinstance(grade, bool) or not isinstance(grade, int | float):
-            raise ValueError(f"{path}: [grades] {word} = {grade!r}: it is no number")
+            problem = f"{word} = {grade!r}: it is no number"
+            raise utils.InputError(path, problem, option="[grades]")
     return {word.strip().lower(): grade for word, grade in words.items()}
 
 
@@ -187,7 +197,8 @@ def _columns_in(path, table, ours):
         known = [name.lower()] if name.lower() in ours else sources_in({name}, ours)
         if not isinstance(theirs, str) or not known:
             advice = f'write our column = "yours"; ours are {", ".join(ours)}'
-            raise ValueError(f"{path}: {name} = {theirs!r}: {advice}")
+            problem = f"= {theirs!r}: no column of ours, or no text"
+            raise utils.InputError(path, problem, option=name, advice=advice)
         names[next(iter(known))] = theirs
     return names
 
@@ -224,9 +235,8 @@ def with_our_columns(
         advice = (
             'rename one, or, of documents, write text = "its name" into columns.toml'
         )
-        raise ValueError(
-            f"{path}: no column {lacking}; found {', '.join(frame)}; {advice}"
-        )
+        problem = f"no column {lacking}; found {', '.join(frame)}"
+        raise utils.InputError(path, problem, advice=advice)
     is_list = frame.map(is_list_like).any()
     texts = frame.map(joined)
     _fail_if_broken(texts, names, sources, path)

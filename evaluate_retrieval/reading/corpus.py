@@ -75,16 +75,14 @@ def documents_from(records: list[dict], name: str | Path) -> utils.Documents:
     messages. ValueError names a record without a field, or with one that is no
     text."""
     if not records:
-        raise ValueError(f"{name}: expected a list of records, found none")
+        raise utils.InputError(name, "expected a list of records, found none")
     documents = []
     for number, record in enumerate(records):
         document = record | {"id": record.get("id", "")}  # their order stays
         for field in FIELDS:
             if not isinstance(document.get(field, 0), str | None):
-                raise ValueError(
-                    f"{name}: record {number} ({record.get('id')}): "
-                    f"field {field} is missing or no text: {record!s:.100}"
-                )
+                problem = f"missing, or no text: {record!s:.100}"
+                raise utils.InputError(name, problem, row=number, column=field)
             document[field] = document[field] or ""
         documents.append(document)
     without_id = [document for document in documents if not document["id"]]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import charset_normalizer
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import read_bytes
 
 # Without such a list a short text looks like an encoding that nobody uses any more.
@@ -29,10 +30,10 @@ def decoded(path: Path, encoding: str | None = None) -> str:
         except UnicodeError as error:
             line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
     if encoding:
-        problem = f"line {line} is not {encoding}, which columns.toml names"
-    else:
-        problem = f"line {line} is not UTF-8; {_encoding_advice(content)}"
-    raise ValueError(f"{path}: {problem}")
+        problem = f"not {encoding}, which columns.toml names"
+        raise utils.InputError(path, problem, line=line)
+    advice = _encoding_advice(content)
+    raise utils.InputError(path, "not UTF-8", line=line, advice=advice)
 
 
 def _encoding_advice(content):

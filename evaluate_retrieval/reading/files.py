@@ -41,7 +41,7 @@ def read_bytes(path: Path) -> bytes:
         try:
             return gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path}: not readable as gzip: {error}") from error
+            raise utils.InputError(path, f"not readable as gzip: {error}") from error
     return content
 
 
@@ -54,8 +54,8 @@ def read_text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path}: line {line} is not UTF-8; save it as UTF-8"
+        raise utils.InputError(
+            path, "not UTF-8", line=line, advice="save it as UTF-8"
         ) from error
 
 
@@ -83,20 +83,19 @@ def json_records(text: str, name: str | Path, **options: Any) -> list[tuple[int,
         try:
             content, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
-            raise ValueError(
-                f"{name}: line {line} is not readable as JSON: {error}"
-            ) from error
+            problem = f"not readable as JSON: {error}"
+            raise utils.InputError(name, problem, line=line) from error
         content = content if isinstance(content, list) else [content]
         records += [(line, record) for record in content]
         line += text.count("\n", start, end)
-    for number, (_, record) in enumerate(records):
+    for number, (line, record) in enumerate(records):
         if not isinstance(record, dict):
-            raise ValueError(
-                f"{name}: record {number} is not a JSON object: {record!s:.100}"
-            )
+            problem = f"not a JSON object: {record!s:.100}"
+            raise utils.InputError(name, problem, line=line, row=number)
         if is_deep(record):
-            problem = f"goes over {MOST_LEVELS} levels deep; take out what is nested so"
-            raise ValueError(f"{name}: record {number} {problem}")
+            problem = f"over {MOST_LEVELS} levels deep"
+            advice = "take out what is nested so"
+            raise utils.InputError(name, problem, line=line, row=number, advice=advice)
     return records
 
 
@@ -161,10 +160,9 @@ def table_of(
     rows = csv_rows(f"{text}\n{END_OF_TEXT}", separator, quoting)
     if rows[-1][1] != [END_OF_TEXT]:
         line = rows[-2][0] + 1 if len(rows) > 1 else 1
-        raise ValueError(
-            f"{name}: not readable as CSV (cut off, or commas without quotes): a "
-            f"quotation mark of line {line} is never closed"
-        )
+        problem = "not readable as CSV: a quotation mark is never closed"
+        advice = "it is cut off, or has commas without quotes"
+        raise utils.InputError(name, problem, line=line, advice=advice)
     filled = {}  # by the line on which a row begins: the reader tells where it ends
     before = 0
     for line, row in rows[:-1]:
@@ -172,14 +170,13 @@ def table_of(
             filled[before + 1] = row
         before = line
     if not filled:
-        raise ValueError(f"{name}: not readable as CSV: it is empty")
+        raise utils.InputError(name, "not readable as CSV: it is empty")
     header, *cells = filled.values()
     for line, row in filled.items():
         if len(row) != len(header):
-            raise ValueError(
-                f"{name}: line {line} has {len(row)} fields, and the header "
-                f"{len(header)}; a text with a comma needs quotes around it"
-            )
+            problem = f"{len(row)} fields, and the header has {len(header)}"
+            advice = "a text with a comma needs quotes around it"
+            raise utils.InputError(name, problem, line=line, advice=advice)
     table = pd.DataFrame(cells, columns=_names(header), dtype=str)
     # so that an error can name the line, also after rows were left out
     table.index = pd.Index(list(filled)[1:], name="line")

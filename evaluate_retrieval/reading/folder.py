@@ -105,7 +105,8 @@ class Folder:
         kind = kind or self.decides
         if kind not in self.test:
             there = ", ".join(self.test) or "none that can decide"
-            raise ValueError(f"{self.source}: no {kind} queries; there are {there}")
+            problem = f"no {kind} queries; there are {there}"
+            raise utils.InputError(self.source, problem)
         return replace(
             self,
             test={kind: self.test[kind]},
@@ -129,13 +130,18 @@ class Folder:
         return any(document["text"] for document in self.documents)
 
 
+class NotThereError(utils.InputError, FileNotFoundError):
+    """What the user named is not there."""
+
+
 def located(source: str | Path) -> Path:
     """The path of what the user named. FileNotFoundError where nothing is there.
 
     ValueError for a device or a pipe, and for what cannot be a path."""
     if str(source) == "-" or "://" in str(source):
         problem = "neither what another program prints nor an address is read"
-        raise ValueError(f"{source}: {problem}: save it as a file, and name that")
+        advice = "save it as a file, and name that"
+        raise utils.InputError(source, problem, advice=advice)
     try:
         path = Path(source).resolve()  # of here alone: the course has a folder data
         if path.is_dir() or path.is_file():
@@ -144,8 +150,9 @@ def located(source: str | Path) -> Path:
     except (RuntimeError, ValueError, OSError) as error:  # too long, or in a circle
         problem = str(error)
     if problem:
-        raise ValueError(f"{source!s:.200}: no file or folder: {problem:.99}")
-    raise FileNotFoundError(f"{path}: no such file or folder")
+        shown = f"{source!s:.200}"
+        raise utils.InputError(shown, f"no file or folder: {problem:.99}")
+    raise NotThereError(path, "no such file or folder")
 
 
 def read(
@@ -167,7 +174,8 @@ def read(
     user has them."""
     if language and language not in LANGUAGES:
         choices = ", ".join(LANGUAGES)
-        raise ValueError(f"no stemmer for {language!r}; there is {choices}")
+        problem = f"no stemmer for {language!r}; there is {choices}"
+        raise utils.InputError(problem=problem)
     source = located(source)
     settings = read_settings(source)
     listing = list_files(source, readers().keys())
@@ -422,7 +430,7 @@ def written_causes(*folders: Path) -> pd.DataFrame:
     for path in filter(Path.is_file, paths):
         table = plain_table(read_table(path))
         if "your cause" not in table:
-            raise ValueError(f"{path}: no column 'your cause'")
+            raise utils.InputError(path, "no column 'your cause'")
         table = table[table["your cause"].str.strip() != ""]
         if len(table):
             causes.append(utils.check_table(table, ["query_id", "search"], path))

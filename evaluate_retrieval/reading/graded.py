@@ -116,11 +116,10 @@ def fail_if_two_grades(table: Table, names: Mapping[str, str]) -> None:
         differs = pair[first] != pair[second]
         if differs.any():
             rows = pair[differs].head(3).to_dict("records")
-            raise ValueError(
-                f"{table.path}: two columns may be the grade, and differ in "
-                f"{differs.sum():,} rows, such as {rows}: which? Write "
-                f'[judgements] grade = "{first}" into columns.toml'
-            )
+            n = f"{differs.sum():,} rows"
+            problem = f"two columns may be the grade, and differ in {n}: {rows}"
+            advice = f'which? Write [judgements] grade = "{first}" into columns.toml'
+            raise utils.InputError(table.path, problem, advice=advice)
 
 
 def _listed(cell):
@@ -159,8 +158,8 @@ def qrels_table(path: Path, encoding: str | None = None) -> Table:
         elif not header and len(fields) in (3, 4):
             rows[number] = [fields[0], *fields[-2:]]
         elif line.strip():
-            problem = f"line {number}: not a query, document and grade: {line!r:.100}"
-            raise ValueError(f"{path}: {problem}")
+            problem = f"not a query, document and grade: {line!r:.100}"
+            raise utils.InputError(path, problem, line=number)
     frame = pd.DataFrame.from_dict(rows, "index", str, header or QRELS_LINE)
     return Table(path, frame.rename_axis("line"))
 

@@ -65,7 +65,7 @@ def documents_of(
             ".html or .txt"
         )
         found = "; ".join([f"found {files or 'nothing'}", *unread])
-        raise ValueError(f"{source}: no documents; {advice}; {found}")
+        raise utils.InputError(source, "no documents", advice=f"{advice}; {found}")
     chunks = {}
     if (frame["document"] != "").any():
         utils.check_table(frame, ["document", "id"], path)
@@ -159,10 +159,9 @@ def graded_pairs(
     pairs = several.groupby(PAIR, sort=False)["grade"]
     for (query_id, document), grades in pairs:  # the first of them is named
         listed = ", ".join(f"{grade:g} in {where}" for where, grade in grades.items())
-        raise ValueError(
-            f"query {query_id} and document {document} have several grades: {listed}; "
-            f"keep one; {len(pairs)} such pairs in all"
-        )
+        problem = f"query {query_id} and document {document} have several grades"
+        advice = f"keep one; {len(pairs)} such pairs in all"
+        raise utils.InputError(problem=f"{problem}: {listed}", advice=advice)
     graded = graded.reset_index(drop=True)
     shared = _of_twins(graded, twins)
     if len(shared):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.files import numbers_of, read_csv
 from evaluate_retrieval.reading.listing import KEPT_IN
@@ -70,7 +71,8 @@ def first_kind(source: Path) -> str | None:
     try:
         return str(json.loads(path.read_text("utf-8"))["kind"])
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: damaged; take it out: {error}") from error
+        problem = f"damaged: {error}"
+        raise utils.InputError(path, problem, advice="take it out") from error
 
 
 def keep_first_kind(source: Path, kind: str) -> None:

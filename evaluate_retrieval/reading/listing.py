@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
+from evaluate_retrieval import utils
+
 DOCUMENTS = "documents-with-ids.json"
 GENERATED = "ground-truth-data.csv"
 JUDGED = "judged-queries.csv"
@@ -173,5 +175,6 @@ def visible(paths: Iterable[Path]) -> list[Path]:
     for path in files:
         if not path.name.isprintable() or not path.exists():
             problem = "a name that cannot be shown, or a link to nothing or to itself"
-            raise ValueError(f"{str(path)!a}: {problem}: mend it, or take it out")
+            shown = f"{str(path)!a}"  # other letters may not be shown either
+            raise utils.InputError(shown, problem, advice="mend it, or take it out")
     return sorted(filter(Path.is_file, files))

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from unicodedata import normalize
 
@@ -57,15 +58,16 @@ def of_documents(
         notes += _note_on(path.name, by_title, "documents are named by their title")
     try:
         judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
-    except ValueError as error:
+    except utils.InputError as error:
         advice = "if documents were edited or got other ids: evaluate-retrieval labels"
         near = _near_sentence(judged, own)
         if column := _column_of(unknown, opened):
-            near = f"; the column {column} of the documents has it"
+            near = f"the column {column} of the documents has it"
             advice = (
                 f'write document = "{column}" into columns.toml, and rows are chunks'
             )
-        raise ValueError(f"{error}{near}; {advice}") from error
+        advice = "; ".join(filter(None, [near, advice]))
+        raise replace(error, advice=advice) from error
     judged = pd.concat([judged, unanswered])
     index = [f"{path.name} (line {line})" for line in judged.index]
     return judged.set_axis(index), notes
@@ -187,7 +189,7 @@ def _near_sentence(judged, own):
     """A sentence on the id of a document that is most like the first unknown one."""
     unknown = [id_ for id_ in judged["document"] if id_ not in own]
     near = difflib.get_close_matches(unknown[0], own, 1, 0.6) if unknown else []
-    return f"; the nearest id is {near[0]!r}" if near else ""
+    return f"the nearest id is {near[0]!r}" if near else ""
 
 
 def _places_of(contexts, documents):

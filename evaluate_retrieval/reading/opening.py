@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import (
     MOST_LEVELS,
@@ -117,7 +118,7 @@ def _read_parquet(path, encoding=None):
         return pd.read_parquet(path, "pyarrow", dtype_backend="numpy_nullable")
     except ImportError as error:
         advice = ADD_EXTRA.format("parquet")
-        raise ValueError(f"{path}: Parquet takes pyarrow: {advice}") from error
+        raise utils.InputError(path, "Parquet takes pyarrow", advice=advice) from error
 
 
 def _read_xlsx(path, encoding=None):
@@ -130,7 +131,8 @@ def _read_xlsx(path, encoding=None):
             n_columns = book.book[sheet].max_column or 0
             if n_columns > MOST_COLUMNS:
                 problem = f"a cell in column {n_columns:,} of the sheet {sheet!r}"
-                raise ValueError(f"{problem}: delete what is far to the right")
+                advice = "delete what is far to the right"
+                raise utils.InputError(path, problem, advice=advice)
             table = pd.read_excel(book, sheet, dtype=str, keep_default_na=False)
             table.index = pd.RangeIndex(2, len(table) + 2, name="line")  # 1: the header
             tables[sheet] = table[(table != "").any(axis=1)]
@@ -145,7 +147,7 @@ def _read_yaml(path, encoding=None):
 
     content = yaml.load(decoded(path, encoding), yaml.BaseLoader)
     if is_deep(content):
-        raise ValueError(f"over {MOST_LEVELS} levels deep")
+        raise utils.InputError(path, f"over {MOST_LEVELS} levels deep")
     return pd.DataFrame(content if isinstance(content, list) else [content])
 
 
@@ -158,11 +160,10 @@ def _read_trec(path, encoding=None):
     _, *parts = re.split(f"(?i){begins}", text)
     matches = [re.match(f"(?is){TREC.get(begins, '(?!)')}", part) for part in parts]
     if None in matches:
-        raise ValueError(
-            f"{path}: {matches.count(None):,} of {len(matches):,} records of TREC's "
-            "forms have no id, no title, or no </DOC>; the first is number "
-            f"{matches.index(None) + 1}"
-        )
+        n = f"{matches.count(None):,} of {len(matches):,} records of TREC's forms"
+        problem = f"{n} have no id, no title, or no </DOC>; the first is number"
+        first = matches.index(None)
+        raise utils.InputError(path, f"{problem} {first + 1}")
     rows = [(m[1], html.unescape(re.sub(TAG, " ", m[2]))) for m in matches]
     table = pd.DataFrame(rows, columns=["id", "text"])
     return table.map(lambda cell: " ".join(cell.split()))
@@ -216,11 +217,13 @@ def open_tables(path: Path, encoding: str | None = None) -> list[Table]:
             Table(path, frame.rename(columns=str), sheet if several else "")
             for sheet, frame in content.items()
         ]
+    except utils.InputError:
+        raise
     except Exception as error:  # of other people's code, of every kind
         if str(error).startswith(str(path)):
             raise
         problem = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path}: not readable as {suffix}: {problem}") from error
+        raise utils.InputError(path, f"not readable as {suffix}: {problem}") from error
 
 
 def read_table(path: Path, encoding: str | None = None) -> pd.DataFrame:

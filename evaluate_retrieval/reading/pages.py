@@ -8,6 +8,7 @@ import pandas as pd
 from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.listing import suffix_of
 
@@ -31,7 +32,7 @@ def read_page(
     that of the front matter, which is left out of the text. A line of code is
     never a heading."""
     if path.stat().st_size > LARGEST_PAGE:
-        raise ValueError(f"{path}: a page has {LARGEST_PAGE / 1e6:.0f} MB at most")
+        raise utils.InputError(path, f"a page has {LARGEST_PAGE / 1e6:.0f} MB at most")
     content = decoded(path, encoding)
     place = path.relative_to(folder)
     id_ = re.sub(r"\s+", "-", place.as_posix())
@@ -39,7 +40,7 @@ def read_page(
     try:
         title, text = split(content)
     except (ParserRejectedMarkup, RecursionError) as error:
-        raise ValueError(f"{path}: not readable as HTML: {error}") from error
+        raise utils.InputError(path, f"not readable as HTML: {error}") from error
     return id_, title or path.stem, text, " ".join(place.parent.parts)
 
 

@@ -66,8 +66,8 @@ def read_runs(
     for path, sheet, reader in sources:
         name = f"{Path(path.name.removesuffix('.gz')).stem} {sheet}".strip()
         if name in runs:
-            problem = f"{places[name]} is a run of this name, too; rename one"
-            raise ValueError(f"{path}: {problem}")
+            problem = f"{places[name]} is a run of this name, too"
+            raise utils.InputError(path, problem, advice="rename one")
         places[name] = path
         runs[name] = reader()
     return runs
@@ -106,7 +106,7 @@ def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
         values = forms.pairs_of(content)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         problem = 'not a run: {"query": {"document": score}}'
-        raise ValueError(f"{path}: {problem}: {error}") from error
+        raise utils.InputError(path, f"{problem}: {error}") from error
     of_dicts = [name for name, found in content.items() if isinstance(found, Mapping)]
     is_scored = values["query_id"].isin(of_dicts)
     scores = trec.as_scores(values[is_scored], "grade", path, may_be_unsorted=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading import columns, forms, graded, runs, shaping
 from evaluate_retrieval.reading.choosing import documents_in
 from evaluate_retrieval.reading.columns import Settings
@@ -81,9 +82,8 @@ class Sorted:
         """Open all tables of the listing once, and put each where it belongs."""
         named = self.listing.named
         if named["judged"] and named["qrels"]:
-            raise ValueError(
-                f"{named['qrels'][0]}: judged-queries.csv has judgements, too; keep one"
-            )
+            problem = "judged-queries.csv has judgements, too"
+            raise utils.InputError(named["qrels"][0], problem, advice="keep one")
         for kind in ("documents", "queries"):
             for path in named[kind]:
                 self._sort_named(kind, path)
@@ -272,9 +272,8 @@ class Sorted:
         for kind, of_kind in paths.items():
             if len(of_kind) > 1:
                 names = ", ".join(sorted(path.name for path in of_kind))
-                raise ValueError(
-                    f"{self.listing.top}: several files of {kind}: {names}; keep one"
-                )
+                problem = f"several files of {kind}: {names}"
+                raise utils.InputError(self.listing.top, problem, advice="keep one")
 
 
 def sort_tables(listing: Listing, settings: Settings) -> Sorted:

@@ -139,11 +139,12 @@ def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]
             is_short = True
             fields = [fields[0], "Q0", fields[1], "0", fields[2], ""]
         if fields and not re.fullmatch(RUN_LINE, "\t".join(fields)):
-            raise ValueError(
-                f"{path}: not a run: line {number} is not a query, Q0, a document, a "
-                "rank, a score and a name, or a query, a document and a rank or a "
-                f"score, with tabs between them where ids have blanks: {line!r:.100}"
+            problem = (
+                "not a run: a line is a query, Q0, a document, a rank, a score and a "
+                "name, or a query, a document and a rank or a score, with tabs between "
+                f"them where ids have blanks: {line!r:.100}"
             )
+            raise utils.InputError(path, problem, line=number)
         if fields:
             ours = [id_ if id_ in ids else unquote(id_) for id_ in fields[:3:2]]
             rows.append([*ours, *map(float, fields[3:5])])
@@ -193,9 +194,10 @@ def as_scores(
         f"{id_} {value:g}"
         for id_, value in zip(shown["document"], values[shown.index], strict=True)
     )
-    raise ValueError(
-        f"{path}: ranks or scores? The numbers of query {name} ({listed} …) are not "
+    problem = (
+        f"ranks or scores? The numbers of query {name} ({listed} …) are not "
         "1, 2, 3 …, and do not fall in the order of the file: as ranks the lowest is "
-        "best, as scores the highest. Write ranks from 1 on, or the best first with "
-        "the highest score"
+        "best, as scores the highest"
     )
+    advice = "write ranks from 1 on, or the best first with the highest score"
+    raise utils.InputError(path, problem, advice=advice)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import json_records
 from evaluate_retrieval.searching import serve
@@ -66,7 +67,7 @@ def read_calls(path: Path) -> Agent:
             place = float(record.get("call", number))
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             problem = f"a line needs query_id, and ids or messages: {error}"
-            raise ValueError(f"{path}: line {number}: {problem}") from error
+            raise utils.InputError(path, problem, line=number) from error
         rows += [(query_id, place, call) for call in new]
     table = pd.DataFrame(rows, columns=["query_id", "place", "call"])
     # lines may stand in any order, and calls have numbers that say theirs

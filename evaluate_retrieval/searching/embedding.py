@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files, locks, places
 from evaluate_retrieval.searching import onnx_model
 from evaluate_retrieval.searching.silent import keep_silent
@@ -455,7 +456,6 @@ def _check_ours(path):
         head = file.read(100)
     # the place of the id in the head of a database of SQLite
     if head[68:72] != APPLICATION.to_bytes(4):
-        raise ValueError(
-            f"EMBEDDING_CACHE={path}: not a file of the course's vectors, or its head "
-            "is damaged; name another file, or move this one"
-        )
+        problem = "not a file of the course's vectors, or its head is damaged"
+        advice = "EMBEDDING_CACHE may name another file, or move this one"
+        raise utils.InputError(path, problem, advice=advice)

@@ -85,7 +85,8 @@ class Search:
         self.is_unsure = self.is_unsure or bool(new)
         for id_, answer in answers.items():
             if not self.answers and isinstance(answer.error, serve.FormError):
-                raise ValueError(f"{self.name}: {without_secrets(str(answer.error))}")
+                problem = without_secrets(str(answer.error))
+                raise utils.InputError(self.name, problem)
             self.answers[id_] = answer
         if excess := self.program.excess:
             unasked = process.Answer([], None, np.nan)
@@ -168,15 +169,16 @@ class Search:
         if foreign:
             query, id_ = foreign[0]
             n_ids = sum(map(len, rankings.values()))
-            sentence = (
-                f"{self.name}: {len(foreign):,} of {n_ids:,} ids are of no document; "
+            problem = (
+                f"{len(foreign):,} of {n_ids:,} ids are of no document; "
                 f"the first is {id_!r:.100}, query {query!r:.100}; a document has "
                 f"{next(iter(self.documents_of), '')!r:.100}"
             )
             if len(foreign) > FOREIGN * n_ids:
                 advice = _advice_on([id_ for _, id_ in foreign], self.documents_of)
-                raise ValueError(f"{sentence}. {advice}")
-            warnings.warn(f"{sentence}. They count as not relevant", stacklevel=4)
+                raise utils.InputError(self.name, problem, advice=advice)
+            told = f"{self.name}: {problem}. They count as not relevant"
+            warnings.warn(told, stacklevel=4)
         rising = [id_ for id_ in rankings if self._rises(id_)]
         if rising:
             warnings.warn(
@@ -235,7 +237,7 @@ def own_searches(
         for program in programs_of(searching, loop):
             name = program.name
             if f"own: {name}" in own:
-                raise ValueError(f"two searches are called {name!r}")
+                raise utils.InputError(problem="is a name of two searches", value=name)
             own[f"own: {name}"] = Search(name, documents_of, program)
         yield own | runs
 
@@ -246,11 +248,12 @@ def are_alone(are_many: bool, searches: Mapping[str, Search], only_own: bool) ->
     searches: see `own_searches`. only_own: asks for it with any number of
     documents; a ValueError if there are none."""
     if only_own and not searches:
-        raise ValueError(
-            "none of our searches is run (--only-own, or the documents have no texts), "
-            "and there is none of your own: name a file with --searches, or put a run "
-            "into runs/ beside the documents"
+        problem = (
+            "there is none of your own, and none of ours is run (--only-own, or the "
+            "documents have no texts)"
         )
+        advice = "name a file, or put a run into runs/ beside the documents"
+        raise utils.InputError(option="--searches", problem=problem, advice=advice)
     if are_many and searches and not only_own:
         log.info("so many documents: only your searches are run, none of ours")
     return bool(searches) and (only_own or are_many)
@@ -382,7 +385,8 @@ def _of_run(name, folder, queries, documents_of):
     run.counts["queries"] = len(ids & rankings.keys())
     if ids and not run.counts["queries"]:
         theirs = f"{', '.join(list(rankings)[:3])}; a query has {min(ids)!r}"
-        raise ValueError(f"{path}: ranks none of the queries; its query ids: {theirs}")
+        problem = f"ranks none of the queries; its query ids: {theirs}"
+        raise utils.InputError(path, problem)
     lines = []
     for table in queries:
         if (n := run.n_ranked(table)) < len(table):

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files
 from evaluate_retrieval.searching import process, serve
 
@@ -167,7 +168,7 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
         try:
             hello = loop.run(process.while_telling(processes[0].hello(), waits))
         except (OSError, ValueError) as error:
-            raise ValueError(f"{path}: {error}") from error
+            raise utils.InputError(path, str(error)) from error
         for name in hello["searches"]:
             yield Program(name, processes, loop)
     for name, function in searching.functions.items():
@@ -193,7 +194,8 @@ def _check_address(name, address):
     """ValueError for a user in an address, which nobody would send."""
     if "@" in address.split("/")[2]:
         advice = "let a program or a Python function send them in a header"
-        raise ValueError(f"{name}: an address takes no user and no password; {advice}")
+        problem = f"{name}: an address takes no user and no password"
+        raise utils.InputError(problem=problem, advice=advice)
 
 
 def _commands_in(path):
@@ -203,11 +205,12 @@ def _commands_in(path):
     try:
         commands = tomllib.loads(files.read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: cannot be read: {error}") from error
+        raise utils.InputError(path, f"cannot be read: {error}") from error
     for name, text in commands.items():
         if not isinstance(text, str) or not text.strip():
             problem = f"{name}: needs a command or an address, in quotes"
-            raise ValueError(f"{path}: {problem}")
+            raise utils.InputError(path, problem)
     if not commands:
-        raise ValueError(f'{path}: no search; write a line such as mine = "./search"')
+        advice = 'write a line such as mine = "./search"'
+        raise utils.InputError(path, "no search", advice=advice)
     return commands

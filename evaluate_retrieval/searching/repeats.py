@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.searching.own import Search
 
 SEED = re.compile(r"(.*?)[-_. ]*seed[-_. =]*\d+", re.IGNORECASE)
@@ -32,9 +33,9 @@ def as_systems(
     merged = {name: searches[name] for name in searches if name not in members}
     for name, names in systems.items():
         if name in merged:
-            raise ValueError(
-                f"[repeats] {name!r} is a search already; name it otherwise"
-            )
+            problem = f"{name!r} is a search already"
+            advice = "name it otherwise"
+            raise utils.InputError(problem=problem, option="[repeats]", advice=advice)
         first, *others = (searches[each] for each in names)
         merged[name] = copy(first)  # which keeps what it was asked, and stays one run
         merged[name].repeats = others
@@ -74,4 +75,5 @@ def _run_named(run, searches):
         if full in searches:
             return full
     there = ", ".join(map(repr, searches))
-    raise ValueError(f"[repeats] {run!r} is no search here; there is {there}")
+    problem = f"{run!r} is no search here; there is {there}"
+    raise utils.InputError(problem=problem, option="[repeats]")

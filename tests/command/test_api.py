@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields
 
 import pandas as pd
 import pytest
+from refusals import refused
 
 import evaluate_retrieval
 from evaluate_retrieval import (
@@ -134,28 +135,33 @@ def test_a_margin_is_the_one_that_the_page_shades():
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "piece"),
+    ("given", "option"),
     [
-        ({"timeout": -1}, ValueError, "--timeout -1: not above 0 s"),
-        ({"metric": "ndgc"}, ValueError, "--metric 'ndgc': there is hit_rate"),
-        ({"insight": 1}, TypeError, "insight"),
-        ({"incumbent": "nobody"}, ValueError, "'nobody' is no search here"),
-        ({"searches": {}}, ValueError, "there is none of your own"),
-        ({"searches": {"one": 5}}, ValueError, "needs a text as name, and a function"),
+        ({"timeout": -1}, "--timeout"),
+        ({"metric": "ndgc"}, "--metric"),
+        ({"incumbent": "nobody"}, "--incumbent"),
+        ({"searches": {}}, "--searches"),
     ],
 )
-def test_what_is_wrong_is_an_error_that_names_it(given, error, piece):
+def test_what_is_wrong_is_an_error_that_names_it(given, option):
     given = {"searches": {"good": good}, "only_own": True} | given
-    with pytest.raises(error, match=piece):
+    with refused(option=option):
         evaluate(DOCUMENTS, QUERIES, **given)
 
 
+def test_what_is_no_option_and_no_function_is_an_error():
+    with pytest.raises(TypeError, match="insight"):
+        evaluate(DOCUMENTS, QUERIES, insight=1)
+    with pytest.raises(ValueError, match="'one'"):
+        evaluate(DOCUMENTS, QUERIES, searches={"one": 5}, only_own=True)
+
+
 def test_queries_beside_a_folder_are_refused(folder):
-    with pytest.raises(ValueError, match="they lie in the folder"):
+    with refused("queries"):
         evaluate(folder, QUERIES)
-    with pytest.raises(ValueError, match="no column grade"):
+    with refused("queries", column="grade"):
         evaluate(DOCUMENTS, QUERIES.drop(columns="grade"))
-    with pytest.raises(ValueError, match="name a folder"):
+    with refused(advice="name a folder or a file"):
         judge(None)
 
 

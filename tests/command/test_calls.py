@@ -7,6 +7,7 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from evaluate_retrieval.commands import calls as commands_calls
 from evaluate_retrieval.line import main
@@ -94,7 +95,7 @@ def test_calls_are_read_in_their_order_and_those_of_messages_too(folder):
 def test_a_line_that_is_no_call_is_named(folder, record):
     path = folder / "calls.jsonl"
     path.write_text(lines_of({"query_id": "q1", "ids": []}, record))
-    with pytest.raises(ValueError, match=r"calls\.jsonl: line 2"):
+    with refused("calls.jsonl", line=2):
         call_files.read_calls(path)
 
 

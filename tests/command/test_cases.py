@@ -57,7 +57,7 @@ OUTCOMES = {  # of other folders: pieces of what comes out, or of what is refuse
     "latin1-documents": "refused; documents.csv: line 2; cp1252",
     "list-text": f"{SHORT}; joined: text",
     "llamaindex-qa-dataset": "6 documents, 4 queries, 5 grades, nDCG 0.739",
-    "long-row": "refused; documents.csv; line 14, saw 4",
+    "long-row": "refused; documents.csv: line 14: 4 fields",
     "markdown-front-matter-ids": "3 documents, 3 queries, 3 grades",
     "mixed-type-text": f"{SHORT}; 1 documents with an empty text",
     "mteb": SHORT,
@@ -90,7 +90,7 @@ OUTCOMES = {  # of other folders: pieces of what comes out, or of what is refuse
     "run-msmarco-3col": "12 documents, 4 queries, 7 grades, nDCG 0.949",
     "run-nan-scores": "refused; nan.trec; line 1",
     "sentence-transformers-pairs": "2 documents, 2 queries, 2 grades",
-    "short-row": "refused; documents.csv: line 14 has 2 fields",
+    "short-row": "refused; documents.csv: line 14: 2 fields",
     "squad": "2 documents, 3 queries, 3 grades; 1 judged queries have no relevant",
     "topics-xml-as-lines": "12 documents, 2 queries, 0 grades",
     "trec-topics-classic": "12 documents, 2 queries, 3 grades, nDCG 0.650",
@@ -658,7 +658,7 @@ WRITTEN = {  # files, and what is read, or pieces of what is said
     ),
     "a group that may be one of queries": (
         FAQ | {"judged-queries.csv": OF_GROUPS},
-        "refused; the column group is the same in all rows of a query; call it alterna",
+        "refused; column group: the same in all rows of a query; call it alternatives",
     ),
     "the same, but columns.toml says what it is": (
         FAQ

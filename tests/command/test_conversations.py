@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from refusals import refused
 
 from evaluate_retrieval.commands import judge
 from evaluate_retrieval.measuring import intervals, pairs
@@ -95,7 +96,7 @@ def test_without_a_turn_the_order_of_the_rows_counts(chat):
 def test_messages_are_lines_and_a_wrong_turn_is_named(chat):
     queries = chat({"history": [MESSAGES] * 6}).test["judged"]
     assert {*queries["history"]} == {"user: is it red?\nbot: no"}
-    with pytest.raises(ValueError, match=r"queries\.jsonl.* turn"):
+    with refused("queries.jsonl", column="turn", value="first"):
         chat(rows=[("a", "c", "first"), ("b", "c", "2")])
 
 

@@ -97,6 +97,20 @@ def test_a_folder_without_queries_prints_advice(folder, tmp_path):
     is_a("advice", facts)
 
 
+def test_an_error_says_where_it_is(folder, tmp_path):
+    (tmp_path / "documents.csv").write_text("id,text\na,one\nb,two\n")
+    judged = tmp_path / "judged-queries.csv"
+    judged.write_text("query,document,grade\nhow,a,1\nwhy,b,much\n")
+    code, facts = printed(folder, f"{tmp_path} --out {tmp_path / 'out'}")
+    assert code == 3
+    is_a("error", facts)
+    place = {"path": str(judged), "line": 3, "row": 1, "column": "grade"}
+    assert facts["where"] == place
+    for wrong in ({"where": {"place": 1}}, {"where": {"line": "3"}}, {"advice": None}):
+        with pytest.raises(jsonschema.ValidationError):
+            is_a("error", facts | wrong)
+
+
 def test_the_schema_knows_each_reason_and_refuses_what_is_no_fact(folder):
     known = SCHEMA["$defs"]["evaluate"]["properties"]["reason"]["enum"]
     assert {*known} == {*REASONS}

@@ -5,6 +5,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
+from refusals import refused
 
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.reading import files
@@ -93,7 +94,7 @@ FOREIGN = {
 @pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
 def test_a_manifest_of_another_form_is_not_ours(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(ValueError, match="--out"):
+    with refused(option="--out", value=tmp_path):
         manifest.check_ours(tmp_path)
     assert manifest.written_before(tmp_path) == set()
 
@@ -102,7 +103,7 @@ def test_a_lock_alone_makes_no_folder_ours(tmp_path):
     (tmp_path / "run.lock").touch()
     manifest.check_ours(tmp_path)  # nothing can be lost there
     (tmp_path / "queries.csv").write_text("mine")
-    with pytest.raises(ValueError, match=r"no run\.json of this command"):
+    with refused(option="--out", value=tmp_path):
         manifest.check_ours(tmp_path)
 
 
@@ -127,8 +128,9 @@ def test_only_what_a_run_has_listed_is_replaced(folder, tmp_path):
     manifest.check_ours(results)
     for name in ("judge-next.csv", "runs/judged/mine.trec", "c-against-d.html"):
         (results / name).write_text("mine")
-        with pytest.raises(ValueError, match=f"{name} would be replaced"):
+        with refused(option="--out", value=results) as caught:
             manifest.check_ours(results)
+        assert caught.value.problem.startswith(name)
         (results / name).unlink()
     (results / "queries.csv").unlink()
     with recorded(results, folder):
@@ -159,8 +161,9 @@ def test_a_folder_of_an_older_version_is_ours_as_far_as_it_says_so(tmp_path):
     (tmp_path / "queries.csv").write_text("a")
     manifest.check_ours(tmp_path)
     (tmp_path / "labels.csv").write_text("a")
-    with pytest.raises(ValueError, match=r"labels\.csv .*up to version 1\.3"):
+    with refused(option="--out", value=tmp_path) as caught:
         manifest.check_ours(tmp_path)
+    assert caught.value.problem.startswith("labels.csv")
 
 
 def test_a_manifest_that_is_a_folder_is_named(folder, tmp_path):

@@ -119,7 +119,7 @@ def test_a_search_that_finds_fewer_for_every_query_is_warned_of():
 EMPTY = {
     "boost: title not among": lambda: utils.minsearch_search(INDEX, {"title": 2}),
     "queries: no rows": lambda: utils.run_search(ask(), fixed()),
-    "ground truth: no column document": lambda: utils.evaluate(ask("why"), fixed("a")),
+    "ground truth: column document": lambda: utils.evaluate(ask("why"), fixed("a")),
     "row 1, column document: .* is empty": lambda: utils.evaluate(
         ask("why", "how", document=["a", np.nan]), fixed("a", "b")
     ),

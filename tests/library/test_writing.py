@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 from second_person import NOBODY, as_root, as_somebody_else, shared_folder
 
 from evaluate_retrieval.judging import sample
@@ -89,17 +90,17 @@ def test_half_a_surrogate_pair_becomes_a_question_mark(tmp_path, text):
 
 
 CUT = {
-    "nothing": ("", "empty"),
-    "a quote": ('a,b\n"x', "line 2 is never closed"),
-    "a cell of several lines": ('a,b\n"x\ny",1\n"z\r', "line 4 is never closed"),
-    "a field too many": ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, and the header 2"),
-    "a field too few": ('a,b\n"x\r\r\ny",2\n1\n', "line 5 has 1 fields"),
+    "nothing": ("", None),
+    "a quote": ('a,b\n"x', 2),
+    "a cell of several lines": ('a,b\n"x\ny",1\n"z\r', 4),
+    "a field too many": ("a,b\n1,2\n1,2,3\n", 3),
+    "a field too few": ('a,b\n"x\r\r\ny",2\n1\n', 5),
 }
 
 
-@pytest.mark.parametrize(("text", "problem"), CUT.values(), ids=CUT)
-def test_what_is_no_table_is_an_error_that_names_the_line(text, problem):
-    with pytest.raises(ValueError, match=f"here.csv: .*{problem}"):
+@pytest.mark.parametrize(("text", "line"), CUT.values(), ids=CUT)
+def test_what_is_no_table_is_an_error_that_names_the_line(text, line):
+    with refused("here.csv", line=line):
         files.table_of(text, "here.csv")
 
 
@@ -358,5 +359,5 @@ def test_a_kept_file_of_json_is_whole_and_one_of_another_version_is_named(tmp_pa
     path = path or tmp_path / "judging" / kept.FIRST
     for content in ("[" * 100_000, "{", json.dumps({"other": 1})):
         path.write_text(content)
-        with pytest.raises(ValueError, match=kept.FIRST):
+        with refused(kept.FIRST, advice="take it out"):
             kept.first_kind(tmp_path)
