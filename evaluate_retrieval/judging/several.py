@@ -74,7 +74,8 @@ def with_grades(
         for record in new:
             grades[record["judge"]] = _as_cell(record["grade"])
             times[record["judge"]] = record["time"]
-        judged = {name: new[-1][name] for name in new[-1].keys() - LEFT_OUT}
+        latest = new[-1]
+        judged = {name: latest[name] for name in latest if name not in LEFT_OUT}
         if row.get("drawn") == "random":
             judged["drawn"] = "random"
         told_of = {"grades": told(grades), "times": told(times)}

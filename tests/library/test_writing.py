@@ -197,6 +197,18 @@ def test_a_file_keeps_its_owner_and_group(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (NOBODY, 4242)
 
 
+def test_a_file_keeps_what_the_disk_says_of_it(tmp_path):
+    """As lists of access, which are such attributes, too."""
+    path = tmp_path / "a"
+    path.write_text("a")
+    try:
+        os.setxattr(path, "user.said", b"kept")
+    except (AttributeError, OSError):
+        pytest.skip("this disk keeps no attributes")
+    writing.write_text(path, "b")
+    assert os.getxattr(path, "user.said") == b"kept"
+
+
 def test_a_link_stays_one(tmp_path):
     (tmp_path / "there").write_text("a")
     (tmp_path / "link").symlink_to(tmp_path / "there")
