@@ -442,6 +442,38 @@ def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(tmp_path):
     assert len(documents_in(tmp_path / "faq/judged-queries.csv")) == 4
 
 
+SPOILT = {  # what the last run has left, and somebody changed
+    "a list without reasons": ("judge-next.csv", "query_id,query\nq1,hum\n"),
+    "a list that was cut": ("judge-next.csv", 'query_id,query\n"q1,hum\n\n'),
+    "a list of bytes": ("judge-next.csv", "\0\n\0\n"),
+    "no metrics": ("queries.csv", "queries,query_id\njudged,q1\n"),
+    "metrics that are words": (
+        "queries.csv",
+        "queries,query_id,search,ndcg,found\njudged,q1,own: a,high,c\n",
+    ),
+    "no rows": ("queries.csv", "queries,query_id,search,ndcg,found\n"),
+    "nothing": ("queries.csv", ""),
+}
+
+
+@pytest.mark.filterwarnings("ignore:2 judged queries")
+@pytest.mark.parametrize(("name", "text"), SPOILT.values(), ids=SPOILT)
+def test_what_a_run_has_left_stops_no_judge(tmp_path, monkeypatch, name, text, caplog):
+    log = "query_id,query\nq1,hum\nq2,buzz\nq3,crackle\n"
+    contents = {**FILES, "faq/queries.csv": log, f"out/{name}": text}
+    for place, content in contents.items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        content = content.replace("FOLDER", str(tmp_path / "faq"))
+        (tmp_path / place).write_text(content)
+    keys = iter(["1", "2", "0", "q"])
+    monkeypatch.setattr(judge_command, "read_key", lambda: next(keys, "q"))
+    words = ["judge", str(tmp_path / "faq"), "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert files.read_csv(tmp_path / "faq/judgements-me.csv")["grade"].iloc[0] == "1"
+    told = "a new list is made" if "next" in name else "best searches are not shown"
+    assert told in caplog.text
+
+
 # --- Answers in words -----------------------------------------------------------
 
 PAGES = {
