@@ -311,6 +311,16 @@ def test_files_of_older_versions_are_read_added_and_gone_on_with(tmp_path):
     assert told_in(path)["d1"] == "ann=0;ben=2"
 
 
+def test_a_file_whose_columns_stand_in_another_order_gets_rows_in_ours(tmp_path):
+    path = tmp_path / "judgements-ann.csv"
+    header = ",".join(["judge", "time", *corpus.JUDGED_COLUMNS, "grade"])
+    path.write_text(f"{header}\nann,2026-11-28T10:00:00.000Z,q1,hum,hi-fi,vague,d0,2\n")
+    session = judged(path, "1", PAIRS[:2].assign(query="hum", course="hi-fi"))
+    assert [*session.done.values()] == ["2", "1"]
+    assert grades_in(path) == ["2", "1"]
+    assert {*files.read_csv(path)["judge"]} == {"ann"}
+
+
 def test_a_damaged_mark_and_a_private_file_stop_nobody(tmp_path, monkeypatch):
     path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
     path.write_text(OLD)
