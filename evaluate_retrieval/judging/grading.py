@@ -65,7 +65,7 @@ def _has_columns(path, columns):
     """Whether a file has rows, of these columns in this order: else it gets them."""
     whole, _ = _whole_lines(path)
     header = whole[: whole.find(b"\n") + 1]
-    if whole and [*_table_in(header, path)] != columns:
+    if whole and list(_table_in(header, path)) != columns:
         write_table(read_judgements(path, columns)[0], path, keep_former=True)
     return bool(whole)
 

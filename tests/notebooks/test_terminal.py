@@ -8,7 +8,6 @@ import reports
 import terminal
 
 from course import our_data
-from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.reading import files
 
 SEARCH = """import json
@@ -62,7 +61,7 @@ def test_lesson_03_replaces_only_what_it_has_written(tmp_path, monkeypatch):
     assert {*write("second")["search"]} == {"second", "=other"}
     runs = sorted(each.name for each in path.parent.glob("runs/judged/*"))
     assert runs == ["=other.trec", "second.trec"]
-    manifest.check_ours(path.parent)  # the command may write there, too
+    reports.manifest.check_ours(path.parent)  # the command may write there, too
     (path.parent / "runs/judged/mine.trec").write_text("mine")
     with pytest.raises(ValueError, match=r"mine\.trec would be replaced"):
         write("third")
