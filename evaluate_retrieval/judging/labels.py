@@ -20,10 +20,9 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.judging.texts_file import (
-    ROW_COUNT,
+from evaluate_retrieval.judging.judged_texts import (
+    packed_once,
     read_texts,
-    row_count,
     says_how_many,
 )
 from evaluate_retrieval.reading import corpus, language, trec
@@ -108,7 +107,7 @@ def texts_of(documents: utils.Documents, judgements: pd.DataFrame) -> pd.DataFra
 def remembered(folder: Folder) -> pd.DataFrame:
     """What was judged, as far as TEXTS keeps it: a DataFrame as of `texts_of`.
 
-    ValueError where it is damaged, see `texts_file.read_texts`."""
+    ValueError where it is damaged, see `judged_texts.read_texts`."""
     path = folder.source / TEXTS
     if not path.is_file():
         return pd.DataFrame(columns=[*PAIR, "words"], dtype=object)
@@ -142,7 +141,7 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
             if len(before) and not says_how_many(path):
                 told = f"{TEXTS} did not say how many rows it has: if rows are missing,"
                 sentences = [f"{told} today's texts count as judged from now on"]
-            write_table(_packed_once(table), path)
+            write_table(packed_once(table), path)
             sentences += [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
         except OSError as error:  # a folder may be for reading only
             sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
@@ -150,14 +149,6 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
         advice = "evaluate-retrieval labels FOLDER says which"
         sentences.append(f"{n:,} judged texts were edited since: {advice}")
     return sentences
-
-
-def _packed_once(texts):
-    """The table of `texts_of` as TEXTS has it, see `remembered`."""
-    hashes = texts["words"].map(corpus.short_hash)
-    words = texts["words"].mask(hashes.duplicated(), "")
-    counts = {ROW_COUNT: row_count(len(texts))}
-    return texts[PAIR].assign(text=hashes, words=words, **counts)
 
 
 # --- What became of it -------------------------------------------------------
@@ -463,7 +454,7 @@ def write(
             judged = pd.concat([carried(own), judged])
             judged = judged.drop_duplicates(PAIR, ignore_index=True).fillna("")
         files |= {JUDGED: judged, "judge-next.csv": to_judge(table)}
-        files[TEXTS] = _packed_once(texts_of(folder.documents, judged))
+        files[TEXTS] = packed_once(texts_of(folder.documents, judged))
     for name, rows in files.items():
         write_table(rows, out / name)
     return [out / name for name in files]

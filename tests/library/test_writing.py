@@ -153,6 +153,14 @@ def test_all_files_of_the_library_are_written_by_one_module():
     assert {each for each in there if "writing" not in each[0]} == ELSEWHERE
 
 
+@pytest.mark.parametrize("room", ["course", "scripts", "notebooks"])
+def test_no_other_module_writes_a_table_of_its_own(room):
+    paths = (places.ROOT / room).rglob("*.py")
+    texts = {path.name: path.read_text("utf-8") for path in paths}
+    own = [name for name in texts if ".to_csv(" in texts[name]]
+    assert not own + [name for name in texts if "csv.writer(" in texts[name]]
+
+
 # --- What a file keeps -------------------------------------------------------
 
 

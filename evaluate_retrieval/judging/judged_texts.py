@@ -53,8 +53,9 @@ def says_how_many(path: Path) -> bool:
         return file.readline().strip().endswith(f",{ROW_COUNT}")
 
 
-def row_count(n: int) -> list[str]:
-    """The column ROW_COUNT of n rows: how many there are, in the first one only.
-
-    So a new row changes one line beside its own, where files are compared."""
-    return [str(n), *[""] * (n - 1)][:n]
+def packed_once(texts: pd.DataFrame) -> pd.DataFrame:
+    """What was judged, a row for each pair with PAIR and words, as the file has it."""
+    hashes = texts["words"].map(corpus.short_hash)
+    words = texts["words"].mask(hashes.duplicated(), "")
+    n_rows = [str(len(texts)), *[""] * (len(texts) - 1)][: len(texts)]
+    return texts[PAIR].assign(text=hashes, words=words, **{ROW_COUNT: n_rows})
