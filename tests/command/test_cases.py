@@ -57,7 +57,7 @@ OUTCOMES = {  # of other folders: pieces of what comes out, or of what is refuse
     "latin1-documents": "refused; documents.csv: line 2; cp1252",
     "list-text": f"{SHORT}; joined: text",
     "llamaindex-qa-dataset": "6 documents, 4 queries, 5 grades, nDCG 0.739",
-    "long-row": "refused; documents.csv; line 14, saw 4",
+    "long-row": "refused; documents.csv; line 14 has 4 fields",
     "markdown-front-matter-ids": "3 documents, 3 queries, 3 grades",
     "mixed-type-text": f"{SHORT}; 1 documents with an empty text",
     "mteb": SHORT,
