@@ -222,7 +222,7 @@ def main(words: list[str] | None = None) -> int:
     Whatever goes wrong, also while results are shown, ends with ERROR: 1 would say that
     a search is worse."""
     try:
-        code = _shown(list(sys.argv[1:] if words is None else words))
+        code = _run_and_shown(list(sys.argv[1:] if words is None else words))
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()  # else it would fail when the program is over, with 120
         return code
@@ -244,7 +244,7 @@ def _give_up_streams():
                 os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
-def _shown(words):
+def _run_and_shown(words):
     """Run the command and show what it has found; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal may not know all letters

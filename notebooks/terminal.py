@@ -50,7 +50,7 @@ def example(course="llm-engineering"):
     It has the documents of a course and its judged queries. As in most folders, grades
     are missing: of the relevant pairs a fifth, of the others one in fifty. ValueError
     for a desk that somebody else has made."""
-    if not manifest.is_signed(desk()):
+    if any(desk().iterdir()) and not manifest.is_signed(desk()):
         raise ValueError(f"{desk()} is not of this notebook; name other results")
     shutil.rmtree(desk())
     folder = desk() / "faq"

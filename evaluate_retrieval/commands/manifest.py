@@ -106,7 +106,7 @@ def written_before(results: Path) -> set[str]:
     if content.get("state") == "running":  # it could list nothing any more
         start = (results / MANIFEST).stat().st_mtime_ns
         files_listed |= {
-            path for path in called if (results / path).stat().st_mtime_ns >= start
+            path for path in called if (results / path).lstat().st_mtime_ns >= start
         }
     return called & files_listed
 

@@ -31,7 +31,7 @@ COLUMN_NAMES = {
     "ms_per_query": "ms a query",
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
-MOST = 0.9995  # is shown as 1.000
+HIGHEST = 0.9995  # is shown as 1.000
 NEEDS = "Queries that ask for the same are one need."
 
 
@@ -165,7 +165,7 @@ def _of_board(board, queries, measure):
     needs = beside(intervals.n_needs(queries), n, UNITS[kind])
     text = f"{n:,} queries{needs}, with 95 % intervals. {measure}: {measure.means}."
     highest = metric.highest(queries, measure)
-    if highest < MOST:
+    if highest < HIGHEST:
         text += f" No ranking of {k} has more than {highest:.3f} here."
     if measure.relevant is not None:
         text += f" Relevant is a grade from {measure.relevant:g}"

@@ -167,7 +167,7 @@ def evaluated_and_kept(
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names)
-            kept = releases.numbered(kept, baseline)
+            kept = releases.with_updates(kept, baseline)
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files, run_id=run_id)

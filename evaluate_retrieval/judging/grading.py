@@ -63,10 +63,10 @@ def _append_row(path, columns, values):
 
 
 def _has_columns(path, columns):
-    """Whether a file has rows, of these columns: an older one gets those it lacks."""
+    """Whether a file has rows, of these columns in this order: else it gets them."""
     whole, _ = _whole_lines(path)
     header = whole[: whole.find(b"\n") + 1]
-    if whole and not {*columns} <= {*_table_in(header, path)}:
+    if whole and list(_table_in(header, path)) != columns:
         write_table(read_judgements(path, columns)[0], path, keep_former=True)
     return bool(whole)
 

@@ -74,7 +74,8 @@ def with_grades(
         for record in new:
             grades[record["judge"]] = _as_cell(record["grade"])
             times[record["judge"]] = record["time"]
-        judged = {name: new[-1][name] for name in new[-1].keys() - OF_GRADERS}
+        latest = new[-1]
+        judged = {name: latest[name] for name in latest if name not in OF_GRADERS}
         if row.get("drawn") == "random":
             judged["drawn"] = "random"
         told_of = {"grades": told(grades), "times": told(times)}

@@ -99,7 +99,9 @@ def opened(source: Path, sealed: Kept) -> tuple[float, str]:
 # --- Against the last release ------------------------------------------------
 
 
-def numbered(now: Mapping[str, Kept], before: Mapping[str, Kept]) -> dict[str, Kept]:
+def with_updates(
+    now: Mapping[str, Kept], before: Mapping[str, Kept]
+) -> dict[str, Kept]:
     """What was measured, with how many updates it is away from a first baseline."""
     return {
         kind: replace(each, updates=before[kind].updates + 1)

@@ -239,7 +239,11 @@ def with_our_columns(
         raise utils.InputError(path, problem, advice=advice)
     is_list = frame.map(is_list_like).any()
     texts = frame.map(joined)
-    _fail_if_broken(texts, names, sources, path)
+    # documents of judgements and runs are those of the folder, or none
+    alone = ["id", "query_id", "course", *["document"] * ("text" in names)]
+    corpus.fail_if_broken(
+        texts, [sources[name] for name in alone if name in sources], path
+    )
     filled = texts.columns[(texts != "").any()].difference(sources.values(), sort=False)
     own = filled if keep_other else filled[:0]
     for what, listed in {
@@ -252,20 +256,6 @@ def with_our_columns(
     columns = {column: texts[name] for column, name in sources.items()}
     columns = {**dict.fromkeys(names, ""), **columns, **texts[own]}
     return replace(table, frame=pd.DataFrame(columns, frame.index)).noted(*notes)
-
-
-def _fail_if_broken(texts, names, sources, path):
-    """ValueError for an id, or a course, that goes over several lines.
-
-    A row of judgements is one line, and other tools end a row there. Documents of
-    judgements and runs are those of the folder, or none."""
-    alone = {"id", "query_id", "course"}
-    if "text" in names:
-        alone.add("document")
-    for column in alone & sources.keys():
-        wrong = texts[sources[column]].str.contains(r"[\r\n]")
-        problem = "has a line break; an id and a course are one line"
-        utils.fail_if_any(texts, wrong, sources[column], path, problem)
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:

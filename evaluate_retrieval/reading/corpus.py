@@ -89,6 +89,7 @@ def documents_from(records: list[dict], name: str | Path) -> utils.Documents:
     for document, id_ in zip(without_id, unique_ids(without_id), strict=True):
         document["id"] = id_
     table = pd.DataFrame(documents)
+    fail_if_broken(table, ["id", "course"], name)
     again = table["id"].duplicated()
     repeated = ", ".join(table["id"][again][:3])
     _warn_of_rows(name, len(without_id), "documents without an id, computed here")
@@ -97,6 +98,18 @@ def documents_from(records: list[dict], name: str | Path) -> utils.Documents:
     )
     _warn_of_rows(name, table["text"].str.strip() == "", "documents with an empty text")
     return documents
+
+
+def fail_if_broken(
+    table: pd.DataFrame, columns: Iterable[str], name: str | Path
+) -> None:
+    """ValueError for an id, or a course, that goes over several lines.
+
+    A row of judgements is one line, and other tools end a row there."""
+    for column in columns:
+        wrong = table[column].str.contains(r"[\r\n]")
+        problem = "has a line break; an id and a course are one line"
+        utils.fail_if_any(table, wrong, column, name, problem)
 
 
 def is_placeholder(questions: pd.Series) -> pd.Series:
@@ -238,6 +251,7 @@ def judged_from(
     documents, which are left out. ValueError names row and column, also of a
     query whose course no document has: no search could find anything."""
     table = table.assign(grade=whole_if_possible(numbers_of(table, "grade", name)))
+    fail_if_broken(table, ["query_id"], name)
     table = rows_of_documents(table, courses, name)
     table = table[table["kind"] != FROM_LOG]
     if courses:

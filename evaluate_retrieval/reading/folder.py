@@ -3,6 +3,7 @@
 It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
 into what they are (`sorting`), and joined (`joining`)."""
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -424,13 +425,19 @@ def _count_sentences(log, judgements, unanswered, queries, relevant):
 def written_causes(*folders: Path) -> pd.DataFrame:
     """The rows of failures.csv in folders that have "your cause"; empty without one.
 
-    A spreadsheet may have put semicolons or tabs between the columns."""
+    A spreadsheet may have put semicolons or tabs between the columns. A warning names
+    a file without that column, which no person has written into. ValueError for one
+    that cannot be read: a run would replace it."""
     causes = [pd.DataFrame(columns=["query_id", "search", "your cause"])]
     paths = chain.from_iterable(folder.glob(FAILURES) for folder in folders)
     for path in filter(Path.is_file, paths):
-        table = plain_table(read_table(path))
+        try:
+            table = plain_table(read_table(path))
+        except ValueError as error:
+            raise ValueError(f"{error}; mend it, or take it out") from error
         if "your cause" not in table:
-            raise utils.InputError(path, "no column 'your cause'")
+            warnings.warn(f"{path}: no column 'your cause'; not read", stacklevel=2)
+            continue
         table = table[table["your cause"].str.strip() != ""]
         if len(table):
             causes.append(utils.check_table(table, ["query_id", "search"], path))

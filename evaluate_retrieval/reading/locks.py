@@ -18,15 +18,18 @@ log = logging.getLogger(__name__)
 
 
 def lock_of(path: str | Path) -> FileLock:
-    """The lock of a file, PATH.lock: for all who may write into its folder."""
+    """The lock of a file, PATH.lock: for all who may write into its folder.
+
+    Also one that an older version has left for its owner alone."""
     lock = Path(f"{path}.lock")
     folder = lock.parent.stat()
-    is_new = not lock.exists()
-    made = FileLock(lock, mode=folder.st_mode & 0o666 | 0o600)
-    if is_new and not folder.st_mode & stat.S_ISVTX:
-        with suppress(OSError, Timeout), made.acquire(timeout=0):
+    mode = folder.st_mode & 0o666 | 0o600
+    with suppress(OSError):  # of somebody else, who has done it
+        lock.touch()
+        os.chmod(lock, mode)
+        if not folder.st_mode & stat.S_ISVTX:
             give_group(lock, folder.st_gid)
-    return made
+    return FileLock(lock, mode=mode)
 
 
 @contextmanager

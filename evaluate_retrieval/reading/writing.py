@@ -145,8 +145,13 @@ def _keep_access(path, access, pattern):
     if hasattr(os, "listxattr"):
         with suppress(OSError):
             for name in os.listxattr(pattern):
-                os.setxattr(path, name, os.getxattr(pattern, name))
+                _keep_attribute(path, pattern, name)
     os.chmod(path, stat.S_IMODE(access.st_mode))
+
+
+def _keep_attribute(path, pattern, name):
+    with suppress(OSError):  # some are the system's
+        os.setxattr(path, name, os.getxattr(pattern, name))
 
 
 def named_error(error: OSError, path: Path) -> OSError:
@@ -185,7 +190,9 @@ def _beside(path):
 def _remove_leftovers(path):
     """Remove what processes that are dead have left of a file's new content."""
     start = f".{_stem(path)}."
-    with os.scandir(path.parent) as entries:
+    there = []
+    # who may not list a folder may write there all the same
+    with suppress(OSError), os.scandir(path.parent) as entries:
         there = [
             each
             for each in entries

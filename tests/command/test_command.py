@@ -23,7 +23,7 @@ from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import judged_texts
 from evaluate_retrieval.measuring import registry
 from evaluate_retrieval.measuring.metric import scores_by_query
-from evaluate_retrieval.reading import corpus, files
+from evaluate_retrieval.reading import corpus, files, writing
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.reading.places import ROOT
 from evaluate_retrieval.searching import built_in, embedding
@@ -472,7 +472,7 @@ def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(
     judged_texts.remember(read(judge.path.parent))  # nothing else is written
     with monkeypatch.context() as patched:  # the second Ctrl-C, while it is written
         twice = mock.Mock(side_effect=KeyboardInterrupt)
-        patched.setattr(files.os, "replace", twice)
+        patched.setattr(writing.os, "replace", twice)
         assert judge(["d5"], "2", EOFError)[0] == 3
     assert not judge.path.exists()
     assert judge(["d7"], EOFError)[0] == 0  # a list without the pair of before

@@ -1,6 +1,7 @@
 """Texts, ids and names of a user with every control character: all files come back."""
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -11,7 +12,7 @@ from refusals import refused
 
 from evaluate_retrieval import api, calls, compare, evaluate, labels
 from evaluate_retrieval.commands import judge as judge_command
-from evaluate_retrieval.commands import manifest
+from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.line import main
 from evaluate_retrieval.reading import corpus, files, folder
 
@@ -145,10 +146,12 @@ def test_every_file_of_every_command_is_read_as_it_was(hostile, tmp_path, monkey
     labels(source, out=tmp_path / "labels", write=True)
     assert check_tables(out) + check_tables(tmp_path / "labels") >= 8
     assert check_tables(tmp_path / "calls") == 1
-    names = manifest.written_before(out) | manifest.written_before(tmp_path / "calls")
-    names |= manifest.written_before(tmp_path / "labels")
-    written = json.loads((out / "run.json").read_text())["outputs"]
-    assert {*written} <= names
+    for results in (out, tmp_path / "calls", tmp_path / "labels"):
+        there = {path for path in results.rglob("[!.]*") if path.is_file()}
+        names = {path.relative_to(results).as_posix() for path in there}
+        names -= {manifest.MANIFEST, manifest.LOCK}
+        # else a run would refuse to replace what the one before it wrote
+        assert manifest.written_before(results) == names
     # whoever judges, the texts stay those of the queries
     monkeypatch.setattr(judge_command, "read_key", iter(["2", "1", "0", "q"]).__next__)
     assert main(["judge", str(source), "--out", str(tmp_path / "judged")]) == 0
@@ -245,3 +248,59 @@ def test_a_column_of_the_course_is_no_text_of_a_user():
     """What several people gave, and when, is of judgements and not of queries."""
     table = pd.DataFrame({"grades": ["a=1"], "times": ["a=2"], "product": ["x"]})
     assert corpus.own_columns(table) == ["product"]
+
+
+# --- What helps, and must not stop ---------------------------------------------------
+
+
+def spoilt(kept, name):
+    """A baseline of the last run, of which somebody has edited a part."""
+    kept = json.loads(json.dumps(kept))
+    [kind] = kept["kinds"].values()
+    if name == "rankings are texts":
+        kind["rankings"] = dict.fromkeys(kind["rankings"], "abc")
+    elif name == "grades are texts":
+        kind["qrels"] = {
+            id_: dict.fromkeys(qrel, "high") for id_, qrel in kind["qrels"].items()
+        }
+    elif name == "queries are gone":
+        kind["queries"] = {column: [] for column in kind["queries"]}
+    elif name == "no numbers":
+        kind["measure"] = ["ndcg", "ten"]
+    return kept
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A folder of results of a small set, and what makes it again."""
+    documents = [{"id": f"d{n}", "text": f"thing {n}"} for n in range(40)]
+    rows = [(f"what is {n}", f"d{n + m}", 1 - m) for n in range(38) for m in (0, 1)]
+    table = pd.DataFrame(rows, columns=["query", "document", "grade"])
+    searches = {"a": lambda question, _: [f"d{question.split()[-1]}", "d39"]}
+    out = tmp_path_factory.mktemp("small") / "out"
+
+    def again():
+        return evaluate(documents, table, searches=searches, only_own=True, out=out)
+
+    return out, again
+
+
+NAMES = ["rankings are texts", "grades are texts", "queries are gone", "no numbers"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_baseline_of_the_last_run_that_was_edited_stops_no_run(
+    small, name, monkeypatch
+):
+    out, again = small
+    monkeypatch.setattr(run.manifest, "has_written", lambda *_: True)
+    first = again()
+    path = out / "baseline.json.gz"
+    kept = json.loads(gzip.decompress(path.read_bytes()))
+    path.write_bytes(gzip.compress(json.dumps(spoilt(kept, name)).encode()))
+    assert again().says == first.says
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(IsADirectoryError, match="baseline"):  # it cannot be replaced
+        again()
+    path.rmdir()

@@ -311,6 +311,16 @@ def test_files_of_older_versions_are_read_added_and_gone_on_with(tmp_path):
     assert told_in(path)["d1"] == "ann=0;ben=2"
 
 
+def test_a_file_whose_columns_stand_in_another_order_gets_rows_in_ours(tmp_path):
+    path = tmp_path / "judgements-ann.csv"
+    header = ",".join(["judge", "time", *corpus.JUDGED_COLUMNS, "grade"])
+    path.write_text(f"{header}\nann,2026-11-28T10:00:00.000Z,q1,hum,hi-fi,vague,d0,2\n")
+    session = judged(path, "1", PAIRS[:2].assign(query="hum", course="hi-fi"))
+    assert [*session.done.values()] == ["2", "1"]
+    assert grades_in(path) == ["2", "1"]
+    assert {*files.read_csv(path)["judge"]} == {"ann"}
+
+
 def test_a_damaged_mark_and_a_private_file_stop_nobody(tmp_path, monkeypatch):
     path, file = tmp_path / "judged-queries.csv", tmp_path / "judgements-ann.csv"
     path.write_text(OLD)
@@ -440,6 +450,38 @@ def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(tmp_path):
     assert "own: last" not in shown[8]  # the two best only
     assert re.search(r"1 +A +1 +C +2\s+2 +C +2 +D +2\s+3 +nothing +A +1", shown[8])
     assert len(documents_in(tmp_path / "faq/judged-queries.csv")) == 4
+
+
+SPOILT = {  # what the last run has left, and somebody changed
+    "a list without reasons": ("judge-next.csv", "query_id,query\nq1,hum\n"),
+    "a list that was cut": ("judge-next.csv", 'query_id,query\n"q1,hum\n\n'),
+    "a list of bytes": ("judge-next.csv", "\0\n\0\n"),
+    "no metrics": ("queries.csv", "queries,query_id\njudged,q1\n"),
+    "metrics that are words": (
+        "queries.csv",
+        "queries,query_id,search,ndcg,found\njudged,q1,own: a,high,c\n",
+    ),
+    "no rows": ("queries.csv", "queries,query_id,search,ndcg,found\n"),
+    "nothing": ("queries.csv", ""),
+}
+
+
+@pytest.mark.filterwarnings("ignore:2 judged queries")
+@pytest.mark.parametrize(("name", "text"), SPOILT.values(), ids=SPOILT)
+def test_what_a_run_has_left_stops_no_judge(tmp_path, monkeypatch, name, text, caplog):
+    log = "query_id,query\nq1,hum\nq2,buzz\nq3,crackle\n"
+    contents = {**FILES, "faq/queries.csv": log, f"out/{name}": text}
+    for place, content in contents.items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        content = content.replace("FOLDER", str(tmp_path / "faq"))
+        (tmp_path / place).write_text(content)
+    keys = iter(["1", "2", "0", "q"])
+    monkeypatch.setattr(judge_command, "read_key", lambda: next(keys, "q"))
+    words = ["judge", str(tmp_path / "faq"), "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert files.read_csv(tmp_path / "faq/judgements-me.csv")["grade"].iloc[0] == "1"
+    told = "a new list is made" if "next" in name else "best searches are not shown"
+    assert told in caplog.text
 
 
 # --- Answers in words -----------------------------------------------------------

@@ -22,7 +22,7 @@ from refusals import refused
 
 from course import our_data
 from evaluate_retrieval.reading import corpus, locks
-from evaluate_retrieval.searching import embedding, onnx_model
+from evaluate_retrieval.searching import built_in, embedding, onnx_model
 
 pytestmark = pytest.mark.slow
 ODD_TEXTS = ["", "   ", "word " * 1_000, "締め切りは?", "🚀🔥", "a\x00b", "half \ud83d"]
@@ -343,6 +343,22 @@ def test_torch_runs_our_model_where_onnx_does_not(tmp_path, monkeypatch, why):
         monkeypatch.setattr(embedding, "MODELS", tmp_path)
         monkeypatch.setattr(onnx_model, "SOURCE", tmp_path.as_uri())
     assert default_model() == embedding.bundled_model()
+
+
+def test_where_weights_cannot_be_kept_text_is_searched_alone(
+    tmp_path, monkeypatch, caplog
+):
+    (tmp_path / "a-file").write_text("no folder")
+    folder = tmp_path / "a-file" / "models" / "ours"
+    with pytest.raises(onnx_model.NoWeightsError, match="cannot be kept there"):
+        onnx_model.fetched_model(folder)
+    monkeypatch.setattr(embedding, "can_embed", lambda: True)
+    monkeypatch.setattr(embedding, "fetched_models", list)
+    problem = onnx_model.NoWeightsError("no weights")
+    monkeypatch.setattr(embedding, "embed", Mock(side_effect=problem))
+    documents = [{"id": "a", "question": "", "text": "b", "section": ""}]
+    assert built_in.embedded(documents) == {}
+    assert "no vectors: no weights" in caplog.text
 
 
 @pytest.mark.parametrize("content", ["other weights", "no package"])

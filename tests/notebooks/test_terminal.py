@@ -2,8 +2,13 @@
 
 import shutil
 
+import numpy as np
 import pytest
+import reports
 import terminal
+
+from course import our_data
+from evaluate_retrieval.reading import files
 
 SEARCH = """import json
 from pathlib import Path
@@ -21,6 +26,45 @@ def faq(tmp_path, monkeypatch):
     folder = terminal.example()
     (folder / "searches.py").write_text(SEARCH)
     return folder
+
+
+def test_the_desk_of_somebody_else_is_not_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_RESULTS", str(tmp_path))
+    (tmp_path / "example").mkdir()
+    (tmp_path / "example" / "thesis.txt").write_text("mine")
+    with pytest.raises(ValueError, match="example is not of this notebook"):
+        terminal.example()
+    assert (tmp_path / "example" / "thesis.txt").read_text() == "mine"
+    (tmp_path / "example" / "thesis.txt").unlink()
+    assert terminal.example().exists()
+    assert terminal.example().exists()  # ours now, and made anew
+
+
+def test_lesson_03_replaces_only_what_it_has_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr(reports.embedding, "milliseconds_to_encode", lambda _: 1.0)
+    path = our_data.results_folder() / "leaderboard.csv"
+    documents = our_data.load_documents()
+    ids = np.array([document["id"] for document in documents])
+    _, test, _ = our_data.load_splits()
+    test = {kind: queries.head(40) for kind, queries in test.items()}
+
+    def search(queries, k):
+        return np.tile(ids[:k], (len(queries), 1))
+
+    def write(name):
+        searches = {name: search, "=other": search}
+        reports.write_searches(path, searches, test, documents, name, [name])
+        return files.read_csv(path)
+
+    assert {*write("first")["search"]} == {"first", "=other"}
+    assert {*write("second")["search"]} == {"second", "=other"}
+    runs = sorted(each.name for each in path.parent.glob("runs/judged/*"))
+    assert runs == ["=other.trec", "second.trec"]
+    reports.manifest.check_ours(path.parent)  # the command may write there, too
+    (path.parent / "runs/judged/mine.trec").write_text("mine")
+    with pytest.raises(ValueError, match=r"mine\.trec would be replaced"):
+        write("third")
 
 
 def test_settings_of_a_reader_leave_the_example_alone_and_an_error_is_raised(
