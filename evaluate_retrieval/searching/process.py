@@ -156,6 +156,8 @@ class Process:
         self.printed = ""
         self.has_answered = False
         self.slowest = 0.0
+        self.last: Any = None  # a message, and the ids that answered it
+        self.former: Any = None  # the same, of a process that broke down
         self.excess = ""
 
     async def start(self) -> None:
@@ -175,6 +177,7 @@ class Process:
             raise serve.FormError(f"cannot be started: {error}") from error
         self.tell_guard(f"+{self.process.pid}")
         self.is_new = True
+        self.last = None
         self.shown = asyncio.create_task(self._show(self.process.stderr))
 
     async def _show(self, stream):
@@ -220,22 +223,16 @@ class Process:
         If the first line is a hello, the time counts from there."""
         try:
             await self._get_ready()
-            started = time.perf_counter()
             is_first = self.is_new
-            line = await self._read(json.dumps(message).encode() + b"\n")
-            if is_first and serve.is_hello(line):
-                started = time.perf_counter()
-                line = await self._read()
-            seconds = time.perf_counter() - started
-            if not is_first:
-                self.slowest = max(self.slowest, seconds)
-            line = self._of_query(line, message["query_id"])
+            await self._ask_former()
+            line, seconds = await self._line_to(message)
         except UnreadableError:
             if not self.echoes:
                 await self.confirm()
             await self.end()
             raise
         except BaseException:  # what comes later would answer another query
+            self.former = None if self.echoes else self.last
             await self.end()
             raise
         try:
@@ -247,13 +244,43 @@ class Process:
         if is_first and not self.is_ours:
             # of each line this would be a wait; what writes too much does so at once
             await self._fail_if_more(0.05)
+        self.last = message, answer.ids
         return answer
+
+    async def _line_to(self, message):
+        """The line that answers a message, and the seconds that it took."""
+        started = time.perf_counter()
+        is_first = self.is_new
+        line = await self._read(json.dumps(message).encode() + b"\n")
+        if is_first and serve.is_hello(line):
+            started = time.perf_counter()
+            line = await self._read()
+        seconds = time.perf_counter() - started
+        if not is_first:
+            self.slowest = max(self.slowest, seconds)
+        return self._of_query(line, message["query_id"]), seconds
+
+    async def _ask_former(self):
+        """Ask once more what a process answered last that then broke down.
+
+        If all its answers were one query late, this one is another now."""
+        if not self.former:
+            return
+        message, ids = self.former
+        self.former = None
+        line, seconds = await self._line_to(message)
+        if answer_in(line, 1000 * seconds, self.paths).ids != ids:
+            query_id = message["query_id"]
+            self._give_up(
+                f"after it broke down it answers query_id {query_id!r:.100} otherwise"
+            )
 
     async def _get_ready(self):
         """Start a process if none runs, or if lines wait that nobody asked for."""
         if self.process:
             await self._fail_if_more()
         if self.process is None or self.process.stdout.at_eof():
+            await self._note_how_it_ended()
             await self.end()
             await self.start()
 
@@ -318,14 +345,28 @@ class Process:
         """See whether a program writes more than it was asked, which ends it.
 
         Only behind its last line it is known that none follows."""
-        if self.process is None or self.is_ours:
+        if self.is_ours:
             return
-        if not self.is_new:
+        if self.process and not self.is_new:
             self.process.stdin.close()
             seconds = min(3 * self.slowest, self.timeout) + SECONDS_TO_END
             with suppress(serve.FormError):
                 await self._fail_if_more(seconds)
+            await self._note_how_it_ended()
         await self.end()
+        if self.former and not self.excess:
+            with suppress(OSError, serve.SearchError, serve.FormError):
+                await self._get_ready()
+                await self._ask_former()
+            await self.end()
+
+    async def _note_how_it_ended(self):
+        """Keep what was answered last, where a process did not end as it should."""
+        if self.process:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.process.wait(), SECONDS_TO_END)
+            if self.process.returncode != 0 and not self.echoes:
+                self.former = self.last
 
     async def _read(self, message=b""):
         """The next line, as JSON, after a message was sent.

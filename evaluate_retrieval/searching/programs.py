@@ -184,10 +184,18 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
             words = (
                 [sys.executable, SERVE, text, paths]
                 if is_address
-                else shlex.split(text)
+                else _words_of(name, text)
             )
             processes = processes_of(words, folder=folder, is_ours=is_address)
             yield Program(name, processes, loop)
+
+
+def _words_of(name, text):
+    """The words of a command. ValueError names the search where a quote is open."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {text!r:.100}: {error}") from error
 
 
 def _check_address(name, address):

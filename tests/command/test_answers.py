@@ -1,6 +1,7 @@
 """An answer belongs to a query, whatever else a program writes, and whenever."""
 
 import json
+import shlex
 import sys
 import tempfile
 import warnings
@@ -59,8 +60,9 @@ def asked(plan, echoes, jobs=1, timeout=30.0):
         path.write_text(PROGRAM)
         words = [sys.executable, "-S", "-E", str(path)]
         words += [json.dumps(plan), json.dumps(echoes)]
-        command = " ".join(f"'{word}'" for word in words)
-        searching = Searching(commands={"s": command}, jobs=jobs, timeout=timeout)
+        searching = Searching(
+            commands={"s": shlex.join(words)}, jobs=jobs, timeout=timeout
+        )
         with own_searches(FOLDER, [], searching) as own, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -150,7 +152,7 @@ def test_a_search_without_a_figure_says_why_and_what_to_do():
     assert rankings is None
     assert list(errors) == NAMES  # none of them counts
     [error] = set(errors.values())
-    assert SHIFT.strip() in error
+    assert "more than a line for each query: " in error
     assert '"query_id"' in error
 
 

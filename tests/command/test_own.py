@@ -162,6 +162,11 @@ def test_a_bad_file_is_refused_in_one_line_that_names_it(searches, content):
     assert "\n" not in str(raised.value)
 
 
+def test_a_command_with_an_open_quote_names_its_search(searches):
+    with pytest.raises(ValueError, match=r"s: .*No closing quotation"):
+        searches("""s = "a 'b" """)
+
+
 # --- Ids, and what is counted ------------------------------------------------
 
 PLACED = {  # what a run has, what it finds, foreign ids and repeated ones

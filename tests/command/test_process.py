@@ -208,6 +208,40 @@ def test_a_search_is_given_up_after_many_queries_in_a_row_without_an_answer(
         search(queries(9))
 
 
+BREAKS_DOWN = """import json, os, sys, time
+n_lives = len(os.listdir(os.environ["STARTED_IN"] + "/lives"))
+open(os.environ["STARTED_IN"] + f"/lives/{n_lives}", "w").close()
+for line in sys.stdin:
+    number = int(json.loads(line)["query_id"][1:])
+    if number == 1 and EXTRA:
+        print("[]", flush=True)
+        time.sleep(0.1)
+    if number == 4 and n_lives == 0:
+        BREAK
+    print(json.dumps([f"d{number}"]), flush=True)
+    time.sleep(0.01)
+"""
+BREAKS = {"it ends": "sys.exit(3)", "it hangs": "time.sleep(1000)"}
+
+
+@pytest.mark.parametrize("n", [7, 5])  # the last, where nothing comes behind it
+@pytest.mark.parametrize("breaks", BREAKS.values(), ids=BREAKS)
+@pytest.mark.parametrize("extra", [False, True])
+def test_a_program_that_breaks_down_is_asked_its_last_query_again(
+    mine, tmp_path, extra, breaks, n
+):
+    (tmp_path / "lives").mkdir()
+    code = BREAKS_DOWN.replace("EXTRA", str(extra)).replace("BREAK", breaks)
+    search = mine(code, timeout=1)
+    rankings = search(queries(n), k=1).tolist()
+    if extra:
+        assert len(search.errors) == n
+        assert "answers query_id" in search.errors["q0"]
+    else:
+        assert rankings == [[f"d{number}"] for number in range(n)]
+        assert search.errors == {}
+
+
 HANGS = """import multiprocessing, os, signal, subprocess, time
 def hang(_):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -332,8 +366,9 @@ def test_several_processes_share_the_queries_and_keep_their_order(mine, tmp_path
         "time.sleep(1000)",  # it does not end when no more queries come
         jobs=3,
     )
-    assert search(queries(9), k=1).tolist() == [["d2"], *[["d1"]] * 8]
+    search.ask(queries(9))
     assert len([*tmp_path.glob("*.pid")]) == 3
+    assert search(queries(9), k=1).tolist() == [["d2"], *[["d1"]] * 8]
 
 
 def test_two_of_a_name_and_a_python_that_is_not_there_are_refused(searches, tmp_path):
