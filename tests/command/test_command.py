@@ -170,7 +170,7 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
         3,
         "copy",
     ),
-    "no gate": ("gate {none} {own} {baseline_of_bad}", 3, "no queries"),
+    "no gate": ("gate {none} {own} {baseline_of_bad}", 3, "none that can decide"),
     # as 48 equal ones: (0.01, two sides, and 0.8: 2.58 + 0.84) * 0.25 / sqrt(48)
     "power": ("power {data}", 0, "0.123 of another kind"),
     "no power": ("power {none}", 0, "no queries"),
