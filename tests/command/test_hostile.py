@@ -194,7 +194,7 @@ def test_an_id_with_a_line_break_is_an_error_that_names_file_and_row(
         (tmp_path / name).write_bytes(text.encode())
     with refused(name, row=1) as caught:
         folder.read(tmp_path)
-    assert "\n" in caught.value.value
+    assert len(caught.value.value.splitlines()) == 2
 
 
 @pytest.mark.parametrize("judged", [True, False])
