@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -194,7 +195,7 @@ def test_an_id_with_a_line_break_is_an_error_that_names_file_and_row(
         (tmp_path / name).write_bytes(text.encode())
     with refused(name, row=1) as caught:
         folder.read(tmp_path)
-    assert len(caught.value.value.splitlines()) == 2
+    assert re.search(r"[\r\n]", caught.value.value)
 
 
 @pytest.mark.parametrize("judged", [True, False])
