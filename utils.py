@@ -305,10 +305,11 @@ def check_k(k: int) -> None:
 
     >>> check_k(0)
     Traceback (most recent call last):
-    ValueError: k must be a whole number from 1, not 0
+    utils.InputError: k must be a whole number from 1, not 0
     """
     if k is True or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k must be a whole number from 1, not {k!r}")
+        problem = f"must be a whole number from 1, not {k!r}"
+        raise InputError(option="k", problem=problem)
 
 
 def check_table(
@@ -806,7 +807,7 @@ def minsearch_scores(
     boost = boost or {}
     if unknown := sorted(set(boost) - set(index.text_fields)):
         problem = f"not among the index's fields {index.text_fields}"
-        raise ValueError(f"boost: {unknown[0]} {problem}")
+        raise InputError("boost", problem, column=unknown[0])
 
     def scores(queries: Queries) -> Iterator[Block]:
         for rows, columns, fields in kept or field_similarities(index, queries):

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from tqdm.auto import tqdm
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading import locks
 from evaluate_retrieval.searching.serve import is_loopback
 from evaluate_retrieval.words.text import without_secrets
@@ -121,9 +122,8 @@ def load_responses(path: Path) -> dict[str, dict]:
             if isinstance(error, ValueError) and _begins_one_record(line):
                 cut_off += 1
                 continue
-            raise ValueError(
-                f"{path}: line {number} is not a recorded response: {error}"
-            ) from error
+            problem = f"not a recorded response: {error}"
+            raise utils.InputError(path, problem, line=number) from error
     if cut_off:
         message = f"{path}: {cut_off} cut-off line(s) skipped; they will be asked again"
         warnings.warn(message, stacklevel=2)

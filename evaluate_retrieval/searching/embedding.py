@@ -88,7 +88,8 @@ def bundled_model() -> Path:
     except ImportError:
         folder = _from_hub()
     if files.file_hash(folder / "model.safetensors") != BUNDLED_SHA256:
-        raise RuntimeError(f"{folder}: model.safetensors is not the file of {NAME}")
+        path = folder / "model.safetensors"
+        raise onnx_model.ModelError(path, f"not the file of {NAME}")
     return folder
 
 
@@ -128,9 +129,10 @@ def _check_files(folder):
     sums = folder / CHECKSUMS
     advice = "`make models` fetches it again"
     if not sums.exists():
-        raise RuntimeError(f"{folder}: of an older version of the course; {advice}")
-    problem = f"not the file that was unpacked; {advice}"
-    onnx_model.check_files(folder, json.loads(sums.read_text("utf-8")), problem)
+        problem = "of an older version of the course"
+        raise onnx_model.ModelError(folder, problem, advice=advice)
+    sha256 = json.loads(sums.read_text("utf-8"))
+    onnx_model.check_files(folder, sha256, "not the file that was unpacked", advice)
 
 
 def embedding_model(name: Model = None) -> Any:
@@ -196,7 +198,8 @@ def _load_model(folder, _):
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise RuntimeError(f"{folder}: no {onnx_model.MODEL} there") from error
+        problem = f"no {onnx_model.MODEL} there"
+        raise onnx_model.ModelError(folder, problem) from error
 
     if is_fetched := MODELS.resolve() in folder.resolve().parents:
         _check_files(folder)
@@ -208,8 +211,9 @@ def _load_model(folder, _):
         )
     except (OSError, ValueError) as error:
         wanted = f"no model there: {onnx_model.MODEL} with {onnx_model.TOKENIZER}, or"
-        wanted += " one of sentence-transformers; `make models` brings three"
-        raise RuntimeError(f"{folder}: {wanted}") from error
+        wanted += " one of sentence-transformers"
+        advice = "`make models` brings three"
+        raise onnx_model.ModelError(folder, wanted, advice=advice) from error
     model.preprocess = _one_at_a_time(model.preprocess)
     return model
 

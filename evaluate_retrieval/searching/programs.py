@@ -202,8 +202,8 @@ def _check_address(name, address):
     """ValueError for a user in an address, which nobody would send."""
     if "@" in address.split("/")[2]:
         advice = "let a program or a Python function send them in a header"
-        problem = f"{name}: an address takes no user and no password"
-        raise utils.InputError(problem=problem, advice=advice)
+        problem = "an address takes no user and no password"
+        raise utils.InputError(name, problem, advice=advice)
 
 
 def _commands_in(path):

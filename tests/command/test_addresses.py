@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from refusals import refused
 
 from evaluate_retrieval.searching import serve
 from evaluate_retrieval.searching.own import Searching, own_searches
@@ -124,8 +125,9 @@ REDIRECTS = {  # where a server sends us, and what the error names
 def test_a_redirect_to_another_place_is_an_error(search, place):
     with serving(lambda _: (302, {"Location": place}, b"")) as url:
         place = place.format(port=url.rpartition(":")[2])
-        with pytest.raises(ValueError, match=r"s: .* redirects to "):
+        with refused("s") as caught:
             search(url)(QUERIES)
+        assert place.rstrip("/") in caught.value.problem
 
 
 def test_a_redirect_to_a_file_is_an_error(search):
@@ -146,14 +148,16 @@ def test_a_redirect_on_the_same_host_is_followed(search):
 
 @pytest.mark.parametrize("user", ["me:s3cret", "me", "s3cret:"])
 def test_a_user_in_an_address_is_refused_with_what_to_do(search, user):
-    with pytest.raises(ValueError, match=r"s: .*header") as raised:
+    with refused("s") as raised:
         search(f"http://{user}@127.0.0.1:1/")
+    assert "header" in raised.value.advice
     assert user not in str(raised.value)
 
 
 def test_a_name_that_no_query_has_stops_the_run_at_once(search):
-    with pytest.raises(ValueError, match=r"s: .*\{k\}; a query has .*question"):
+    with refused("s") as caught:
         search("HTTP://127.0.0.1:1/?k={k}")(QUERIES)
+    assert "{k}" in caught.value.problem
 
 
 # --- What it answers ---------------------------------------------------------
@@ -167,10 +171,7 @@ def test_a_body_without_end_is_an_error_before_it_is_long(search):
             sent.append(len(sent))
             yield b" " * 1_000_000
 
-    with (
-        serving(lambda _: (200, {}, endless())) as url,
-        pytest.raises(ValueError, match=r"s: .*64,000,000 bytes"),
-    ):
+    with serving(lambda _: (200, {}, endless())) as url, refused("s"):
         search(url)(QUERIES[:1])
     assert len(sent) < 100
 

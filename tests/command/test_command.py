@@ -177,7 +177,7 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
     # what cannot be done
     "no folder": ("no-such-folder", 3, "no-such-folder"),
     "a password": ("{data} http://me:hunter2@host/x", 3, "@host"),
-    "no incumbent": ("{data} {own} --incumbent x", 3, "--incumbent: 'x'"),
+    "no incumbent": ("{data} {own} --incumbent x", 3, "--incumbent 'x'"),
     "no searches": ("{data} --only-own", 3, "--only-own"),
     "no time": ("{data} {own} --timeout 0", 3, "'0'"),
     "margin of 1": ("compare {data} good bad {own} --margin 1", 3, "'1'"),

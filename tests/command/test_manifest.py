@@ -169,5 +169,6 @@ def test_a_folder_of_an_older_version_is_ours_as_far_as_it_says_so(tmp_path):
 def test_a_manifest_that_is_a_folder_is_named(folder, tmp_path):
     results = tmp_path / "out"
     (results / "run.json").mkdir(parents=True)
-    with pytest.raises(IsADirectoryError, match=r"run\.json'$"):
+    with pytest.raises(IsADirectoryError) as caught:
         recorded(results, folder).__enter__()
+    assert caught.value.filename.endswith("run.json")

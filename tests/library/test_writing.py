@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -234,18 +235,21 @@ def test_a_link_stays_one(tmp_path):
 
 def test_a_new_file_takes_no_others_place(tmp_path):
     writing.write_text(tmp_path / "a", "first", is_new=True)
-    with pytest.raises(FileExistsError, match="a'"):
+    with pytest.raises(FileExistsError) as caught:
         writing.write_text(tmp_path / "a", "second", is_new=True)
+    assert Path(caught.value.filename2 or caught.value.filename) == tmp_path / "a"
     assert (tmp_path / "a").read_text() == "first"
     assert len([*tmp_path.iterdir()]) == 1
 
 
 def test_an_error_names_the_file_and_leaves_nothing(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError, match=r"folder'$"):
+    with pytest.raises(IsADirectoryError) as caught:
         writing.write_text(tmp_path / "folder", "a")
-    with pytest.raises(FileNotFoundError, match=r"gone/a'$"):
+    assert Path(caught.value.filename2 or caught.value.filename).name == "folder"
+    with pytest.raises(FileNotFoundError) as caught:
         writing.write_text(tmp_path / "gone" / "a", "a")
+    assert Path(caught.value.filename) == tmp_path / "gone" / "a"
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
