@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
+from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import decision, pairs
 from evaluate_retrieval.reading import trec
@@ -61,7 +62,7 @@ def _compared(options: CompareOptions) -> dict:
     figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     manifest.sign(options.out, written=[path])
-    evaluated = run.Evaluated(
+    evaluated = Evaluated(
         folder,
         files=[path],
         results=results,

@@ -69,7 +69,7 @@ def _cell(value, column):
 
 
 def page(evaluated: Any, run_id: str, path: Path) -> None:
-    """Write the report on a folder with queries. evaluated: `run.Evaluated`."""
+    """Write the report on a folder with queries. evaluated: `evaluated.Evaluated`."""
     folder = evaluated.folder
     results = evaluated.results
     candidates = evaluated.candidates
@@ -297,7 +297,7 @@ def recipe(name: str, candidates: steps.Candidates, folder: Folder) -> str:
 
 
 def pair_page(evaluated: Any, path: Path) -> None:
-    """Write why one search beats another. evaluated: `run.Evaluated`, with figures."""
+    """Write why one search beats another. evaluated: see `page`; with figures."""
     pair = evaluated.pair
     figures = evaluated.figures
     measured = evaluated.results.whole

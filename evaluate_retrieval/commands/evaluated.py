@@ -1,0 +1,68 @@
+"""What came out of a folder: facts, each computed once, and their sentences."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from evaluate_retrieval.commands import report, steps, verdicts
+from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.measuring.plan import Plan
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.words import sentences
+from evaluate_retrieval.words.constants import LEFT_OUT, MARGIN, UNITS
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What came out of a folder, each computed once. Without queries the rest is None.
+
+    files: paths that matter. pair: two names, see `steps.pair_of`, and figures: see
+    `pairs.summary`, or None where both names are one; first: see
+    `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
+    `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
+    see `since.since_last`. margin: of the metric, by which it was decided. run_id: of
+    the manifest."""
+
+    folder: Folder
+    files: list
+    candidates: steps.Candidates | None = None
+    results: steps.Results | None = None
+    verdict: decision.Decision | None = None
+    pair: tuple = ()
+    figures: dict | None = None
+    first: dict = field(default_factory=dict)
+    failures: pd.DataFrame | None = None
+    judge_next: pd.DataFrame = field(default_factory=pd.DataFrame)
+    plan: Plan | None = None
+    changes: list = field(default_factory=list)
+    margin: float = MARGIN
+    run_id: str = ""
+
+    @property
+    def says(self) -> str:
+        """The decision, and what it takes to decide, in words."""
+        if self.verdict is None:
+            return report.advice(self.folder)
+        return " ".join([self.verdict.says, *self.more])
+
+    @property
+    def why(self) -> str:
+        """The same without the first words, which are a headline."""
+        return " ".join([sentences.why(self.verdict), *self.more])
+
+    @property
+    def more(self) -> list[str]:
+        """What it takes to decide, in words: a list."""
+        verdict = self.verdict
+        texts = [LEFT_OUT] * self.folder.only_answered
+        if self.plan and verdict:
+            unit = UNITS[verdict.kind]
+            texts.append(sentences.plan(self.plan, str(verdict.rival), unit))
+        growing = self.results and self.results.whole.judgements == "growing"
+        if verdict and verdict.rivals and growing and len(self.judge_next):
+            n_queries = self.judge_next["query_id"].nunique()
+            minutes = verdicts.minutes_of(self.judge_next)
+            texts.append(
+                sentences.list_to_judge(len(self.judge_next), n_queries, minutes)
+            )
+        return texts
