@@ -15,8 +15,6 @@ from fnmatch import fnmatchcase
 from importlib.metadata import distributions
 from pathlib import Path
 
-from filelock import Timeout
-
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands.options import Options
 from evaluate_retrieval.reading import files, places
@@ -152,7 +150,7 @@ def locked(results: Path) -> AbstractContextManager:
     RuntimeError says which run is in it."""
     try:
         return lock_of(results / Path(LOCK).stem).acquire(timeout=0)
-    except Timeout:
+    except TimeoutError:  # of the lock
         writer = f"run {_read(results).get('id')} writes there"
         advice = "wait until it ends, or name another folder for the results"
         raise RuntimeError(f"{results}: {writer}; {advice}") from None

@@ -6,21 +6,25 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from evaluate_retrieval.reading.writing import give_group, named_error
 from evaluate_retrieval.words.text import plain, without_secrets
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 IN_SILENCE = 2  # seconds of waiting
 TABLE = Path("/proc/locks")  # Linux tells there who holds which
 log = logging.getLogger(__name__)
 
 
-def lock_of(path: str | Path) -> FileLock:
+def lock_of(path: str | Path) -> "FileLock":
     """The lock of a file, PATH.lock: for all who may write into its folder.
 
     Also one that an older version has left for its owner alone."""
+    from filelock import FileLock  # which warns in a browser, where it locks nothing
+
     lock = Path(f"{path}.lock")
     folder = lock.parent.stat()
     mode = folder.st_mode & 0o666 | 0o600
@@ -42,7 +46,7 @@ def held(path: str | Path) -> Iterator[None]:
         lock = lock_of(path)
         try:
             lock.acquire(timeout=IN_SILENCE)
-        except Timeout:
+        except TimeoutError:
             has_it = f"{holder_of(place)} has it"
             log.warning("%s: %s; this one waits for it", place, has_it)
             lock.acquire()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import evaluate_retrieval
 from evaluate_retrieval import line
+from evaluate_retrieval.judging.plain import plain_text
 from evaluate_retrieval.reading import folder
 
 NAME = "retrieval-evaluation-course"
@@ -58,6 +59,7 @@ def loaded():
     """The names of the packages that are imported, as they are installed."""
     for module in pkgutil.walk_packages(evaluate_retrieval.__path__, "."):
         importlib.import_module(module.name, "evaluate_retrieval")
+    plain_text("*Markdown*")  # its parser is loaded when a text asks for it
     packages = metadata.packages_distributions()
     modules = {name.partition(".")[0] for name in sys.modules}
     return sorted({name for module in modules for name in packages.get(module, [])})
