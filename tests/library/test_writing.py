@@ -261,12 +261,16 @@ def test_names_may_be_as_long_as_the_disk_allows(tmp_path):
 
 # --- What is left of the dead ------------------------------------------------
 
-WRITE_FOR_EVER = """
-import sys
+STOP_WHILE_WRITING = """
+import sys, time
 from evaluate_retrieval.reading import writing
-print("begins", flush=True)
-while True:
-    writing.write_text(sys.argv[1], "x" * 3_000_000)
+
+def wait(*_):
+    print("the new content lies beside", flush=True)
+    time.sleep(60)
+
+writing.os.replace = wait
+writing.write_text(sys.argv[1], "x" * 3_000_000)
 """
 
 
@@ -279,17 +283,12 @@ def test_what_a_killed_process_has_left_is_removed_and_that_of_a_live_one_is_not
     tmp_path,
 ):
     path = tmp_path / "a"
-    words = [sys.executable, "-c", WRITE_FOR_EVER, str(path)]
-    there = []
-    for _ in range(50):  # until one was killed while it wrote
-        process = subprocess.Popen(words, cwd=places.ROOT, stdout=subprocess.PIPE)
-        process.stdout.readline()
-        time.sleep(0.01)
-        process.kill()
-        process.communicate()
-        if there := left_in(tmp_path):
-            break
-    assert there
+    words = [sys.executable, "-c", STOP_WHILE_WRITING, str(path)]
+    process = subprocess.Popen(words, cwd=places.ROOT, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.kill()
+    process.communicate()
+    assert left_in(tmp_path)
     host = writing.HOST
     alive = tmp_path / f".a.{host}-{os.getpid()}-12345678.new"
     elsewhere = tmp_path / ".a.elsewhere-7-12345678.new"
