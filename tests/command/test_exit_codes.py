@@ -5,39 +5,18 @@ import json
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
+from sixty import write_folder
 
 from evaluate_retrieval import line
 from evaluate_retrieval.commands import manifest, report, run
 from evaluate_retrieval.reading import writing
 
-N = 60
-SEARCHES = """
-def at(place):
-    def search(question, course):
-        number = int(question[1:])
-        return [f"d{(number + place - each) % 60}" for each in range(place + 1)]
-
-    return search
-
-
-SEARCHES = {"first": at(0), "second": at(1)}
-"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Sixty judged queries, two searches, and a baseline of the better one."""
-    path = tmp_path_factory.mktemp("codes")
-    (path / "data").mkdir()
-    (path / "searches.py").write_text(SEARCHES)
-    ids = pd.Series([f"d{n}" for n in range(N)])
-    texts = pd.DataFrame({"id": ids, "text": "text of " + ids})
-    texts.to_csv(path / "data" / "documents.csv", index=False)
-    queries = "q" + ids.str[1:]
-    judged = pd.DataFrame({"query_id": queries, "query": queries, "document": ids})
-    judged.assign(grade=1).to_csv(path / "data" / "judged-queries.csv", index=False)
+    path = write_folder(tmp_path_factory.mktemp("codes"))
     assert line.main(words_of(path, "")) == 1  # the other search is worse
     (path / "out" / "baseline.json.gz").rename(path / "first.json.gz")
     return path

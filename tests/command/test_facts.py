@@ -5,43 +5,19 @@ from contextlib import redirect_stdout
 from io import StringIO
 
 import jsonschema
-import pandas as pd
 import pytest
+from sixty import write_folder
 
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring.decision import REASONS
 from evaluate_retrieval.reading.places import ROOT
 
 SCHEMA = json.loads((ROOT / "evaluate_retrieval/words/facts.schema.json").read_text())
-N = 60
-SEARCHES = """
-def at(place):
-    def search(question, course):
-        number = int(question[1:])
-        return [f"d{(number + place - each) % 60}" for each in range(place + 1)]
-
-    return search
-
-
-SEARCHES = {"first": at(0), "second": at(1), "third": at(2), "also": at(2)}
-"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Sixty documents, a judged query for each, and four searches."""
-    path = tmp_path_factory.mktemp("facts")
-    (path / "data").mkdir()
-    (path / "searches.py").write_text(SEARCHES)
-    ids = pd.Series([f"d{n}" for n in range(N)])
-    texts = pd.DataFrame({"id": ids, "text": "text of " + ids})
-    texts.to_csv(path / "data" / "documents.csv", index=False)
-    queries = "q" + ids.str[1:]
-    judged = pd.DataFrame({"query_id": queries, "query": queries, "document": ids})
-    judged.assign(grade=1).to_csv(path / "data" / "judged-queries.csv", index=False)
-    asked = pd.DataFrame({"question": queries, "document": ids})
-    asked.to_csv(path / "data" / "ground-truth-data.csv", index=False)
-    return path
+    return write_folder(tmp_path_factory.mktemp("facts"))
 
 
 def printed(folder, line):

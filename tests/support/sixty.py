@@ -1,0 +1,31 @@
+"""Sixty documents, a judged and a generated query for each, and searches of these."""
+
+import pandas as pd
+
+N = 60
+SEARCHES = """
+def at(place):
+    def search(question, course):
+        number = int(question[1:])
+        return [f"d{(number + place - each) % 60}" for each in range(place + 1)]
+
+    return search
+
+
+SEARCHES = {"first": at(0), "second": at(1), "third": at(2), "also": at(2)}
+"""
+
+
+def write_folder(path):
+    """Write data/ and searches.py into a folder. "first" has each document first."""
+    (path / "data").mkdir()
+    (path / "searches.py").write_text(SEARCHES)
+    ids = pd.Series([f"d{n}" for n in range(N)])
+    texts = pd.DataFrame({"id": ids, "text": "text of " + ids})
+    texts.to_csv(path / "data" / "documents.csv", index=False)
+    queries = "q" + ids.str[1:]
+    judged = pd.DataFrame({"query_id": queries, "query": queries, "document": ids})
+    judged.assign(grade=1).to_csv(path / "data" / "judged-queries.csv", index=False)
+    asked = pd.DataFrame({"question": queries, "document": ids})
+    asked.to_csv(path / "data" / "ground-truth-data.csv", index=False)
+    return path
