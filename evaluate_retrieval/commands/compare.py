@@ -6,8 +6,9 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.options import SearchOptions, option
-from evaluate_retrieval.measuring import decision, pairs
+from evaluate_retrieval.measuring import pairs
 from evaluate_retrieval.reading import trec
+from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.searching.own import of_queries
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import FEW, LEFT_OUT, UNDECIDED, UNITS
@@ -46,8 +47,8 @@ def _compared(options: CompareOptions) -> dict:
     names = (options.a, options.b)
     folder, candidates = run.candidates_of(folder, options, names)
     pair = (
-        decision.named(options.a, candidates.searches),
-        decision.named(options.b, candidates.searches),
+        named(options.a, candidates.searches),
+        named(options.b, candidates.searches),
     )
     if pair[0] == pair[1]:
         raise utils.InputError(problem="is both searches", value=pair[0])

@@ -44,8 +44,9 @@ from evaluate_retrieval.reading.folder import (
 from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
+from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
-from evaluate_retrieval.searching.repeats import as_systems
+from evaluate_retrieval.searching.repeats import as_systems_unless_named
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNITS
 from evaluate_retrieval.words.templates import line_of
@@ -291,16 +292,14 @@ def candidates_of(
     these are not all yours. What can fail early is checked first. Where nothing is
     tuned all queries report."""
     with own_of(folder, options) as own:
-        own = merged_unless_named(own, folder, names)
-        are_own = [own.keys() & decision.full_names(name) for name in names]
+        own = as_systems_unless_named(own, folder.repeats, names)
+        are_own = [own.keys() & full_names(name) for name in names]
         none_of_ours = names and all(are_own)
         only_own = options.only_own or none_of_ours or not folder.has_texts
         are_many = len(folder.documents) > built_in.MANY_DOCUMENTS
         only_own = are_alone(are_many, own, only_own)
         ours = [] if only_own else built_in.names(embedding.fetched_models())
-        needed: set[str | None] = {
-            decision.named(name, [*own, *ours]) for name in names
-        }
+        needed: set[str | None] = {named(name, [*own, *ours]) for name in names}
         incumbent = decision.incumbent_of(options.incumbent, own, [*own, *ours])
         if names:
             own = {name: own[name] for name in own if name in needed}
@@ -316,18 +315,6 @@ def candidates_of(
         folder, own, only_own, options.no_tuning, options.model
     )
     return folder, replace(candidates, went=troubles)
-
-
-def merged_unless_named(
-    own: dict[str, Search], folder: Folder, names: Sequence[str]
-) -> dict[str, Search]:
-    """Your searches, where the runs of one system are one, see `as_systems`.
-
-    But each by itself where names has one of them: then they are compared."""
-    systems = as_systems(own, folder.repeats)
-    gone = own.keys() - systems.keys()
-    is_named = any(gone & {*decision.full_names(name)} for name in names)
-    return own if is_named else systems
 
 
 def _write_results(evaluated, out):
@@ -370,7 +357,7 @@ def searches_to_keep(
     kind = results.whole.measure.kind
     before = baseline[kind].search if kind in baseline else ""
     if name:
-        return {kind: decision.named(name, results.rankings)}
+        return {kind: named(name, results.rankings)}
     if before in results.rankings:
         return {kind: before}
     if before in failed:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import gains, intervals, tuning
 from evaluate_retrieval.measuring.grounds import least_gain
 from evaluate_retrieval.measuring.scored import Measured
+from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import (
     LEVEL,
@@ -145,23 +145,6 @@ def incumbent_of(
     return next(iter(own)) if len(own) == 1 else None
 
 
-def full_names(name: str) -> tuple[str, str, str]:
-    """What the search may be called that a user names, see `own.own_searches`."""
-    return name, f"own: {name}", f"run: {name}"
-
-
-def named(name: str, names: Collection[str], option: str = "") -> str:
-    """The search of this name, with or without the "own: " or "run: " before it.
-
-    InputError where there is none; option: that named it."""
-    for full in full_names(name):
-        if full in names:
-            return full
-    there = ", ".join(map(repr, names))
-    problem = f"{name!r} is no search here; there is {there}"
-    raise utils.InputError(option=option, problem=problem)
-
-
 # --- The decision ------------------------------------------------------------
 
 
@@ -255,7 +238,9 @@ def _against(incumbent, measured, errors, margin):
         on_answered = measured.gain(rival, incumbent)[:n][answered].mean()
         decision = replace(decision, on_answered=float(on_answered))
     if row["why"] in ("bound", "incumbent"):
-        decision = replace(decision, bounds=_bounds(measured, rival, incumbent))
+        ground = known.grounds[rival]
+        bounds = _bounds(measured, rival, incumbent, ground)
+        decision = replace(decision, bounds=bounds)
     return decision
 
 
@@ -275,11 +260,15 @@ def _reason_for(verdict, row, n_candidates, n):
     return "incomplete" if row["share"] < 1 else "open"
 
 
-def _bounds(measured, rival, incumbent):
-    """What a rival gains without unjudged results, and at least and at most: a dict."""
+def _bounds(measured, rival, incumbent, ground):
+    """What a rival gains without unjudged results, and at least and at most: a dict.
+
+    ground: of the rival, which has what was computed of these, see `grounds_of`."""
     weights = measured.weights
-    least = least_gain(measured, rival, incumbent)
-    most = -least_gain(measured, incumbent, rival)
+    (most,) = ground.worse
+    (least,) = ground.better
+    if ground.why == "incumbent":  # it is better as it stands
+        least = least_gain(measured, rival, incumbent)
     without = measured.condensed[rival] - measured.condensed[incumbent]
     return {
         "without": float(np.average(without, weights=weights)),

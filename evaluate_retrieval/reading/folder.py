@@ -338,9 +338,8 @@ def _without_sealed(whole):
     kind = whole.decides
     if not marks or kind is None:
         return whole
-    halves = [whole.development[kind], whole.test[kind]]
-    is_one = halves[0] is halves[1]
-    both = halves[1] if is_one else pd.concat(halves)
+    is_one = whole.choosing is whole.queries
+    both = whole.queries if is_one else pd.concat([whole.choosing, whole.queries])
     judged = [both, whole.unanswered] if kind == "judged" else [both]
     queries = pd.concat(judged, ignore_index=True)
     groups = queries.get("need", queries["document"])
@@ -351,8 +350,8 @@ def _without_sealed(whole):
         is_in = kept.marks_of(table["question"]).isin(marks)
         return table[is_in == inside].reset_index(drop=True)
 
-    reporting = part(halves[1])
-    choosing = reporting if is_one else part(halves[0])
+    reporting = part(whole.queries)
+    choosing = reporting if is_one else part(whole.choosing)
     held_back = part(both, True)
     sealed = replace(
         whole,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.searching.own import Search
 
 SEED = re.compile(r"(.*?)[-_. ]*seed[-_. =]*\d+", re.IGNORECASE)
@@ -44,6 +45,18 @@ def as_systems(
     return merged
 
 
+def as_systems_unless_named(
+    searches: Mapping[str, Search],
+    declared: Mapping[str, Sequence[str]] | None,
+    names: Sequence[str],
+) -> dict[str, Search]:
+    """`as_systems`; but each run by itself where names has one of a system."""
+    systems = as_systems(searches, declared)
+    gone = searches.keys() - systems.keys()
+    is_named = any(gone & {*full_names(name)} for name in names)
+    return dict(searches) if is_named else systems
+
+
 def _by_seed(searches):
     """The names of each system's runs, by what stands before the word seed."""
     systems = {}
@@ -64,16 +77,7 @@ def _as_declared(searches, declared):
     """The names of each system's runs, as columns.toml says them."""
     systems = {}
     for name, runs in declared.items():
-        full = [_run_named(run, searches) for run in runs]
+        full = [named(run, searches, "[repeats]") for run in runs]
         prefix = full[0].partition(": ")[0]
         systems[name if name.startswith(prefix) else f"{prefix}: {name}"] = full
     return systems
-
-
-def _run_named(run, searches):
-    for full in (run, f"run: {run}", f"own: {run}"):
-        if full in searches:
-            return full
-    there = ", ".join(map(repr, searches))
-    problem = f"{run!r} is no search here; there is {there}"
-    raise utils.InputError(problem=problem, option="[repeats]")
