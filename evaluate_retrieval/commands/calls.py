@@ -13,6 +13,7 @@ from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import calls, comparing, intervals, metric, pairs
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.traces import PRODUCTION
 from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching.call_files import agents_in
 from evaluate_retrieval.words.constants import NOT_WORSE
@@ -56,7 +57,8 @@ def _agents_of(folder, options, queries):
     """All agents by name, each a dict of query id: calls. ValueError without any.
 
     A search of which many calls fail is none, see `steps.that_work`."""
-    agents = agents_in(folder.source) if folder.source.is_dir() else {}
+    agents = {PRODUCTION: folder.calls} if folder.calls else {}
+    agents |= agents_in(folder.source) if folder.source.is_dir() else {}
     with run.own_of(folder, options) as own:
         able, _ = steps.that_work(own, [queries], [options.incumbent], fewest=0)
         for name, search in able.items():

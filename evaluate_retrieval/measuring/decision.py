@@ -12,7 +12,7 @@ import pandas as pd
 from evaluate_retrieval.measuring import gains, intervals, tuning
 from evaluate_retrieval.measuring.grounds import least_gain
 from evaluate_retrieval.measuring.scored import Measured
-from evaluate_retrieval.searching.names import named
+from evaluate_retrieval.searching.names import RUN_OF_TRACES, named
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import (
     LEVEL,
@@ -139,9 +139,11 @@ def incumbent_of(
     """The search that runs today, or None.
 
     name: what the user calls it, see `named`; without one it is the only
-    search of `own`. names: of all searches."""
+    search of `own`, or the run of what production showed. names: of all searches."""
     if name:
         return named(name, names, "--incumbent")
+    if RUN_OF_TRACES in own:
+        return RUN_OF_TRACES
     return next(iter(own)) if len(own) == 1 else None
 
 

@@ -58,7 +58,9 @@ class Folder:
     show, see `joining.forbidden_of`. repeats: the runs of each system that columns.toml
     names, or None. only_answered: whether a run leaves out judged queries without a
     relevant document. sealed: the queries that are held back until a release, in a
-    folder of their own, or None. Tables are empty where the folder has no such file."""
+    folder of their own, or None. calls: of a search in production that searched
+    several times for a query, see `traces.Traces`. Tables are empty where the folder
+    has no such file."""
 
     source: Path
     documents: utils.Documents
@@ -81,6 +83,7 @@ class Folder:
     repeats: dict[str, list[str]] | None = None
     only_answered: bool = False
     sealed: "Folder | None" = None
+    calls: dict[str, list[dict]] = field(default_factory=dict)
 
     @property
     def decides(self) -> str | None:
@@ -187,6 +190,17 @@ def read(
         source, tables.documents, judged, ranked, tables.notes
     )
     documents, on_courses = _with_courses(documents, tables, judged)
+    calls = tables.traces.calls if tables.traces else {}
+    on_contents = []
+    if tables.traces and tables.traces.contents:
+        ids, on_contents = matching.of_contents(tables.traces.contents, documents)
+        ranked = {name: _renamed(run, ids) for name, run in ranked.items()}
+        calls = {
+            id_: [
+                {**call, "ids": [ids.get(i, i) for i in call["ids"]]} for call in each
+            ]
+            for id_, each in calls.items()
+        }
     log = _log_of(tables)
     ground_truth = None
     courses = {document["id"]: document["course"] for document in documents}
@@ -230,6 +244,7 @@ def read(
         *chain(*(table.notes for table in tables.all())),
         *on_documents,
         *on_courses,
+        *on_contents,
         *chain(*(on_table for _, on_table in rows)),
         *_twin_sentences(twins),
         *on_answers,
@@ -258,6 +273,7 @@ def read(
         forbidden=forbidden,
         results=settings.results,
         repeats=settings.repeats,
+        calls=calls,
     )
     return _without_sealed(whole)
 
@@ -285,6 +301,13 @@ def _runs_of(tables, judged):
     texts = frame["query"].dropna().str.strip()
     by_text = dict(zip(texts, frame["query_id"].dropna(), strict=True))
     return runs.read_runs(tables.lines, tables.runs, ids, by_text)
+
+
+def _renamed(run, ids):
+    """A run in which some ids have another name: a dict of query id: ids."""
+    return {
+        query: [ids.get(id_, id_) for id_ in ranked] for query, ranked in run.items()
+    }
 
 
 def _with_courses(documents, tables, judged):

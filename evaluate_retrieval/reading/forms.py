@@ -196,22 +196,6 @@ def _of_autorag(table):
     return {"judged": pd.DataFrame(rows, columns=[*PAIRS, "alternatives"])}
 
 
-def _of_spans(table):
-    """Phoenix's spans of retrievers: what was asked, and what was found: a run."""
-    asked = {}
-    ranked = []
-    for row in table.to_dict("records"):
-        documents = row["attributes.retrieval.documents"]
-        if is_list_like(documents) and row["attributes.input.value"]:
-            id_ = str(row.get("context.span_id", ""))
-            asked[id_] = str(row["attributes.input.value"])
-            ranked += [(id_, str(each["document.id"])) for each in documents]
-    return {
-        "queries": pd.DataFrame(asked.items(), columns=["query_id", "query"]),
-        "runs": pd.DataFrame(ranked, columns=["query_id", "document"]),
-    }
-
-
 def _of_clicks(table):
     """Events of searches, as UBI has them: each query, and how often it was asked."""
     ids = table["query_id"] if "query_id" in table else table.index.to_series()
@@ -240,7 +224,6 @@ FORMS: dict[tuple[str, ...], Callable[[pd.DataFrame], dict]] = {
     ("input", "expectedOutput"): _of_items,
     ("input", "expected_output"): _of_items,
     ("inputs", "outputs"): _of_items,
-    ("attributes.input.value", "attributes.retrieval.documents"): _of_spans,
     ("user_query", "action_name"): _of_clicks,
     ("data",): _of_squad,
 }

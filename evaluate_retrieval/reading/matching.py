@@ -105,6 +105,22 @@ def _by_context(judged, documents, name):
     return judged.dropna(subset="document"), notes
 
 
+def of_contents(
+    contents: dict[str, str], documents: utils.Documents
+) -> tuple[dict[str, str], list[str]]:
+    """The document that has each text: a dict of the text's id: document; and notes.
+
+    contents: id: text. One in several documents is the first of them; one in none
+    stays, as the id of no document."""
+    places = _places_of(list(contents.values()), documents)
+    ids = {id_: places[text][0] for id_, text in contents.items() if places[text]}
+    n_lost = len(contents) - len(ids)
+    note = (
+        f"{n_lost:,} of {len(contents):,} texts without an id are in no document here"
+    )
+    return ids, [note] if n_lost else []
+
+
 def _note_on(name, found, how):
     """A sentence on ids that were found, a list; [] where there are none."""
     first = next(iter(found), "")

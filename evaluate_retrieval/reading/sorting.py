@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import columns, forms, graded, runs, shaping
+from evaluate_retrieval.reading import columns, forms, graded, runs, shaping, spans
 from evaluate_retrieval.reading.choosing import documents_in
 from evaluate_retrieval.reading.columns import Settings
 from evaluate_retrieval.reading.kinds import (
@@ -32,6 +32,7 @@ from evaluate_retrieval.reading.listing import (
 )
 from evaluate_retrieval.reading.opening import Table, open_tables
 from evaluate_retrieval.reading.pages import read_pages
+from evaluate_retrieval.reading.traces import PRODUCTION, Traces, traces_of
 
 MOST_FILES = 9  # that a note names
 TABLES = ("documents", "queries", "judged", "generated", "answers", "runs")
@@ -57,8 +58,9 @@ class Sorted:
     `graded`. answers: questions with an answer in words, and no id of a document.
     runs: with the columns of a run. lines: files of other runs, which are no tables.
     opened: documents of tables, with all columns that they have. pages: files that
-    were read as documents. taken: each table that was taken as something, in the order
-    in which it was. notes: on what is not read, and why."""
+    were read as documents. traced: tables of spans, and traces: what they hold, see
+    `traces.Traces`, if there are any. taken: each table that was taken as something, in
+    the order in which it was. notes: on what is not read, and why."""
 
     listing: Listing
     settings: Settings
@@ -71,6 +73,8 @@ class Sorted:
     lines: list[Path] = field(default_factory=list)
     opened: list[Table] = field(default_factory=list)
     pages: list[Path] = field(default_factory=list)
+    traced: list[Table] = field(default_factory=list)
+    traces: Traces | None = None
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -88,13 +92,14 @@ class Sorted:
             for path in named[kind]:
                 self._sort_named(kind, path)
         unread = self._sort_unnamed()
+        self._sort_spans()
         unread |= self._sort_runs()
         self._sort_ours()
         self._fail_if_several()
         self.notes += unread.values()
         # pages beside a table of documents are mostly about it
         used = {*chain(*named.values()), *(self.pages or self.listing.pages)}
-        used |= {table.path for table in self.all()}
+        used |= {table.path for table in chain(self.all(), self.traced)}
         top = self.listing.top
         # beside pages there may be others in the same folders
         are_pages = any(table.path.is_dir() for table in self.documents)
@@ -125,6 +130,8 @@ class Sorted:
         answers is a test set, or the documents."""
         has_named = bool(self.documents)
         opened, unread = self._open_unnamed(has_named)
+        self.traced = [table for table in opened if spans.are_spans(table.frame)]
+        opened = [table for table in opened if table not in self.traced]
         looks = [traits_of(table, self.settings) for table in opened]
         waiting = []
         for look in looks:
@@ -210,6 +217,31 @@ class Sorted:
         self.notes.append(why_unread(look))
         self._put("answers", asked)
         return True
+
+    def _sort_spans(self):
+        """Sort what traces hold: queries, a run, and documents where there are none."""
+        if not self.traced:
+            return
+        self.traces = traces_of(self.traced, self.settings.results.get("id", ""))
+        first = self.traced[0]
+        self.notes += self.traces.notes
+        self.taken += [Taken("spans", table) for table in self.traced]
+        ranked = self.traces.ranked
+        if self.queries:  # a run is of these, by their words
+            ranked = ranked.assign(query_id="")
+        else:
+            asked = replace(first, frame=self.traces.queries)
+            self.queries.append(replace(asked, frame=columns.read_queries(asked).frame))
+        if len(ranked):  # called as the run is, and not as one of its files
+            self.runs.append(Table(self.listing.top / PRODUCTION, ranked))
+        if not self.documents and len(self.traces.texts):
+            table = replace(first, frame=self.traces.texts)
+            self.documents.append(shaping.as_documents(table, self.settings))
+            self.traces.contents.clear()  # made ids are those of the documents
+            n = f"{len(self.traces.texts):,} texts that were shown"
+            self.notes.append(
+                f"the documents are the {n}: what was never shown cannot be found"
+            )
 
     def _sort_runs(self):
         """Sort what lies in runs/; of tables that are no run the reason."""

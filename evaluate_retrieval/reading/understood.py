@@ -41,6 +41,7 @@ KINDS = {  # in words
     "generated": "generated questions",
     "runs": "a run",
     "results": "a record of results",
+    "spans": "traces: what a search was asked, and what it showed",
     "": "nothing that is known",
 }
 

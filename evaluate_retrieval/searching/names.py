@@ -3,6 +3,9 @@
 from collections.abc import Collection
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.reading.traces import PRODUCTION
+
+RUN_OF_TRACES = f"run: {PRODUCTION}"
 
 
 def full_names(name: str) -> tuple[str, str, str]:

@@ -118,7 +118,7 @@ OUTCOMES |= {  # what was read wrong, or not at all; the first query with its gr
     "langfuse-items": "80 documents, 60 queries, 60 grades; ('it0', {'d000': 1})",
     "no-mapping-for-judgements": "80 documents, 60 queries, 60 grades; {'d000': 1}",
     "pages-dropped-by-a-stray-table": "refused; 80 pages (d000.md; or feedback.csv wi",
-    "phoenix-spans": "80 documents, 60 queries, 0 grades; spans.jsonl: read as a run",
+    "phoenix-spans": "80 documents, 60 queries, 0 grades; spans.jsonl: spans of ret",
     "promptfoo-yaml": "80 documents, 60 queries, 60 grades; {'d000': 1}",
     "qrels-tsv-columns-swapped": "60 queries, 60 grades, nDCG 1.000; ('0', {'3': 1})",
     "qrels-tsv-root": "12 documents, 4 queries, 4 grades; ('q1', {'d0': 2})",

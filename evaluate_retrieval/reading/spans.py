@@ -1,0 +1,348 @@
+"""Spans of traces, whoever made them: what a retriever was asked, and what it showed.
+
+A retriever's span is known by an attribute, see FORMS_OF_SPANS: that of OpenTelemetry
+(in OTLP's JSON, too), OpenInference, Phoenix, Arize, Langfuse, LangSmith or MLflow."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from pandas.api.types import is_list_like
+
+from evaluate_retrieval.reading.files import encodable
+
+OUTPUT_VALUE = "output.value"  # of OpenInference: has ids that documents may lack there
+
+
+@dataclass(frozen=True)
+class Form:
+    """Spans of a kind: values of the attribute that says so, and where is what.
+
+    values: in small letters. asked, shown: attributes, the first that is there
+    counts."""
+
+    values: tuple[str, ...]
+    asked: tuple[str, ...]
+    shown: tuple[str, ...]
+
+
+OPEN_INFERENCE = Form(
+    ("retriever", "reranker"),
+    ("reranker.query", "input.value"),
+    ("reranker.output_documents", "retrieval.documents", OUTPUT_VALUE),
+)
+FORMS_OF_SPANS = {  # by the attribute that says what a span is, in small letters
+    "gen_ai.operation.name": Form(
+        ("retrieval",),
+        ("gen_ai.retrieval.query.text",),
+        ("gen_ai.retrieval.documents",),
+    ),
+    "openinference.span.kind": OPEN_INFERENCE,
+    "span_kind": OPEN_INFERENCE,
+    "langfuse.observation.type": Form(
+        ("retriever",),
+        ("langfuse.observation.input",),
+        ("langfuse.observation.output",),
+    ),
+    "mlflow.spantype": Form(
+        ("retriever", "reranker"), ("mlflow.spanInputs",), ("mlflow.spanOutputs",)
+    ),
+    "span_type": Form(("retriever", "reranker"), ("inputs",), ("outputs",)),
+    "run_type": Form(("retriever",), ("inputs",), ("outputs",)),
+    "type": Form(("retriever",), ("input",), ("output",)),
+}
+TRACE_NAMES = ("trace_id", "traceid", "context.trace_id", "trace.id")
+PARENT_NAMES = (
+    "parent_id",
+    "parent_span_id",
+    "parentspanid",
+    "parent_observation_id",
+    "parentobservationid",
+    "parent_run_id",
+)
+SESSION_NAMES = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "session_id",
+    "sessionid",
+    "langfuse.session.id",
+    "conversation_id",
+    "thread_id",
+)
+END_NAMES = (
+    "end_time",
+    "endtimeunixnano",
+    "end_time_unix_nano",
+    "end_time_ns",
+    "endtime",
+)
+START_NAMES = (
+    "start_time",
+    "starttimeunixnano",
+    "start_time_unix_nano",
+    "start_time_ns",
+    "starttime",
+    "timestamp",
+)
+# Where a text lies in what was asked, and a document in what was shown
+IN_A_QUERY = (
+    "query",
+    "question",
+    "input",
+    "user_input",
+    "query_str",
+    "query_text",
+    "q",
+)
+IN_A_QUERY += ("prompt", "text", "search_query")
+IN_AN_ANSWER = ("documents", "results", "result", "output", "outputs", "nodes", "hits")
+IN_AN_ANSWER += ("source_documents", "retrieved_documents", "chunks", "data", "matches")
+ID_NAMES = (
+    "id",
+    "document_id",
+    "doc_id",
+    "id_",
+    "source_id",
+    "doc_uri",
+    "_id",
+    "chunk_id",
+)
+ID_NAMES += (
+    "metadata.id",
+    "metadata.doc_id",
+    "metadata.document_id",
+    "metadata.doc_uri",
+)
+ID_NAMES += (
+    "metadata.chunk_id",
+    "metadata.source",
+    "source",
+    "uri",
+    "file_name",
+    "name",
+)
+TEXT_NAMES = ("content", "page_content", "text", "body", "pagecontent", "chunk")
+NUMBERED = re.compile(r"\.(\d+)\.")
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What a retriever was asked, and what it showed: pairs of id and text."""
+
+    trace: str
+    session: str
+    ended: str
+    query: str
+    documents: list[tuple[str, str]]
+
+
+# --- Spans, whoever made them ---------------------------------------------------------
+
+
+def are_spans(frame: pd.DataFrame) -> bool:
+    """Whether a table holds spans of traces, one of which is a retriever's."""
+    names = {str(name).lower().removeprefix("attributes.") for name in frame}
+    if not names & {"resourcespans", "attributes", "info", "spans", *FORMS_OF_SPANS}:
+        return False
+    return any(form_of(span) for span in attributes_in(frame))
+
+
+def attributes_in(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The attributes of each span of a table, with its own fields beside them."""
+    for record in frame.to_dict("records"):
+        for span in _nested(record):
+            yield _flat(span)
+
+
+def _nested(record):
+    """The spans in a record: of OTLP's JSON, of a trace of MLflow's, or itself."""
+    if is_list_like(record.get("resourceSpans")):
+        for resource in record["resourceSpans"]:
+            for scope in resource.get("scopeSpans", []):
+                yield from scope.get("spans", [])
+        return
+    data = _parsed(record.get("data", record))
+    spans = _parsed(data.get("spans")) if isinstance(data, dict) else None
+    if is_list_like(spans) and not isinstance(spans, dict):
+        info = _parsed(record.get("info", record.get("trace_metadata")))
+        kept = info.get("trace_metadata", info) if isinstance(info, dict) else {}
+        session = kept.get("mlflow.trace.session", "") if isinstance(kept, dict) else ""
+        for span in spans:
+            if isinstance(span, dict):
+                yield {"session.id": session, **span}
+        return
+    yield record
+
+
+def _flat(span):
+    """A span's fields and attributes, by name in small letters."""
+    flat = {}
+    for name, value in span.items():
+        name = str(name).removeprefix("attributes.")
+        if name == "attributes" and is_list_like(value):
+            pairs = value.items() if isinstance(value, dict) else map(_otlp, value)
+            flat |= {str(key): part for key, part in pairs}
+        elif name == "context" and isinstance(value, dict):
+            flat |= value
+        elif name not in flat:
+            flat[name] = value
+    return {name.lower(): value for name, value in flat.items() if _is_there(value)}
+
+
+def _otlp(attribute):
+    """The name and value of an attribute in OTLP's JSON."""
+    return attribute.get("key", ""), _value(attribute.get("value"))
+
+
+def _value(value):
+    if not isinstance(value, dict) or not value:
+        return value
+    [(kind, inside), *_] = value.items()
+    if kind == "arrayValue":
+        return [_value(part) for part in inside.get("values", [])]
+    if kind == "kvlistValue":
+        return dict(map(_otlp, inside.get("values", [])))
+    return inside
+
+
+def _is_there(value):
+    return is_list_like(value) or not (pd.isna(value) or value == "")
+
+
+def _first(names: Iterable[str], values: Mapping[str, Any]) -> Any:
+    """The value of the first of these names that is there, or ""."""
+    return next((values[name] for name in names if _is_there(values.get(name))), "")
+
+
+def form_of(span: Mapping[str, Any]) -> Form | None:
+    """The form of a retriever's span, or None for another span."""
+    for name, form in FORMS_OF_SPANS.items():
+        kind = str(span.get(name, "")).strip('"').rpartition(".")[2].lower()
+        if kind in form.values:
+            return form
+    return None
+
+
+def _parsed(value):
+    """What the text of a value says in JSON, or the value."""
+    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _query_in(value, depth=4):
+    """The text of what was asked: it, or the first likely one in an object."""
+    value = _parsed(value)
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, dict) and depth:
+        named = [value[name] for name in IN_A_QUERY if _is_there(value.get(name))]
+        parts = [*named, *(part for part in value.values() if is_list_like(part))]
+        return next(filter(None, (_query_in(part, depth - 1) for part in parts)), "")
+    if is_list_like(value) and depth:  # messages of a chat: the last
+        parts = [part.get("content", part) for part in value if isinstance(part, dict)]
+        parts = parts or [part for part in value if isinstance(part, str)]
+        return _query_in(parts[-1], depth - 1) if parts else ""
+    return ""
+
+
+def _shown_in(span, names):
+    """What a span showed, each a list of objects or ids, as it is recorded."""
+    for name in map(str.lower, names):
+        inside = {key: span[key] for key in span if key.startswith(f"{name}.")}
+        if inside:
+            yield _numbered(name, inside)
+        value = _parsed(span.get(name))
+        while isinstance(value, dict):
+            value = _parsed(_first(IN_AN_ANSWER, value))
+        if is_list_like(value):
+            are_objects = all(isinstance(part, dict) for part in value)
+            if are_objects or name != OUTPUT_VALUE:  # there a text may be anything
+                yield list(value)
+
+
+def _numbered(name, values):
+    """Documents whose attributes have numbers, or of which each attribute is a list."""
+    documents: dict[int, dict] = {}
+    for key, value in values.items():
+        key = key[len(name) :]
+        if match := NUMBERED.match(key):
+            documents.setdefault(int(match[1]), {})[key[match.end() :]] = value
+        elif is_list_like(value):
+            for number, part in enumerate(value):
+                one = key[1:].removesuffix("s")  # ids, contents, metadatas
+                documents.setdefault(number, {})[one] = part
+    return [documents[number] for number in sorted(documents)]
+
+
+def _document(shown, names):
+    """The id of a document that was shown, and its text; "" for what is not recorded.
+
+    names: of what an id may be called."""
+    shown = _parsed(shown)
+    if not isinstance(shown, dict):
+        return ("", "") if is_list_like(shown) else (str(shown), "")
+    shown = {
+        str(key).lower().removeprefix("document."): value
+        for key, value in shown.items()
+    }
+    for wrapper in ("document", "node"):
+        if isinstance(inside := _parsed(shown.get(wrapper)), dict):
+            shown |= {str(key).lower(): value for key, value in inside.items()}
+    more = _parsed(shown.get("metadata"))
+    if isinstance(more, dict):
+        shown |= {f"metadata.{str(key).lower()}": value for key, value in more.items()}
+    id_ = _first(names, shown)
+    text = _first(TEXT_NAMES, shown)
+    return (
+        "" if is_list_like(id_) else encodable(str(id_)),
+        "" if is_list_like(text) else encodable(str(text)),
+    )
+
+
+def retrievals_in(
+    spans: Iterable[Mapping[str, Any]], names: Sequence[str]
+) -> tuple[list[Retrieval], int]:
+    """The retrievals of spans, and how many traces record no query or no documents."""
+    sessions: dict[str, str] = {}
+    for span in spans:
+        if session := str(_first(SESSION_NAMES, span)):
+            sessions.setdefault(str(_first(TRACE_NAMES, span)), session)
+    retrievals = []
+    silent = set()
+    for number, span in enumerate(spans):
+        form = form_of(span)
+        if form is None:
+            continue
+        trace = str(_first(TRACE_NAMES, span)) or f"span {number}"
+        query = encodable(_query_in(_first(map(str.lower, form.asked), span)))
+        recorded = [
+            [_document(each, names) for each in shown]
+            for shown in _shown_in(span, form.shown)
+        ]
+        if not query or not recorded:
+            silent.add(trace)
+            continue
+        whole = [shown for shown in recorded if all(id_ for id_, _ in shown)]
+        documents = next(filter(None, whole), recorded[0])
+        session = sessions.get(trace, "")
+        ended = str(_first((*END_NAMES, *START_NAMES), span))
+        retrievals.append(Retrieval(trace, session, ended, query, documents))
+    return retrievals, len(silent - {each.trace for each in retrievals})
+
+
+def questions_of_roots(spans: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What each trace was asked as a whole: a dict of trace: text."""
+    asked = ("input.value", "gen_ai.input.messages", "langfuse.observation.input")
+    asked += ("mlflow.spaninputs", "inputs", "input")
+    return {
+        str(_first(TRACE_NAMES, span)): encodable(_query_in(_first(asked, span)))
+        for span in spans
+        if not _first(PARENT_NAMES, span) and form_of(span) is None
+    }

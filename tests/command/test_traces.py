@@ -1,0 +1,303 @@
+"""What production already did: spans of retrievers become queries, a run, documents.
+
+traces/ has what real packages wrote, see scripts/recorders/spans.py. Forms that take a
+server or an account are made here from their documentation: DOCUMENTED."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluate_retrieval import api
+from evaluate_retrieval.reading import folder, opening, spans
+from evaluate_retrieval.reading import traces as reading
+from evaluate_retrieval.reading.matching import of_contents
+
+TRACES = Path(__file__).parent / "traces"
+JOIN, DOCKER, RECORDINGS = (
+    "may i still join",
+    "docker will not start on port 5432",
+    "where are the recordings",
+)
+SHOWN = [{"id": "a", "content": "alpha"}, {"id": "b", "content": "beta"}]
+DOCUMENTED = {  # one span each, which was asked "q" and showed a, then b
+    "phoenix": {
+        "span_kind": "RETRIEVER",
+        "context.trace_id": "1",
+        "attributes.input.value": "q",
+        "attributes.retrieval.documents": [
+            {"document.id": each["id"], "document.content": each["content"]}
+            for each in SHOWN
+        ],
+    },
+    "arize": {
+        "attributes.openinference.span.kind": "RETRIEVER",
+        "attributes.input.value": "q",
+        "attributes.retrieval.documents.ids": ["a", "b"],
+        "attributes.retrieval.documents.contents": ["alpha", "beta"],
+    },
+    "langfuse": {
+        "type": "RETRIEVER",
+        "id": "1",
+        "trace_id": "1",
+        "input": json.dumps({"query": "q"}),
+        "output": json.dumps(SHOWN),
+    },
+    "langsmith": {
+        "run_type": "retriever",
+        "inputs": {"query": "q"},
+        "outputs": {
+            "documents": [
+                {"page_content": each["content"], "metadata": {"id": each["id"]}}
+                for each in SHOWN
+            ]
+        },
+    },
+    "otel-dify": {
+        "attributes": {
+            "gen_ai.operation.name": "retrieval",
+            "gen_ai.retrieval.query.text": "q",
+            "gen_ai.retrieval.documents": json.dumps(
+                [{"document": {"source_id": each["id"]}} for each in SHOWN]
+            ),
+        }
+    },
+    "names": {
+        "gen_ai.operation.name": "retrieval",
+        "gen_ai.retrieval.query.text": "q",
+        "gen_ai.retrieval.documents": [{"name": "a"}, {"name": "b"}],
+    },
+}
+
+
+def of_file(name):
+    [table] = opening.open_tables(TRACES / name, None)
+    assert spans.are_spans(table.frame)
+    return reading.traces_of([table])
+
+
+def of_records(records, tmp_path, name="traces.jsonl"):
+    path = tmp_path / name
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    [table] = opening.open_tables(path, None)
+    return reading.traces_of([table])
+
+
+def lists_of(traces):
+    by_query = traces.ranked.groupby("query", sort=False)["document"]
+    return by_query.agg(list).to_dict()
+
+
+NEAREST = lists_of(of_file("langchain.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["llama-index", "langfuse", "mlflow", "langchain"])
+def test_each_package_says_the_same(name):
+    traces = of_file(f"{name}.jsonl")
+    assert lists_of(traces) == NEAREST
+    assert {query: len(ids) for query, ids in NEAREST.items()} == dict.fromkeys(
+        [JOIN, DOCKER, RECORDINGS], 3
+    )
+    asked = dict(zip(traces.queries["query"], traces.queries["asked"], strict=True))
+    assert asked == {JOIN: "2", DOCKER: "1", RECORDINGS: "1"}
+    ids = {id_ for ids in NEAREST.values() for id_ in ids}
+    assert {*traces.texts["id"]} == ids
+    assert traces.contents == {}
+
+
+def test_what_comes_after_a_retriever_counts_and_is_said():
+    traces = of_file("langchain-reranked.jsonl")
+    assert lists_of(traces) == {query: ids[::-1] for query, ids in NEAREST.items()}
+    assert any("in 4 traces a query has several lists" in note for note in traces.notes)
+
+
+def test_without_ids_texts_are_looked_up():
+    traces = of_file("langchain-without-ids.jsonl")
+    texts = of_file("langchain.jsonl").texts
+    documents = texts.assign(question="").to_dict("records")
+    ids, notes = of_contents(traces.contents, documents)
+    assert notes == []
+    named = {
+        query: [ids[id_] for id_ in ranked]
+        for query, ranked in lists_of(traces).items()
+    }
+    assert named == NEAREST
+    ids, notes = of_contents(traces.contents, documents[1:])
+    assert len(ids) == len(documents) - 1
+    assert "are in no document here" in notes[0]
+
+
+def test_sessions_of_otlp_are_conversations():
+    traces = of_file("langchain-otlp.json")
+    turns = traces.queries[["query", "conversation", "turn"]].to_numpy().tolist()
+    first, second = "session 0", "session 1"
+    assert turns == [
+        [JOIN, first, "1"],
+        [DOCKER, first, "2"],
+        [RECORDINGS, second, "1"],
+        [JOIN, second, "2"],
+    ]
+
+
+def test_opentelemetry_says_what_is_not_recorded_and_an_agent_is_no_run():
+    traces = of_file("opentelemetry.jsonl")
+    assert list(lists_of(traces)) == [JOIN]
+    [calls] = traces.calls.values()
+    assert [call["asked"] for call in calls] == [RECORDINGS, "port in use"]
+    queries = traces.queries.set_index("query_id")["query"]
+    assert queries[next(iter(traces.calls))] == f"please: {RECORDINGS}"
+    said = " ".join(traces.notes)
+    assert "1 traces record no query or no documents" in said
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" in said
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_each_documented_form_is_read(name, tmp_path):
+    traces = of_records([DOCUMENTED[name]], tmp_path)
+    assert lists_of(traces) == {"q": ["a", "b"]}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
+def test_a_table_of_any_kind_is_read(suffix, tmp_path):
+    table = pd.DataFrame([DOCUMENTED["phoenix"], {"span_kind": "LLM"}])
+    path = tmp_path / f"spans.{suffix}"
+    if suffix == "parquet":
+        table.to_parquet(path)
+    elif suffix == "csv":
+        column = "attributes.retrieval.documents"
+        table.assign(**{column: table[column].map(json.dumps)}).to_csv(path)
+    else:
+        table.to_json(path, orient="records")
+    [opened] = opening.open_tables(path, None)
+    assert lists_of(reading.traces_of([opened])) == {"q": ["a", "b"]}
+
+
+def retrieval(query, ids, end, **more):
+    return {
+        "trace_id": more.pop("trace", str(end)),
+        "end_time": f"2026-11-0{end}T00:00:00Z",
+        "attributes": {
+            "gen_ai.operation.name": "retrieval",
+            "gen_ai.retrieval.query.text": query,
+            "gen_ai.retrieval.documents": [{"id": id_} for id_ in ids],
+            **more,
+        },
+    }
+
+
+def test_of_lists_that_changed_the_last_counts_in_any_order_of_the_file(tmp_path):
+    lists = [["a", "b"], ["a", "c"], ["a", "c"]]
+    spans_ = [retrieval("q", ids, end) for end, ids in enumerate(lists, start=1)]
+    for order in ([0, 1, 2], [2, 1, 0]):
+        traces = of_records([spans_[place] for place in order], tmp_path)
+        assert lists_of(traces) == {"q": ["a", "c"]}
+        assert any("1 queries have several lists over time" in n for n in traces.notes)
+        assert any("75% of a list" in note for note in traces.notes)
+
+
+def test_an_empty_list_is_an_answer(tmp_path):
+    traces = of_records([retrieval("q", [], 1)], tmp_path)
+    assert lists_of(traces) == {"q": [""]}
+    assert len(traces.queries) == 1
+
+
+def test_annotations_are_no_judgements(tmp_path):
+    span = retrieval("q", ["a"], 1)
+    span["attributes"]["annotations.0.annotation.label"] = "relevant"
+    span["attributes"]["annotations.0.annotation.annotator_kind"] = "LLM"
+    (tmp_path / "traces.jsonl").write_text(json.dumps(span), "utf-8")
+    (tmp_path / "documents.csv").write_text("id,text\na,one\nb,two\n", "utf-8")
+    assert folder.read(tmp_path).judgements.empty
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["id", "document", "metadata", "documents", "query", "0"])
+            | st.text(max_size=5),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(query=ANYTHING, shown=ANYTHING, as_text=st.booleans())
+def test_whatever_a_span_records_ends_in_texts(query, shown, as_text):
+    record = {
+        "gen_ai.operation.name": "retrieval",
+        "gen_ai.retrieval.query.text": json.dumps(query) if as_text else query,
+        "gen_ai.retrieval.documents": json.dumps(shown) if as_text else shown,
+    }
+    table = opening.Table(Path("spans.jsonl"), pd.DataFrame([record], dtype=object))
+    traces = reading.traces_of([table])
+    cells = [*traces.ranked.to_numpy().ravel(), *traces.queries.to_numpy().ravel()]
+    assert all(isinstance(cell, str) for cell in cells)
+    for cell in cells:
+        cell.encode("utf-8")
+
+
+def write_folder(path, has_documents=True):
+    path.mkdir()
+    titles = [f"topic {number}" for number in range(60)]
+    if has_documents:
+        texts = pd.DataFrame({"id": titles, "text": [f"{t} is here" for t in titles]})
+        texts.to_csv(path / "documents.csv", index=False)
+    records = [
+        retrieval(f"find {title}", [titles[(place + n) % 60] for n in range(3)], 1)
+        | {"trace_id": title}
+        for place, title in enumerate(titles)
+    ]
+    lines = "\n".join(map(json.dumps, records))
+    (path / "traces.jsonl").write_text(lines, "utf-8")
+    judged = pd.DataFrame(
+        {"query": [f"find {title}" for title in titles], "document": titles, "grade": 1}
+    )
+    judged.to_csv(path / "judged-queries.csv", index=False)
+    return path
+
+
+def test_production_is_the_incumbent_without_a_line_of_code(tmp_path):
+    source = write_folder(tmp_path / "folder")
+    searches = {"other": lambda question, course: [question.removeprefix("find ")]}
+    outcome = api.evaluate(
+        source, searches=searches, out=tmp_path / "out", only_own=True
+    )
+    assert outcome["incumbent"] == "run: production"
+    board = {row["search"]: row["ndcg"] for row in outcome["leaderboard"]}
+    assert board["run: production"] == pytest.approx(1)
+
+
+def test_several_files_of_spans_are_one_run(tmp_path):
+    source = write_folder(tmp_path / "folder")
+    lines = (source / "traces.jsonl").read_text("utf-8").splitlines()
+    (source / "traces.jsonl").write_text("\n".join(lines[:30]), "utf-8")
+    (source / "traces-2.jsonl").write_text("\n".join(lines[30:]), "utf-8")
+    read = folder.read(source)
+    assert len(read.runs["production"]) == 60
+    assert len(read.log) == 60
+
+
+def test_queries_of_a_file_are_those_of_the_run(tmp_path):
+    source = write_folder(tmp_path / "folder")
+    frame = pd.DataFrame({"query_id": ["mine"], "query": ["find topic 3"]})
+    frame.to_csv(source / "queries.csv", index=False)
+    assert folder.read(source).runs["production"]["mine"][0] == "topic 3"
+
+
+def test_what_was_shown_is_the_documents_where_there_are_no_others(tmp_path):
+    (tmp_path / "traces.jsonl").write_text(
+        (TRACES / "langchain-without-ids.jsonl").read_text("utf-8"), "utf-8"
+    )
+    read = folder.read(tmp_path)
+    ids = {document["id"] for document in read.documents}
+    assert {*np.concatenate(list(read.runs["production"].values()))} <= ids
+    assert any("what was never shown cannot be found" in note for note in read.notes)
+    assert read.log["asked"].tolist() == ["2", "1", "1"]
