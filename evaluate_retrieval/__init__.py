@@ -19,6 +19,7 @@ __all__ = [
     "judge",
     "labels",
     "power",
+    "sample",
 ]
 HERE = Path(__file__).parent
 

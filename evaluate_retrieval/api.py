@@ -195,6 +195,11 @@ def judge(folder: str | Path, **options: Any) -> Result:
     return _carried_out("judge", folder, None, options)
 
 
+def sample(folder: str | Path, **options: Any) -> Result:
+    """Draw queries of a log to judge, by strata, with weights."""
+    return _carried_out("sample", folder, None, options)
+
+
 def calls(folder: str | Path, **options: Any) -> Result:
     """Say what each call of agents adds that search several times."""
     return _carried_out("calls", folder, None, options)

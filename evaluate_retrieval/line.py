@@ -40,7 +40,17 @@ Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line tha
 be read, 4 the gate found what must not be shown. Where SIGTERM or a closed terminal
 ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
-ORDER = ["evaluate", "columns", "compare", "gate", "power", "judge", "calls", "labels"]
+ORDER = [
+    "evaluate",
+    "columns",
+    "compare",
+    "gate",
+    "power",
+    "judge",
+    "sample",
+    "calls",
+    "labels",
+]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
 WING = Path(__file__).with_name("commands")
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub

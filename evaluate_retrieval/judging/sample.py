@@ -17,36 +17,69 @@ from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
 EACH = 20  # queries of each stratum, at first
+COUNTS = ("asked", "count", "frequency", "freq", "times")  # columns: how often
 
 
 def draw(
-    log: pd.DataFrame, n_each: int = EACH, judged: Iterable[str] = ()
+    log: pd.DataFrame,
+    n_each: int = EACH,
+    judged: Iterable[str] = (),
+    strata: pd.Series | None = None,
+    seed: str = "",
 ) -> pd.DataFrame:
     """All different queries of a log in one random order, and which are the sample.
 
-    log: query_id, question and course, a row as often as it was typed. Columns:
-    SAMPLE_COLUMNS. The order is that of a hash of the text, so neither a grade nor the
-    order of the log changes it. The strata are interleaved as the sample has them:
-    each beginning of the order is a sample by strata, too. drawn: up to n_each of
-    each stratum; weight: see `weighed`. judged: queries of an older folder, which
-    come first in their stratum, and are all drawn: nobody judges anew."""
+    log: query_id, question and course, a row as often as it was typed, or with one of
+    COUNTS, which says how often. Columns: SAMPLE_COLUMNS. The order is that of a hash
+    of the text, so neither a grade nor the order of the log changes it; with a seed it
+    is another one. strata: of each row, beside how often it was typed. They are
+    interleaved as the sample has them: each beginning of the order is a sample by
+    strata, too. drawn: up to n_each of each stratum; weight: see `weighed`. judged:
+    queries of an older folder, which come first in their stratum, and are all drawn:
+    nobody judges anew."""
     typed = log.assign(question=log["question"].str.strip())
-    table = pooling.strata(typed["question"])
+    table = pooling.strata(typed["question"].repeat(times_of(log)))
     table = table.merge(typed.drop_duplicates("question"), on="question")
-    table["hash"] = table["question"].map(as_compared).map(corpus.short_hash)
+    if strata is not None:
+        named = dict(zip(typed["question"], strata, strict=True))
+        more = table["question"].map(named)
+        table["kind"] = table["kind"] + (", " + more).where(more != "", "")
+    texts = seed + table["question"].map(as_compared)
+    table["hash"] = texts.map(corpus.short_hash)
     before = {*map(as_compared, judged)}
     table["is_later"] = ~table["question"].map(as_compared).isin(before)
     table = table.sort_values(["is_later", "hash", "question"], ignore_index=True)
-    strata = table.groupby("kind")
-    sizes = strata["lines"].transform("size")
-    n_judged = sizes - strata["is_later"].transform("sum")
+    by_kind = table.groupby("kind")
+    sizes = by_kind["lines"].transform("size")
+    n_judged = sizes - by_kind["is_later"].transform("sum")
     sizes = np.maximum(sizes.clip(upper=n_each), n_judged)
     # the halves of a stratum of two come after a quarter and three quarters of it
-    share = (strata.cumcount() + 0.5) / sizes
+    share = (by_kind.cumcount() + 0.5) / sizes
     table = table.assign(share=share, drawn=share < 1)
     table = table.sort_values(["share", "hash"], ignore_index=True)
     table["place"] = table.index + 1
     return weighed(table.rename(columns={"question": "query"}))[SAMPLE_COLUMNS]
+
+
+def times_of(log: pd.DataFrame) -> pd.Series:
+    """How often each query of a log was typed: by one of COUNTS, or once a row."""
+    for name in log:
+        numbers = pd.to_numeric(log[name], errors="coerce")
+        if name.lower() in COUNTS and (numbers >= 1).all() and (numbers % 1 == 0).all():
+            return numbers.astype(int)
+    return pd.Series(1, log.index)
+
+
+def draw_so_many(
+    log: pd.DataFrame, n: int, strata: pd.Series | None = None, seed: str = ""
+) -> pd.DataFrame:
+    """As `draw`, of n queries in all: as many of each stratum as there are, at most."""
+    sizes = draw(log, len(log), strata=strata, seed=seed)["kind"].value_counts()
+    n_each = next(
+        (each for each in range(1, n + 1) if sizes.clip(upper=each).sum() >= n), n
+    )
+    table = draw(log, n_each, strata=strata, seed=seed)
+    return weighed(table.assign(drawn=table["place"] <= n))
 
 
 def weighed(table: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import (
     alternatives,
+    clicks,
     corpus,
     joining,
     kept,
@@ -252,6 +253,7 @@ def read(
         *on_alternatives,
         *on_copies,
         *_count_sentences(log, graded, unanswered, own, relevant),
+        *_click_sentences(tables, graded, relevant),
         *on_language,
     ]
     whole = Folder(
@@ -276,6 +278,26 @@ def read(
         calls=calls,
     )
     return _without_sealed(whole)
+
+
+def read_log(source: Path) -> tuple[pd.DataFrame, set[str], list[str]]:
+    """The queries of a log alone: query_id, question, course and columns of its own.
+
+    Beside them the ids of those for which production has shown nothing, where traces
+    say that, and notes. ValueError where there are no queries."""
+    listing = list_files(source, readers().keys())
+    tables = sort_tables(listing, read_settings(source))
+    log = _log_of(tables)
+    if log.empty:
+        problem = "no queries"
+        advice = "a line each in queries.txt, a table with a column query, or traces"
+        raise utils.InputError(source, problem, advice=advice)
+    nothing = set()
+    if tables.traces:
+        ranked = tables.traces.ranked
+        nothing = {*ranked.loc[ranked["document"] == "", "query_id"]}
+    notes = [*tables.notes, *chain(*(table.notes for table in tables.queries))]
+    return log, nothing, _counted(notes)
 
 
 # --- The steps of joining -----------------------------------------------------------
@@ -350,6 +372,18 @@ def _twin_sentences(twins):
         "of them, and they count as one document"
     )
     return [f"{len(twins):,} {problem}"] if twins else []
+
+
+def _click_sentences(tables, graded, relevant):
+    """Sentences on the clicks of a log, see `clicks.beside_judgements`."""
+    words = {
+        str(row["query_id"]): str(row["user_query"])
+        for table in tables.traced
+        if {"query_id", "user_query"} <= {*table.frame}
+        for row in table.frame[["query_id", "user_query"]].to_dict("records")
+    }
+    rows = clicks.clicks_of(tables.events, words)
+    return clicks.beside_judgements(rows, graded, relevant)
 
 
 def _without_sealed(whole):

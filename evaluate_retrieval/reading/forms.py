@@ -196,15 +196,6 @@ def _of_autorag(table):
     return {"judged": pd.DataFrame(rows, columns=[*PAIRS, "alternatives"])}
 
 
-def _of_clicks(table):
-    """Events of searches, as UBI has them: each query, and how often it was asked."""
-    ids = table["query_id"] if "query_id" in table else table.index.to_series()
-    asked = ids.groupby(table["user_query"].astype(str).str.strip()).nunique()
-    asked = asked[asked.index != ""].sort_values(ascending=False, kind="stable")
-    rows = {"query": asked.index, "asked": asked.astype(str).to_numpy()}
-    return {"queries": pd.DataFrame(rows)}
-
-
 def _of_corpus(table):
     """AutoRAG's corpus: contents by doc_id."""
     return {"documents": table[["doc_id", "contents"]].set_axis(["id", "text"], axis=1)}
@@ -224,7 +215,6 @@ FORMS: dict[tuple[str, ...], Callable[[pd.DataFrame], dict]] = {
     ("input", "expectedOutput"): _of_items,
     ("input", "expected_output"): _of_items,
     ("inputs", "outputs"): _of_items,
-    ("user_query", "action_name"): _of_clicks,
     ("data",): _of_squad,
 }
 

@@ -30,6 +30,7 @@ from evaluate_retrieval.words.constants import ADD_EXTRA
 READER_PLUG_INS = (
     "evaluate_retrieval.readers"  # entry points, called like a suffix: .feather
 )
+BULK = ("index", "create")
 INDEX = "_index"  # of a dump of several indices, in which an _id may stand twice
 MOST_COLUMNS = 1_000  # of a sheet: more are a stray cell, and take minutes
 # Regular expressions. (?s): a dot is also a line break. (?m): ^ and $ are of a line.
@@ -100,6 +101,8 @@ def _read_json(path, encoding=None):
     records = []
     indices = []
     for _, record in json_records(text, path, parse_float=str, parse_int=str):
+        if len(record) == 1 and next(iter(record)) in BULK:
+            continue  # says what an engine shall do with the next line
         if isinstance(record.get("_source"), dict):
             indices.append(str(record.get("_index", "")))
             record = {"id": record.get("_id", ""), **record["_source"]}

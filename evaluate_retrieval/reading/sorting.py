@@ -9,7 +9,15 @@ from itertools import chain
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import columns, forms, graded, runs, shaping, spans
+from evaluate_retrieval.reading import (
+    clicks,
+    columns,
+    forms,
+    graded,
+    runs,
+    shaping,
+    spans,
+)
 from evaluate_retrieval.reading.choosing import documents_in
 from evaluate_retrieval.reading.columns import Settings
 from evaluate_retrieval.reading.kinds import (
@@ -59,8 +67,9 @@ class Sorted:
     runs: with the columns of a run. lines: files of other runs, which are no tables.
     opened: documents of tables, with all columns that they have. pages: files that
     were read as documents. traced: tables of spans, and traces: what they hold, see
-    `traces.Traces`, if there are any. taken: each table that was taken as something, in
-    the order in which it was. notes: on what is not read, and why."""
+    `traces.Traces`, if there are any. events: tables of clicks. taken: each table that
+    was taken as something, in the order in which it was. notes: on what is not read,
+    and why."""
 
     listing: Listing
     settings: Settings
@@ -74,6 +83,7 @@ class Sorted:
     opened: list[Table] = field(default_factory=list)
     pages: list[Path] = field(default_factory=list)
     traced: list[Table] = field(default_factory=list)
+    events: list[Table] = field(default_factory=list)
     traces: Traces | None = None
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -93,13 +103,14 @@ class Sorted:
                 self._sort_named(kind, path)
         unread = self._sort_unnamed()
         self._sort_spans()
+        self._sort_events()
         unread |= self._sort_runs()
         self._sort_ours()
         self._fail_if_several()
         self.notes += unread.values()
         # pages beside a table of documents are mostly about it
         used = {*chain(*named.values()), *(self.pages or self.listing.pages)}
-        used |= {table.path for table in chain(self.all(), self.traced)}
+        used |= {table.path for table in chain(self.all(), self.traced, self.events)}
         top = self.listing.top
         # beside pages there may be others in the same folders
         are_pages = any(table.path.is_dir() for table in self.documents)
@@ -130,8 +141,11 @@ class Sorted:
         answers is a test set, or the documents."""
         has_named = bool(self.documents)
         opened, unread = self._open_unnamed(has_named)
-        self.traced = [table for table in opened if spans.are_spans(table.frame)]
-        opened = [table for table in opened if table not in self.traced]
+        for table in list(opened):
+            is_event = clicks.are_events(table.frame)
+            if is_event or spans.are_spans(table.frame):
+                (self.events if is_event else self.traced).append(table)
+                opened.remove(table)
         looks = [traits_of(table, self.settings) for table in opened]
         waiting = []
         for look in looks:
@@ -242,6 +256,14 @@ class Sorted:
             self.notes.append(
                 f"the documents are the {n}: what was never shown cannot be found"
             )
+
+    def _sort_events(self):
+        """Sort the queries of events, where there are no others."""
+        self.taken += [Taken("events", table) for table in self.events]
+        if self.events and not self.queries:
+            table = replace(self.events[0], frame=clicks.queries_of_events(self.events))
+            if len(table.frame):
+                self.queries.append(columns.read_queries(table))
 
     def _sort_runs(self):
         """Sort what lies in runs/; of tables that are no run the reason."""

@@ -21,8 +21,8 @@ OUTPUT_VALUE = "output.value"  # of OpenInference: has ids that documents may la
 class Form:
     """Spans of a kind: values of the attribute that says so, and where is what.
 
-    values: in small letters. asked, shown: attributes, the first that is there
-    counts."""
+    values: in small letters; none, where the attribute is one of this kind alone, as
+    UBI's list of hits is. asked, shown: attributes, the first that is there counts."""
 
     values: tuple[str, ...]
     asked: tuple[str, ...]
@@ -52,6 +52,7 @@ FORMS_OF_SPANS = {  # by the attribute that says what a span is, in small letter
     ),
     "span_type": Form(("retriever", "reranker"), ("inputs",), ("outputs",)),
     "run_type": Form(("retriever",), ("inputs",), ("outputs",)),
+    "query_response_hit_ids": Form((), ("user_query",), ("query_response_hit_ids",)),
     "type": Form(("retriever",), ("input",), ("output",)),
 }
 TRACE_NAMES = ("trace_id", "traceid", "context.trace_id", "trace.id")
@@ -125,7 +126,7 @@ ID_NAMES += (
     "name",
 )
 TEXT_NAMES = ("content", "page_content", "text", "body", "pagecontent", "chunk")
-NUMBERED = re.compile(r"\.(\d+)\.")
+AFTER_A_DOT = re.compile(r"\.(\d+)\.")
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def form_of(span: Mapping[str, Any]) -> Form | None:
     """The form of a retriever's span, or None for another span."""
     for name, form in FORMS_OF_SPANS.items():
         kind = str(span.get(name, "")).strip('"').rpartition(".")[2].lower()
-        if kind in form.values:
+        if kind in form.values or (not form.values and name in span):
             return form
     return None
 
@@ -272,7 +273,7 @@ def _numbered(name, values):
     documents: dict[int, dict] = {}
     for key, value in values.items():
         key = key[len(name) :]
-        if match := NUMBERED.match(key):
+        if match := AFTER_A_DOT.match(key):
             documents.setdefault(int(match[1]), {})[key[match.end() :]] = value
         elif is_list_like(value):
             for number, part in enumerate(value):

@@ -188,7 +188,7 @@ def _counts_of(runs, agents, n_silent):
     tops = runs.assign(top=[tuple(_ids_shown(each)[:10]) for each in runs["documents"]])
     changed = tops[tops.groupby("query_id")["top"].transform("nunique") > 1]
     if len(changed):
-        shares = [_shared(part["top"]) for _, part in changed.groupby("query_id")]
+        shares = [_share_kept(part["top"]) for _, part in changed.groupby("query_id")]
         notes.append(
             f"{len(shares):,} queries have several lists over time, of which the last "
             f"counts: {sum(shares) / len(shares):.0%} of a list's first ten are in the "
@@ -197,7 +197,7 @@ def _counts_of(runs, agents, n_silent):
     return notes
 
 
-def _shared(tops):
+def _share_kept(tops):
     """The mean share of a list that is in the next one, of lists in order of time."""
     shares = [len({*a} & {*b}) / max(len({*a}), 1) for a, b in pairwise(tops)]
     return sum(shares) / len(shares)

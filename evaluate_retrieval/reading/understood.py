@@ -41,6 +41,7 @@ KINDS = {  # in words
     "generated": "generated questions",
     "runs": "a run",
     "results": "a record of results",
+    "events": "clicks, which are no grades",
     "spans": "traces: what a search was asked, and what it showed",
     "": "nothing that is known",
 }

@@ -133,7 +133,7 @@ def test_judge_writes_the_weights_and_goes_query_by_query(
 
     monkeypatch.setattr(judge_command, "read_key", key)
     monkeypatch.setattr(judge_command.log, "info", lambda text, *_: shown.append(text))
-    monkeypatch.setattr(sample.draw, "__defaults__", (3, ()))
+    monkeypatch.setattr(sample.draw, "__defaults__", (3, (), None, ""))
     words = ["judge", str(shop), "--out", str(tmp_path / "out")]
     assert main(words) == 0
     assert main(words) == 0

@@ -301,3 +301,68 @@ def test_what_was_shown_is_the_documents_where_there_are_no_others(tmp_path):
     assert {*np.concatenate(list(read.runs["production"].values()))} <= ids
     assert any("what was never shown cannot be found" in note for note in read.notes)
     assert read.log["asked"].tolist() == ["2", "1", "1"]
+
+
+# --- Logs and clicks ----------------------------------------------------------------
+
+
+def write_ubi(path, is_bulk=False):
+    """Queries and events as UBI has them: of "q" a and b were shown, b was clicked."""
+    queries = [
+        {
+            "query_id": "1",
+            "user_query": "q",
+            "client_id": "c",
+            "timestamp": "2026-01-01T00:00:00Z",
+            "query_response_hit_ids": ["a", "b"],
+        }
+    ]
+    lines = []
+    for record in queries:
+        lines += [{"index": {"_index": "ubi_queries"}}] if is_bulk else []
+        lines.append(record)
+    (path / "ubi_queries.ndjson").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    event = {"action_name": "click", "query_id": "1", "event_attributes": {}}
+    event["event_attributes"] = {
+        "object": {"object_id": "b"},
+        "position": {"ordinal": 2},
+    }
+    seen = {**event, "action_name": "impression"}
+    (path / "ubi_events.ndjson").write_text(
+        "\n".join(map(json.dumps, [seen, event, event])), "utf-8"
+    )
+    (path / "documents.csv").write_text("id,text\na,one\nb,two\n", "utf-8")
+
+
+@pytest.mark.parametrize("is_bulk", [False, True])
+def test_hits_of_ubi_are_a_run_and_clicks_are_no_grades(is_bulk, tmp_path):
+    write_ubi(tmp_path, is_bulk)
+    read = folder.read(tmp_path)
+    [ids] = read.runs["production"].values()
+    assert ids == ["a", "b"]
+    assert read.log["question"].tolist() == ["q"]
+    assert read.judgements.empty
+    clicked = "2 clicks on 1 pairs of a query and a document: they are no grades, and"
+    assert any(clicked in note for note in read.notes)
+
+
+def test_clicks_stand_beside_what_was_judged(tmp_path):
+    write_ubi(tmp_path)
+    (tmp_path / "judged-queries.csv").write_text(
+        "query,document,grade\nq,a,0\nQ,b,1\nother,a,1\n", "utf-8"
+    )
+    said = " ".join(folder.read(tmp_path).notes)
+    shares = "100% of 1 with a click, 100% of 1 with one at 2 and 3, 50% of 2 without"
+    assert f"Relevant are, of judged pairs, {shares}" in said
+
+
+def test_events_alone_are_a_log_with_counts(tmp_path):
+    lines = ["action_name,query_id,user_query,object_id"]
+    lines += ["click,1,one,a", "click,1,one,a", "click,2,one,a", "click,3,two,a"]
+    (tmp_path / "events.csv").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "documents.csv").write_text("id,text\na,one\n", "utf-8")
+    log = folder.read(tmp_path).log
+    assert dict(zip(log["question"], log["asked"], strict=True)) == {
+        "one": "2",
+        "two": "1",
+    }
