@@ -1,5 +1,6 @@
 """Measure ratios of speed in one run: `make bench`."""
 
+import json
 import logging
 import resource
 import shutil
@@ -35,6 +36,7 @@ memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
 print(f"code {code}, {time.perf_counter() - started:.0f} s, {memory:.1f} GB")"""
 N_DOCUMENTS = 200_000  # of the command's run
 N_QUERIES = 2_000
+N_SPANS = 100_000
 
 
 def row(what, goal, slow, fast, *arguments):
@@ -192,6 +194,32 @@ def bench_start():
             print(f"{what}: {min(times):.2f} s of processor{goal}", flush=True)
 
 
+def bench_traces():
+    """Time `sample` on the spans of many retrievals, of five documents each."""
+    rng = np.random.default_rng(1)
+    texts = [
+        " ".join(f"w{n}" for n in row) for row in rng.integers(3_000, size=(5_000, 60))
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        with (Path(folder) / "traces.jsonl").open("w") as lines:
+            for number in range(N_SPANS):
+                asked, *shown = rng.integers(len(texts), size=6)
+                attributes = {
+                    "openinference.span.kind": "RETRIEVER",
+                    "input.value": " ".join(texts[asked].split()[:3]),
+                }
+                for rank, place in enumerate(shown):
+                    name = f"retrieval.documents.{rank}.document"
+                    attributes[f"{name}.id"] = f"d{place}"
+                    attributes[f"{name}.content"] = texts[place]
+                span = {"trace_id": f"{number}", "attributes": attributes}
+                lines.write(f"{json.dumps(span)}\n")
+        words = [sys.executable, "-m", "evaluate_retrieval", "sample", folder]
+        command = [sys.executable, "-c", MEASURED, *words, "--out", f"{folder}/results"]
+        measured = subprocess.check_output(command, text=True).strip()
+        print(f"sample of {N_SPANS:,} spans: {measured}, goal 10 s, 1 GB", flush=True)
+
+
 def bench_command():
     """Time the command on many documents: on runs alone, and with ours by text."""
     goals = {"--only-own": "180 s, 2 GB", "--no-tuning": "600 s, 6 GB"}
@@ -224,6 +252,7 @@ def main():
     if es := elastic.connect_elasticsearch():
         bench_elasticsearch(es, documents, questions)
     bench_start()
+    bench_traces()
     bench_command()
 
 

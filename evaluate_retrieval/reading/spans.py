@@ -6,7 +6,8 @@ A retriever's span is known by an attribute, see FORMS_OF_SPANS: that of OpenTel
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any
 
 import pandas as pd
@@ -88,6 +89,8 @@ START_NAMES = (
     "starttime",
     "timestamp",
 )
+ROOT_NAMES = ("input.value", "gen_ai.input.messages", "langfuse.observation.input")
+ROOT_NAMES += ("mlflow.spaninputs", "inputs", "input")  # of what a trace was asked
 # Where a text lies in what was asked, and a document in what was shown
 IN_A_QUERY = (
     "query",
@@ -210,7 +213,9 @@ def _value(value):
 
 
 def _is_there(value):
-    return is_list_like(value) or not (pd.isna(value) or value == "")
+    if isinstance(value, str):  # most are, and this is asked for each
+        return value != ""
+    return is_list_like(value) or not pd.isna(value)
 
 
 def _first(names: Iterable[str], values: Mapping[str, Any]) -> Any:
@@ -303,25 +308,29 @@ def _document(shown, names):
     text = _first(TEXT_NAMES, shown)
     return (
         "" if is_list_like(id_) else encodable(str(id_)),
-        "" if is_list_like(text) else encodable(str(text)),
+        "" if is_list_like(text) else intern(encodable(str(text))),  # is shown often
     )
 
 
-def retrievals_in(
+def recorded_in(
     spans: Iterable[Mapping[str, Any]], names: Sequence[str]
-) -> tuple[list[Retrieval], int]:
-    """The retrievals of spans, and how many traces record no query or no documents."""
+) -> tuple[list[Retrieval], dict[str, str], int]:
+    """The retrievals of spans; what each trace was asked as a whole, by its id; and
+    how many traces record no query or no documents. names: of what an id may be
+    called."""
     sessions: dict[str, str] = {}
-    for span in spans:
-        if session := str(_first(SESSION_NAMES, span)):
-            sessions.setdefault(str(_first(TRACE_NAMES, span)), session)
     retrievals = []
+    roots = {}
     silent = set()
     for number, span in enumerate(spans):
+        trace = str(_first(TRACE_NAMES, span)) or f"span {number}"
+        if session := str(_first(SESSION_NAMES, span)):
+            sessions.setdefault(trace, session)
         form = form_of(span)
         if form is None:
+            if not _first(PARENT_NAMES, span):
+                roots[trace] = encodable(_query_in(_first(ROOT_NAMES, span)))
             continue
-        trace = str(_first(TRACE_NAMES, span)) or f"span {number}"
         query = encodable(_query_in(_first(map(str.lower, form.asked), span)))
         recorded = [
             [_document(each, names) for each in shown]
@@ -332,18 +341,9 @@ def retrievals_in(
             continue
         whole = [shown for shown in recorded if all(id_ for id_, _ in shown)]
         documents = next(filter(None, whole), recorded[0])
-        session = sessions.get(trace, "")
         ended = str(_first((*END_NAMES, *START_NAMES), span))
-        retrievals.append(Retrieval(trace, session, ended, query, documents))
-    return retrievals, len(silent - {each.trace for each in retrievals})
-
-
-def questions_of_roots(spans: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """What each trace was asked as a whole: a dict of trace: text."""
-    asked = ("input.value", "gen_ai.input.messages", "langfuse.observation.input")
-    asked += ("mlflow.spaninputs", "inputs", "input")
-    return {
-        str(_first(TRACE_NAMES, span)): encodable(_query_in(_first(asked, span)))
-        for span in spans
-        if not _first(PARENT_NAMES, span) and form_of(span) is None
-    }
+        retrievals.append(Retrieval(trace, "", ended, query, documents))
+    retrievals = [
+        replace(each, session=sessions.get(each.trace, "")) for each in retrievals
+    ]
+    return retrievals, roots, len(silent - {each.trace for each in retrievals})

@@ -15,8 +15,7 @@ from evaluate_retrieval.reading.spans import (
     ID_NAMES,
     Retrieval,
     attributes_in,
-    questions_of_roots,
-    retrievals_in,
+    recorded_in,
 )
 
 PRODUCTION = "production"  # how the run is called
@@ -49,10 +48,10 @@ def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
     id_name: where a document's id lies in what was shown, where columns.toml says so.
     A query is one text, however often it came, or one turn of a conversation. Of
     several lists for a query the one that ended last counts."""
-    spans = [span for table in tables for span in attributes_in(table.frame)]
+    spans = chain(*(attributes_in(table.frame) for table in tables))
     names = (id_name.lower(), *ID_NAMES) if id_name else ID_NAMES
-    retrievals, n_silent = retrievals_in(spans, names)
-    table = _questions_of(retrievals, spans)
+    retrievals, roots, n_silent = recorded_in(spans, names)
+    table = _questions_of(retrievals, roots)
     agents = table[table["is_agent"]].drop_duplicates("query_id", keep="last")
     runs = table[~table["is_agent"]]
     shown, contents = _texts_of(retrievals)
@@ -76,15 +75,15 @@ def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
     )
 
 
-def _questions_of(retrievals, spans):
+def _questions_of(retrievals, roots):
     """A row for each trace: query, query_id, documents, calls, n_lists, is_agent.
 
-    documents: pairs of id and text, of the last list. calls: of a trace that searched
+    roots: by trace what it was asked as a whole. documents: pairs of id and text, of
+    the last list. calls: of a trace that searched
     with several texts; its query is what the trace was asked as a whole."""
     by_trace: dict[str, list[Retrieval]] = {}
     for each in sorted(retrievals, key=lambda each: each.ended.rjust(40)):
         by_trace.setdefault(each.trace, []).append(each)
-    roots = questions_of_roots(spans)
     rows = []
     for trace, of_trace in by_trace.items():
         latest = {each.query: each for each in of_trace}
