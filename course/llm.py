@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -314,8 +315,13 @@ def ask(
 
     It asks as `respond` does. options: of the client.
     """
-    if is_live():
-        openai, name = client(**options)
+    call = _parsing(*client(**options), schema) if is_live() else None
+    responses = respond(prompts, schema.__name__, path, call, workers, by=by)
+    return [None if r is None else schema.model_validate(r) for r in responses]
+
+
+def _parsing(openai, name, schema):
+    """A function for `respond`: it asks for what fits a Pydantic model."""
 
     def call(prompt: str) -> dict:
         reply = openai.chat.completions.with_raw_response.parse(
@@ -330,8 +336,42 @@ def ask(
         text_of(completion)
         return completion.choices[0].message.parsed.model_dump(mode="json")
 
-    responses = respond(prompts, schema.__name__, path, call, workers, by=by)
-    return [None if r is None else schema.model_validate(r) for r in responses]
+    return call
+
+
+def replayed(openai: Any, path: Path, by: str = RECORDED) -> SimpleNamespace:
+    """A client whose chat.completions.create and .parse ask as `respond` does.
+
+    openai: the client for live calls, of the model that OPENAI_MODEL names; None where
+    there is none. RuntimeError if a prompt has no response."""
+
+    def create(messages: list[dict], **request: Any) -> SimpleNamespace:
+        def call(prompt: str) -> Any:
+            asked = request | {"model": model(), "messages": messages}
+            return text_of(openai.chat.completions.create(**asked))
+
+        prompt = messages[0]["content"]
+        [text] = respond_to_all([prompt], "text", path, call, by=by)
+        return _completion(content=text)
+
+    def parse(
+        messages: list[dict], response_format: type["BaseModel"], **_: Any
+    ) -> SimpleNamespace:
+        prompt = messages[0]["content"]
+        call = _parsing(openai, model(), response_format)
+        name = response_format.__name__
+        [response] = respond_to_all([prompt], name, path, call, by=by)
+        return _completion(parsed=response_format.model_validate(response))
+
+    completions = SimpleNamespace(create=create, parse=parse)
+    return SimpleNamespace(chat=SimpleNamespace(completions=completions))
+
+
+def _completion(**message):
+    """What a client returns, as far as it is read: the message of one choice."""
+    return SimpleNamespace(
+        choices=[SimpleNamespace(message=SimpleNamespace(**message))]
+    )
 
 
 def _why_unusable(error):

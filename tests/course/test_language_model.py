@@ -193,6 +193,33 @@ def test_responses_count_for_the_model_that_is_named_now():
     assert llm.recorded_responses("abc", "Other", PATH) == [None] * 3
 
 
+def test_a_replayed_client_gives_what_the_client_gives_and_calls_once_if_live():
+    """Lesson 01 asks by it, in lines that a client of openai runs, too."""
+    asked = {"model": "any", "messages": [{"role": "user", "content": "p"}]}
+
+    def replies(client):
+        completions = client.chat.completions
+        text = completions.create(**asked).choices[0].message.content
+        parsed = completions.parse(**asked, response_format=Answer)
+        return text, parsed.choices[0].message.parsed
+
+    with chat_server(echo) as server:
+        os.environ["OPENAI_BASE_URL"] = server.url
+        openai, _ = llm.client()
+        client = llm.replayed(openai, PATH)
+        live = replies(client)
+        assert [sent.body["model"] for sent in server.requests] == 2 * ["test-model"]
+        assert live == replies(client) == ('{"text": "p"}', Answer(text=Path("p")))
+        assert len(server.requests) == 2
+        assert live == replies(openai)
+        os.environ["COURSE_LLM"] = ""
+        assert live == replies(llm.replayed(None, PATH))
+        asked["messages"] = [{"role": "user", "content": "new"}]
+        with pytest.raises(RuntimeError, match="COURSE_LLM=live"):
+            replies(client)
+        assert len(server.requests) == 4
+
+
 def test_two_that_ask_at_the_same_time_ask_each_prompt_once(monkeypatch):
     waits, made = Event(), []
     monkeypatch.setattr(locks.log, "warning", lambda *_: waits.set())

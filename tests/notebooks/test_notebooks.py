@@ -61,6 +61,20 @@ def test_the_spanish_edition_has_the_same_code_with_other_texts():
         assert without_texts(ours) == without_texts(theirs), theirs.source
 
 
+def test_lesson_01_shows_the_prompt_that_notebook_14_finds_the_answers_by():
+    lesson, notebook = (
+        nbformat.read(path, as_version=4)
+        for path in NOTEBOOKS
+        if path.stem.startswith(("01-", "14-"))
+    )
+    prose = "\n".join(cell.source for cell in lesson.cells)
+    [shown] = re.findall(r"(?s)```text\n(.*?)```", prose)
+    names = {}
+    [cell] = [cell for cell in notebook.cells if cell.id == "prompt"]
+    exec(cell.source, names)
+    assert shown == names["PROMPT"]
+
+
 RULE = re.compile(r"(?m)^\*\*(?:The rule|Decision rule|La regla).*$")
 
 
