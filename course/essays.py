@@ -45,8 +45,8 @@ def fact_pairs(folder: Path) -> pd.DataFrame:
     """Each fact of the golden answers with each context: a row for each pair.
 
     Columns: essay, fact, context, text; own, whether the context is one of the
-    seven of its essay; stated, whether the readers say that it states the
-    fact."""
+    seven of its essay; stated, whether the large model's notes say that it
+    states the fact."""
     contexts = essay_contexts(folder)
     sets = json.loads((folder / "continuous-set.json").read_text("utf-8"))
     records = pd.read_json(folder / "recorded-facts.jsonl", lines=True)

@@ -8,7 +8,8 @@ import pandas as pd
 
 import utils
 from course import our_data
-from evaluate_retrieval.searching import scoring
+from evaluate_retrieval.measuring import calls, comparing
+from evaluate_retrieval.searching import call_files, scoring
 
 RECORD = "recorded-hops.json"
 AGENTS = ["one search", "one search, 15", "small model", "sub-questions"]
@@ -75,3 +76,37 @@ def recorded(course):
     questions = pd.DataFrame.from_dict(rows, orient="index")
     answers = pd.DataFrame.from_dict(answers, orient="index")
     return questions[["kind", "relevant", "lists"]], agents, sizes, answers
+
+
+def by_joining(questions):
+    """What a perfect agent's lists are worth by how they are joined: a DataFrame.
+
+    A row for each way: one search, and the lists of sub-questions joined and cut at
+    ten, taken in turns and cut, or uncut. Columns: hit rate, found, all found."""
+    rows = []
+    for relevant, lists in zip(questions["relevant"], questions["lists"], strict=True):
+        parts = lists["parts"]
+        rankings = {
+            "one search, ten": lists["one"][0][:10],
+            "sub-questions, joined, ten": call_files.joined(parts, "joined", 10),
+            "sub-questions, in turns, ten": call_files.joined(parts, "in turns", 10),
+            "sub-questions, all": call_files.joined(parts),
+        }
+        for name, ids in rankings.items():
+            scores = calls.scores([{"ids": ids}], relevant)
+            rows.append(scores | {"way": name, "hit rate": scores["found"] > 0})
+    columns = ["hit rate", "found", "all found"]
+    return pd.DataFrame(rows).groupby("way", sort=False)[columns].mean()
+
+
+def gains_by_kind(questions, agents, first, second):
+    """How much more often an agent finds all than another one, by kind of question.
+
+    A DataFrame with a row for each kind, see `comparing.by_slice`."""
+    relevant = questions["relevant"].to_dict()
+    all_found = [
+        calls.table(agents[name], relevant)["all found"] for name in (first, second)
+    ]
+    gain = all_found[0] - all_found[1]
+    table = comparing.by_slice(gain, questions[["kind"]], questions.index)
+    return table.loc["kind"].drop(columns=["groups", "smallest"])

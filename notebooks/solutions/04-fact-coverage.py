@@ -50,17 +50,17 @@ def only_here(covered, column):
 
 # %% 3 solution
 supported = [1, 4]
-# 2 and 3: the interval of the order includes 0, so neither "better" nor "equal". 5: six
-# facts are in no context. 6: nobody tried.
+# 2: three essays are a hint. 3: the rank correlations are far apart. 5: six facts are
+# in no context. 6: nobody tried.
 
 
 # %% 3 wrong
-# The order: 0.95 against 0.30 looks clear, but three essays leave an interval with 0.
+# It is so on each of three essays, but these are a hint, and not any collection.
 supported = [1, 2, 4]
 
 
 # %% 3 wrong
-# No significant difference is not equality.
+# Of other essays we know little, but on these three the orders are not equal.
 supported = [1, 3, 4]
 
 
@@ -79,7 +79,7 @@ confirmed = exercises.compare_either(confirmed, right, inputs, hint)
 
 # %% 1 shows
 print(f"Confirmed: {confirmed(yes.to_numpy()):.0%} by the judge, ", end="")
-print(f"{confirmed(noted.to_numpy()):.0%} by the readers: check each yes.")
+print(f"{confirmed(noted.to_numpy()):.0%} by the large model's notes: check each yes.")
 
 
 # %% 2 check
@@ -98,10 +98,10 @@ print("Facts that are lost without the first chunk:", number)
 
 # %% 3 check
 why = {
-    1: "its interval, of the mean error, is all on one side of 0",
-    2: "look at the interval of the order: does it include 0?",
-    3: "no significant difference is not equality",
-    4: "who noted which context states which fact, and from which list?",
+    1: "compare the mean errors, essay by essay",
+    2: "three essays are a hint, and no more",
+    3: "the table has their rank correlations",
+    4: "for which list of facts did the large model note where they are stated?",
     5: "a better search does not bring what no context states",
     6: "no larger model was asked",
 }

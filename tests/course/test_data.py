@@ -6,11 +6,13 @@ import warnings
 from functools import cache
 
 import data_card
+import numpy as np
 import pandas as pd
 import pytest
 
 from course import essays, llm, our_data
 from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.searching import embedding
 
 DATA = our_data.FOLDER
 ROWS = {  # how many, and the columns that tell them apart, where no notebook counts
@@ -65,6 +67,25 @@ def test_ids_in_a_table_are_those_of_another():
     assert {*read("gate.csv")["document"]} <= documents
     assert {*read("es/questions-on-english-records.csv")["english"]} <= questions
     assert {*read("fact-annotations.csv")["context"]} <= {*essays.essay_contexts(DATA)}
+
+
+def test_points_of_the_discrete_set_are_the_first_and_last_two_of_five():
+    """Lesson 04 lays the large model's notes beside its own rule, row by row."""
+    contexts = essays.essay_contexts(DATA)
+    chunks = {name: text for name, text in contexts.items() if name[-2:-1] == "-"}
+    names = np.array(list(chunks))
+    questions = json.loads((DATA / "essay-questions.json").read_text("utf-8"))
+    texts = [entry["question"] for entry in questions]
+    cosines = embedding.embed(texts) @ embedding.embed(list(chunks.values())).T
+    top_five = names[np.argsort(-cosines, axis=1)[:, :5]]
+    points = read("discrete-set.csv")
+    rule = {"1": [0, 1], "0": [3, 4]}
+    five_of = dict(zip(texts, top_five, strict=True))
+    assert points["rule"].tolist() == ["1", "0"] * len(texts)
+    assert points["question"].tolist() == [text for text in texts for _ in range(2)]
+    for row in points.itertuples():
+        two = five_of[row.question][rule[row.rule]]
+        assert [row.context_a, row.context_b] == two.tolist(), row.point
 
 
 def test_queries_have_one_need_if_they_share_half_of_their_best_or_relevant_records():
