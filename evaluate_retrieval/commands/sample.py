@@ -20,8 +20,12 @@ from evaluate_retrieval.words.constants import NOT_WORSE
 
 HELP = "queries of a log to judge, drawn by strata, with weights"
 MOST_DRAWN = 100_000  # queries that are drawn
-# An address, and a number of seven digits or more, as of a person, a card or a phone
-PERSONAL = r"[^\s@]+@[^\s@]+\.\w+|\+?\d(?:[ ./()-]?\d){6,}"
+# An e-mail address; seven digits; a phone, with + or 0 in front; a card; a number of
+# social security. A date and the address of a machine are none of these
+PERSONAL = (
+    r"[^\s@]+@[^\s@]+\.\w+|\d{7}|\+\d[\d ()./-]{6,}\d|\b0\d{2,4}[ /-]\d{4}"
+    r"|(?:\d{4}[ -]){3}\d{4}|\b\d{3}-\d{2}-\d{4}\b"
+)
 log = logging.getLogger(__name__)
 
 

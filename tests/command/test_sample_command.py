@@ -72,9 +72,15 @@ def test_a_column_makes_strata_and_a_seed_another_draw(tmp_path):
 def test_what_looks_personal_is_left_out_and_counted(text, tmp_path, caplog):
     folder = tmp_path / "log"
     folder.mkdir()
-    (folder / "queries.txt").write_text(f"one\ntwo\nport 5432\n{text}\n", "utf-8")
+    (folder / "queries.txt").write_text(
+        f"one\n2026-11-29 10:15\n127.0.0.1:5432\n{text}\n", "utf-8"
+    )
     api.sample(folder, out=tmp_path / "out")
-    assert {*drawn(tmp_path / "out")["query"]} == {"one", "two", "port 5432"}
+    assert {*drawn(tmp_path / "out")["query"]} == {
+        "one",
+        "2026-11-29 10:15",
+        "127.0.0.1:5432",
+    }
     assert "25.0% of the lines" in caplog.text
     api.sample(folder, out=tmp_path / "all", keep_personal=True)
     kept = drawn(tmp_path / "all")["query"].str.lstrip("'")  # of no formula
