@@ -32,6 +32,7 @@ def carry_out(options: SearchOptions) -> dict:
         "pair": evaluated.pair,
         "plan": evaluated.plan and asdict(evaluated.plan),
         "changes": evaluated.changes,
+        "noise": {name: asdict(noise) for name, noise in evaluated.noise.items()},
         **result,
         "code": decision.code(verdict),
     }

@@ -6,6 +6,7 @@ import pandas as pd
 
 from evaluate_retrieval.commands import report, steps, verdicts
 from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.measuring.noise import Noise
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words import sentences
@@ -21,7 +22,7 @@ class Evaluated:
     `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
     `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
     see `since.since_last`. margin: of the metric, by which it was decided. run_id: of
-    the manifest."""
+    the manifest. noise: by search, see `run.noise_in`."""
 
     folder: Folder
     files: list
@@ -37,6 +38,7 @@ class Evaluated:
     changes: list = field(default_factory=list)
     margin: float = MARGIN
     run_id: str = ""
+    noise: dict[str, Noise] = field(default_factory=dict)
 
     @property
     def says(self) -> str:

@@ -16,6 +16,7 @@ from evaluate_retrieval.words.constants import MARGIN
 
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
+MOST_REPEATS = 100
 LARGEST_K = 10_000
 
 
@@ -120,6 +121,18 @@ class SearchOptions(Options):
         convert=int,
         is_fine=lambda n: 1 <= n <= MOST_JOBS,
         problem=f"from 1 to {MOST_JOBS} processes",
+    )
+    repeat: int = option(
+        "each query is asked so often, of a search whose answers change",
+        1,
+        metavar="N",
+        convert=int,
+        is_fine=lambda n: 1 <= n <= MOST_REPEATS,
+        problem=f"from 1 to {MOST_REPEATS} times",
+    )
+    ask_once: bool = option(
+        "the first ten queries are not asked a second time, to see if answers change",
+        False,
     )
     only_own: bool = option("no searches of ours", False)
     incumbent: str | None = option(

@@ -5,7 +5,7 @@ options: see `options.SearchOptions`."""
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from evaluate_retrieval.measuring import (
     pairs,
     registry,
     releases,
+    scored,
 )
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
@@ -32,6 +33,7 @@ from evaluate_retrieval.measuring.baseline import (
 )
 from evaluate_retrieval.measuring.estimand import deciding
 from evaluate_retrieval.measuring.metric import asked_for, measures_of
+from evaluate_retrieval.measuring.noise import Noise, noise_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.folder import (
@@ -46,7 +48,12 @@ from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
-from evaluate_retrieval.searching.repeats import as_systems_unless_named
+from evaluate_retrieval.searching.repeats import (
+    FIRST,
+    as_systems_unless_named,
+    asked_again,
+    unsteady,
+)
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNITS
 from evaluate_retrieval.words.templates import line_of
@@ -154,15 +161,24 @@ def _evaluated(options, run_id, last, spends):
         judge_next=next_pairs.next_to_judge(folder, results, verdict),
         plan=verdicts.planned(results.whole, verdict, options),
         changes=_changes_since(last, folder, results),
+        noise=noise_in(results.whole),
         margin=options.margin,
     )
     for sentence in evaluated.changes:
         log.info(sentence)
+    for name, noise in evaluated.noise.items():
+        log.info(sentences.noise(name, asdict(noise), len(results.whole.values)))
     log.info(report.board_text(results.board, folder.queries, folder.measure))
     files = [page, *_write_results(evaluated, out)]
     evaluated = replace(evaluated, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
+
+
+def noise_in(measured: scored.Measured) -> dict[str, Noise]:
+    """What the runs of each search differ in, of those with several: by name."""
+    by_name = {name: noise_of(measured, name) for name in measured.values}
+    return {name: noise for name, noise in by_name.items() if noise}
 
 
 def _changes_since(last, folder, results):
@@ -293,6 +309,7 @@ def candidates_of(
     tuned all queries report."""
     with own_of(folder, options) as own:
         own = as_systems_unless_named(own, folder.repeats, names)
+        own = asked_again(own, options.repeat)
         are_own = [own.keys() & full_names(name) for name in names]
         none_of_ours = names and all(are_own)
         only_own = options.only_own or none_of_ours or not folder.has_texts
@@ -311,6 +328,9 @@ def candidates_of(
         own, troubles = steps.that_work(
             own, tables, needed, fewest=2 if only_own else 0
         )
+        if not options.ask_once:
+            for name, n in unsteady(own, tables[0]).items():
+                log.warning(sentences.unsteady(name, n, min(len(tables[0]), FIRST)))
     candidates = steps.candidates(
         folder, own, only_own, options.no_tuning, options.model
     )

@@ -14,6 +14,7 @@ from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.searching.own import Search
 
 SEED = re.compile(r"(.*?)[-_. ]*seed[-_. =]*\d+", re.IGNORECASE)
+FIRST = 10  # queries that are asked twice
 log = logging.getLogger(__name__)
 
 
@@ -43,6 +44,34 @@ def as_systems(
         line = "%s is the mean of %d runs: %s. Files and pages show the first's lists"
         log.info(line, name, len(names), ", ".join(names))
     return merged
+
+
+def asked_again(searches: Mapping[str, Search], n: int) -> dict[str, Search]:
+    """The searches, of which each program is asked n times: the runs of one system."""
+    merged = dict(searches)
+    for name, search in searches.items() if n > 1 else ():
+        if search.program and not search.repeats:
+            merged[name] = copy(search)
+            merged[name].repeats = [_another(search) for _ in range(n - 1)]
+    return merged
+
+
+def unsteady(
+    searches: Mapping[str, Search], queries: utils.Queries, n: int = FIRST
+) -> dict[str, int]:
+    """Of how many of the first n queries each program gives another list when it is
+    asked again: a dict of name: number, of those that do."""
+    first = queries[:n]
+    changed = {}
+    for name, search in searches.items():
+        if search.program and not search.repeats:
+            pairs = zip(search.find(first), _another(search).find(first), strict=True)
+            changed[name] = sum(once != again for once, again in pairs)
+    return {name: number for name, number in changed.items() if number}
+
+
+def _another(search):
+    return Search(search.name, search.documents_of, search.program)
 
 
 def as_systems_unless_named(

@@ -68,6 +68,29 @@ def trouble(name: str, went: Any) -> str:
     return text
 
 
+def unsteady(name: str, n: int, n_asked: int) -> str:
+    """That a search answers n of the first queries differently when asked again."""
+    return (
+        f"“{name}” gives {n} of the first {n_asked} queries another list when it is "
+        "asked again, so a second run would give other figures. --repeat 3 asks each "
+        "query three times, and says how much that matters"
+    )
+
+
+def noise(name: str, noise: Mapping[str, Any], n_queries: int) -> str:
+    """What the runs of a search differ in. noise: the fields of `noise.Noise`."""
+    flips = noise["flips"]
+    shown = f" ({', '.join(map(str, flips[:3]))} …)" if flips else ""
+    return (
+        f"“{name}” was asked {noise['n_runs']} times, and counts with its mean. Scores "
+        f"of {noise['changed']:,} of {n_queries:,} queries change, and {len(flips):,} "
+        f"are sometimes found and sometimes not{shown}. {noise['share']:.0%} of the "
+        f"variance of its figure is its own. Asked once, the interval would be "
+        f"{noise['once']:.2f} times as wide, and {noise['endless']:.2f} times if asked "
+        "without end."
+    )
+
+
 def pair(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
     """The figures of two searches. figures: see `pairs.summary`."""
     shown = {"figures": figures, "names": names, "large": LARGE, "units": UNITS}

@@ -1,0 +1,128 @@
+"""A search that answers differently each time, and what is said of it."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evaluate_retrieval import evaluate
+from evaluate_retrieval.measuring import intervals, noise, scored
+from evaluate_retrieval.measuring.metric import Measure
+
+N = 60
+PROGRAM = """
+import json, random, sys
+with open({path!r}, "a+") as starts:
+    print(file=starts)
+    random.seed(starts.tell())  # other answers at each start
+for line in sys.stdin:
+    query = json.loads(line)
+    right = query["question"].removeprefix("find ")
+    ids = [right] if random.random() < {share} else ["d0"]
+    print(json.dumps({{"query_id": query["query_id"], "ids": ids}}), flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Sixty queries, each of which asks for one document."""
+    root = tmp_path / "folder"
+    root.mkdir()
+    ids = [f"d{number}" for number in range(N + 1)]
+    documents = pd.DataFrame({"id": ids, "text": [f"text of {id_}" for id_ in ids]})
+    documents.to_csv(root / "documents.csv", index=False)
+    judged = pd.DataFrame({"query": [f"find {id_}" for id_ in ids[1:]]})
+    judged.assign(document=ids[1:], grade=1).to_csv(
+        root / "judged-queries.csv", index=False
+    )
+    return root
+
+
+def search(tmp_path, name, share):
+    path = tmp_path / f"{name}.py"
+    path.write_text(PROGRAM.format(path=str(path.with_suffix(".txt")), share=share))
+    return f'"{sys.executable}" "{path}"'
+
+
+def test_asked_again_its_chance_is_told(folder, tmp_path, caplog):
+    caplog.set_level("INFO")
+    outcome = evaluate(
+        folder,
+        search={
+            "agent": search(tmp_path, "agent", 0.5),
+            "steady": search(tmp_path, "steady", 1),
+        },
+        out=tmp_path / "out",
+        only_own=True,
+        repeat=3,
+        incumbent="steady",
+    )
+    told = outcome["noise"]["own: agent"]
+    assert told["n_runs"] == 3
+    assert told["changed"] == len(told["flips"]) > 20
+    # scores are 0 or 1 by chance alone: all of the variance is its own
+    assert told["share"] > 0.7
+    assert told["once"] == pytest.approx(3**0.5, abs=0.25)
+    assert outcome["noise"]["own: steady"]["share"] == 0
+    assert "“own: agent” was asked 3 times" in caplog.text
+    json.dumps(outcome["noise"])
+
+
+def test_the_first_ten_are_asked_twice_unless_told_otherwise(folder, tmp_path, caplog):
+    options = {
+        "search": {
+            "agent": search(tmp_path, "agent", 0.5),
+            "steady": search(tmp_path, "steady", 1),
+        },
+        "out": tmp_path / "out",
+        "only_own": True,
+    }
+    evaluate(folder, **options)
+    assert "“own: agent” gives" in caplog.text
+    assert "“own: steady” gives" not in caplog.text
+    caplog.clear()
+    evaluate(folder, **options, ask_once=True)
+    assert "another list" not in caplog.text
+
+
+def measured_of(runs):
+    """`scored.Measured` of runs of one search: 0 or 1 for each query, (runs, n)."""
+    n = runs.shape[1]
+    ids = [f"q{number}" for number in range(n)]
+    queries = pd.DataFrame({"query_id": ids, "question": ids, "need": ids})
+    queries = queries.assign(course="all", document=[{"a": 1}] * n)
+    ranked = [np.where(run, "a", "b").astype(object)[:, None] for run in runs]
+    measure = Measure(kind="judged", by="hit_rate", k=1)
+    return scored.measured_of(
+        queries, {"it": ranked[0]}, measure, repeats={"it": ranked[1:]}
+    )
+
+
+def test_the_shares_are_those_of_the_formulas():
+    rng = np.random.default_rng(1)
+    easy = rng.random(400)  # how likely each query is answered
+    runs = rng.random((4, 400)) < easy
+    told = noise.noise_of(measured_of(runs), "it")
+    within = runs.var(axis=0, ddof=1).mean()
+    total = runs.mean(axis=0).var(ddof=1)
+    assert told.share == pytest.approx(within / 4 / total)
+    assert told.endless == pytest.approx(((total - within / 4) / total) ** 0.5)
+    # of uniform chances: 1/6 within a query, and 1/12 between queries
+    wider = ((1 / 6 + 1 / 12) / (1 / 24 + 1 / 12)) ** 0.5
+    assert told.once == pytest.approx(wider, 0.1)
+
+
+def test_compared_with_itself_it_is_as_rarely_different_as_promised():
+    """Both sides are drawn anew each time: an interval of 95 % misses 0 in 5 %."""
+    rng = np.random.default_rng(2)
+    easy = rng.random(150)
+    missed = 0
+    for _ in range(400):
+        gain = (rng.random((3, 150)) < easy).mean(axis=0) - (
+            rng.random((3, 150)) < easy
+        ).mean(axis=0)
+        low, high = intervals.confidence_interval(gain, range(150), lowest=-1)
+        missed += not low <= 0 <= high
+    assert 0.02 <= missed / 400 <= 0.09
