@@ -166,7 +166,7 @@ def _today_of(edition):
             today.words.append(words)
             today.ids.append([])
             today.titles.append(set())
-        title = _title(words)
+        title = title_of(words).tobytes()
         today.ids[place].append(id_)
         today.titles[place].add(title)
         today.place_of[id_] = place
@@ -179,16 +179,16 @@ def _key(words):
     return words[words != numbered.TITLE_ENDS].tobytes()
 
 
-def _title(words):
-    """The words of the title; b"" without one, or where version 1.3 numbered them."""
+def title_of(words: np.ndarray) -> np.ndarray:
+    """The words of the title; none without one, or where version 1.3 numbered them."""
     ends = np.flatnonzero(words == numbered.TITLE_ENDS)
-    return words[: ends[0]].tobytes() if len(ends) else b""
+    return words[: ends[0] if len(ends) else 0]
 
 
 def _row(id_, words, fate, today):
     """The outcome, share and ids of an old text with an id. fate: of its words."""
     outcome, share, places = fate
-    title = _title(words)
+    title = title_of(words).tobytes()
     if outcome == "gone":
         likely = today.titled.get(title, [])
         titled = likely if title and len(likely) <= FEW_IDS else []

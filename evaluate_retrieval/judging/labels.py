@@ -1,8 +1,8 @@
 """Labels that outlive an edit: what becomes of the judgement of an edited text?"""
 
+from itertools import compress
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
@@ -16,7 +16,7 @@ from evaluate_retrieval.reading.listing import JUDGED, TEXTS
 from evaluate_retrieval.reading.writing import write_table
 
 SAFE = ("same", "moved")
-EDITED = ("edited", "split", "merged")
+EDITED = ("edited", "split", "merged", "ambiguous")
 UNKNOWN = "unknown"  # nobody has kept what was judged
 
 
@@ -71,13 +71,24 @@ def _with_fates(old, edition):
     edited = fates[fates["outcome"] == "edited"].drop_duplicates("words")
     first = [changes[0] for changes in edited["changes"]]
     renamed = edits.renamed(first, fates["old"], edition)
-    for column, is_relevant in [("keeps_relevant", True), ("keeps_other", False)]:
-        are_safe = [
-            len(each) > 0 and edits.are_safe(each, is_relevant, edition, renamed)
-            for each in fates["changes"]
-        ]
-        fates[column] = fates["outcome"].isin(SAFE) | np.array(are_safe, dtype=bool)
+    sizes = fates["old"].map(len)
+    safe = [
+        [edits.keeps_relevant(each, n_words, edition, renamed) for each in changes]
+        for changes, n_words in zip(fates["changes"], sizes, strict=True)
+    ]
+    fates["becomes"] = list(map(_chosen, fates["becomes"], safe, fates["outcome"]))
+    safe = map(_chosen, safe, safe, fates["outcome"])
+    others = [list(map(edits.keeps_other, changes)) for changes in fates["changes"]]
+    for column, are_safe in [("keeps_relevant", safe), ("keeps_other", others)]:
+        fates[column] = [len(each) > 0 and all(each) for each in are_safe]
+        fates[column] |= fates["outcome"].isin(SAFE)
     return fates.drop(columns=["old", "changes"])
+
+
+def _chosen(values, are_safe, outcome):
+    """Of texts that are as likely those that keep a relevant grade, if any do."""
+    is_open = outcome == "ambiguous" and any(are_safe)
+    return list(compress(values, are_safe)) if is_open else values
 
 
 def _changes(fates, edition):
