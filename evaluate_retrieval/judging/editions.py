@@ -120,12 +120,11 @@ def content_of(words: np.ndarray, edition: Edition) -> np.ndarray:
 class _Today:
     """The different texts of an edition, by their places in a list.
 
-    words: of each. ids: of the documents that have it, and titles: theirs. place_of: a
-    dict of id: place. titled: ids by title."""
+    words: of each. ids: of the documents that have it. place_of: a dict of id: place.
+    titled: ids by title."""
 
     words: list[np.ndarray]
     ids: list[list[str]]
-    titles: list[set[bytes]]
     place_of: dict[str, int]
     titled: dict[bytes, list[str]]
 
@@ -159,18 +158,15 @@ def matched(
 
 def _today_of(edition):
     places = {}  # of each different text
-    today = _Today([], [], [], {}, {})
+    today = _Today([], [], {}, {})
     for id_, words in edition.texts.items():
         place = places.setdefault(_key(words), len(places))
         if place == len(today.words):
             today.words.append(words)
             today.ids.append([])
-            today.titles.append(set())
-        title = title_of(words).tobytes()
         today.ids[place].append(id_)
-        today.titles[place].add(title)
         today.place_of[id_] = place
-        today.titled.setdefault(title, []).append(id_)
+        today.titled.setdefault(title_of(words).tobytes(), []).append(id_)
     return today
 
 
@@ -189,17 +185,17 @@ def _row(id_, words, fate, today):
     """The outcome, share and ids of an old text with an id. fate: of its words."""
     outcome, share, places = fate
     title = title_of(words).tobytes()
+    titled = today.titled.get(title, []) if title else []
     if outcome == "gone":
-        likely = today.titled.get(title, [])
-        titled = likely if title and len(likely) <= FEW_IDS else []
-        ids = list(dict.fromkeys([*titled, *_ids_at(places, today)]))[:FEW_IDS]
+        likely = titled if len(titled) <= FEW_IDS else []
+        ids = list(dict.fromkeys([*likely, *_ids_at(places, today)]))[:FEW_IDS]
         return ("rewritten" if ids else "gone"), share, ids
     if outcome == "split":
         return outcome, share, _ids_at(places, today)
     if today.place_of.get(id_) in places:
         return ("same" if outcome == "moved" else outcome), share, [id_]
-    alike = [place for place in places if title and title in today.titles[place]]
-    places = alike if len(alike) == 1 else places
+    alike = {*places} & {today.place_of[each] for each in titled}
+    places = [*alike] if len(alike) == 1 else places
     ids = _ids_at(places, today)
     return (outcome if len(places) == 1 else "ambiguous"), share, ids
 

@@ -1,8 +1,10 @@
 """Labels that outlive an edit: what becomes of the judgement of an edited text?"""
 
+from functools import cache
 from itertools import compress
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
@@ -65,9 +67,19 @@ def _with_fates(old, edition):
     """What became of old texts, and which grades outlive it: a DataFrame.
 
     old: with document, words and old, the words as an array. It gets the columns of
-    `editions.matched`, and keeps_relevant and keeps_other."""
+    `editions.matched`, and keeps_relevant and keeps_other. Of texts that are as likely
+    it becomes those that keep a relevant grade, if any do."""
     fates = old.join(matched(list(old["document"]), list(old["old"]), edition))
-    fates["changes"] = _changes(fates, edition)
+
+    @cache  # copies are compared once
+    def compared(*texts):
+        return edits.changes(*(np.frombuffer(each, "<u4") for each in texts), edition)
+
+    fates["changes"] = [
+        [compared(row.old.tobytes(), edition.texts[id_].tobytes()) for id_ in ids]
+        for row in fates.itertuples()
+        for ids in [row.becomes if row.outcome in EDITED else []]
+    ]
     edited = fates[fates["outcome"] == "edited"].drop_duplicates("words")
     first = [changes[0] for changes in edited["changes"]]
     renamed = edits.renamed(first, fates["old"], edition)
@@ -86,25 +98,9 @@ def _with_fates(old, edition):
 
 
 def _chosen(values, are_safe, outcome):
-    """Of texts that are as likely those that keep a relevant grade, if any do."""
+    """Of values of texts that are as likely those that are safe, if any are."""
     is_open = outcome == "ambiguous" and any(are_safe)
     return list(compress(values, are_safe)) if is_open else values
-
-
-def _changes(fates, edition):
-    """The changes of each old text to each that it became: lists of `edits.changes`.
-
-    Copies are compared once."""
-    compared = {}
-    lists = []
-    for row in fates.itertuples():
-        ids = row.becomes if row.outcome in EDITED else []
-        keys = [(row.words, edition.texts[id_].tobytes()) for id_ in ids]
-        for key, id_ in zip(keys, ids, strict=True):
-            if key not in compared:
-                compared[key] = edits.changes(row.old, edition.texts[id_], edition)
-        lists.append([compared[key] for key in keys])
-    return lists
 
 
 def without_conflicts(table: pd.DataFrame) -> pd.DataFrame:
