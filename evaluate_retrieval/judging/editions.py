@@ -195,7 +195,7 @@ def _row(id_, words, fate, today):
     if today.place_of.get(id_) in places:
         return ("same" if outcome == "moved" else outcome), share, [id_]
     alike = {*places} & {today.place_of[each] for each in titled}
-    places = [*alike] if len(alike) == 1 else places
+    places = list(alike) if len(alike) == 1 else places
     ids = _ids_at(places, today)
     return (outcome if len(places) == 1 else "ambiguous"), share, ids
 

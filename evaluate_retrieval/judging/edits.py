@@ -78,7 +78,7 @@ def _without(words, runs):
 
 def _unlike(deleted, added, edition):
     """Words that are gone and new ones, without those that are alike."""
-    added = [*added]
+    added = list(added)
     gone = []
     for word in deleted:
         alike = [each for each in added if edition.are_alike(word, each)]

@@ -72,11 +72,12 @@ def _with_fates(old, edition):
     fates = old.join(matched(list(old["document"]), list(old["old"]), edition))
 
     @cache  # copies are compared once
-    def compared(*texts):
-        return edits.changes(*(np.frombuffer(each, "<u4") for each in texts), edition)
+    def _compared(*texts):
+        before, after = (np.frombuffer(each, "<u4") for each in texts)
+        return edits.changes(before, after, edition)
 
     fates["changes"] = [
-        [compared(row.old.tobytes(), edition.texts[id_].tobytes()) for id_ in ids]
+        [_compared(row.old.tobytes(), edition.texts[id_].tobytes()) for id_ in ids]
         for row in fates.itertuples()
         for ids in [row.becomes if row.outcome in EDITED else []]
     ]
