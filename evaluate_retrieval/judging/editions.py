@@ -67,11 +67,10 @@ class Edition:
 def _misspelt(word, number):
     """The numbers of a word with a letter more, less or another, or two swapped."""
     splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
-    letters = {*ascii_lowercase, *word}
-    spelt = {start + end[1:] for start, end in splits}
-    spelt |= {start + end[1::-1] + end[2:] for start, end in splits}
-    spelt |= {start + each + end for start, end in splits for each in letters}
-    spelt |= {start + each + end[1:] for start, end in splits for each in letters}
+    letters = {"", *ascii_lowercase, *word}
+    spelt = {start + end[1::-1] + end[2:] for start, end in splits}
+    for start, end in splits:
+        spelt |= {start + each + rest for each in letters for rest in (end, end[1:])}
     return {number(each) for each in spelt}
 
 
@@ -120,14 +119,13 @@ def content_of(words: np.ndarray, edition: Edition) -> np.ndarray:
 class _Today:
     """The different texts of an edition, by their places in a list.
 
-    words: of each. ids: of the documents that have it, and titles: theirs. place_of: a
-    dict of id: place. titled: ids by title."""
+    words: of each. ids: of the documents that have it. place_of: a dict of id: place.
+    titled: for each title a dict of id: place."""
 
     words: list[np.ndarray]
     ids: list[list[str]]
-    titles: list[set[bytes]]
     place_of: dict[str, int]
-    titled: dict[bytes, list[str]]
+    titled: dict[bytes, dict[str, int]]
 
 
 def matched(
@@ -159,18 +157,16 @@ def matched(
 
 def _today_of(edition):
     places = {}  # of each different text
-    today = _Today([], [], [], {}, {})
+    today = _Today([], [], {}, {})
     for id_, words in edition.texts.items():
         place = places.setdefault(_key(words), len(places))
         if place == len(today.words):
             today.words.append(words)
             today.ids.append([])
-            today.titles.append(set())
-        title = _title(words)
         today.ids[place].append(id_)
-        today.titles[place].add(title)
         today.place_of[id_] = place
-        today.titled.setdefault(title, []).append(id_)
+        # a book may have its title on each of its chunks: nothing loops over them
+        today.titled.setdefault(title_of(words).tobytes(), {})[id_] = place
     return today
 
 
@@ -179,26 +175,26 @@ def _key(words):
     return words[words != numbered.TITLE_ENDS].tobytes()
 
 
-def _title(words):
-    """The words of the title; b"" without one, or where version 1.3 numbered them."""
+def title_of(words: np.ndarray) -> np.ndarray:
+    """The words of the title; none without one, or where version 1.3 numbered them."""
     ends = np.flatnonzero(words == numbered.TITLE_ENDS)
-    return words[: ends[0]].tobytes() if len(ends) else b""
+    return words[: ends[0] if len(ends) else 0]
 
 
 def _row(id_, words, fate, today):
     """The outcome, share and ids of an old text with an id. fate: of its words."""
     outcome, share, places = fate
-    title = _title(words)
+    title = title_of(words).tobytes()
+    titled = today.titled.get(title, {}) if title else {}
     if outcome == "gone":
-        likely = today.titled.get(title, [])
-        titled = likely if title and len(likely) <= FEW_IDS else []
-        ids = list(dict.fromkeys([*titled, *_ids_at(places, today)]))[:FEW_IDS]
+        likely = titled if len(titled) <= FEW_IDS else {}
+        ids = list(dict.fromkeys([*likely, *_ids_at(places, today)]))[:FEW_IDS]
         return ("rewritten" if ids else "gone"), share, ids
     if outcome == "split":
         return outcome, share, _ids_at(places, today)
     if today.place_of.get(id_) in places:
         return ("same" if outcome == "moved" else outcome), share, [id_]
-    alike = [place for place in places if title and title in today.titles[place]]
+    alike = [at for at in places if any(each in titled for each in today.ids[at])]
     places = alike if len(alike) == 1 else places
     ids = _ids_at(places, today)
     return (outcome if len(places) == 1 else "ambiguous"), share, ids

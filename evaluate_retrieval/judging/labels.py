@@ -1,5 +1,7 @@
 """Labels that outlive an edit: what becomes of the judgement of an edited text?"""
 
+from functools import cache
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from evaluate_retrieval.reading.listing import JUDGED, TEXTS
 from evaluate_retrieval.reading.writing import write_table
 
 SAFE = ("same", "moved")
-EDITED = ("edited", "split", "merged")
+EDITED = ("edited", "split", "merged", "ambiguous")
 UNKNOWN = "unknown"  # nobody has kept what was judged
 
 
@@ -65,35 +67,41 @@ def _with_fates(old, edition):
     """What became of old texts, and which grades outlive it: a DataFrame.
 
     old: with document, words and old, the words as an array. It gets the columns of
-    `editions.matched`, and keeps_relevant and keeps_other."""
+    `editions.matched`, and keeps_relevant and keeps_other. Of texts that are as likely
+    it becomes those that keep a relevant grade, if any do."""
     fates = old.join(matched(list(old["document"]), list(old["old"]), edition))
-    fates["changes"] = _changes(fates, edition)
+
+    @cache  # copies are compared once
+    def _compared(*texts):
+        before, after = (np.frombuffer(each, "<u4") for each in texts)
+        return edits.changes(before, after, edition)
+
+    fates["changes"] = [
+        [_compared(row.old.tobytes(), edition.texts[id_].tobytes()) for id_ in ids]
+        for row in fates.itertuples()
+        for ids in [row.becomes if row.outcome in EDITED else []]
+    ]
     edited = fates[fates["outcome"] == "edited"].drop_duplicates("words")
     first = [changes[0] for changes in edited["changes"]]
     renamed = edits.renamed(first, fates["old"], edition)
-    for column, is_relevant in [("keeps_relevant", True), ("keeps_other", False)]:
-        are_safe = [
-            len(each) > 0 and edits.are_safe(each, is_relevant, edition, renamed)
-            for each in fates["changes"]
-        ]
-        fates[column] = fates["outcome"].isin(SAFE) | np.array(are_safe, dtype=bool)
+    sizes = fates["old"].map(len)
+    safe = [
+        [edits.keeps_relevant(each, n_words, edition, renamed) for each in changes]
+        for changes, n_words in zip(fates["changes"], sizes, strict=True)
+    ]
+    fates["becomes"] = list(map(_chosen, fates["becomes"], safe, fates["outcome"]))
+    safe = map(_chosen, safe, safe, fates["outcome"])
+    others = [list(map(edits.keeps_other, changes)) for changes in fates["changes"]]
+    for column, are_safe in [("keeps_relevant", safe), ("keeps_other", others)]:
+        fates[column] = [len(each) > 0 and all(each) for each in are_safe]
+        fates[column] |= fates["outcome"].isin(SAFE)
     return fates.drop(columns=["old", "changes"])
 
 
-def _changes(fates, edition):
-    """The changes of each old text to each that it became: lists of `edits.changes`.
-
-    Copies are compared once."""
-    compared = {}
-    lists = []
-    for row in fates.itertuples():
-        ids = row.becomes if row.outcome in EDITED else []
-        keys = [(row.words, edition.texts[id_].tobytes()) for id_ in ids]
-        for key, id_ in zip(keys, ids, strict=True):
-            if key not in compared:
-                compared[key] = edits.changes(row.old, edition.texts[id_], edition)
-        lists.append([compared[key] for key in keys])
-    return lists
+def _chosen(values, are_safe, outcome):
+    """Of values of texts that are as likely those that are safe, if any are."""
+    is_open = outcome == "ambiguous" and any(are_safe)
+    return list(compress(values, are_safe)) if is_open else values
 
 
 def without_conflicts(table: pd.DataFrame) -> pd.DataFrame:

@@ -2,10 +2,14 @@
 
 Editors change these often, and no answer changes with them."""
 
+import html
 import re
 from functools import cache
 
-HTML_TAG = r"(?s)<!--(?:(?!<!--).)*?-->|</?[A-Za-z][^<>]*>"
+# An attribute may have tags, too, between its quotes
+HTML_TAG = r"(?s)<!--(?:(?!<!--).)*?-->|</?[A-Za-z](?:[^<>\"]|\"[^\"]*\")*>"
+JSX_TAG = r"<[A-Za-z][^<>]*=\{[^<>]*>"  # is no HTML, so Markdown leaves it in a text
+FENCE = r"(?m)^[ \t]*(?:```|~~~)[ \t]*(\S*)"  # of code, with its language
 LINK = r"!?\[([^\[\]\n]*)\]\((?:https?:|mailto:|[/#])[^()\s]*\)"  # where code is cut
 ADDRESS = r"\b(?:https?://|www\.)[^\s<>()\[\]\"'`]+"
 MENTION = r"(?<![\w.@])@[\w-]+(?![\w.@(]*[\w(])"
@@ -43,6 +47,8 @@ def plain_text(text: str) -> str:
     Links become their text. Code stays as it is, without its fence. Pictures, tags,
     comments, addresses of pages, mentions of people and signatures are left out."""
     text = text.replace("\r\n", "\n").strip()
+    if _begins_in_code(text):
+        text = f"```\n{text}"
     for signature in SIGNATURES:
         text = re.sub(signature, "\n", text)
     for signature in LAST_LINES:
@@ -52,9 +58,21 @@ def plain_text(text: str) -> str:
     return "".join(_parts(_parser()(text), is_outer=True))
 
 
+def _begins_in_code(text):
+    """Whether a text was cut within code: its first fence ends some, and begins none.
+
+    Only a fence that begins code may have a language."""
+    languages = re.findall(FENCE, text)
+    if any(languages[::2]):
+        return False
+    return any(languages[1::2]) or len(languages) % 2 == 1
+
+
 def _prose(text):
-    """Prose without addresses and people."""
-    return re.sub(MENTION, " ", re.sub(ADDRESS, " ", text))
+    """Prose without tags, addresses and people."""
+    for sign in (JSX_TAG, ADDRESS, MENTION):
+        text = re.sub(sign, " ", text)
+    return html.unescape(text)
 
 
 def _parts(nodes, is_outer):

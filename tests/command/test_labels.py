@@ -92,7 +92,17 @@ FATES = {
         "x",
         NONE,
     ),
-    "in another order": (f"{VPN} {BOOK}", {"x": f"{BOOK} {VPN}"}, "edited", "x", NONE),
+    "in another order": (f"{VPN} {BOOK}", {"x": f"{BOOK} {VPN}"}, "edited", "x", BOTH),
+    "two versions, one with all words": (
+        f"{RESET} {VPN} {BOOK} {MAIL}",
+        {
+            "a": f"{RESET} Later {VPN} {BOOK} {MAIL}",
+            "b": f"{RESET} {VPN} {BOOK} {MAIL}".replace("press", "hit"),
+        },
+        "ambiguous",
+        "a",
+        RELEVANT,
+    ),
     "words added": (WITHOUT_LINK, {"x": WITH_LINK}, "edited", "x", RELEVANT),
     "words dropped": (WITH_LINK, {"x": WITHOUT_LINK}, "edited", "x", NOT),
     "split": (WITH_LINK, {"a": RESET, "b": MAIL}, "split", "ab", NOT),

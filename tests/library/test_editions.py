@@ -36,12 +36,28 @@ def safe(old, new, *others):
     edition = edition_of(documents({"x": new, **dict(enumerate(others))}))
     [document] = documents({"x": old})
     words = numbered.numbered_words(document)
-    differing = [edits.changes(words, edition.texts["x"], edition)]
-    return tuple(edits.are_safe(differing, each, edition, ()) for each in (True, False))
+    changes = edits.changes(words, edition.texts["x"], edition)
+    is_relevant = edits.keeps_relevant(changes, len(words), edition, ())
+    return is_relevant, edits.keeps_other(changes)
 
 
+LONG = f"{RESET} {VPN} {BOOK}"
 # What was, what is, and whether a grade of a relevant text and of another is carried
 OUTLIVES = {
+    "another order": (LONG, f"{BOOK} {RESET} {VPN}", (True, True)),
+    "words in another order": (VPN, " ".join(sorted(VPN.split())), (False, False)),
+    "a phrase": (LONG, LONG.replace("help desk", "service"), (True, False)),
+    "a phrase of a short text": (
+        VPN,
+        VPN.replace("help desk", "service"),
+        (False, False),
+    ),
+    "a phrase that stands elsewhere": (
+        f"{LONG} Open settings",
+        f"{LONG} Open",
+        (True, True),
+    ),
+    "a name of code": (f"{LONG} at /a/b", LONG, (False, False)),
     "Markdown": (RESET, f"**{RESET}**\n\n![a picture](p.png)", (True, True)),
     "a link": (RESET, RESET.replace("account", "[account](/a)"), (True, True)),
     "small words": (RESET, RESET.replace("the", "your"), (True, True)),
@@ -68,6 +84,21 @@ def test_a_grade_outlives_an_edit_that_changes_no_meaning(edit):
     assert safe(old, new, RESET) == expected
 
 
+@pytest.mark.parametrize(
+    ("title", "is_kept"),
+    [("Books of ours", True), ("Library", True), ("st.books", False)],
+)
+def test_a_title_may_change_if_the_text_stays(title, is_kept):
+    """Its words are in the text, or few; a name in it says what the text is about."""
+    [before], [after] = (
+        documents({"x": LONG}, {"x": each}) for each in (title, "What readers borrow")
+    )
+    edition = edition_of([after])
+    words = numbered.numbered_words(before)
+    changes = edits.changes(words, edition.texts["x"], edition)
+    assert edits.keeps_relevant(changes, len(words), edition, ()) == is_kept
+
+
 def test_two_words_that_documents_use_are_no_typo_of_each_other():
     old, new = "Take Coreg at night", "Take Cored at night"
     assert safe(old, new) == (True, True)
@@ -86,8 +117,9 @@ def test_a_word_is_renamed_if_it_has_changed_throughout(n, is_renamed):
     ]
     names = edits.renamed(changes, texts, edition)
     assert len(names) == is_renamed
-    assert edits.are_safe(changes, True, edition, names) == is_renamed
-    assert not edits.are_safe(changes, False, edition, names)
+    for words, each in zip(texts, changes, strict=True):
+        assert edits.keeps_relevant(each, len(words), edition, names) == is_renamed
+        assert not edits.keeps_other(each)
     still = {f"more {number}": "turbo" for number in range(n)}
     many = edition_of(documents(dict(enumerate(news)) | still))
     assert not edits.renamed(changes, texts, many)  # the old word lives on

@@ -31,6 +31,8 @@ SEEN = {
     "Restart it.\n\nCheers,\nAnn": "Restart it.",
     "Restart it.\n-- Ann Lee": "Restart it.",
     "It is updated by the server at night.": "It is updated by the server at night.",
+    "st.snow()\n```\n\n[A](/b) <T x={1}>c</T>\n```python\nd": "st.snow() A c d",
+    'say&mdash;or <b x="<i>">not</b>': "say—or not",
     "a < b, snake_case and 2 * 3": "a < b, snake_case and 2 * 3",
 }
 
