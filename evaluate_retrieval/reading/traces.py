@@ -167,8 +167,12 @@ def with_ids(table: pd.DataFrame) -> pd.DataFrame:
 
 def _counts_of(runs, agents, n_silent):
     """Sentences on what was counted in the spans."""
-    n = f"{runs['query_id'].nunique():,} queries, asked {len(runs):,} times"
-    notes = [f"spans of retrievers: {n}; what they showed is the run {PRODUCTION}"]
+    notes = []
+    if len(runs):
+        n = f"{runs['query_id'].nunique():,} queries, asked {len(runs):,} times"
+        notes.append(
+            f"spans of retrievers: {n}; what they showed is the run {PRODUCTION}"
+        )
     if n_silent:
         notes.append(
             f"{n_silent:,} traces record no query or no documents, and do not count. "
