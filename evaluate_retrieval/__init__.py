@@ -14,6 +14,7 @@ __all__ = [
     "calls",
     "columns",
     "compare",
+    "demo",
     "evaluate",
     "gate",
     "judge",

@@ -195,6 +195,11 @@ def judge(folder: str | Path, **options: Any) -> Result:
     return _carried_out("judge", folder, None, options)
 
 
+def demo(folder: str | Path | None = None, **options: Any) -> Result:
+    """Write a small folder of ours, and evaluate it."""
+    return _carried_out("demo", folder, None, options)
+
+
 def sample(folder: str | Path, **options: Any) -> Result:
     """Draw queries of a log to judge, by strata, with weights."""
     return _carried_out("sample", folder, None, options)

@@ -41,6 +41,7 @@ be read, 4 the gate found what must not be shown. Where SIGTERM or a closed term
 ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = [
+    "demo",
     "evaluate",
     "columns",
     "compare",

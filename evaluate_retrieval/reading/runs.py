@@ -91,7 +91,9 @@ def ranked_by(table: Table, by_text: Mapping[str, str]) -> dict[str, list[str]]:
     if (rows["score"].str.strip() == "").all():
         numbers["score"] = -numbers["rank"]
     ranked = rows[["document"]].assign(query_id=ids, **numbers)
-    return trec.by_score(ranked, table.path)
+    by_query = trec.by_score(ranked, table.path)
+    # a row without a document says that nothing was found
+    return {id_: list(filter(None, listed)) for id_, listed in by_query.items()}
 
 
 def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
