@@ -33,6 +33,24 @@ OPTIONS = {  # of the command, by settings of the environment
     "COURSE_LANGUAGE": "--language",
 }
 SHOWN = ["low", "high", "judged_at_k"]  # of a leaderboard, beside its metric
+# the file with the search of notebook 05 that runs today; its text shows all of it
+SHIPPED = """import json
+from pathlib import Path
+
+from minsearch import Index
+
+path = Path(__file__).with_name("documents-with-ids.json")
+documents = json.loads(path.read_text(encoding="utf-8"))
+index = Index(["question", "section", "text"], []).fit(documents)
+boost = {"question": 3, "section": 0.5}
+
+
+def shipped(question, course):
+    return index.search(question, boost_dict=boost, num_results=100)
+
+
+SEARCHES = {"shipped": shipped}
+"""
 
 
 def desk():
@@ -66,6 +84,11 @@ def example(course="llm-engineering"):
         judged = judged.drop(missing.index)
     write_table(judged, folder / JUDGED)
     return folder
+
+
+def write_searches(folder):
+    """Write searches.py into the folder of the example, as notebook 05 shows it."""
+    write_text(folder / "searches.py", SHIPPED)
 
 
 def all_courses():
@@ -128,11 +151,13 @@ def yours(line):
     return shlex.join(words)
 
 
-def run(line, since="", lines=None):
+def run(line, show=("",)):
     """Run a line, and print what a terminal shows. The dict that --json would give.
 
-    since: how the first of the lines begins that are shown. lines: how many at most, of
-    what the command prints on the way. An error is raised."""
+    show: texts. Of what the command prints on its way, only lines are shown that have
+    one of them; "…" stands for what is left out behind the first. On a folder of your
+    own all lines are shown. An error is raised.
+    """
     words = shlex.split(line)[1:]
     heard = io.StringIO()
     with (
@@ -143,17 +168,24 @@ def run(line, since="", lines=None):
     ):
         result = command_line.result_of(words)
         last = [] if "error" in result else command_line.last_lines(result)
-    shown = heard.getvalue().splitlines()
-    start = next((n for n, text in enumerate(shown) if text.startswith(since)), 0)
-    cut = shown[start:][:lines]
-    if start + len(cut) < len(shown):
-        cut.append("…")
-    print("".join(f"{text}\n" for text in cut), end="")
+    shown = lines_with(show if is_example() else [""], heard.getvalue().splitlines())
+    print("".join(f"{text}\n" for text in shown), end="")
     if "error" in result:
         raise RuntimeError(result["error"])
     print(*last, sep="\n")
     print(f"[exit code {result['code']}]")
     return result
+
+
+def lines_with(texts, lines):
+    """The lines that have one of some texts, and "…" where others follow these."""
+    kept = []
+    for line in lines:
+        if any(text in line for text in texts):
+            kept.append(line)
+        elif kept and kept[-1] != "…":
+            kept.append("…")
+    return kept
 
 
 @contextlib.contextmanager

@@ -99,6 +99,21 @@ def recorded_values(name):
     return pd.DataFrame(our_data.recorded(RECORD)[name]).set_index("need")
 
 
+def three_ways(values):
+    """Values as they are, with condensed lists, and with shorter texts: by name.
+
+    Only collections of today have others than they are: see `values_on` for condensed
+    lists, and VERSIONS for shorter texts."""
+    pooled = ("liveqa", "liveqa, summaries", "dl19")
+    condensed = {name: recorded_values(f"{name}, condensed") for name in pooled}
+    shorter = {version.partition(",")[0]: values[version] for version in VERSIONS}
+    return {
+        "as they are": values,
+        "condensed": values | condensed,
+        "shorter": values | shorter,
+    }
+
+
 # --- Claims and their verdicts -------------------------------------------------------
 
 
@@ -132,6 +147,11 @@ def parts(gains):
         intervals.standard_error(of_queries, of_queries.index) for of_queries in gains
     ]
     return means, errors, [of_queries.index.nunique() for of_queries in gains]
+
+
+def on_the_mean(values, claim, names=NAMES):
+    """What the first search of a claim gains on the mean of some collections."""
+    return intervals.mean_of_these(*parts(gains_there(values, claim, names)))
 
 
 def tested(claims, values):

@@ -2,7 +2,7 @@
 
 Real edits: a documentation at three dates. Rules were found on the first two, and tried
 on the last two. What a sample of decisions was worth is in labels-read.csv, by ids.
-Made edits: our FAQ and two collections, aged by the rules of notebook 13.
+Made edits: our FAQ and two collections, aged by the rules of scripts/aging.py.
 python scripts/evidence/labels.py --edits FOLDER prints the tables of
 docs/how-to/labels.md, which says how the files of FOLDER are made."""
 
@@ -22,8 +22,8 @@ from evaluate_retrieval.judging import judged_texts, labels
 from evaluate_retrieval.reading import folder, places
 from evaluate_retrieval.searching import scoring
 
-sys.path.append(str(places.ROOT / "notebooks" / "more"))  # so that n13_aging is found
-import n13_aging as aging
+sys.path.append(str(places.ROOT / "scripts"))  # so that aging is found
+import aging
 
 READ = Path(__file__).with_name("labels-read.csv")
 EDITIONS = ["2022-06", "2024-12", "2026-08"]

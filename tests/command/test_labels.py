@@ -4,7 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 
-import n13_aging as aging
+import aging
 import numpy as np
 import pandas as pd
 import pytest

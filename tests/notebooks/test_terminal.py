@@ -1,11 +1,14 @@
 """Lines of the command in notebooks 00 and 05, also on a folder of your own."""
 
+import re
 import shutil
 
+import nbformat
 import numpy as np
 import pytest
 import reports
 import terminal
+from notebook_cells import NOTEBOOKS
 
 from course import our_data
 from evaluate_retrieval.reading import files
@@ -26,6 +29,27 @@ def faq(tmp_path, monkeypatch):
     folder = terminal.example()
     (folder / "searches.py").write_text(SEARCH)
     return folder
+
+
+def test_lesson_05_shows_the_whole_file_that_its_cell_writes(faq):
+    [path] = [path for path in NOTEBOOKS if path.stem.startswith("05-")]
+    cells = nbformat.read(path, as_version=4).cells
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    [block] = re.findall(r"(?s)```python\n(.*?)```", prose)
+    terminal.write_searches(faq)
+    assert (faq / "searches.py").read_text(encoding="utf-8") == block
+
+
+def test_lines_are_shown_by_their_texts_and_others_behind_the_first_by_dots(
+    faq, capsys
+):
+    lines = ["start", "a: 1", "b", "c", "b: 2 a", "end"]
+    assert terminal.lines_with(["a"], lines) == ["start", "a: 1", "…", "b: 2 a", "…"]
+    assert terminal.lines_with(["a:"], lines) == ["a: 1", "…"]
+    assert terminal.lines_with(["none"], lines) == []
+    assert terminal.lines_with([""], lines) == lines
+    terminal.run(LINE, ["182 documents"])
+    assert re.match("182 documents, .*\n…\n", capsys.readouterr().out)
 
 
 def test_the_desk_of_somebody_else_is_not_cleared(tmp_path, monkeypatch):

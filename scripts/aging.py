@@ -1,10 +1,10 @@
-"""Notebook 13: a corpus that grows old by rules, and what became of each record."""
+"""A corpus that grows old by rules, and what became of each record.
+
+`scripts/evidence/labels.py` looks at which labels outlive it."""
 
 import re
 
 import numpy as np
-
-from evaluate_retrieval.judging.judged_texts import texts_of
 
 RULES = {  # how often each is applied; where it cannot be, the record stays
     "as it was": 0.3,
@@ -109,25 +109,3 @@ def aged(documents, seed=1):
             rule = rule if old != new else "as it was"
         truth[document["id"]] = rule, became
     return before, after, truth
-
-
-def is_right(table, truth):
-    """Whether each label is of what its record became, and means what it meant.
-
-    table: with document, becomes and grade. truth: see `aged`."""
-    right = []
-    for row in table.itertuples():
-        rule, became = truth[row.document]
-        keeps = KEEPS_RELEVANT if row.grade > 0 else KEEPS_IRRELEVANT
-        right.append(rule in keeps and row.becomes in became)
-    return np.array(right)
-
-
-def judged_texts(queries, documents):
-    """The labels of judged queries, a row for each, and what was judged: DataFrames.
-
-    documents: as they were. See `labels.followed`."""
-    grades = [list(qrel.values()) for qrel in queries["document"]]
-    ids = [list(qrel) for qrel in queries["document"]]
-    judged = queries.assign(document=ids, grade=grades).explode(["document", "grade"])
-    return judged, texts_of(documents, judged)

@@ -1,0 +1,57 @@
+"""scripts/data_card.py: what the minutes of a notebook count."""
+
+import data_card
+import nbformat
+
+
+def cell_of(source, *outputs, tag="slow"):
+    """A code cell with a tag and outputs."""
+    metadata = {"tags": [tag]}
+    return nbformat.v4.new_code_cell(source, outputs=[*outputs], metadata=metadata)
+
+
+def show(**data):
+    """An output that shows data of these kinds."""
+    data = {f"{kind}/{form}": text for kind, (form, text) in data.items()}
+    return nbformat.v4.new_output("display_data", data)
+
+
+PROSE = """# Not a heading, nor a [link's](https://address.example/page) address
+
+Seven words, of *which* `one = 1` counts once.
+
+<!-- notes: what a speaker says -->
+
+| a table | is |
+|---|---|
+| looked at | not read |
+
+```
+code = "is no prose"
+```
+<details><summary>Hint</summary>No hint.</details>
+
+![Five words are its text.](a-picture.svg)
+
+**1. A task (3 minutes).** Do it.
+
+**2. Una tarea (4 minutos).** Hazla."""
+
+
+def test_minutes_count_words_code_pictures_and_what_cells_print(tmp_path):
+    printed = nbformat.v4.new_output("stream", name="stdout", text="row\n" * 25)
+    cells = [
+        nbformat.v4.new_markdown_cell(PROSE),
+        cell_of("import this\n" * 50, tag="imports"),
+        cell_of("first = 1\n\n\nprint(first)  # a blank is no line", printed),
+        cell_of("draw()", show(image=("png", "…"), text=("plain", "<Figure>"))),
+        cell_of("table", show(text=("plain", "a\nb\nc"))),
+        cell_of("answer = None", show(text=("plain", "Your turn.")), tag="exercise"),
+    ]
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    counted = data_card.counts(nbformat.read(path, as_version=4))
+    # 7 of the sentence, 5 of the picture, 7 and 6 of the tasks
+    assert counted == {"words": 25, "lines": 4, "pictures": 2, "rows": 10 + 3 + 1}
+    seconds = 25 / 150 * 60 + 4 * 15 + 2 * 10 + 14 * 5
+    assert data_card.minutes(path) == (round(seconds / 60), 3 + 4)
