@@ -2,7 +2,9 @@
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -33,7 +35,18 @@ def tables_in(path: Path, settings: Settings) -> list[Table]:
     tables = open_tables(path, settings.encoding)
     if suffix == ".json" and not is_run(tables[0].frame, settings):
         return []
-    return tables
+    return list(chain(*map(_by_seed, tables)))
+
+
+def _by_seed(table):
+    """A table of runs with a column seed as one for each: runs of one system."""
+    seeds = [name for name in table.frame if str(name).lower() == "seed"]
+    if not seeds:
+        return [table]
+    return [
+        replace(table, frame=rows, sheet=f"{table.sheet} seed {seed}".strip())
+        for seed, rows in table.frame.groupby(seeds[0], sort=False)
+    ]
 
 
 def is_run(names: Iterable[str], settings: Settings) -> bool:

@@ -74,6 +74,26 @@ def write_run(path: Path, rankings):
     )
 
 
+def test_a_column_seed_has_the_runs_of_one_system(folder):
+    for path in (folder / "runs").glob("new-*"):
+        path.unlink()
+    rows = [
+        (f"q{n}", id_, rank, seed)
+        for seed in (1, 2, 3)
+        for n, row in enumerate(rankings_of(seed))
+        for rank, id_ in enumerate(row, 1)
+    ]
+    columns = ["query_id", "document", "rank", "seed"]
+    table = pd.DataFrame(rows, columns=columns)
+    table.to_csv(folder / "runs" / "other.csv", index=False)
+    outcome = evaluated(folder)
+    assert {row["search"] for row in outcome["leaderboard"]} == {
+        "run: today",
+        "run: other",
+    }
+    assert outcome["noise"]["run: other"]["n_runs"] == 3
+
+
 def evaluated(folder, **options):
     return evaluate(
         folder, only_own=True, incumbent="today", out=folder.parent / "out", **options
