@@ -433,29 +433,6 @@ def stages(table: pd.DataFrame, title: str) -> None:
     show(figure, f"{title}. {'; '.join(rows)}.")
 
 
-def fields(scores: pd.DataFrame, boost: float, title: str) -> None:
-    """What the fields of records score: the highest alone, and below it their sum.
-
-    scores: DataFrame, a row for each record, a column for each field; the
-    first one, the title, is multiplied by 1 on the left, by boost on the right."""
-    figure = _panels(title, 2, 2, 2, sharex=True, sharey=True)
-    texts = []
-    for number, axis in enumerate(figure.axes):
-        factor = (1, boost)[number % 2]
-        is_sum = number > 1
-        weighted = scores * [factor, *[1] * (scores.shape[1] - 1)]
-        weighted.plot.barh(ax=axis, stacked=is_sum, color=COLOURS, legend=False)
-        results = weighted.sum(axis=1) if is_sum else weighted.max(axis=1)
-        for y, value in enumerate(results):
-            axis.text(value, y, f" {value:.2f}", va="center", weight="bold")
-        axis.set_title(f"{scores.columns[0]} × {factor:g}: {'Σ' if is_sum else 'max'}")
-        axis.margins(x=0.25)
-        texts.append(f"{axis.get_title()}: {_labelled(results, '{:.2f}')}")
-    axis.invert_yaxis()
-    _legend_below(figure)
-    show(figure, f"{title}. {'; '.join(texts)}.")
-
-
 def curves(
     lines: Mapping[str, pd.Series],
     title: str,
@@ -502,10 +479,12 @@ def histogram(
     xlabel: str,
     marks: Mapping[str, float] | None = None,
     after: Iterable[int] | None = None,
+    middle: tuple[float, float] | None = None,
 ) -> None:
     """How often which value occurs. marks: dict of label: value, drawn as lines.
 
-    after: numbers of values; a panel shows the first so many of them."""
+    after: numbers of values; a panel shows the first so many of them. middle: from
+    where to where it is shaded."""
     marks = marks or {}
     parts = {f"{n:,}": values[:n] for n in after or []} or {"": values}
     figure, panels = _grid(parts, title, 1.9 if after else 3.6, xlabel, sharex=True)
@@ -513,6 +492,8 @@ def histogram(
     bins = np.histogram_bin_edges(values, 40)
     for axis, (_, part) in panels:
         axis.hist(part, bins, color=colour, alpha=0.6)
+        if middle:
+            axis.axvspan(*middle, color=colour, alpha=0.15, lw=0, zorder=0)
         axis.yaxis.get_major_locator().set_params(integer=True, nbins=4)
         for value in marks.values():
             axis.axvline(value, color="black", lw=2)
@@ -520,6 +501,8 @@ def histogram(
     for label, value in marks.items():
         axis.text(value, axis.get_ylim()[1], f" {label}", va="top")
         text += f", {label} {value:.3g}"
+    if middle:
+        text += ", shaded from {:.3g} to {:.3g}".format(*middle)
     show(figure, f"{title}. {xlabel}: {text}.")
 
 

@@ -19,16 +19,17 @@ def pair_differences(
     values: Mapping[str, pd.DataFrame],
     pairs: Mapping[str, tuple[str, str]],
     test: Mapping[str, utils.Queries],
+    labels: Mapping[str, str] = metric.LABELS,
 ) -> dict[str, pd.DataFrame]:
     """Search a minus search b, query by query: a dict of label: DataFrame.
 
     values: by kind, a DataFrame with a row for each query and a column for
     each search. pairs: a dict of label: (a, b), names of columns. test: by
-    kind, the queries in the order of the rows. Columns: see
-    `intervals.difference`. The p values of all kinds are one family for
-    Holm."""
+    kind, the queries in the order of the rows. labels: what a kind is called, in the
+    order of the tables. Columns: see `intervals.difference`. The p values of all
+    kinds are one family for Holm."""
     tables = {}
-    for kind, title in metric.LABELS.items():
+    for kind, title in labels.items():
         if kind in test:
             columns = values[kind]
             gains = {label: columns[a] - columns[b] for label, (a, b) in pairs.items()}

@@ -58,7 +58,6 @@ DRAWN = {
     "searches": [BOARDS, "T"],
     "bars": [BOARD["value"], "T", "x"],
     "stages": [STAGES.astype(pd.CategoricalDtype(["right", "below 5"])), "T"],
-    "fields": [BOARD, 3, "T"],
     "curves": [{"one": ENDS["low"]}, "T", "x", "y"],
     "histogram": [[1, 2, 3], "T", "x"],
     "heat_map": [BOARD, "T"],
@@ -89,6 +88,13 @@ def test_an_interval_with_zero_is_grey_and_one_that_misses_the_truth_is_strong(d
     assert below == unsure != sure  # by the corrected p value
     [axis], _ = draw("misses", *DRAWN["misses"])
     assert list(axis.collections[0].get_linewidths()) == [1, 3, 3]
+
+
+def test_the_middle_of_a_histogram_is_shaded_and_told(draw):
+    [axis], alt = draw("histogram", [1, 2, 3], "T", "x", {"0": 0}, None, (1.5, 2.5))
+    [*_, shade] = axis.patches
+    assert [shade.get_x(), shade.get_x() + shade.get_width()] == [1.5, 2.5]
+    assert alt.endswith("0 0, shaded from 1.5 to 2.5.")
 
 
 def test_each_search_stands_beside_its_own_value_on_every_board(draw):

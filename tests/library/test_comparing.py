@@ -96,6 +96,9 @@ def test_differences_of_pairs_are_corrected_over_all_kinds():
     assert [*tables] == [*metric.LABELS.values()]
     for table in tables.values():  # alone p is 2 / 8
         assert table[["difference", "p"]].to_numpy().tolist() == [[0.5, 0.5]]
+    labels = {"generated": "generadas"}  # those that are named, in this order
+    [name] = comparing.pair_differences({"generated": values}, pairs, kinds, labels)
+    assert name == "generadas"
 
 
 def test_times_are_milliseconds_of_one_query(monkeypatch):
